@@ -1,0 +1,51 @@
+# Decides whether ferry is built with CUDA: sets FERRY_WITH_CUDA, and for which architectures.
+set(FERRY_WITH_CUDA OFF)
+if(NOT FERRY_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "ferry: FERRY_CUDA is '${FERRY_CUDA}'; it must be AUTO, ON or OFF")
+endif()
+
+if(NOT FERRY_CUDA STREQUAL "OFF")
+  if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+      execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE no_gpus)
+      if(no_gpus EQUAL 0 AND gpus MATCHES "GPU ")
+        set(CMAKE_CUDA_ARCHITECTURES native)
+      elseif(FERRY_DEVELOPER)
+        set(CMAKE_CUDA_ARCHITECTURES 90)               # quick: nothing will run here
+      else()
+        set(CMAKE_CUDA_ARCHITECTURES 80-real 90)       # code for 8.x and 9.0, PTX for later ones
+      endif()
+      set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "CUDA architectures")
+    endif()
+    if(NOT DEFINED ENV{CUDACXX})                       # the toolkit's installer leaves PATH as it was
+      find_program(FERRY_NVCC nvcc PATHS /usr/local/cuda/bin)
+      mark_as_advanced(FERRY_NVCC)
+      if(FERRY_NVCC)
+        set(ENV{CUDACXX} ${FERRY_NVCC})
+      endif()
+    endif()
+    include(CheckLanguage)
+    check_language(CUDA)
+  endif()
+
+  if(PROJECT_IS_TOP_LEVEL AND CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+  endif()
+  if(CMAKE_CUDA_COMPILER_LOADED)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.0)
+      message(FATAL_ERROR "ferry: CUDA ${CMAKE_CUDA_COMPILER_VERSION} cannot compile C++20; use CUDA 12 or later, "
+                          "or configure with -DFERRY_CUDA=OFF")
+    endif()
+    find_package(CUDAToolkit REQUIRED)
+    set(FERRY_WITH_CUDA ON)
+  elseif(FERRY_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "ferry: FERRY_CUDA is ON, but there is no working CUDA compiler. Put nvcc on PATH or set CUDACXX; "
+                        "in a project that includes ferry, call enable_language(CUDA) first")
+  endif()
+endif()
+
+if(FERRY_WITH_CUDA)
+  message(STATUS "ferry: simulator and CUDA ${CMAKE_CUDA_COMPILER_VERSION} (architectures ${CMAKE_CUDA_ARCHITECTURES})")
+else()
+  message(STATUS "ferry: simulator only (FERRY_CUDA is ${FERRY_CUDA})")
+endif()

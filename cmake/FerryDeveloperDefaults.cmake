@@ -1,0 +1,17 @@
+# What only a build of ferry itself sets, never a project that includes ferry.
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ${FERRY_DEVELOPER})
+
+find_program(FERRY_CCACHE ccache)
+mark_as_advanced(FERRY_CCACHE)
+if(FERRY_CCACHE)
+  foreach(language CXX CUDA)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${FERRY_CCACHE})
+    endif()
+  endforeach()
+endif()

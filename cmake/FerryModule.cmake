@@ -1,0 +1,38 @@
+# ferry_add_module(name [SEAMS folder...] [LINK target...])
+#
+# The library ferry::<name> from the calling folder: public headers in include/, sources in src/ and in the folders of src/
+# named by SEAMS, one for each foreign library (a folder may be absent). Headers alone make an INTERFACE library.
+# A module has an include root of its own, and sees only those of the modules it links: an upward include does not compile.
+function(ferry_add_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SEAMS;LINK")
+  set(target ferry_${name})
+  set(root ${CMAKE_CURRENT_SOURCE_DIR})
+
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${root}/include/*.hpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${root}/src/*.cpp)
+  foreach(seam IN LISTS arg_SEAMS)
+    file(GLOB seam_sources CONFIGURE_DEPENDS ${root}/src/${seam}/*.cpp)
+    file(GLOB seam_kernels CONFIGURE_DEPENDS ${root}/src/${seam}/*.cu)
+    list(APPEND sources ${seam_sources} ${seam_kernels})
+  endforeach()
+
+  if(sources)
+    add_library(${target} ${sources})                  # static, unless BUILD_SHARED_LIBS
+    set(scope PUBLIC)
+    target_include_directories(${target} PRIVATE ${root}/src)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF VERSION ${PROJECT_VERSION}
+                                               SOVERSION ${PROJECT_VERSION_MAJOR})
+    ferry_compile_cuda(${target})
+    ferry_warnings(${target})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(ferry::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${arg_LINK})
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${root}/include FILES ${headers})
+
+  install(TARGETS ${target} EXPORT ferry FILE_SET HEADERS)
+endfunction()

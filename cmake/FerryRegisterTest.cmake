@@ -1,0 +1,49 @@
+# ferry_register_test(target [PREFIX p] [BACKENDS sim cuda] [DEVICES n] [LABELS l...] [ARGUMENTS a...]
+#                     [ENVIRONMENT e...] [WORKING_DIRECTORY d])
+#
+# One ctest case for each backend: <target>.sim (label sim) and, where ferry has CUDA, <target>.gpu (label gpu; gpu2 if it
+# needs two devices). Exit status 77 is a skip. Cases on the GPU run one at a time, and are listed in
+# <build>/bin/gpu_tests.txt, by which `./dev gpu` runs them on a machine where nothing is built.
+set(FERRY_TEST_TIMEOUT 120 CACHE STRING "Seconds that one test may take")
+
+function(ferry_register_test target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX;DEVICES;WORKING_DIRECTORY" "BACKENDS;LABELS;ARGUMENTS;ENVIRONMENT")
+  if(NOT arg_BACKENDS)
+    set(arg_BACKENDS sim cuda)
+  endif()
+  if(NOT arg_DEVICES)
+    set(arg_DEVICES 1)
+  endif()
+  if(NOT arg_WORKING_DIRECTORY)
+    set(arg_WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
+  foreach(backend IN LISTS arg_BACKENDS)
+    if(backend STREQUAL "cuda" AND NOT FERRY_WITH_CUDA)
+      continue()
+    endif()
+    set(label ${backend})
+    if(backend STREQUAL "cuda")
+      set(label gpu)
+    endif()
+    set(case ${arg_PREFIX}${target}.${label})
+    add_test(NAME ${case} COMMAND ${target} ${arg_ARGUMENTS} WORKING_DIRECTORY ${arg_WORKING_DIRECTORY})
+    set_tests_properties(${case} PROPERTIES LABELS "${label};${arg_LABELS}" TIMEOUT ${FERRY_TEST_TIMEOUT}
+                         SKIP_RETURN_CODE 77
+                         ENVIRONMENT "FERRY_BACKEND=${backend};FERRY_TEST_DEVICES=${arg_DEVICES};${arg_ENVIRONMENT}")
+    if(backend STREQUAL "cuda")
+      set_tests_properties(${case} PROPERTIES RESOURCE_LOCK gpu)
+      if(arg_DEVICES GREATER 1)
+        set_property(TEST ${case} APPEND PROPERTY LABELS gpu2)
+      endif()
+      list(JOIN arg_ARGUMENTS " " arguments)
+      set_property(GLOBAL APPEND_STRING PROPERTY FERRY_GPU_TESTS
+                   "${case} ${arg_DEVICES} $<PATH:RELATIVE_PATH,$<TARGET_FILE:${target}>,${PROJECT_BINARY_DIR}> ${arguments}\n")
+    endif()
+  endforeach()
+endfunction()
+
+# Writes the list, once everything is registered.
+function(ferry_write_gpu_tests)
+  get_property(rows GLOBAL PROPERTY FERRY_GPU_TESTS)
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bin/gpu_tests.txt CONTENT "${rows}")
+endfunction()

@@ -1,0 +1,17 @@
+# ferry_warnings(target [LENIENT]): ferry's warnings, private to one of ferry's own targets. LENIENT (tests, examples,
+# benchmarks) leaves out conversions. With FERRY_DEVELOPER they are errors.
+function(ferry_warnings target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "LENIENT" "" "")
+  set(host -Wall -Wextra -Wshadow)                     # what the code that nvcc generates passes, too
+  set(cxx ${host} -Wpedantic)
+  if(NOT arg_LENIENT)
+    list(APPEND cxx -Wconversion -Wsign-conversion)
+  endif()
+  list(TRANSFORM host PREPEND "-Xcompiler=" OUTPUT_VARIABLE cuda)
+  list(APPEND cuda -diag-suppress=20012)               # Eigen: host and device annotations of defaulted functions
+  if(FERRY_DEVELOPER)
+    list(APPEND cxx -Werror)
+    list(APPEND cuda -Werror=all-warnings)
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${cxx}> $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${cuda}>)
+endfunction()

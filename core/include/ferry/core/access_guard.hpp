@@ -1,0 +1,77 @@
+// The only way to submit: one guard around each submission, and one wait for each access of the CPU.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "ferry/core/access_log.hpp"
+#include "ferry/core/allocation.hpp"
+
+namespace ferry {
+
+class capture_session;
+
+// What the calling thread is in the middle of.
+struct thread_state {
+  bool submitting = false;
+  capture_session* capture = nullptr;
+};
+inline thread_local constinit thread_state this_thread_state;
+
+// Throws invalid_argument when the calling thread is inside a submission (R14).
+void refuse_inside_submission(std::string_view what);
+
+// Ordered behind all that the accesses must come after and logged when constructed; given to the stream before it is
+// destroyed. Between the two, the calling thread submits exactly what the accesses describe, to on.stream(), and calls
+// nothing else of ferry. No lock is held meanwhile: whoever finds the ticket in a log waits until it is given. The CPU
+// never waits for a device here. Everything that can throw does so in the constructor, before anything is logged.
+class access_guard {
+ public:
+  // Sorts `uses` by the address of their logs; the same log may appear several times.
+  access_guard(timeline& on, std::span<access> uses);
+  ~access_guard();
+  access_guard(const access_guard&) = delete;
+  access_guard& operator=(const access_guard&) = delete;
+
+ private:
+  timeline& on_;
+  std::span<access> uses_;
+  ticket at_ = 0;
+  bool mark_ = false;
+  capture_session* capture_ = nullptr;
+};
+
+// One submission to several streams, for operations that run jointly, as collectives do (R16).
+class joint_guard {
+ public:
+  struct part {
+    timeline* on;
+    std::span<access> uses;
+    ticket at = 0;                         // set by the guard
+  };
+  explicit joint_guard(std::span<part> parts);
+  ~joint_guard();
+  joint_guard(const joint_guard&) = delete;
+  joint_guard& operator=(const joint_guard&) = delete;
+
+ private:
+  std::span<part> parts_;
+  bool mark_ = false;
+};
+
+// Logs an open use: from now on whatever is given to the stream counts as touching the bytes, until somebody else asks
+// for them (R11). The CPU does not wait.
+void open_use(timeline& on, std::span<access> uses);
+
+// Counters of a log at the time of an access; while they stand still the CPU need not ask again.
+struct host_access_state {
+  std::uint64_t touches = 0, writes = 0;
+};
+// Blocks until the calling thread may touch the bytes: reading waits for the last writes, writing for all uses.
+host_access_state wait_for_uses(access_log& log, byte_range where, bool write);
+// Whether that wait would return at once. Never blocks.
+bool uses_are_over(allocation& what, byte_range where, bool write);
+// wait_for_uses for bytes of an array; throws invalid_argument inside a capture, and inside a submission.
+host_access_state wait_for_host_access(allocation& what, byte_range where, bool write);
+
+}  // namespace ferry

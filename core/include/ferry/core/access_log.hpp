@@ -1,0 +1,86 @@
+// The uses of some bytes that somebody may still have to wait for. The log belongs to the bytes, not to their owner.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "ferry/core/timeline.hpp"
+
+namespace ferry {
+
+// Bytes [begin, end).
+struct byte_range {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+  bool overlaps(byte_range o) const { return begin < o.end && o.begin < end; }
+  bool covers(byte_range o) const { return begin <= o.begin && o.end <= end; }
+  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
+};
+
+// Point `at` on timeline `by` touches `where`.
+struct logged_use {
+  timeline* by;
+  ticket at;
+  byte_range where;
+  bool write;
+};
+
+class alignas(64) access_log {
+ public:
+  // Above this many uses they are joined by timeline.
+  static constexpr std::size_t usual_limit = 32;
+  // For how many further uses a log that somebody had to wait on is marked at once (R5).
+  static constexpr int shared_uses = 4;
+
+  void lock() { lock_.lock(); }
+  void unlock() { lock_.unlock(); }
+
+  // Counters for the CPU's fast path: uses of any kind, and writes, that were logged so far.
+  std::uint64_t touches() const { return touches_.load(std::memory_order_relaxed); }
+  std::uint64_t writes() const { return writes_.load(std::memory_order_relaxed); }
+  // Makes every copy of the counters stale.
+  void invalidate() { bump(touches_), bump(writes_); }
+
+  // The rest with the log locked.
+
+  // Calls wait(timeline, ticket) for each use that an access of `where` must come after; newest first, because that may
+  // imply the older ones (R8). An open use of another timeline is closed. who: the asking timeline, or null for the CPU.
+  template <class Wait>
+  void before(const timeline* who, byte_range where, bool write, Wait wait) {
+    for (std::size_t i = uses_.size(); i-- > 0;) {
+      logged_use& u = uses_[i];
+      if (u.by == who || !(write || u.write) || !u.where.overlaps(where) || u.by->finished(u.at)) continue;
+      if (u.at == open_ticket) u.at = u.by->close();
+      shared_ = shared_uses;
+      wait(*u.by, u.at);
+    }
+  }
+  // Room for so many more uses: what may throw comes before a ticket is reserved (R15).
+  void expect(std::size_t more) {
+    if (uses_.capacity() < uses_.size() + more) uses_.reserve(2 * (uses_.size() + more));
+  }
+  void add(logged_use n) noexcept;
+  // Counts a submission; whether it should be marked at once.
+  bool take_shared() { return shared_ > 0 && shared_-- > 0; }
+
+  // For bytes that are split, joined and reused: nobody waits until the next user does (R12).
+  void keep_only(byte_range where);
+  void inherit(const access_log& other);
+  const std::vector<logged_use>& uses() const { return uses_; }
+  bool is_shared() const { return shared_ > 0; }
+
+ private:
+  void join_by_timeline();
+  // Only ever written with the log locked.
+  static void bump(std::atomic<std::uint64_t>& counter) {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  spin_lock lock_;
+  int shared_ = 0;
+  std::atomic<std::uint64_t> touches_{1}, writes_{1};
+  std::size_t limit_ = usual_limit;
+  std::vector<logged_use> uses_;
+};
+
+}  // namespace ferry

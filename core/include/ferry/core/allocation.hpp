@@ -1,0 +1,81 @@
+// Bytes that a pool handed out, with their log. Nodes are immortal: a stale reference sees that it is stale.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "ferry/core/access_log.hpp"
+#include "ferry/core/backend.hpp"
+
+namespace ferry {
+
+class caching_pool;
+
+struct allocation {
+  access_log log;
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;                  // of the block, at least what was asked for
+  caching_pool* home = nullptr;
+  memory_kind kind = memory_kind::device;
+  int device = 0;                         // for host and unified memory: the home device
+  // Generation (high half) and number of references (low half), so that free() and views need no second object.
+  std::atomic<std::uint64_t> state{0};
+  std::string name;
+
+  // The pool's own: neighbours in one segment of the backend, by address.
+  allocation* before = nullptr;
+  allocation* after = nullptr;
+  bool is_free = true;
+
+  byte_range range() const { return {begin, begin + bytes}; }
+};
+
+// A counted reference to one generation of an allocation.
+class allocation_ref {
+ public:
+  allocation_ref() = default;
+  // Takes over the first reference to bytes that a pool has just handed out.
+  static allocation_ref first(allocation& a);
+  // One more reference to bytes that somebody else holds for the length of the call.
+  static allocation_ref another(allocation& a);
+  allocation_ref(const allocation_ref& o);
+  allocation_ref(allocation_ref&& o) noexcept
+      : what_(std::exchange(o.what_, nullptr)), generation_(o.generation_) {}
+  allocation_ref& operator=(allocation_ref o) noexcept {
+    std::swap(what_, o.what_);
+    std::swap(generation_, o.generation_);
+    return *this;
+  }
+  ~allocation_ref() { drop(); }
+
+  explicit operator bool() const { return what_ != nullptr; }
+  // The allocation, which may meanwhile belong to somebody else: for counters and comparisons only.
+  allocation* unchecked() const { return what_; }
+  // Whether the bytes were given back by free().
+  bool is_freed() const { return what_ && generation_of(what_->state.load(std::memory_order_acquire)) != generation_; }
+  // The allocation. Throws use_after_free.
+  allocation& get() const {
+    if (is_freed()) throw_freed();
+    return *what_;
+  }
+  // Gives the bytes back now, whoever else refers to them. Does nothing if that has happened. Never blocks.
+  void free() noexcept;
+
+ private:
+  static std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
+  [[noreturn]] static void throw_freed();
+  void drop() noexcept;
+  allocation* what_ = nullptr;
+  std::uint32_t generation_ = 0;
+};
+
+// One use that a submission makes of an allocation's bytes.
+struct access {
+  allocation* what = nullptr;
+  byte_range where;
+  bool write = false;
+};
+
+}  // namespace ferry

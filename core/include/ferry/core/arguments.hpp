@@ -1,0 +1,118 @@
+// What a kernel is given: arrays with the way they are used, and plain values.
+#pragma once
+#include <type_traits>
+#include <utility>
+
+#include "ferry/core/array.hpp"
+#include "ferry/core/operation.hpp"
+
+namespace ferry {
+
+// An array in a call. T is const when it is only read. Refers to the array: for use within the call.
+template <class T, std::size_t Rank>
+struct array_argument {
+  const allocation_ref* owner;
+  mdspan<T, Rank> span;
+  byte_range bytes;
+  access_mode mode;
+  bool contiguous;
+};
+
+namespace detail {
+
+template <class X>
+inline constexpr bool is_array_argument = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_array_argument<array_argument<T, Rank>> = true;
+
+template <class T, std::size_t Rank, memory_kind Kind>
+array_label label_of(const array_view<T, Rank, Kind>& v) {
+  return array_label(v.name().c_str());
+}
+
+template <class To, class T, std::size_t Rank, memory_kind Kind>
+array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode) {
+  To* data = const_cast<To*>(v.unsynchronized_data());
+  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode, v.is_contiguous()};
+}
+
+}  // namespace detail
+
+// Read only.
+template <class T, std::size_t Rank, memory_kind Kind>
+auto in(const array_view<T, Rank, Kind>& v) {
+  return detail::make_argument<const T>(v, access_mode::in);
+}
+// Read and written.
+template <class T, std::size_t Rank, memory_kind Kind>
+auto inout(array_view<T, Rank, Kind>& v) {
+  static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
+  return detail::make_argument<T>(v, access_mode::inout);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+auto inout(array_view<T, Rank, Kind>&& v) {
+  return inout(v);
+}
+// Written, every element, and not read: old contents are gone when the work is submitted.
+template <class T, std::size_t Rank, memory_kind Kind>
+auto out(array_view<T, Rank, Kind>& v) {
+  static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
+  return detail::make_argument<T>(v, access_mode::out);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+auto out(array_view<T, Rank, Kind>&& v) {
+  return out(v);
+}
+
+namespace detail {
+
+// Arguments as calls take them: const arrays are read, others read and written, the rest are values.
+template <class A>
+decltype(auto) as_argument(A&& a) {
+  using X = std::remove_cvref_t<A>;
+  if constexpr (is_array_argument<X>) {
+    return X(a);
+  } else if constexpr (requires { a.as_kernel_argument(); }) {
+    return a.as_kernel_argument();
+  } else if constexpr (array_like<X>) {
+    if constexpr (std::is_const_v<std::remove_reference_t<A>> || std::is_const_v<typename X::element_type>)
+      return in(a);
+    else
+      return inout(a);
+  } else {
+    static_assert(std::is_trivially_copyable_v<X>,
+                  "a kernel argument that is not an array must be trivially copyable: it is copied to the device");
+    return X(a);
+  }
+}
+
+template <class A>
+void add_use(auto& list, const A& a) {
+  if constexpr (is_array_argument<A>) list.add(*a.owner, a.bytes, a.mode != access_mode::in);
+}
+
+template <class A>
+void add_kernel_use(std::array<kernel_use, 16>& uses, std::size_t& n, const A& a) {
+  if constexpr (is_array_argument<A>)
+    if (a.bytes.begin != a.bytes.end)
+      uses[n++] = {a.bytes.begin, a.bytes.size(), a.mode != access_mode::out, a.mode != access_mode::in};
+}
+
+// The device of the first written argument, else of the first array, else the default device.
+template <class... A>
+device placement(const A&... a) {
+  int written = -1, any = -1;
+  auto look = [&](const auto& x) {
+    if constexpr (is_array_argument<std::remove_cvref_t<decltype(x)>>) {
+      if (!*x.owner) return;
+      const int d = x.owner->get().device;
+      if (any < 0) any = d;
+      if (written < 0 && x.mode != access_mode::in) written = d;
+    }
+  };
+  (look(a), ...);
+  return written >= 0 ? device(written) : any >= 0 ? device(any) : default_device();
+}
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,151 @@
+// Arrays that own their memory, know the device it belongs to and the streams that touched it last.
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/stream.hpp"
+
+// The kind that ferry::array stands for: flip a program from unified to device memory in one place.
+#ifndef FERRY_DEFAULT_KIND
+#define FERRY_DEFAULT_KIND unified
+#endif
+
+namespace ferry {
+
+// Null for no bytes. Throws out_of_memory, invalid_argument for a device that is not there.
+allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes);
+
+// Rank dimensions of T in one kind of memory. Moves, and copies only when asked (clone, copy). Its destructor never
+// blocks: the bytes are reused only behind the work that still touches them.
+template <class T, std::size_t Rank, memory_kind Kind>
+class basic_array : public array_view<T, Rank, Kind> {
+  using view = array_view<T, Rank, Kind>;
+
+ public:
+  basic_array() = default;
+  // Contents are undefined. May block when the pool has to grow.
+  explicit basic_array(const extents<Rank>& e, ferry::device d = default_device())
+      : view(allocate_array(Kind, d, e.count(), sizeof(T)), nullptr, e, row_major(e)) {
+    if (this->owner_) this->data_ = reinterpret_cast<T*>(this->owner_.get().begin);
+    home_ = d;
+  }
+  basic_array(basic_array&& o) noexcept { swap(o); }
+  basic_array& operator=(basic_array&& o) noexcept {
+    basic_array taken(std::move(o));
+    swap(taken);
+    return *this;
+  }
+  basic_array(const basic_array&) = delete;
+  basic_array& operator=(const basic_array&) = delete;
+
+  // Every element gets a value, on the device's stream of this thread.
+  basic_array(const extents<Rank>& e, T value, ferry::device d = default_device());
+  // A copy of elements of the CPU, in row-major order. Throws invalid_argument when counts differ.
+  static basic_array from(std::span<const T> elements, const extents<Rank>& e, ferry::device d = default_device());
+  static basic_array from(std::span<const T> elements, ferry::device d = default_device())
+    requires(Rank == 1)
+  {
+    return from(elements, extents<1>{elements.size()}, d);
+  }
+  static basic_array from(const std::vector<T>& elements, ferry::device d = default_device())
+    requires(Rank == 1)
+  {
+    return from(std::span<const T>(elements), d);
+  }
+  static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device())
+    requires(Rank == 1)
+  {
+    return from(std::span<const T>(elements.begin(), elements.size()), d);
+  }
+  // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
+  basic_array clone() const;
+
+  using view::name;
+  // For messages, reports and explain(). The empty array has no name.
+  basic_array& name(std::string text) & {
+    if (this->owner_) this->owner_.get().name = std::move(text);
+    return *this;
+  }
+  basic_array&& name(std::string text) && { return std::move(name(std::move(text))); }
+
+  ferry::device device() const { return home_; }
+  // Gives the bytes back now. Later use of the array or of a view of it throws use_after_free.
+  void free() noexcept { this->owner_.free(); }
+  // Another shape; elements whose indices lie in both are kept, others are undefined.
+  void resize(const extents<Rank>& e);
+  void swap(basic_array& o) noexcept {
+    std::swap(this->owner_, o.owner_);
+    std::swap(this->data_, o.data_);
+    std::swap(this->extents_, o.extents_);
+    std::swap(this->strides_, o.strides_);
+    std::swap(home_, o.home_);
+    this->permission_.forget();
+    o.permission_.forget();
+  }
+  friend void swap(basic_array& a, basic_array& b) noexcept { a.swap(b); }
+
+ private:
+  ferry::device home_;
+};
+
+template <class T, std::size_t Rank = 1>
+using device_array = basic_array<T, Rank, memory_kind::device>;
+template <class T, std::size_t Rank = 1>
+using unified_array = basic_array<T, Rank, memory_kind::unified>;
+template <class T, std::size_t Rank = 1>
+using host_array = basic_array<T, Rank, memory_kind::host>;
+template <class T, std::size_t Rank = 1>
+using array = basic_array<T, Rank, memory_kind::FERRY_DEFAULT_KIND>;
+
+// Types that are an array or a view of one.
+template <class A>
+concept array_like = requires {
+  typename A::const_view;
+  requires std::is_base_of_v<array_view<typename A::element_type, A::rank, A::kind>, A>;
+};
+
+}  // namespace ferry
+
+#include "ferry/core/copy.hpp"
+#include "ferry/core/fill.hpp"
+
+namespace ferry {
+
+template <class T, std::size_t Rank, memory_kind Kind>
+basic_array<T, Rank, Kind>::basic_array(const extents<Rank>& e, T value, ferry::device d) : basic_array(e, d) {
+  fill(*this, value);
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::from(std::span<const T> elements, const extents<Rank>& e,
+                                                            ferry::device d) {
+  basic_array a(e, d);
+  copy(elements, a);
+  return a;
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::clone() const {
+  basic_array a(this->extents_, home_);
+  copy(*this, a);
+  return a;
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+void basic_array<T, Rank, Kind>::resize(const extents<Rank>& e) {
+  if (e == this->extents_) return;
+  basic_array fresh(e, home_);
+  auto both = e;
+  for (std::size_t d = 0; d < Rank; ++d) both[d] = std::min(e[d], this->extents_[d]);
+  if (this->owner_ && fresh.owner_) {
+    view from(this->owner_, this->data_, both, this->strides_), to(fresh.owner_, fresh.data_, both, fresh.strides_);
+    copy(std::as_const(from), to);
+    fresh.owner_.get().name = this->name();
+  }
+  swap(fresh);
+}
+
+}  // namespace ferry

@@ -1,0 +1,242 @@
+// Views: strided elements of an array, which they keep alive. Disjoint views never wait for each other.
+#pragma once
+#include <algorithm>
+#include <atomic>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/allocation.hpp"
+#include "ferry/core/device.hpp"
+#include "ferry/core/extents.hpp"
+#include "ferry/core/mdspan.hpp"
+
+namespace ferry {
+
+// What the CPU has asked for already; stands still until somebody submits to the same bytes.
+class host_permission {
+ public:
+  host_permission() = default;
+  host_permission(const host_permission&) noexcept {}
+  host_permission& operator=(const host_permission&) noexcept {
+    forget();
+    return *this;
+  }
+  bool may_read(const access_log& l) const { return l.writes() == writes_.load(std::memory_order_relaxed); }
+  bool may_write(const access_log& l) const { return l.touches() == touches_.load(std::memory_order_relaxed); }
+  void keep(host_access_state s, bool write) {
+    writes_.store(s.writes, std::memory_order_relaxed);
+    if (write) touches_.store(s.touches, std::memory_order_relaxed);
+  }
+  void forget() { touches_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> touches_{0}, writes_{0};
+};
+
+// Half-open indices [begin, end) of one dimension, every step-th of them.
+struct slice {
+  std::size_t begin = 0, end = std::size_t(-1);
+  std::ptrdiff_t step = 1;                 // negative: from end - 1 downwards
+};
+inline constexpr slice all_of{};
+
+inline constexpr bool is_host_accessible(memory_kind k) { return k != memory_kind::device; }
+
+// Throws invalid_argument unless s lies in [0, extent]; returns the number of elements.
+std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape);
+[[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of);
+const char* kind_name(memory_kind k);
+
+// T may be const: then the elements can only be read. A const view gives const elements, as containers do.
+template <class T, std::size_t Rank, memory_kind Kind>
+class array_view {
+  static_assert(std::is_trivially_copyable_v<T>, "ferry arrays hold trivially copyable types: bytes are copied as they are");
+
+ public:
+  using element_type = T;
+  using value_type = std::remove_const_t<T>;
+  using const_view = array_view<const T, Rank, Kind>;
+  static constexpr std::size_t rank = Rank;
+  static constexpr memory_kind kind = Kind;
+
+  array_view() = default;
+  array_view(allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
+      : owner_(std::move(owner)), data_(data), extents_(e), strides_(s) {}
+  operator const_view() const
+    requires(!std::is_const_v<T>)
+  {
+    return const_view(owner_, data_, extents_, strides_);
+  }
+
+  const ferry::extents<Rank>& extents() const { return extents_; }
+  std::size_t extent(std::size_t d) const { return extents_[d]; }
+  const ferry::strides<Rank>& strides() const { return strides_; }
+  std::size_t size() const { return extents_.count(); }
+  std::size_t size_bytes() const { return size() * sizeof(T); }
+  bool empty() const { return size() == 0; }
+  bool is_contiguous() const { return ferry::is_contiguous(extents_, strides_); }
+  // The device that owns the memory; for unified and pinned memory the home device.
+  ferry::device device() const { return ferry::device(owner_ ? owner_.unchecked()->device : 0); }
+  // The bytes from the lowest element to the end of the highest.
+  byte_range bytes() const {
+    if (empty()) return {};
+    std::ptrdiff_t low = 0, high = 0;
+    for (std::size_t d = 0; d < Rank; ++d) {
+      const std::ptrdiff_t reach = strides_[d] * static_cast<std::ptrdiff_t>(extents_[d] - 1);
+      (reach < 0 ? low : high) += reach;
+    }
+    return {reinterpret_cast<const std::byte*>(data_ + low), reinterpret_cast<const std::byte*>(data_ + high + 1)};
+  }
+  const std::string& name() const {
+    static const std::string none;
+    return owner_ ? owner_.get().name : none;
+  }
+  // The address, ordered behind nothing: what touches it must be ordered by the caller.
+  T* unsynchronized_data() const { return data_; }
+  const allocation_ref& owner() const { return owner_; }
+
+  // One slice a dimension; those left out are whole. Throws invalid_argument out of range.
+  array_view slice(std::initializer_list<ferry::slice> parts) { return sliced<array_view>(parts); }
+  const_view slice(std::initializer_list<ferry::slice> parts) const { return sliced<const_view>(parts); }
+  // The elements [begin, end) of the first dimension.
+  array_view slice(ferry::slice part) { return sliced<array_view>({part}); }
+  const_view slice(ferry::slice part) const { return sliced<const_view>({part}); }
+  // The same elements in another shape; throws invalid_argument unless contiguous and of equal count.
+  template <std::size_t NewRank>
+  auto reshape(const ferry::extents<NewRank>& e) {
+    return reshaped<array_view<T, NewRank, Kind>>(e);
+  }
+  template <std::size_t NewRank>
+  auto reshape(const ferry::extents<NewRank>& e) const {
+    return reshaped<array_view<const T, NewRank, Kind>>(e);
+  }
+  // Dimensions in reverse order.
+  array_view transpose() { return transposed<array_view>(); }
+  const_view transpose() const { return transposed<const_view>(); }
+
+  // Element access from the CPU: waits for the device work that it conflicts with, then costs one comparison.
+  template <class... Index>
+    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
+  T& operator()(Index... index) {
+    return at_offset<T>(static_cast<std::size_t>(index)...);
+  }
+  template <class... Index>
+    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
+  const T& operator()(Index... index) const {
+    return at_offset<const T>(static_cast<std::size_t>(index)...);
+  }
+  T& operator[](std::size_t i)
+    requires(Rank == 1)
+  {
+    return at_offset<T>(i);
+  }
+  const T& operator[](std::size_t i) const
+    requires(Rank == 1)
+  {
+    return at_offset<const T>(i);
+  }
+  // Whether the work that writes the elements is over. Never blocks.
+  bool is_ready() const {
+    return !owner_ || uses_are_over(owner_.get(), bytes(), false);
+  }
+  // The same, and the indices are checked: throws invalid_argument.
+  template <class... Index>
+    requires(sizeof...(Index) == Rank)
+  T& at(Index... index) {
+    check_indices(static_cast<std::size_t>(index)...);
+    return (*this)(index...);
+  }
+  template <class... Index>
+    requires(sizeof...(Index) == Rank)
+  const T& at(Index... index) const {
+    check_indices(static_cast<std::size_t>(index)...);
+    return (*this)(index...);
+  }
+
+  // Contiguous iteration at raw pointer speed: asks once. A pointer is good until the next submission that conflicts.
+  T* begin() { return host_data<T>(); }
+  T* end() { return data_ + size(); }
+  const T* begin() const { return host_data<const T>(); }
+  const T* end() const { return data_ + size(); }
+  const T* cbegin() const { return begin(); }
+  const T* cend() const { return end(); }
+
+  // Asks for access from the CPU: blocks for what conflicts. For begin(), host() and host_span().
+  void wait_for_host(bool write) const {
+    static_assert(is_host_accessible(Kind),
+                  "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
+                  "or make it a ferry::unified_array");
+    if (!owner_) return;
+    permission_.keep(wait_for_host_access(owner_.get(), bytes(), write), write);
+  }
+
+ protected:
+  template <class U, class... Index>
+  U& at_offset(Index... index) const {
+    static_assert(is_host_accessible(Kind),
+                  "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
+                  "or make it a ferry::unified_array");
+    constexpr bool write = !std::is_const_v<U>;
+    const access_log& log = owner_.unchecked()->log;
+    if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] wait_for_host(write);
+    std::ptrdiff_t at = 0;
+    [[maybe_unused]] std::size_t d = 0;
+    ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
+    return data_[at];
+  }
+  template <class U>
+  U* host_data() const {
+    if (!is_contiguous())
+      throw invalid_argument("begin() needs contiguous elements, and this view of shape " + extents_.text() +
+                             " is strided: use ferry::host(view), or clone() it");
+    wait_for_host(!std::is_const_v<U>);
+    return data_;
+  }
+  template <class... Index>
+  void check_indices(Index... index) const {
+    std::size_t d = 0;
+    ((index < extents_[d] ? void(++d) : throw_out_of_range(index, extents_[d], d, owner_.unchecked())), ...);
+  }
+  template <class View>
+  View sliced(std::initializer_list<ferry::slice> parts) const {
+    if (parts.size() > Rank)
+      throw invalid_argument("slice() got " + std::to_string(parts.size()) + " parts for an array of rank " +
+                             std::to_string(Rank));
+    auto e = extents_;
+    auto s = strides_;
+    T* data = data_;
+    std::size_t d = 0;
+    for (const ferry::slice& p : parts) {
+      e[d] = checked_slice(p, extents_[d], d, extents_.text());
+      const std::size_t last = std::min(p.end, extents_[d]);
+      if (e[d] > 0) data += static_cast<std::ptrdiff_t>(p.step > 0 ? p.begin : last - 1) * strides_[d];
+      s[d] = strides_[d] * p.step;
+      ++d;
+    }
+    return View(owner_, data, e, s);
+  }
+  template <class View, std::size_t NewRank>
+  View reshaped(const ferry::extents<NewRank>& e) const {
+    if (!is_contiguous() || e.count() != size())
+      throw invalid_argument("reshape from " + extents_.text() + " to " + e.text() +
+                             (is_contiguous() ? ": the number of elements differs" : ": the view is strided; clone() it"));
+    return View(owner_, data_, e, row_major(e));
+  }
+  template <class View>
+  View transposed() const {
+    auto e = extents_;
+    auto s = strides_;
+    for (std::size_t d = 0; d < Rank; ++d) e[d] = extents_[Rank - 1 - d], s[d] = strides_[Rank - 1 - d];
+    return View(owner_, data_, e, s);
+  }
+
+  allocation_ref owner_;
+  T* data_ = nullptr;
+  ferry::extents<Rank> extents_;
+  ferry::strides<Rank> strides_{};
+  mutable host_permission permission_;
+};
+
+}  // namespace ferry

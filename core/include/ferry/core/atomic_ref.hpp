@@ -1,0 +1,56 @@
+// Atomic operations on elements from inside functors, on devices and on the CPU.
+#pragma once
+#include <atomic>
+#include <type_traits>
+
+#include "ferry/core/macros.hpp"
+#if defined(__CUDACC__)
+#include <cuda/atomic>
+#endif
+
+namespace ferry {
+
+// Relaxed atomic operations on an object of 4 or 8 bytes, among all threads of all devices and the CPU. Arithmetic types.
+template <class T>
+class atomic_ref {
+  static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
+                "ferry::atomic_ref needs an arithmetic type of 4 or 8 bytes");
+
+ public:
+  FERRY_HOST_DEVICE explicit atomic_ref(T& object) : object_(&object) {}
+  FERRY_HOST_DEVICE T load() const { return object().load(relaxed); }
+  FERRY_HOST_DEVICE void store(T v) const { object().store(v, relaxed); }
+  FERRY_HOST_DEVICE T exchange(T v) const { return object().exchange(v, relaxed); }
+  // Each returns the value before.
+  FERRY_HOST_DEVICE T fetch_add(T v) const { return object().fetch_add(v, relaxed); }
+  FERRY_HOST_DEVICE T fetch_sub(T v) const { return object().fetch_sub(v, relaxed); }
+  FERRY_HOST_DEVICE T fetch_min(T v) const {
+    return update([&](T now) { return v < now ? v : now; });
+  }
+  FERRY_HOST_DEVICE T fetch_max(T v) const {
+    return update([&](T now) { return now < v ? v : now; });
+  }
+  // Replaces `expected` by v; if something else is there, `expected` becomes that.
+  FERRY_HOST_DEVICE bool compare_exchange(T& expected, T v) const {
+    return object().compare_exchange_strong(expected, v, relaxed, relaxed);
+  }
+
+ private:
+#if FERRY_IN_DEVICE_CODE
+  static constexpr auto relaxed = cuda::memory_order_relaxed;
+  FERRY_HOST_DEVICE auto object() const { return cuda::atomic_ref<T, cuda::thread_scope_system>(*object_); }
+#else
+  static constexpr auto relaxed = std::memory_order_relaxed;
+  FERRY_HOST_DEVICE auto object() const { return std::atomic_ref<T>(*object_); }
+#endif
+  template <class Next>
+  FERRY_HOST_DEVICE T update(Next next) const {
+    T now = load();
+    while (!compare_exchange(now, next(now))) {
+    }
+    return now;
+  }
+  T* object_;
+};
+
+}  // namespace ferry

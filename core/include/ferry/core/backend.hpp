@@ -1,0 +1,169 @@
+// The seam: the verbs that ferry needs of a machine with devices. Two implementations: src/cuda and src/sim.
+//
+// Every verb may be called from any thread, leaves the caller's current device as it was, and throws a ferry::error.
+// Work verbs (copy, fill, launch, ...) are asynchronous on the stream they are given unless said otherwise.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ferry {
+
+// Where bytes live. device: memory of one GPU. unified: managed memory, reachable from the CPU and every device.
+// host: pinned memory of the CPU, reachable from every device.
+enum class memory_kind : std::uint8_t { device, unified, host };
+
+// Handles of the backend's own objects (cudaStream_t, cudaEvent_t, cudaGraphExec_t, or the simulator's).
+struct native_stream {
+  void* handle = nullptr;
+  bool operator==(const native_stream&) const = default;
+};
+struct native_event {
+  void* handle = nullptr;
+};
+struct native_graph {
+  void* handle = nullptr;
+};
+
+struct device_properties {
+  std::string name;
+  std::size_t memory_bytes = 0;             // in all
+  int multiprocessors = 0;
+  int compute_major = 0, compute_minor = 0;
+  bool concurrent_managed_access = false;   // the CPU may touch managed memory while the device works
+};
+
+struct device_memory {
+  std::size_t free_bytes = 0, total_bytes = 0;
+};
+
+// A place that unified memory can be moved to or advised about.
+struct memory_location {
+  int device = -1;                          // -1: the CPU
+  bool is_host() const { return device < 0; }
+  bool operator==(const memory_location&) const = default;
+};
+
+// Hints for unified memory, as cudaMemAdvise has them; each has its undoing.
+enum class memory_advice : std::uint8_t {
+  read_mostly, unset_read_mostly, preferred_location, unset_preferred_location, accessed_by, unset_accessed_by
+};
+
+inline constexpr std::size_t max_rank = 6;
+
+// Elements of `element_bytes` at base + sum(index[d] * stride_bytes[d]).
+struct strided_bytes {
+  std::byte* base = nullptr;
+  std::array<std::ptrdiff_t, max_rank> stride_bytes{};
+};
+
+// Which elements a strided operation covers: `rank` extents, slowest first.
+struct strided_shape {
+  std::size_t element_bytes = 1;
+  std::size_t rank = 0;
+  std::array<std::size_t, max_rank> extent{};
+};
+
+// Bytes that a kernel was declared to touch.
+struct kernel_use {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  bool reads = false, writes = false;
+};
+
+// Where declared bytes lie while a simulated kernel runs: the simulator may run it on copies of them.
+class relocation {
+ public:
+  struct piece {
+    const std::byte* begin;
+    std::size_t bytes;
+    std::byte* now;
+  };
+  relocation() = default;
+  explicit relocation(std::span<const piece> pieces) : pieces_(pieces) {}
+  // The address at which the kernel finds what it knows as p.
+  template <class T>
+  T* operator()(T* p) const {
+    const auto* at = reinterpret_cast<const std::byte*>(p);
+    for (const piece& q : pieces_)
+      if (at >= q.begin && at < q.begin + q.bytes) return reinterpret_cast<T*>(q.now + (at - q.begin));
+    return p;
+  }
+
+ private:
+  std::span<const piece> pieces_;
+};
+
+// A kernel as the simulator runs it: the whole grid, as one function of the CPU.
+struct host_kernel {
+  std::string_view name;                    // must outlive the launch (a literal or a type's name)
+  std::span<const kernel_use> uses;         // read during the call only
+  std::function<void(const relocation&)> body;
+};
+
+class backend {
+ public:
+  virtual ~backend() = default;
+
+  // The machine
+  virtual std::string_view name() const = 0;                       // "cuda" or "sim"
+  virtual int device_count() const = 0;
+  virtual device_properties properties(int device) const = 0;
+  virtual device_memory memory(int device) const = 0;
+  virtual bool can_access_peer(int device, int peer) const = 0;
+  // Lets kernels and copies of `device` use memory that `peer` allocated. Calling it again is fine.
+  virtual void enable_peer_access(int device, int peer) = 0;
+  // Makes `device` the calling thread's current device and returns the one before.
+  virtual int exchange_current_device(int device) = 0;
+
+  // Memory. For memory_kind::host `device` names the GPU to be near to. Throws out_of_memory. May block.
+  virtual void* allocate(memory_kind kind, int device, std::size_t bytes) = 0;
+  // The bytes must not be in use any more.
+  virtual void release(memory_kind kind, int device, void* p, std::size_t bytes) = 0;
+
+  // Streams and events. A lower priority number is more urgent; 0 is the default, -1 is high.
+  virtual native_stream create_stream(int device, int priority) = 0;
+  virtual void destroy_stream(native_stream s) = 0;
+  virtual std::uint64_t stream_id(native_stream s) = 0;            // unique over the life of the process
+  virtual bool is_done(native_stream s) = 0;
+  virtual void synchronize(native_stream s) = 0;                   // blocks
+  virtual native_event create_event(int device, bool timing) = 0;
+  virtual void destroy_event(native_event e) = 0;
+  virtual void record(native_event e, native_stream s) = 0;
+  virtual void wait(native_stream s, native_event e) = 0;          // by the event's state at the time of the call
+  virtual bool is_done(native_event e) = 0;
+  virtual void synchronize(native_event e) = 0;                    // blocks; spins briefly, then sleeps
+  virtual double elapsed_milliseconds(native_event from, native_event to) = 0;
+
+  // Work. Addresses may be of any kind and any device; pageable memory blocks the caller until it was read or written.
+  virtual void copy(native_stream s, void* to, const void* from, std::size_t bytes) = 0;
+  // Between two devices' own memory, whether or not they are peers.
+  virtual void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device, std::size_t bytes) = 0;
+  // Both sides reachable by the stream's device.
+  virtual void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) = 0;
+  // Writes one element's bytes (at most 16) to every element.
+  virtual void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) = 0;
+  // Runs a function of the CPU in the order of the stream. It must not call ferry or the driver.
+  virtual void run_on_host(native_stream s, std::function<void()> task) = 0;
+  // Simulator only: the CUDA backend launches from code that nvcc compiled, then calls check_launch.
+  virtual void launch(native_stream s, const host_kernel& kernel) = 0;
+  virtual void check_launch(native_stream s, std::string_view kernel) = 0;
+
+  // Unified memory
+  virtual void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) = 0;
+  virtual void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) = 0;
+
+  // Capture: everything given to s, and to streams that wait for events of s, becomes one graph.
+  virtual void begin_capture(native_stream s) = 0;
+  virtual native_graph end_capture(native_stream s) = 0;           // instantiated, ready to launch
+  virtual bool is_capturing(native_stream s) = 0;
+  virtual void launch_graph(native_graph g, native_stream s) = 0;
+  virtual void destroy_graph(native_graph g) = 0;
+};
+
+}  // namespace ferry

@@ -1,0 +1,68 @@
+// The errors of ferry: one small hierarchy, sorted by what a program can do about them.
+#pragma once
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace ferry {
+
+// Base of every exception that ferry throws. The text says what failed, on what, why, and the way out.
+class error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The call is wrong as written: shapes, ranges, devices, streams. Nothing was submitted.
+class invalid_argument : public error {
+ public:
+  using error::error;
+};
+
+// A text does not parse (configuration, .npy): it quotes the text and lists what is allowed.
+class parse_error : public error {
+ public:
+  using error::error;
+};
+
+// The request is right, but this machine, backend or build cannot do it.
+class not_supported : public error {
+ public:
+  using error::error;
+};
+
+// A device has no way to the memory of another.
+class peer_access_error : public error {
+ public:
+  using error::error;
+};
+
+// The array gave its bytes back by free(); it or a view of it was used later.
+class use_after_free : public error {
+ public:
+  using error::error;
+};
+
+// Somebody waits for work that can never run (found by the simulator).
+class deadlock : public error {
+ public:
+  using error::error;
+};
+
+// No memory of the asked kind is left.
+class out_of_memory : public error {
+ public:
+  out_of_memory(const std::string& text, std::size_t requested) : error(text), requested_(requested) {}
+  // Bytes that could not be had.
+  std::size_t requested() const noexcept { return requested_; }
+
+ private:
+  std::size_t requested_;
+};
+
+// A device or its driver failed. Sticky: that device answers every later call with it, and all work counts as complete.
+class device_error : public error {
+ public:
+  using error::error;
+};
+
+}  // namespace ferry

@@ -1,0 +1,68 @@
+// What ferry knows of an array, in words, and arrays as text.
+#pragma once
+#include <iosfwd>
+#include <ostream>
+#include <sstream>
+#include <string>
+
+#include "ferry/core/array.hpp"
+#include "ferry/core/copy.hpp"
+#include "ferry/core/type_name.hpp"
+
+namespace ferry {
+
+namespace detail {
+std::string explain_allocation(const allocation_ref& owner, byte_range bytes);
+std::string headline(std::string_view type, std::string_view kind, const std::string& shape, const allocation_ref& owner);
+// Where a printed row leaves out elements, as NumPy does.
+inline constexpr std::size_t printed_edge = 3, printed_most = 8;
+}  // namespace detail
+
+// Owner, size, pool and log: which streams touched which bytes last, and what is still running. Never blocks.
+template <class T, std::size_t Rank, memory_kind Kind>
+std::string explain(const array_view<T, Rank, Kind>& v) {
+  return detail::headline(detail::type_name<std::remove_const_t<T>>(), kind_name(Kind), v.extents().text(), v.owner()) +
+         "\n" + detail::explain_allocation(v.owner(), v.bytes());
+}
+
+// Kind, device, shape and the elements, shortened; waits for them.
+template <class T, std::size_t Rank, memory_kind Kind>
+std::ostream& operator<<(std::ostream& out, const array_view<T, Rank, Kind>& v) {
+  out << detail::headline(detail::type_name<std::remove_const_t<T>>(), kind_name(Kind), v.extents().text(), v.owner());
+  const auto elements = to_vector(v);
+  const auto& e = v.extents();
+  const auto print = [&](auto& self, std::size_t d, std::size_t offset) -> void {
+    if (d == Rank) {
+      if constexpr (requires { out << elements[0]; })
+        {
+        if constexpr (std::is_arithmetic_v<std::remove_const_t<T>>)
+          out << +elements[offset];
+        else
+          out << elements[offset];
+      }
+      else
+        out << "?";
+      return;
+    }
+    out << '[';
+    std::size_t below = 1;
+    for (std::size_t k = d + 1; k < Rank; ++k) below *= e[k];
+    for (std::size_t i = 0; i < e[d]; ++i) {
+      if (e[d] > detail::printed_most && i == detail::printed_edge) {
+        out << (d + 1 == Rank ? ", ..." : ",\n ...");
+        i = e[d] - detail::printed_edge;
+      }
+      if (i > 0) out << (d + 1 == Rank ? ", " : ",\n ");
+      self(self, d + 1, offset + i * below);
+    }
+    out << ']';
+  };
+  out << '\n';
+  if (v.empty() && Rank > 0)
+    out << "[]";
+  else
+    print(print, 0, 0);
+  return out;
+}
+
+}  // namespace ferry

@@ -1,0 +1,88 @@
+// Shapes: one 64-bit extent a dimension, slowest first.
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "ferry/core/backend.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/macros.hpp"
+
+namespace ferry {
+
+template <std::size_t Rank>
+class extents {
+  static_assert(Rank <= max_rank, "ferry arrays have at most 6 dimensions");
+
+ public:
+  static constexpr std::size_t rank = Rank;
+  constexpr extents() = default;
+  // One integer a dimension. Throws invalid_argument for a negative one.
+  template <std::integral... Int>
+    requires(sizeof...(Int) == Rank && Rank > 0)
+  constexpr extents(Int... e) : value_{checked(e)...} {}
+  constexpr extents(const std::array<std::size_t, Rank>& e) : value_(e) {}
+
+  FERRY_HOST_DEVICE constexpr std::size_t operator[](std::size_t d) const { return value_[d]; }
+  FERRY_HOST_DEVICE constexpr std::size_t& operator[](std::size_t d) { return value_[d]; }
+  constexpr bool operator==(const extents&) const = default;
+
+  // Number of elements; 1 for rank 0. Throws invalid_argument when it does not fit 64 bits.
+  constexpr std::size_t count() const {
+    std::size_t n = 1;
+    for (const std::size_t e : value_)
+      if (e == 0) return 0;
+    for (const std::size_t e : value_)
+      if (__builtin_mul_overflow(n, e, &n)) throw invalid_argument("the shape " + text() + " has too many elements");
+    return n;
+  }
+  // "3 x 4"
+  std::string text() const {
+    std::string s = Rank == 0 ? "scalar" : "";
+    for (std::size_t d = 0; d < Rank; ++d) s += (d ? " x " : "") + std::to_string(value_[d]);
+    return s;
+  }
+
+ private:
+  template <class Int>
+  static constexpr std::size_t checked(Int e) {
+    if (std::cmp_less(e, 0)) throw invalid_argument("an extent is negative: " + std::to_string(e));
+    return static_cast<std::size_t>(e);
+  }
+  std::array<std::size_t, Rank> value_{};
+};
+
+template <std::integral... Int>
+extents(Int...) -> extents<sizeof...(Int)>;
+
+// Distance in elements between neighbours along each dimension.
+template <std::size_t Rank>
+using strides = std::array<std::ptrdiff_t, Rank>;
+
+// Strides of a contiguous array, last dimension fastest.
+template <std::size_t Rank>
+constexpr strides<Rank> row_major(const extents<Rank>& e) {
+  strides<Rank> s{};
+  std::size_t step = 1;
+  for (std::size_t d = Rank; d-- > 0;) {
+    s[d] = static_cast<std::ptrdiff_t>(step);
+    step *= e[d];
+  }
+  return s;
+}
+
+// Whether elements lie one after the other, last dimension fastest.
+template <std::size_t Rank>
+constexpr bool is_contiguous(const extents<Rank>& e, const strides<Rank>& s) {
+  std::size_t step = 1;
+  for (std::size_t d = Rank; d-- > 0;) {
+    if (e[d] == 0) return true;
+    if (e[d] != 1 && s[d] != static_cast<std::ptrdiff_t>(step)) return false;
+    step *= e[d];
+  }
+  return true;
+}
+
+}  // namespace ferry

@@ -1,0 +1,27 @@
+// Setting every element to one value.
+#pragma once
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/copy.hpp"
+#include "ferry/core/operation.hpp"
+
+namespace ferry {
+
+namespace detail {
+void fill_elements(const stream_ref* s, const copy_side& to, const strided_shape& shape, const void* element);
+}
+
+// Ordered on `s`, or on this thread's stream of the array's device. Does not block (elements above 16 bytes: it may).
+template <class T, std::size_t Rank, memory_kind Kind>
+void fill(stream_ref s, array_view<T, Rank, Kind>& to, std::type_identity_t<T> value) {
+  detail::fill_elements(&s, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+void fill(array_view<T, Rank, Kind>& to, std::type_identity_t<T> value) {
+  detail::fill_elements(nullptr, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+void fill(array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value) {
+  detail::fill_elements(nullptr, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
+}
+
+}  // namespace ferry

@@ -1,0 +1,32 @@
+// Work that is recorded once and launched many times.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "ferry/core/stream.hpp"
+
+namespace ferry {
+
+// Owns what its work touches: the arrays stay alive, and those made and destroyed inside belong to it. Destroying a
+// graph waits for its last launch.
+class graph {
+ public:
+  graph(graph&&) noexcept;
+  graph& operator=(graph&&) noexcept;
+  ~graph();
+  // One submission: ordered behind what the captured work requires of each array, reads and writes apart. Never blocks.
+  // Throws use_after_free when an array was freed.
+  void launch(stream_ref s);
+
+ private:
+  struct state;
+  explicit graph(std::unique_ptr<state> s);
+  std::unique_ptr<state> state_;
+  friend graph capture(stream_ref s, const std::function<void()>& body);
+};
+
+// Runs body, recording instead of running what this thread submits, on any stream. Raw pointers, and access from the CPU,
+// are errors meanwhile. May block (instantiation). What the arrays hold is unchanged until a launch.
+graph capture(stream_ref s, const std::function<void()>& body);
+
+}  // namespace ferry

@@ -1,0 +1,129 @@
+// How arguments become the parameters that a functor declares: plain pointers, or mdspans.
+#pragma once
+#include <tuple>
+#include <type_traits>
+
+#include "ferry/core/arguments.hpp"
+
+namespace ferry::detail {
+
+// The parameter types of a functor whose call operator is neither overloaded nor a template.
+template <class F>
+struct declared_parameters {
+  static constexpr bool known = false;
+};
+template <class... P>
+struct parameter_list {
+  static constexpr bool known = true;
+  template <std::size_t I>
+  using type = std::tuple_element_t<I, std::tuple<P...>>;
+  static constexpr std::size_t count = sizeof...(P);
+};
+template <class M>
+struct of_member : parameter_list<> {
+  static constexpr bool known = false;
+};
+template <class R, class C, class... P>
+struct of_member<R (C::*)(P...)> : parameter_list<P...> {};
+template <class R, class C, class... P>
+struct of_member<R (C::*)(P...) const> : parameter_list<P...> {};
+template <class R, class C, class... P>
+struct of_member<R (C::*)(P...) noexcept> : parameter_list<P...> {};
+template <class R, class C, class... P>
+struct of_member<R (C::*)(P...) const noexcept> : parameter_list<P...> {};
+template <class F>
+  requires requires { &F::operator(); }
+struct declared_parameters<F> : of_member<decltype(&F::operator())> {};
+template <class R, class... P>
+struct declared_parameters<R (*)(P...)> : parameter_list<P...> {};
+
+template <class X>
+struct mdspan_traits {
+  static constexpr bool is = false;
+};
+template <class T, std::size_t R>
+struct mdspan_traits<mdspan<T, R>> {
+  static constexpr bool is = true;
+  static constexpr std::size_t rank = R;
+  using element = T;
+};
+
+// What is passed for an argument A where the functor declares P (void: unknown, then arrays come as mdspans).
+template <class P, class A>
+struct parameter {
+  using type = std::decay_t<A>;
+};
+template <class T, std::size_t Rank>
+struct parameter<void, array_argument<T, Rank>> {
+  using type = mdspan<T, Rank>;
+};
+template <class P, class T, std::size_t Rank>
+struct parameter<P, array_argument<T, Rank>> {
+  using declared = std::remove_cvref_t<P>;
+  static constexpr bool by_pointer = std::is_pointer_v<declared>;
+  using span = mdspan_traits<declared>;
+  static constexpr bool writes = [] {
+    if constexpr (by_pointer) return !std::is_const_v<std::remove_pointer_t<declared>>;
+    if constexpr (span::is) return !std::is_const_v<typename span::element>;
+    return false;
+  }();
+  static_assert(!(writes && std::is_const_v<T>),
+                "in given to a writing functor: the argument is passed as in(a) or as a const array, but the functor takes "
+                "it through a pointer or mdspan to non-const. Pass inout(a) or out(a), or declare the parameter const");
+  static constexpr bool rank_agrees = [] {
+    if constexpr (span::is) return span::rank == Rank;
+    return true;
+  }();
+  static_assert(rank_agrees, "the functor takes an mdspan of another rank than the array has");
+  using type = std::conditional_t<by_pointer || span::is, declared, mdspan<T, Rank>>;
+};
+
+template <class F, std::size_t I>
+struct declared_at {
+  using type = void;
+};
+template <class F, std::size_t I>
+  requires(declared_parameters<F>::known && I < declared_parameters<F>::count)
+struct declared_at<F, I> {
+  using type = typename declared_parameters<F>::template type<I>;
+};
+
+[[noreturn]] void throw_strided_pointer(const array_label& label);
+
+// First: how many parameters come before the arguments (the indices).
+template <class F, std::size_t Position, class A>
+auto to_parameter(const A& a) {
+  using P = typename declared_at<F, Position>::type;
+  using type = typename parameter<P, A>::type;
+  if constexpr (!is_array_argument<A>) {
+    return a;
+  } else if constexpr (std::is_pointer_v<type>) {
+    if (!a.contiguous) throw_strided_pointer(a.span.label());
+    return type(a.span.data());
+  } else {
+    return type(a.span);
+  }
+}
+
+template <class A, class P>
+P relocated(const relocation& move, const P& p) {
+  if constexpr (!is_array_argument<A>)
+    return p;
+  else if constexpr (std::is_pointer_v<P>)
+    return move(p);
+  else if constexpr (requires { p.relocated(move); })
+    return p.relocated(move);
+  else
+    return p;
+}
+
+// Calls use(parameters...) with what F declares after `First` parameters.
+template <class F, std::size_t First, class Use, std::size_t... I, class... A>
+decltype(auto) with_parameters(std::index_sequence<I...>, Use use, const A&... a) {
+  if constexpr (declared_parameters<F>::known)
+    static_assert(declared_parameters<F>::count == First + sizeof...(A),
+                  "the functor takes another number of arguments than the call gives it (indices come first)");
+  return use(to_parameter<F, First + I>(a)...);
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,90 @@
+// One computer with its devices: the backend, the timelines, the pools and the peer grants.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ferry/core/backend.hpp"
+#include "ferry/core/device.hpp"
+#include "ferry/core/pool.hpp"
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+
+class machine {
+ public:
+  explicit machine(std::unique_ptr<backend> verbs, pool_options pools = {});
+  ~machine();
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+
+  // The machine that this process uses. The first call chooses the backend (FERRY_BACKEND; see docs/configuration.md).
+  // Throws device_error when a driver is there but broken, parse_error for a configuration that does not parse.
+  static machine& current();
+
+  // Different for each machine of this process.
+  std::uint64_t serial() const { return serial_; }
+  backend& verbs() { return *verbs_; }
+  bool is_simulated() const { return simulated_; }
+  timelines& streams() { return streams_; }
+  std::span<const device> devices() const { return devices_; }
+  // Throws invalid_argument for a device that is not there.
+  const device_properties& properties(int device) const;
+  caching_pool& pool(memory_kind kind, int device);
+  // Arrays that are alive.
+  std::size_t allocations() const;
+
+  // Lets kernels of `device` reach memory of `owner`, asking the driver on first use (may block).
+  // Throws peer_access_error where it is impossible.
+  void need_peer(int device, int owner) {
+    if (device != owner && !reaches_[index(device, owner)].load(std::memory_order_acquire)) grant_peer(device, owner);
+  }
+  bool can_reach(int device, int owner) const { return device == owner || verbs_->can_access_peer(device, owner); }
+
+  // Bytes that copies were given so far.
+  std::atomic<std::uint64_t> copied_bytes{0};
+  // Arrays made so far.
+  std::atomic<std::uint64_t> made_allocations{0};
+
+ private:
+  std::size_t index(int device, int owner) const {
+    return static_cast<std::size_t>(device) * devices_.size() + static_cast<std::size_t>(owner);
+  }
+  void grant_peer(int device, int owner);
+  const std::uint64_t serial_;
+  std::unique_ptr<backend> verbs_;
+  const bool simulated_;
+  std::vector<device> devices_;
+  std::vector<device_properties> properties_;
+  timelines streams_;
+  std::vector<std::unique_ptr<caching_pool>> pools_;   // by kind and device
+  std::vector<std::atomic<bool>> reaches_;             // [device, owner]
+  std::mutex granting_;
+};
+
+// Replaces the current machine for a scope: simulated machines in tests, backends that count or fail. Leaving waits for
+// all its work. Arrays, streams and graphs of the machine must be gone by then; if some are not, the machine stays in
+// memory, and stderr says how many.
+class machine_scope {
+ public:
+  explicit machine_scope(std::unique_ptr<backend> verbs, pool_options pools = {});
+  ~machine_scope();
+  machine_scope(const machine_scope&) = delete;
+  machine_scope& operator=(const machine_scope&) = delete;
+  machine& get() { return *machine_; }
+
+ private:
+  std::shared_ptr<machine> machine_;
+  std::shared_ptr<machine> before_;
+};
+
+// A simulated machine for a scope, by the text form of FERRY_SIM: "devices=3;schedule=random:42".
+class simulation : public machine_scope {
+ public:
+  explicit simulation(std::string_view options = {}, pool_options pools = {});
+};
+
+}  // namespace ferry

@@ -1,0 +1,112 @@
+// Strided elements without ownership: what arrays become inside kernels, and on the CPU behind host(). Vocabulary of
+// std::mdspan, to which (and to cuda::std::mdspan, with layout_stride) it can be turned by data(), extents, strides.
+#pragma once
+#include <cstddef>
+#include <type_traits>
+
+#include "ferry/core/assert.hpp"
+#include "ferry/core/extents.hpp"
+
+namespace ferry {
+
+// The name of an array as kernels carry it, for the text of a failed check.
+class array_label {
+ public:
+  constexpr array_label() = default;
+#ifdef NDEBUG
+  explicit array_label(const char* text) : text_(text) {}
+  FERRY_HOST_DEVICE const char* text() const { return text_; }   // memory of the CPU: not for device code
+
+ private:
+  const char* text_ = nullptr;
+#else
+  explicit array_label(const char* text) {
+    for (std::size_t i = 0; i + 1 < sizeof text_ && text[i]; ++i) text_[i] = text[i];
+  }
+  FERRY_HOST_DEVICE const char* text() const { return text_; }
+
+ private:
+  char text_[24] = {};
+#endif
+};
+
+template <class T, std::size_t Rank>
+class mdspan {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  static constexpr std::size_t rank() { return Rank; }
+
+  mdspan() = default;
+  mdspan(T* data, const extents<Rank>& e, const strides<Rank>& s, array_label label = {}) : data_(data), label_(label) {
+    for (std::size_t d = 0; d < Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
+  }
+  // A read-only span from a writable one.
+  template <class U>
+    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+  FERRY_HOST_DEVICE mdspan(const mdspan<U, Rank>& o) : data_(o.data()), label_(o.label()) {
+    for (std::size_t d = 0; d < Rank; ++d) extent_[d] = o.extent(d), stride_[d] = o.stride(d);
+  }
+
+  FERRY_HOST_DEVICE T* data() const { return data_; }
+  FERRY_HOST_DEVICE std::size_t extent(std::size_t d) const { return extent_[d]; }
+  FERRY_HOST_DEVICE std::ptrdiff_t stride(std::size_t d) const { return stride_[d]; }
+  FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  FERRY_HOST_DEVICE std::size_t size() const {
+    std::size_t n = 1;
+    for (std::size_t d = 0; d < Rank; ++d) n *= extent_[d];
+    return n;
+  }
+
+  // The element at one index a dimension, each in [0, extent).
+  template <class... Index>
+    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
+  FERRY_HOST_DEVICE T& operator()(Index... index) const {
+    std::ptrdiff_t at = 0;
+    [[maybe_unused]] int d = 0;
+    ((at += static_cast<std::ptrdiff_t>(checked(d, static_cast<std::size_t>(index))) * stride_[d], ++d), ...);
+    return data_[at];
+  }
+  FERRY_HOST_DEVICE T& operator[](std::size_t i) const
+    requires(Rank == 1)
+  {
+    return (*this)(i);
+  }
+
+  // The same elements from another address: for the simulator, which runs kernels on copies.
+  template <class Move>
+  mdspan relocated(const Move& move) const {
+    mdspan m = *this;
+    m.data_ = move(data_);
+    return m;
+  }
+
+ private:
+  FERRY_HOST_DEVICE std::size_t checked([[maybe_unused]] int d, std::size_t i) const {
+#if FERRY_CHECKS
+    if (i >= extent_[d]) out_of_range(d, i);
+#endif
+    return i;
+  }
+#if FERRY_IN_DEVICE_CODE
+  FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::size_t i) const {
+#ifndef NDEBUG
+    ::printf("ferry: index %lld in dimension %d of array '%s' is outside its extent %llu\n",
+             static_cast<long long>(i), d, label_.text(), static_cast<unsigned long long>(extent_[d]));
+    __trap();
+#endif
+  }
+#else
+  FERRY_HOST_DEVICE void out_of_range(int d, std::size_t i) const {
+    detail::index_failed(label_.text(), d, i, extent_[d]);
+  }
+#endif
+
+  T* data_ = nullptr;
+  // One more than needed for rank 0, where an array of no elements is not allowed.
+  std::size_t extent_[Rank == 0 ? 1 : Rank] = {};
+  std::ptrdiff_t stride_[Rank == 0 ? 1 : Rank] = {};
+  array_label label_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,61 @@
+// One submission as the rest of ferry writes it: what is touched, on which stream, and the call that submits.
+#pragma once
+#include <array>
+#include <span>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/machine.hpp"
+#include "ferry/core/stream.hpp"
+
+namespace ferry {
+
+enum class access_mode : std::uint8_t { in, out, inout };
+
+// How the work reaches memory of other devices.
+enum class reach : std::uint8_t {
+  by_kernel,                               // peers must be granted
+  by_copy                                  // the driver finds a way
+};
+
+namespace detail {
+
+// Grants what a kernel on `device` needs. Throws peer_access_error.
+void need_peers(machine& m, int device, std::span<const access> uses);
+
+// Makes a device current for the calling thread, for a scope.
+class current_device_scope {
+ public:
+  current_device_scope(machine& m, int device) : machine_(m), before_(m.verbs().exchange_current_device(device)) {}
+  ~current_device_scope() { machine_.verbs().exchange_current_device(before_); }
+  current_device_scope(const current_device_scope&) = delete;
+  current_device_scope& operator=(const current_device_scope&) = delete;
+
+ private:
+  machine& machine_;
+  int before_;
+};
+
+// The one way to submit: what submit(native_stream) gives to the stream comes after all that `uses` must come after.
+template <class Submit>
+void submit_ordered(stream_ref s, std::span<access> uses, reach how, Submit submit) {
+  if (how == reach::by_kernel) need_peers(machine::current(), s.line().device(), uses);
+  access_guard guard(s.line(), uses);
+  submit(s.line().stream());
+}
+
+// A short list of accesses without allocation.
+template <std::size_t Most>
+class access_list {
+ public:
+  void add(const allocation_ref& owner, byte_range where, bool write) {
+    if (owner && where.begin != where.end) uses_[count_++] = {&owner.get(), where, write};
+  }
+  std::span<access> get() { return {uses_.data(), count_}; }
+
+ private:
+  std::array<access, Most == 0 ? 1 : Most> uses_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace detail
+}  // namespace ferry

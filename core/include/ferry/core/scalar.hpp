@@ -1,0 +1,35 @@
+// One value that device work produces: usable in later work without waiting, and readable on the CPU.
+#pragma once
+#include "ferry/core/array.hpp"
+#include "ferry/core/arguments.hpp"
+
+namespace ferry {
+
+// Lives in pinned memory near its device, reachable from every device.
+template <class T>
+class scalar {
+ public:
+  // The value is undefined until work writes it.
+  explicit scalar(device d = default_device()) : value_(extents<0>(), d) {}
+  // Blocks until the work that writes it is over; not again until other work writes it.
+  operator T() const { return value(); }
+  T value() const { return value_(); }
+  // Whether value() would return at once. Never blocks.
+  bool is_ready() const { return value_.is_ready(); }
+  void name(std::string text) { value_.name(std::move(text)); }
+
+  const host_array<T, 0>& as_array() const { return value_; }
+  host_array<T, 0>& as_array() { return value_; }
+  auto as_kernel_argument() const { return in(value_); }
+  auto as_kernel_argument() { return in(std::as_const(value_)); }
+
+ private:
+  host_array<T, 0> value_;
+};
+
+template <class T>
+auto in(const scalar<T>& s) {
+  return in(s.as_array());
+}
+
+}  // namespace ferry

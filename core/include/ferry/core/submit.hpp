@@ -1,0 +1,116 @@
+// Work that ferry does not write itself: library calls and CUDA kernels, ordered by the arrays they are given.
+#pragma once
+#include <type_traits>
+
+#include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/parallel_for.hpp"
+
+namespace ferry {
+
+namespace detail {
+
+// The native stream as the callee declares it: ferry's own handle, or a pointer type such as cudaStream_t.
+template <class F>
+auto stream_parameter(machine& m, native_stream s) {
+  using P = std::remove_cvref_t<typename declared_at<F, 0>::type>;
+  if constexpr (std::is_pointer_v<P>) {
+    if (m.is_simulated())
+      throw not_supported("submit: the call takes a CUDA stream, and the devices are simulated: run it with "
+                          "FERRY_BACKEND=cuda, or use parallel_for");
+    return static_cast<P>(s.handle);
+  } else {
+    return s;
+  }
+}
+
+// Uses of the arrays among some arguments, for a submission that touches them.
+template <class F, class Call, class... A>
+void submit_call(stream_ref s, const F&, Call call, const A&... a) {
+  access_list<sizeof...(A)> uses;
+  (add_use(uses, a), ...);
+  machine& m = machine::current();
+  const auto stream = stream_parameter<F>(m, s.line().stream());
+  with_parameters<F, 1>(
+      std::index_sequence_for<A...>(),
+      [&](const auto&... p) {
+        current_device_scope current(m, s.line().device());
+        submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream) { call(stream, p...); });
+      },
+      a...);
+}
+
+}  // namespace detail
+
+// Calls f(stream, parameters...) on the CPU, now: it gives work to that stream, which touches the arrays as declared. f
+// takes the stream as cudaStream_t (then CUDA only) or ferry::native_stream, arrays as pointers or mdspans. The work is
+// ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
+template <class F, class... Arguments>
+void submit(stream_ref s, const F& f, Arguments&&... arguments) {
+  detail::submit_call(s, f, f, detail::as_argument(std::forward<Arguments>(arguments))...);
+}
+
+// The address of an array for work on `s` that ferry does not see: an open use. Ordered behind what it must come after;
+// it covers all that the stream is given until somebody else asks for the array. Then take the pointer again. Never
+// blocks. const arrays are read, others read and written.
+template <class T, std::size_t Rank, memory_kind Kind>
+const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s) {
+  detail::access_list<1> uses;
+  uses.add(v.owner(), v.bytes(), false);
+  detail::need_peers(machine::current(), s.line().device(), uses.get());
+  open_use(s.line(), uses.get());
+  return v.unsynchronized_data();
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+T* pointer(array_view<T, Rank, Kind>& v, stream_ref s) {
+  detail::access_list<1> uses;
+  uses.add(v.owner(), v.bytes(), true);
+  detail::need_peers(machine::current(), s.line().device(), uses.get());
+  open_use(s.line(), uses.get());
+  return v.unsynchronized_data();
+}
+
+// The size of a CUDA launch.
+struct launch_size {
+  struct dimensions {
+    unsigned x = 1, y = 1, z = 1;
+    dimensions(std::size_t x_ = 1, std::size_t y_ = 1, std::size_t z_ = 1)
+        : x(narrow(x_)), y(narrow(y_)), z(narrow(z_)) {}
+
+   private:
+    static unsigned narrow(std::size_t n) {
+      if (n == 0 || n > 0x7fffffff) throw invalid_argument("a launch dimension of " + std::to_string(n));
+      return static_cast<unsigned>(n);
+    }
+  };
+  dimensions blocks, threads;
+  std::size_t shared_bytes = 0;
+};
+
+inline namespace FERRY_UNIT {
+
+// Launches a __global__ function; arrays become the pointers or mdspans that it declares. CUDA only. Never blocks.
+template <class... P, class... Arguments>
+void launch(stream_ref s, const launch_size& size, void (*kernel)(P...), Arguments&&... arguments) {
+#if defined(__CUDACC__)
+  static_assert(sizeof...(P) == sizeof...(Arguments), "the kernel takes another number of arguments");
+  machine& m = machine::current();
+  if (m.is_simulated())
+    throw not_supported("launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
+                        "FERRY_BACKEND=cuda");
+  using with_stream = void (*)(native_stream, P...);
+  detail::submit_call(
+      s, with_stream(nullptr),
+      [&](native_stream n, const auto&... p) {
+        kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z), dim3(size.threads.x, size.threads.y, size.threads.z),
+                 size.shared_bytes, static_cast<cudaStream_t>(n.handle)>>>(p...);
+        m.verbs().check_launch(n, "a kernel given to ferry::launch");
+      },
+      detail::as_argument(std::forward<Arguments>(arguments))...);
+#else
+  static_assert(sizeof...(P) > 1000000, "ferry::launch runs __global__ functions: compile this source as CUDA, by "
+                                        "ferry_add_executable() in a build with CUDA");
+#endif
+}
+
+}  // namespace FERRY_UNIT
+}  // namespace ferry

@@ -1,0 +1,122 @@
+// A stream as a sequence of numbered work, and what is known of its progress.
+//
+// The rules R1 to R17 that the comments name are those of docs/ordering.md.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "ferry/core/backend.hpp"
+#include "ferry/core/spin.hpp"
+
+namespace ferry {
+
+// Numbers the work of one timeline; never starts again.
+using ticket = std::uint64_t;
+// A raw pointer is out: whatever the stream is given until somebody else asks for the bytes.
+inline constexpr ticket open_ticket = ~ticket{0};
+// Everything that has a number: what a broken device counts as finished.
+inline constexpr ticket every_ticket = open_ticket - 1;
+
+// Whose stream a timeline numbers.
+enum class stream_origin : std::uint8_t {
+  own,         // created by ferry: every submission is counted
+  foreign,     // the user's: marked after each submission, so that the stream itself may go away
+  on_the_spot  // legacy and per-thread default streams: their handle means something else in another thread
+};
+
+class timelines;
+
+// Outlives the native stream. All members may be called from any thread.
+class alignas(64) timeline {
+ public:
+  timeline(timelines& family, unsigned id, int device, int priority, native_stream stream, stream_origin origin);
+  ~timeline();
+  timeline(const timeline&) = delete;
+  timeline& operator=(const timeline&) = delete;
+
+  unsigned id() const { return id_; }
+  int device() const { return device_; }
+  int priority() const { return priority_; }
+  stream_origin origin() const { return origin_; }
+  native_stream stream() const { return stream_; }
+  timelines& family() const { return family_; }
+  bool marks_always() const { return origin_ != stream_origin::own; }
+
+  // The greatest ticket that was given to the stream.
+  ticket last() const { return last_.load(std::memory_order_acquire); }
+  // Whether ticket t is known to be over; says no when nobody has looked.
+  bool finished(ticket t) const { return t <= finished_.load(std::memory_order_acquire); }
+
+  // Work goes to the stream in the order of its tickets: reserve, begin (waits for its turn), submitted.
+  ticket reserve() { return reserved_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  void begin(ticket t) const { given(t - 1); }
+  void submitted(ticket t) { last_.store(t, std::memory_order_release); }
+  // A ticket for all that was given to the stream until now, whether ferry saw it or not.
+  ticket close();
+  // Records an event behind all that was submitted, so that nobody needs to wait for what comes later.
+  void mark();
+
+  // Orders all later work here behind ticket t of other. The CPU does not wait. At most one event wait.
+  void follow(timeline& other, ticket t);
+  // Blocks the calling thread until ticket t is over; what t had to wait for is over too.
+  void wait(ticket t);
+  // Whether ticket t is over, by asking the device. Never blocks.
+  bool poll(ticket t);
+  // Blocks the calling thread until all that the stream was given is over, seen by ferry or not.
+  void synchronize();
+  // Whether the stream has nothing left to do. Never blocks.
+  bool is_done();
+
+  // A device that is broken never finishes: from now on everything counts as complete.
+  void give_up() { raise(finished_, every_ticket); }
+  // Makes room to know `count` timelines; called when one is created, so that submissions never allocate.
+  void expect_timelines(std::size_t count);
+  // Whoever holds the native handle may begin a capture behind ferry's back: submissions ask from now on.
+  void expose() { exposed_.store(true, std::memory_order_relaxed); }
+  bool is_exposed() const { return exposed_.load(std::memory_order_relaxed) || marks_always(); }
+  // The foreign stream is about to go away: what it was given is marked, and it is never touched again.
+  void release();
+  bool is_released() const { return released_.load(std::memory_order_relaxed); }
+
+ private:
+  struct fact {                          // events covering ticket `since` come after ticket `behind` of `of`
+    ticket behind = 0, since = 0;
+    timeline* of = nullptr;
+  };
+  struct mark_type {                     // the event comes after all tickets up to `covers`
+    ticket covers = 0;
+    native_event event;
+  };
+  void given(ticket t) const {
+    if (last() < t) give_way_until([&] { return last() >= t; });
+  }
+  void learn(timeline& of, ticket behind);
+  mark_type cover(ticket t);
+  mark_type record();
+  void finish(ticket covers);
+  static void raise(std::atomic<ticket>& a, ticket to) {
+    for (ticket now = a.load(std::memory_order_relaxed); now < to && !a.compare_exchange_weak(now, to);) {
+    }
+  }
+
+  template <class Verb>
+  auto or_give_up(Verb verb);
+  timelines& family_;
+  backend& verbs_;
+  const unsigned id_;
+  const int device_, priority_;
+  native_stream stream_;
+  const stream_origin origin_;
+  std::atomic<bool> exposed_{false}, released_{false};
+  std::size_t newest_ = 0;
+  alignas(64) std::atomic<ticket> reserved_{0};
+  std::atomic<ticket> last_{0}, finished_{0};
+  std::mutex mutex_;                     // marks_, newest_, known_
+  std::vector<fact> known_;              // by id
+  std::array<mark_type, 16> marks_;      // a ring, re-recorded on this timeline only (R6)
+};
+
+}  // namespace ferry

@@ -1,0 +1,43 @@
+// All timelines of a machine: immortal, with a stock of streams that are given out again and again (R13).
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
+#include <vector>
+
+#include "ferry/core/timeline.hpp"
+
+namespace ferry {
+
+class timelines {
+ public:
+  explicit timelines(backend& verbs) : verbs_(verbs) {}
+  backend& verbs() const { return verbs_; }
+
+  // A stream of the stock, or a new one. Creating one may block.
+  timeline& take(int device, int priority);
+  // Back to the stock; the next owner's work comes after what the stream still has to do.
+  void give_back(timeline& t) noexcept;
+  // The timeline of a stream that somebody else created.
+  timeline& foreign(int device, native_stream stream, stream_origin origin);
+  // The stream is about to be destroyed by its owner.
+  void release_foreign(timeline& t);
+  // That device is broken: all its work counts as complete.
+  void give_up(int device);
+  // Blocks until every stream is idle.
+  void synchronize();
+  std::size_t size() const;
+
+ private:
+  timeline& create(int device, int priority, native_stream stream, stream_origin origin);
+  backend& verbs_;
+  mutable std::mutex mutex_;
+  std::deque<std::unique_ptr<timeline>> all_;                             // by id
+  std::map<std::pair<int, int>, std::vector<timeline*>> stock_;           // by device and priority
+  std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;            // by device and stream id
+  std::size_t expected_ = 64;
+};
+
+}  // namespace ferry

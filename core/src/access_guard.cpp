@@ -1,0 +1,212 @@
+#include "ferry/core/access_guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ferry/core/error.hpp"
+#include "capture.hpp"
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+namespace {
+
+// A handful: insertion sort, by address.
+void sort_by_log(std::span<access> uses) {
+  for (std::size_t i = 1; i < uses.size(); ++i)
+    for (std::size_t j = i; j > 0 && std::less<>{}(uses[j].what, uses[j - 1].what); --j) std::swap(uses[j], uses[j - 1]);
+}
+
+template <class F>
+void each_log(std::span<access> uses, F f) {
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->log);
+}
+
+// The logs of some sorted uses, locked by address, each once (R14). Unlocks when an exception passes.
+class locked_logs {
+ public:
+  explicit locked_logs(std::span<access> uses) : uses_(uses) {
+    each_log(uses_, [](access_log& l) { l.lock(); });
+  }
+  ~locked_logs() {
+    each_log(uses_, [](access_log& l) { l.unlock(); });
+  }
+  locked_logs(const locked_logs&) = delete;
+  locked_logs& operator=(const locked_logs&) = delete;
+
+ private:
+  std::span<access> uses_;
+};
+
+void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
+  each_log(uses, [&](access_log& l) { l.expect(uses.size()); });
+  for (const access& a : uses)
+    a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at) { on.follow(t, at); });
+}
+
+void add_all(timeline& on, std::span<access> uses, ticket at) {
+  for (const access& a : uses) a.what->log.add({&on, at, a.where, a.write});
+}
+
+bool any_shared(std::span<access> uses) {
+  bool shared = false;
+  each_log(uses, [&](access_log& l) { shared |= l.take_shared(); });
+  return shared;
+}
+
+void refuse_behind_capture(timeline& on) {
+  if (on.is_released())
+    throw invalid_argument("the stream was released, and work is given to it: take it by from_native again");
+  if (on.family().verbs().is_capturing(on.stream()))
+    throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
+}
+
+// Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
+void publish(timeline& on, ticket at, bool mark) noexcept {
+  on.submitted(at);
+  if (!mark) return;
+  try {
+    on.mark();
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+void refuse_inside_submission(std::string_view what) {
+  if (this_thread_state.submitting)
+    throw invalid_argument("ferry was called (" + std::string(what) +
+                           ") from inside a submission: do it before or after, the streams keep the order");
+}
+
+access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
+  if (this_thread_state.submitting) refuse_inside_submission("submit");
+  if (this_thread_state.capture) {
+    this_thread_state.capture->order(on, uses);
+    capture_ = this_thread_state.capture;
+    this_thread_state.submitting = true;
+    return;
+  }
+  if (on.is_exposed()) refuse_behind_capture(on);
+  sort_by_log(uses);
+  {
+    locked_logs locked(uses);
+    wait_for_what_conflicts(on, uses);
+    at_ = on.reserve();                    // after the waits: a reserved ticket waits for nobody's log (R1)
+    add_all(on, uses, at_);
+    mark_ = any_shared(uses) || on.marks_always();
+  }
+  on.begin(at_);
+  this_thread_state.submitting = true;
+}
+
+access_guard::~access_guard() {
+  this_thread_state.submitting = false;
+  if (capture_)
+    capture_->submitted(on_, uses_);
+  else
+    publish(on_, at_, mark_);
+}
+
+joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
+  refuse_inside_submission("submit to several streams");
+  if (this_thread_state.capture)
+    throw not_supported("an operation of several streams cannot be captured: submit it outside ferry::capture");
+  std::vector<access> all;
+  for (part& p : parts) {
+    if (p.on->is_exposed()) refuse_behind_capture(*p.on);
+    all.insert(all.end(), p.uses.begin(), p.uses.end());
+  }
+  sort_by_log(all);
+  {
+    locked_logs locked(all);
+    each_log(all, [&](access_log& l) { l.expect(all.size()); });
+    for (part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
+    static std::mutex global;              // all tickets at once, so that two joint operations meet in one order (R16)
+    {
+      std::lock_guard lock(global);
+      for (part& p : parts) p.at = p.on->reserve();
+    }
+    for (part& p : parts) add_all(*p.on, p.uses, p.at);
+    mark_ = any_shared(all);
+  }
+  for (part& p : parts) p.on->begin(p.at);
+  this_thread_state.submitting = true;
+}
+
+joint_guard::~joint_guard() {
+  this_thread_state.submitting = false;
+  for (part& p : parts_) publish(*p.on, p.at, mark_ || p.on->marks_always());
+}
+
+void open_use(timeline& on, std::span<access> uses) {
+  refuse_inside_submission("take a raw pointer");
+  if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
+  if (on.is_exposed()) refuse_behind_capture(on);
+  if (on.origin() == stream_origin::on_the_spot)
+    throw invalid_argument("a raw pointer was asked for on a default stream, which cannot be marked later: "
+                           "use a stream of ferry, or one of your own by stream_ref::from_native");
+  sort_by_log(uses);
+  locked_logs locked(uses);
+  wait_for_what_conflicts(on, uses);
+  add_all(on, uses, open_ticket);
+  any_shared(uses);
+}
+
+namespace {
+
+struct point {
+  timeline* by;
+  ticket at;
+};
+
+// The first points that an access of the CPU must come after, and how many there are in all.
+struct pending_points {
+  std::array<point, 16> first;
+  std::size_t count = 0;
+  host_access_state seen;
+  std::span<const point> get() const { return {first.data(), std::min(count, first.size())}; }
+  bool all() const { return count <= first.size(); }
+};
+
+pending_points points_before(access_log& log, byte_range where, bool write) {
+  pending_points p;
+  std::lock_guard lock(log);
+  log.before(nullptr, where, write, [&](timeline& t, ticket at) {
+    if (p.count < p.first.size()) p.first[p.count] = {&t, at};
+    ++p.count;
+  });
+  p.seen = {write ? log.touches() : 0, log.writes()};
+  return p;
+}
+
+}  // namespace
+
+host_access_state wait_for_uses(access_log& log, byte_range where, bool write) {
+  for (;;) {
+    const pending_points pending = points_before(log, where, write);
+    for (const point& p : pending.get()) p.by->wait(p.at);                 // no lock held (R7)
+    if (pending.all()) return pending.seen;
+  }
+}
+
+bool uses_are_over(allocation& what, byte_range where, bool write) {
+  refuse_inside_submission("ask whether work is over");
+  const pending_points pending = points_before(what.log, where, write);
+  for (const point& p : pending.get())
+    if (!p.by->poll(p.at)) return false;
+  return pending.all();
+}
+
+host_access_state wait_for_host_access(allocation& what, byte_range where, bool write) {
+  refuse_inside_submission("touch an array from the CPU");
+  access use{&what, where, write};
+  if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
+  return wait_for_uses(what.log, where, write);
+}
+
+}  // namespace ferry

@@ -1,0 +1,46 @@
+#include "ferry/core/access_log.hpp"
+
+#include <algorithm>
+
+namespace ferry {
+
+void access_log::add(logged_use n) noexcept {
+  std::erase_if(uses_, [&](const logged_use& u) {
+    const bool replaced = n.where.covers(u.where) && (n.write || (u.by == n.by && !u.write));
+    if (replaced && u.at == open_ticket && u.by == n.by) n.at = open_ticket;   // the raw pointer is still out
+    return replaced || u.by->finished(u.at);
+  });
+  uses_.push_back(n);
+  if (uses_.size() > limit_) join_by_timeline();
+  bump(touches_);
+  if (n.write) bump(writes_);
+}
+
+// R10: later and wider is always safe. Two uses a timeline remain; with many timelines the next time comes later.
+void access_log::join_by_timeline() {
+  std::size_t kept = 0;
+  for (const logged_use& u : uses_) {
+    std::size_t k = 0;
+    while (k < kept && (uses_[k].by != u.by || uses_[k].write != u.write)) ++k;
+    if (k == kept) {
+      uses_[kept++] = u;
+      continue;
+    }
+    logged_use& into = uses_[k];
+    into.at = std::max(into.at, u.at);
+    into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
+  }
+  uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());
+  limit_ = std::max(usual_limit, 2 * kept);
+}
+
+void access_log::keep_only(byte_range where) {
+  std::erase_if(uses_, [&](const logged_use& u) { return !u.where.overlaps(where); });
+}
+
+void access_log::inherit(const access_log& other) {
+  uses_.insert(uses_.end(), other.uses_.begin(), other.uses_.end());
+  shared_ = std::max(shared_, other.shared_);
+}
+
+}  // namespace ferry

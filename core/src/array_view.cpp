@@ -1,0 +1,28 @@
+#include "ferry/core/array_view.hpp"
+
+namespace ferry {
+
+std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape) {
+  const std::size_t end = s.end == std::size_t(-1) ? extent : s.end;
+  if (s.step == 0) throw invalid_argument("a slice has step 0 in dimension " + std::to_string(dimension));
+  if (s.begin > end || end > extent)
+    throw invalid_argument("the slice [" + std::to_string(s.begin) + ", " + std::to_string(end) + ") in dimension " +
+                           std::to_string(dimension) + " lies outside an array of shape " + shape);
+  const std::size_t step = s.step > 0 ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
+  return (end - s.begin + step - 1) / step;
+}
+
+void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of) {
+  detail::index_failed(of ? of->name.c_str() : "", static_cast<int>(dimension), index, extent);
+}
+
+const char* kind_name(memory_kind k) {
+  switch (k) {
+    case memory_kind::device: return "device";
+    case memory_kind::unified: return "unified";
+    case memory_kind::host: return "host";
+  }
+  return "?";
+}
+
+}  // namespace ferry

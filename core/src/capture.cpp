@@ -1,0 +1,110 @@
+#include "capture.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "ferry/core/error.hpp"
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+namespace {
+
+// The union of some ranges, as few ranges as possible.
+std::vector<byte_range> merged(std::vector<byte_range> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](byte_range a, byte_range b) { return std::less<>{}(a.begin, b.begin); });
+  std::vector<byte_range> out;
+  for (const byte_range& r : ranges)
+    if (!out.empty() && r.begin <= out.back().end)
+      out.back().end = std::max(out.back().end, r.end);
+    else
+      out.push_back(r);
+  return out;
+}
+
+}  // namespace
+
+capture_session::capture_session(timeline& origin) : origin_(origin), verbs_(origin.family().verbs()) {
+  refuse_inside_submission("capture");
+  if (this_thread_state.capture) throw invalid_argument("a capture was begun inside another: end that one first");
+  verbs_.begin_capture(origin_.stream());
+  active_ = true;
+  joined_.push_back(&origin_);
+  fork_ = fresh_event(origin_.device());
+  verbs_.record(fork_, origin_.stream());
+  this_thread_state.capture = this;
+}
+
+capture_session::~capture_session() {
+  this_thread_state.capture = nullptr;
+  try {
+    if (active_) verbs_.destroy_graph(verbs_.end_capture(origin_.stream()));
+    for (native_event e : events_) verbs_.destroy_event(e);
+  } catch (const error&) {                 // the capture was invalid already: its body has thrown what matters
+  }
+}
+
+void capture_session::order(timeline& on, std::span<access> uses) {
+  join(on);
+  for (const access& a : uses) {
+    const auto log = logs_.find(a.what);
+    if (log == logs_.end()) continue;
+    for (const local_use& u : log->second)
+      if ((u.write || a.write) && u.where.overlaps(a.where) && steps_[u.step].on != &on)
+        verbs_.wait(on.stream(), steps_[u.step].done);
+  }
+  steps_.push_back({&on, fresh_event(on.device())});
+  for (const access& a : uses) {
+    if (!logs_.contains(a.what)) keep_.push_back(allocation_ref::another(*a.what));
+    std::vector<local_use>& log = logs_[a.what];
+    log.push_back({steps_.size() - 1, a.where, a.write});
+  }
+}
+
+void capture_session::submitted(timeline& on, std::span<access>) noexcept {
+  try {
+    verbs_.record(steps_.back().done, on.stream());
+  } catch (const error&) {                 // the capture is invalid; ending it says so
+  }
+}
+
+void capture_session::refuse(std::string_view what, std::span<const access> uses) const {
+  std::string names;
+  for (const access& a : uses) names += (names.empty() ? "" : ", ") + (a.what->name.empty() ? "unnamed" : a.what->name);
+  throw invalid_argument(std::string(what) + " inside a capture (array: " + names +
+                         "): a graph holds only submitted work; move it before or after ferry::capture");
+}
+
+captured_graph capture_session::finish() {
+  for (timeline* t : joined_) {
+    if (t == &origin_) continue;
+    const native_event e = fresh_event(t->device());
+    verbs_.record(e, t->stream());
+    verbs_.wait(origin_.stream(), e);
+  }
+  captured_graph g;
+  active_ = false;
+  g.graph = verbs_.end_capture(origin_.stream());
+  for (auto& [what, log] : logs_)
+    for (bool write : {false, true}) {
+      std::vector<byte_range> ranges;
+      for (const local_use& u : log)
+        if (u.write == write) ranges.push_back(u.where);
+      for (const byte_range& r : merged(std::move(ranges))) g.uses.push_back({what, r, write});
+    }
+  g.keep = std::move(keep_);
+  return g;
+}
+
+native_event capture_session::fresh_event(int device) {
+  events_.push_back(verbs_.create_event(device, false));
+  return events_.back();
+}
+
+// A stream enters the capture by waiting for its beginning.
+void capture_session::join(timeline& on) {
+  if (std::find(joined_.begin(), joined_.end(), &on) != joined_.end()) return;
+  verbs_.wait(on.stream(), fork_);
+  joined_.push_back(&on);
+}
+
+}  // namespace ferry

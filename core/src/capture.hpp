@@ -1,0 +1,56 @@
+// Ordering inside a capture: arrays get logs local to it; outer logs and clocks are neither read nor written (R18).
+#pragma once
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ferry/core/access_guard.hpp"
+
+namespace ferry {
+
+// What a captured graph needs to be launched: the graph, the bytes that it touches, and what keeps them alive.
+struct captured_graph {
+  native_graph graph;
+  std::vector<access> uses;               // reads and writes apart, ranges merged
+  std::vector<allocation_ref> keep;
+};
+
+class capture_session {
+ public:
+  explicit capture_session(timeline& origin);
+  // Ends a capture that was not finished, dropping what it holds.
+  ~capture_session();
+  capture_session(const capture_session&) = delete;
+  capture_session& operator=(const capture_session&) = delete;
+
+  // Makes the next submission to `on` come after what it conflicts with inside the capture.
+  void order(timeline& on, std::span<access> uses);
+  void submitted(timeline& on, std::span<access> uses) noexcept;
+  [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
+  captured_graph finish();
+
+ private:
+  struct step {                            // one captured submission
+    timeline* on;
+    native_event done;
+  };
+  struct local_use {
+    std::size_t step;
+    byte_range where;
+    bool write;
+  };
+  native_event fresh_event(int device);
+  void join(timeline& on);
+  timeline& origin_;
+  backend& verbs_;
+  bool active_ = false;
+  native_event fork_;
+  std::vector<step> steps_;
+  std::vector<timeline*> joined_;
+  std::vector<native_event> events_;
+  std::map<allocation*, std::vector<local_use>> logs_;
+  std::vector<allocation_ref> keep_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,103 @@
+// The class behind make_backend(). Its verbs are in machine.cpp, memory.cpp, streams.cpp, work.cpp and capture.cpp.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <ferry/core/backend.hpp>
+#include <ferry/core/error.hpp>
+
+#include "cuda_backend.hpp"
+#include "errors.hpp"
+#include "scopes.hpp"
+#include "shims.hpp"
+#include "stream_table.hpp"
+
+namespace ferry::cuda {
+
+inline cudaStream_t raw(native_stream s) { return static_cast<cudaStream_t>(s.handle); }
+inline cudaEvent_t raw(native_event e) { return static_cast<cudaEvent_t>(e.handle); }
+inline cudaGraphExec_t raw(native_graph g) { return static_cast<cudaGraphExec_t>(g.handle); }
+
+// What went wrong in a function given to run_on_host: CUDA's callback thread cannot throw, so the next synchronize does.
+class host_faults {
+ public:
+  void add(std::string text);
+  // Throws device_error with the first text since the last call, if there is one.
+  void raise();
+
+ private:
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;
+  std::string text_;
+};
+
+class cuda_backend final : public ferry::backend {
+ public:
+  explicit cuda_backend(int devices);
+
+  std::string_view name() const override { return "cuda"; }
+  int device_count() const override { return static_cast<int>(devices_.size()); }
+  device_properties properties(int device) const override;
+  device_memory memory(int device) const override;
+  bool can_access_peer(int device, int peer) const override;
+  void enable_peer_access(int device, int peer) override;
+  int exchange_current_device(int device) override;
+
+  void* allocate(memory_kind kind, int device, std::size_t bytes) override;
+  void release(memory_kind kind, int device, void* p, std::size_t bytes) override;
+  void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
+  void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) override;
+
+  native_stream create_stream(int device, int priority) override;
+  void destroy_stream(native_stream s) override;
+  std::uint64_t stream_id(native_stream s) override;
+  bool is_done(native_stream s) override;
+  void synchronize(native_stream s) override;
+  native_event create_event(int device, bool timing) override;
+  void destroy_event(native_event e) override;
+  void record(native_event e, native_stream s) override;
+  void wait(native_stream s, native_event e) override;
+  bool is_done(native_event e) override;
+  void synchronize(native_event e) override;
+  double elapsed_milliseconds(native_event from, native_event to) override;
+
+  void copy(native_stream s, void* to, const void* from, std::size_t bytes) override;
+  void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device, std::size_t bytes) override;
+  void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) override;
+  void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) override;
+  void run_on_host(native_stream s, std::function<void()> task) override;
+  void launch(native_stream s, const host_kernel& kernel) override;
+  void check_launch(native_stream s, std::string_view kernel) override;
+
+  void begin_capture(native_stream s) override;
+  native_graph end_capture(native_stream s) override;
+  bool is_capturing(native_stream s) override;
+  void launch_graph(native_graph g, native_stream s) override;
+  void destroy_graph(native_graph g) override;
+
+ private:
+  struct device_entry {
+    device_properties properties;
+    std::size_t most_pitch = 0;             // of 2-D copies
+    unsigned most_blocks = 0;               // enough to fill the device several times
+  };
+  const device_entry& at(int device, std::string_view verb) const;
+  // A foreign stream that is being captured cannot be asked: it is taken to be of the current device.
+  int device_of(cudaStream_t s, std::string_view verb) const;
+  void check_on(cudaError_t e, std::string_view verb, cudaStream_t s) const {
+    if (e != cudaSuccess) [[unlikely]] fail_on(e, verb, s);
+  }
+  [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
+  void give_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
+
+  std::vector<device_entry> devices_;
+  // Managed memory may be touched by the CPU while kernels run, on every device. Else unified memory is pinned and mapped.
+  bool managed_ = true;
+  stream_table streams_;
+  host_faults faults_;
+};
+
+}  // namespace ferry::cuda

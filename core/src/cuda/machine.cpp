@@ -1,0 +1,85 @@
+// What there is: devices, their properties, peers, the current device.
+#include <algorithm>
+
+#include "backend_class.hpp"
+
+namespace ferry::cuda {
+
+std::unique_ptr<ferry::backend> make_backend() {
+  if (probe() != presence::usable)
+    throw device_error("ferry: there is no CUDA driver or no visible device (CUDA_VISIBLE_DEVICES?). "
+                       "Set FERRY_BACKEND=sim to run on the simulator");
+  int devices = 0;
+  check(cudaGetDeviceCount(&devices), "make_backend");
+  return std::make_unique<cuda_backend>(devices);
+}
+
+cuda_backend::cuda_backend(int devices) {
+  for (int d = 0; d < devices; ++d) {
+    cudaDeviceProp p{};
+    check(cudaGetDeviceProperties(&p, d), "properties", d);
+    device_entry entry;
+    entry.properties = {.name = p.name,
+                        .memory_bytes = p.totalGlobalMem,
+                        .multiprocessors = p.multiProcessorCount,
+                        .compute_major = p.major,
+                        .compute_minor = p.minor,
+                        .concurrent_managed_access = p.concurrentManagedAccess != 0};
+    entry.most_pitch = p.memPitch;
+    entry.most_blocks = static_cast<unsigned>(std::max(1, p.multiProcessorCount)) * 32u;
+    managed_ = managed_ && p.managedMemory != 0 && p.concurrentManagedAccess != 0;
+    devices_.push_back(std::move(entry));
+  }
+}
+
+const cuda_backend::device_entry& cuda_backend::at(int device, std::string_view verb) const {
+  if (device < 0 || device >= device_count())
+    throw invalid_argument("ferry: " + std::string(verb) + ": there is no device " + std::to_string(device) + "; this process sees " +
+                           std::to_string(device_count()) + ". Check the number and CUDA_VISIBLE_DEVICES");
+  return devices_[static_cast<std::size_t>(device)];
+}
+
+device_properties cuda_backend::properties(int device) const { return at(device, "properties").properties; }
+
+device_memory cuda_backend::memory(int device) const {
+  at(device, "memory");
+  const relaxed_scope relaxed;
+  const device_scope current(device, "memory");
+  device_memory m;
+  check(cudaMemGetInfo(&m.free_bytes, &m.total_bytes), "memory", device);
+  return m;
+}
+
+bool cuda_backend::can_access_peer(int device, int peer) const {
+  at(device, "can_access_peer");
+  at(peer, "can_access_peer");
+  if (device == peer) return true;
+  int can = 0;
+  check(cudaDeviceCanAccessPeer(&can, device, peer), "can_access_peer", device);
+  return can != 0;
+}
+
+void cuda_backend::enable_peer_access(int device, int peer) {
+  if (!can_access_peer(device, peer))
+    throw peer_access_error("ferry: enable_peer_access: device " + std::to_string(device) + " (" +
+                            devices_[static_cast<std::size_t>(device)].properties.name + ") has no way to the memory of device " +
+                            std::to_string(peer) + " (" + devices_[static_cast<std::size_t>(peer)].properties.name +
+                            "). Copies between them still work (staged); for kernels copy the data first, or set "
+                            "FERRY_PEER_KERNELS=stage");
+  if (device == peer) return;
+  const relaxed_scope relaxed;
+  const device_scope current(device, "enable_peer_access");
+  const cudaError_t e = cudaDeviceEnablePeerAccess(peer, 0);
+  if (e == cudaErrorPeerAccessAlreadyEnabled) return clear_pending();
+  check(e, "enable_peer_access", device);
+}
+
+int cuda_backend::exchange_current_device(int device) {
+  at(device, "exchange_current_device");
+  int before = 0;
+  check(cudaGetDevice(&before), "exchange_current_device", device);
+  if (before != device) check(cudaSetDevice(device), "exchange_current_device", device);
+  return before;
+}
+
+}  // namespace ferry::cuda

@@ -1,0 +1,86 @@
+// Allocations of the three kinds, and the placement of unified memory.
+#include <cstdio>
+
+#include "backend_class.hpp"
+
+namespace ferry::cuda {
+
+namespace {
+
+void say_once_that_unified_is_pinned() {
+  static std::once_flag said;
+  std::call_once(said, [] {
+    std::fputs("ferry: this system lacks concurrent access to managed memory; unified arrays use pinned, mapped host memory\n",
+               stderr);
+  });
+}
+
+}  // namespace
+
+void* cuda_backend::allocate(memory_kind kind, int device, std::size_t bytes) {
+  at(device, "allocate");
+  const relaxed_scope relaxed;
+  const device_scope current(device, "allocate");
+  void* p = nullptr;
+  cudaError_t e = cudaSuccess;
+  switch (kind) {
+    case memory_kind::device:
+      e = cudaMalloc(&p, bytes);
+      break;
+    case memory_kind::unified:
+      if (managed_) {
+        e = cudaMallocManaged(&p, bytes, cudaMemAttachGlobal);
+      } else {
+        say_once_that_unified_is_pinned();
+        e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
+      }
+      break;
+    case memory_kind::host:
+      e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
+      break;
+  }
+  if (e == cudaErrorMemoryAllocation) {
+    clear_pending();
+    device_memory left;
+    if (cudaMemGetInfo(&left.free_bytes, &left.total_bytes) != cudaSuccess) {
+      clear_pending();
+      left = {};
+    }
+    throw out_of_memory(out_of_memory_text(kind, device, bytes, left), bytes);
+  }
+  check(e, "allocate", device);
+  return p;
+}
+
+void cuda_backend::release(memory_kind kind, int device, void* p, std::size_t) {
+  if (p == nullptr) return;
+  const relaxed_scope relaxed;
+  const device_scope current(device, "release");
+  const bool pinned = kind == memory_kind::host || (kind == memory_kind::unified && !managed_);
+  check(pinned ? cudaFreeHost(p) : cudaFree(p), "release", device);
+}
+
+// Both are hints: where unified memory is pinned there is nothing to move and nothing to hint.
+void cuda_backend::prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) {
+  if (!to.is_host()) at(to.device, "prefetch");
+  if (!managed_ || bytes == 0) return;
+  check_on(prefetch_async(p, bytes, to_place(to), raw(s)), "prefetch", raw(s));
+}
+
+void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) {
+  if (!where.is_host()) at(where.device, "advise");
+  if (!managed_ || bytes == 0) return;
+  cudaMemoryAdvise native = cudaMemAdviseSetReadMostly;
+  switch (advice) {
+    case memory_advice::read_mostly: native = cudaMemAdviseSetReadMostly; break;
+    case memory_advice::unset_read_mostly: native = cudaMemAdviseUnsetReadMostly; break;
+    case memory_advice::preferred_location: native = cudaMemAdviseSetPreferredLocation; break;
+    case memory_advice::unset_preferred_location: native = cudaMemAdviseUnsetPreferredLocation; break;
+    case memory_advice::accessed_by: native = cudaMemAdviseSetAccessedBy; break;
+    case memory_advice::unset_accessed_by: native = cudaMemAdviseUnsetAccessedBy; break;
+  }
+  const relaxed_scope relaxed;
+  check(cudaMemAdvise(p, bytes, native, to_place(where)), "advise", where.device);
+}
+
+}  // namespace ferry::cuda

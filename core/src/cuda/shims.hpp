@@ -1,0 +1,75 @@
+// Where the runtime API differs between CUDA 12 and 13. Nothing else may test CUDART_VERSION.
+#pragma once
+#include <cuda_runtime_api.h>
+#if CUDART_VERSION < 12080
+#include <cuda.h>
+#endif
+
+#include <ferry/core/backend.hpp>
+
+static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStreamGetId)");
+
+namespace ferry::cuda {
+
+inline cudaError_t stream_device(cudaStream_t s, int& device) {
+#if CUDART_VERSION >= 12080
+  return cudaStreamGetDevice(s, &device);
+#else
+  // Only the driver knows; its entry points are asked for by name so that ferry need not link it.
+  using get_context = CUresult(CUDAAPI*)(CUstream, CUcontext*);
+  using push = CUresult(CUDAAPI*)(CUcontext);
+  using get_device = CUresult(CUDAAPI*)(CUdevice*);
+  using pop = CUresult(CUDAAPI*)(CUcontext*);
+  struct entry_points {
+    void *context = nullptr, *push = nullptr, *device = nullptr, *pop = nullptr;
+    entry_points() {
+      cudaGetDriverEntryPoint("cuStreamGetCtx", &context, cudaEnableDefault);
+      cudaGetDriverEntryPoint("cuCtxPushCurrent", &push, cudaEnableDefault);
+      cudaGetDriverEntryPoint("cuCtxGetDevice", &device, cudaEnableDefault);
+      cudaGetDriverEntryPoint("cuCtxPopCurrent", &pop, cudaEnableDefault);
+    }
+  };
+  static const entry_points driver;
+  if (!driver.context || !driver.push || !driver.device || !driver.pop) return cudaErrorNotSupported;
+  CUcontext context = nullptr;
+  if (reinterpret_cast<get_context>(driver.context)(s, &context) != CUDA_SUCCESS) return cudaErrorInvalidResourceHandle;
+  if (reinterpret_cast<push>(driver.push)(context) != CUDA_SUCCESS) return cudaErrorInvalidResourceHandle;
+  CUdevice found = -1;
+  const CUresult r = reinterpret_cast<get_device>(driver.device)(&found);
+  reinterpret_cast<pop>(driver.pop)(&context);
+  device = found;
+  return r == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidResourceHandle;
+#endif
+}
+
+#if CUDART_VERSION >= 13000
+using place = cudaMemLocation;
+inline place to_place(memory_location where) {
+  return where.is_host() ? place{cudaMemLocationTypeHost, 0} : place{cudaMemLocationTypeDevice, where.device};
+}
+inline cudaError_t prefetch_async(const void* p, std::size_t bytes, place to, cudaStream_t s) {
+  return cudaMemPrefetchAsync(p, bytes, to, 0, s);
+}
+#else
+using place = int;
+inline place to_place(memory_location where) { return where.is_host() ? cudaCpuDeviceId : where.device; }
+inline cudaError_t prefetch_async(const void* p, std::size_t bytes, place to, cudaStream_t s) {
+  return cudaMemPrefetchAsync(p, bytes, to, s);
+}
+#endif
+
+// The graph that s is being captured into, which the runtime still owns.
+inline cudaError_t captured_graph(cudaStream_t s, cudaStreamCaptureStatus& status, cudaGraph_t& graph) {
+#if CUDART_VERSION >= 13000
+  return cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, nullptr, nullptr, nullptr);
+#else
+  return cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, nullptr, nullptr);
+#endif
+}
+
+// CUDA 11's form of cudaGraphInstantiate took an error node and a log; flags are the same from 12.0 on.
+inline cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
+  return cudaGraphInstantiateWithFlags(exec, graph, 0);
+}
+
+}  // namespace ferry::cuda

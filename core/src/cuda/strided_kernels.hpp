@@ -1,0 +1,13 @@
+// The kernels under copy_strided and fill_strided.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include "strided_plan.hpp"
+
+namespace ferry::cuda {
+
+// Start the kernel on s, whose device is current. `most_blocks` bounds the grid; threads stride over the rest.
+cudaError_t launch_strided_copy(const strided_plan& plan, unsigned most_blocks, cudaStream_t s);
+cudaError_t launch_strided_fill(const fill_plan& plan, unsigned most_blocks, cudaStream_t s);
+
+}  // namespace ferry::cuda

@@ -1,0 +1,37 @@
+#include "ferry/core/device.hpp"
+
+#include <ostream>
+
+#include "ferry/core/machine.hpp"
+
+namespace ferry {
+namespace {
+thread_local int scoped_device = 0;
+}
+
+const device_properties& device::properties() const { return machine::current().properties(index_); }
+
+device_memory device::memory() const {
+  (void)properties();
+  return machine::current().verbs().memory(index_);
+}
+
+bool device::can_reach(device owner) const {
+  (void)properties(), (void)owner.properties();
+  return machine::current().can_reach(index_, owner.index_);
+}
+
+std::ostream& operator<<(std::ostream& out, device d) { return out << "device " << d.index(); }
+
+std::span<const device> devices() { return machine::current().devices(); }
+
+device default_device() { return device(scoped_device); }
+
+device_scope::device_scope(device d) : before_(scoped_device) {
+  (void)d.properties();
+  scoped_device = d.index();
+}
+
+device_scope::~device_scope() { scoped_device = before_; }
+
+}  // namespace ferry

@@ -1,0 +1,49 @@
+#include "ferry/core/graph.hpp"
+
+#include "capture.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "machine_registry.hpp"
+
+namespace ferry {
+
+struct graph::state {
+  captured_graph captured;
+  std::uint64_t serial = 0;
+  timeline* last_on = nullptr;
+  ticket last_at = 0;
+  ~state() {
+    try {
+      if (last_on) last_on->wait(last_at);
+      machine_registry::if_current(serial, [&](machine& m) { m.verbs().destroy_graph(captured.graph); });
+    } catch (const error&) {               // a broken device: its graphs go with the process
+    }
+  }
+};
+
+graph::graph(std::unique_ptr<state> s) : state_(std::move(s)) {}
+graph::graph(graph&&) noexcept = default;
+graph& graph::operator=(graph&&) noexcept = default;
+graph::~graph() = default;
+
+void graph::launch(stream_ref s) {
+  for (const allocation_ref& r : state_->captured.keep) (void)r.get();
+  std::vector<access> uses = state_->captured.uses;
+  {
+    access_guard guard(s.line(), uses);
+    machine::current().verbs().launch_graph(state_->captured.graph, s.line().stream());
+  }
+  state_->last_on = &s.line();
+  state_->last_at = s.line().last();
+}
+
+graph capture(stream_ref s, const std::function<void()>& body) {
+  capture_session session(s.line());
+  body();
+  auto made = std::make_unique<graph::state>();
+  made->serial = machine::current().serial();
+  made->captured = session.finish();
+  return graph(std::move(made));
+}
+
+}  // namespace ferry

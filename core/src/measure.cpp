@@ -1,0 +1,29 @@
+#include "ferry/core/measure.hpp"
+
+#include <chrono>
+#include <ostream>
+
+#include "ferry/core/machine.hpp"
+
+namespace ferry {
+
+measurement measure(stream_ref s, const std::function<void()>& body) {
+  machine& m = machine::current();
+  const std::uint64_t copied = m.copied_bytes, made = m.made_allocations;
+  measurement r;
+  const event before = s.record();
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  r.cpu_milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  r.device_milliseconds = milliseconds_between(before, s.record());
+  r.copied_bytes = m.copied_bytes - copied;
+  r.allocations = m.made_allocations - made;
+  return r;
+}
+
+std::ostream& operator<<(std::ostream& out, const measurement& m) {
+  return out << m.device_milliseconds << " ms on the device, " << m.cpu_milliseconds << " ms on the CPU, "
+             << m.copied_bytes << " bytes copied, " << m.allocations << " arrays made";
+}
+
+}  // namespace ferry

@@ -1,0 +1,174 @@
+#include "address_space.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <sstream>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::sim {
+namespace {
+
+// Addresses just past an allocation still belong to it, so that running over its end is seen.
+constexpr std::size_t gap_bytes = 256;
+
+std::string_view kind_name(memory_kind kind) {
+  switch (kind) {
+    case memory_kind::device: return "device";
+    case memory_kind::unified: return "unified";
+    case memory_kind::host: return "pinned host";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string readable_bytes(std::size_t bytes) {
+  for (const auto& [unit, shift] : {std::pair{" GiB", 30}, std::pair{" MiB", 20}, std::pair{" KiB", 10}})
+    if (bytes >> shift != 0 && bytes % (std::size_t{1} << shift) == 0) return std::to_string(bytes >> shift) + unit;
+  return std::to_string(bytes) + " bytes";
+}
+
+std::string readable_address(const void* p) {
+  std::ostringstream out;
+  out << p;
+  return out.str();
+}
+
+address_space::address_space(const options& how)
+    : devices_(how.devices),
+      limit_(how.memory_bytes),
+      usage_(static_cast<std::size_t>(how.devices) + 2),
+      granted_(static_cast<std::size_t>(how.devices)) {}
+
+address_space::~address_space() {
+  for (const auto& [p, a] : table_) give_back(p, a);
+}
+
+void address_space::give_back(const std::byte* p, const allocation& a) {
+  ::operator delete (const_cast<std::byte*>(p), std::align_val_t{a.alignment});
+}
+
+usage& address_space::account(memory_kind kind, int device) {
+  const auto devices = static_cast<std::size_t>(devices_);
+  return usage_[kind == memory_kind::device    ? static_cast<std::size_t>(device)
+                : kind == memory_kind::unified ? devices
+                                               : devices + 1];
+}
+
+void* address_space::allocate(memory_kind kind, int device, std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    usage& u = account(kind, device);
+    if (kind == memory_kind::device && bytes > limit_ - u.bytes)
+      throw out_of_memory("ferry: out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
+                              readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit_) +
+                              " are in use. Free arrays, or raise memory= in FERRY_SIM",
+                          bytes);
+    u.bytes += bytes, ++u.allocations;  // before the slow part, so that the limit holds
+  }
+  allocation a{kind, device, bytes, 256, false, {}};
+  void* p = nullptr;
+  try {
+    if (kind == memory_kind::unified) {
+      a.pages.resize((bytes + page_bytes - 1) / page_bytes);
+      if (bytes >= page_bytes) a.alignment = page_bytes;  // pages counted from the start are then pages of addresses
+    }
+    if (bytes > bytes + gap_bytes) throw std::bad_alloc();
+    p = ::operator new (bytes + gap_bytes, std::align_val_t{a.alignment});
+  } catch (const std::bad_alloc&) {
+    std::lock_guard lock(mutex_);
+    usage& u = account(kind, device);
+    u.bytes -= bytes, --u.allocations;
+    throw out_of_memory("ferry: out of memory: the CPU that simulates the devices has no " + readable_bytes(bytes),
+                        bytes);
+  }
+  std::memset(p, 0xA5, bytes + gap_bytes);
+  std::lock_guard lock(mutex_);
+  table_.emplace(static_cast<const std::byte*>(p), std::move(a));
+  return p;
+}
+
+void address_space::release(memory_kind kind, int device, void* p, std::size_t bytes) {
+  if (p == nullptr && bytes == 0) return;
+  std::lock_guard lock(mutex_);
+  const auto refuse = [&](const std::string& why) {
+    throw invalid_argument("ferry: cannot release " + std::string(kind_name(kind)) + " memory at " +
+                           readable_address(p) + " (" + readable_bytes(bytes) + "): " + why);
+  };
+  const auto found = table_.find(static_cast<const std::byte*>(p));
+  if (found == table_.end()) refuse("no allocation of this machine begins there");
+  allocation& a = found->second;
+  if (a.freed) refuse("it was released before");
+  if (a.kind != kind || (kind == memory_kind::device && a.device != device) || a.bytes != bytes)
+    refuse("it was allocated as " + readable_bytes(a.bytes) + " of " + std::string(kind_name(a.kind)) +
+           " memory of device " + std::to_string(a.device));
+  usage& u = account(a.kind, a.device);
+  u.bytes -= bytes, --u.allocations;
+  std::memset(p, 0xDD, bytes);
+  a.freed = true;
+  quarantine_.push_back(found->first);
+  quarantined_ += bytes;
+  while (quarantined_ > quarantine_bytes) {
+    const auto oldest = table_.find(quarantine_.front());
+    quarantine_.pop_front();
+    quarantined_ -= oldest->second.bytes;
+    give_back(oldest->first, oldest->second);
+    table_.erase(oldest);
+  }
+}
+
+address_space::table::const_iterator address_space::find(const std::byte* p) const {
+  auto next = table_.upper_bound(p);
+  if (next == table_.begin()) return table_.end();
+  --next;
+  return p < next->first + next->second.bytes + gap_bytes ? next : table_.end();
+}
+
+place address_space::at(const void* p) const {
+  std::lock_guard lock(mutex_);
+  const auto* at = static_cast<const std::byte*>(p);
+  const auto found = find(at);
+  if (found == table_.end()) return {};
+  const allocation& a = found->second;
+  const auto offset = static_cast<std::size_t>(at - found->first);
+  return {a.freed ? address_state::freed : address_state::live, a.kind, a.device,
+          offset < a.bytes ? a.bytes - offset : 0};
+}
+
+usage address_space::held(memory_kind kind, int device) const {
+  std::lock_guard lock(mutex_);
+  return const_cast<address_space*>(this)->account(kind, device);
+}
+
+void address_space::grant(int device, int peer) {
+  std::lock_guard lock(mutex_);
+  granted_[static_cast<std::size_t>(device)] |= std::uint64_t{1} << peer;
+}
+
+std::string address_space::forbids(int device, std::span<const kernel_use> uses, reach how) const {
+  for (const kernel_use& use : uses) {
+    const std::string why = use.bytes == 0 ? std::string{} : forbids(device, use, how);
+    if (!why.empty())
+      return "illegal memory access: " + readable_bytes(use.bytes) + " at " + readable_address(use.begin) + ' ' + why;
+  }
+  return {};
+}
+
+std::string address_space::forbids(int device, const kernel_use& use, reach how) const {
+  const place here = at(use.begin);
+  const std::string on = "device " + std::to_string(device);
+  if (here.state == address_state::pageable)
+    return how == reach::copied ? "" : "are no memory that " + on + " can reach; use device, unified or pinned memory";
+  if (here.state == address_state::freed) return "were released";
+  if (use.bytes > here.room) return "run past the end of an allocation, which ends after " + readable_bytes(here.room);
+  if (how == reach::copied || here.kind != memory_kind::device || here.device == device) return {};
+  std::lock_guard lock(mutex_);
+  if ((granted_[static_cast<std::size_t>(device)] >> here.device & 1) != 0) return {};
+  return "belong to device " + std::to_string(here.device) + ", and " + on +
+         " has no peer access to it; call enable_peer_access first";
+}
+
+}  // namespace ferry::sim

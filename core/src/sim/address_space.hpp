@@ -1,0 +1,98 @@
+// All memory that a simulated machine handed out: what each address is, who may use it, where managed pages lie.
+#pragma once
+#include <deque>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ferry/core/backend.hpp"
+#include "ferry/core/sim_options.hpp"
+
+namespace ferry::sim {
+
+// What an operation may reach. mapped: the executing device loads and stores by itself, as kernels do.
+// copied: the driver carries the bytes, from and to wherever they are.
+enum class reach : std::uint8_t { mapped, copied };
+
+enum class address_state : std::uint8_t { pageable, live, freed };
+
+// What an address is. `room` counts the bytes from it to the end of its allocation.
+struct place {
+  address_state state = address_state::pageable;
+  memory_kind kind = memory_kind::host;
+  int device = -1;
+  std::size_t room = 0;
+};
+
+struct usage {
+  std::size_t allocations = 0, bytes = 0;
+};
+
+// Safe to use from any thread. Device memory is ordinary memory of the CPU, aligned to 256 bytes and filled with 0xA5.
+class address_space {
+ public:
+  static constexpr std::size_t page_bytes = std::size_t{2} << 20;
+  static constexpr std::size_t quarantine_bytes = std::size_t{256} << 20;
+
+  explicit address_space(const options& how);
+  ~address_space();
+  address_space(const address_space&) = delete;
+  address_space& operator=(const address_space&) = delete;
+
+  // Throws out_of_memory; only device memory has a limit. Zero bytes: a null pointer, as in CUDA.
+  void* allocate(memory_kind kind, int device, std::size_t bytes);
+  // Poisons the bytes (0xDD) and keeps them out of use, so that late readers see poison and do not crash.
+  void release(memory_kind kind, int device, void* p, std::size_t bytes);
+
+  place at(const void* p) const;
+  usage held(memory_kind kind, int device) const;  // device counts for memory_kind::device only
+
+  void grant(int device, int peer);
+  // Why `device` must not touch these bytes, in words, or "".
+  std::string forbids(int device, std::span<const kernel_use> uses, reach how) const;
+
+  // Managed pages. move: prefetch; touch: what a kernel's use of them moves; both ignore memory of other kinds.
+  void move(const void* p, std::size_t bytes, memory_location to);
+  void touch(int device, std::span<const kernel_use> uses);
+  void advise(const void* p, std::size_t bytes, memory_advice advice, memory_location where);
+  std::map<int, std::size_t> residency(const void* p, std::size_t bytes) const;  // bytes by device, -1 the CPU
+
+ private:
+  struct page {
+    int device = -1;
+    bool read_mostly = false, has_preferred = false;
+    int preferred = -1;
+    std::uint64_t accessed_by = 0;  // bit d: mapped into device d, so its accesses do not fault
+  };
+  struct allocation {
+    memory_kind kind = memory_kind::device;
+    int device = -1;
+    std::size_t bytes = 0, alignment = 0;
+    bool freed = false;
+    std::vector<page> pages;  // managed memory only
+  };
+  using table = std::map<const std::byte*, allocation>;
+
+  table::const_iterator find(const std::byte* p) const;
+  std::string forbids(int device, const kernel_use& use, reach how) const;
+  usage& account(memory_kind kind, int device);
+  template <class Self, class F>
+  static void each_page(Self& self, const void* p, std::size_t bytes, F&& f);
+  static void give_back(const std::byte* p, const allocation& a);
+
+  mutable std::mutex mutex_;
+  int devices_;
+  std::size_t limit_;
+  table table_;
+  std::vector<usage> usage_;            // per device, then unified, then host
+  std::vector<std::uint64_t> granted_;  // granted_[d], bit p: d may use the memory of p
+  std::deque<const std::byte*> quarantine_;
+  std::size_t quarantined_ = 0;
+};
+
+std::string readable_bytes(std::size_t bytes);
+std::string readable_address(const void* p);
+
+}  // namespace ferry::sim

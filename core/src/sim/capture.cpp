@@ -1,0 +1,61 @@
+#include "capture.hpp"
+
+#include <algorithm>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::sim {
+
+void capture::join(std::uint64_t stream, const position& p) {
+  position& mine = at_[stream];
+  mine.insert(mine.end(), p.begin(), p.end());
+  std::sort(mine.begin(), mine.end());
+  mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
+}
+
+void capture::add(std::uint64_t stream, int device, std::shared_ptr<const work> what) {
+  position& mine = at_.at(stream);
+  nodes_.push_back({device, std::move(what), std::move(mine)});
+  mine = {nodes_.size() - 1};
+}
+
+void capture::add(std::uint64_t stream, const std::vector<graph_node>& graph) {
+  if (graph.empty()) return;
+  position& mine = at_.at(stream);
+  const std::size_t first = nodes_.size();
+  position leaves;
+  for (std::size_t i = 0; i < graph.size(); ++i) leaves.push_back(first + i);
+  for (const graph_node& n : graph) {
+    graph_node copy = n;
+    for (std::size_t& k : copy.after) k += first;
+    for (const std::size_t k : copy.after) std::erase(leaves, k);
+    if (copy.after.empty()) copy.after = mine;
+    nodes_.push_back(std::move(copy));
+  }
+  mine = std::move(leaves);
+}
+
+void capture::invalidate(const std::string& why) {
+  if (invalid_.empty()) invalid_ = why;
+}
+
+std::vector<graph_node> capture::end() {
+  ended_ = true;
+  if (!invalid_.empty()) throw invalid_argument("ferry: the capture was invalidated earlier: " + invalid_);
+  std::vector<bool> joined(nodes_.size());  // what the origin's next operation would come after
+  for (const std::size_t k : at_.at(origin_)) joined[k] = true;
+  for (std::size_t i = nodes_.size(); i-- > 0;)
+    if (joined[i])
+      for (const std::size_t k : nodes_[i].after) joined[k] = true;
+  for (const auto& [stream, last] : at_)
+    for (const std::size_t k : last)
+      if (!joined[k])
+        throw invalid_argument(
+            "ferry: capture has unjoined work: stream " + std::to_string(stream) + " was forked from stream " +
+            std::to_string(origin_) + ", and its " + std::string(nodes_[k].what->verb) + " '" +
+            std::string(nodes_[k].what->name) +
+            "' is not waited for; record an event on it, and let the captured stream wait for that before the end");
+  return std::move(nodes_);
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,149 @@
+// The machine itself: devices, peers, memory, unified memory, inspection.
+#include "machine.hpp"
+
+#include <atomic>
+#include <utility>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::sim {
+namespace {
+
+// CUDA's current device, of this thread; a machine that it has not met starts at device 0.
+struct current_device {
+  std::uint64_t machine = 0;
+  int device = 0;
+};
+thread_local current_device current;
+
+}  // namespace
+
+std::uint64_t fresh_id() {
+  static std::atomic<std::uint64_t> next{0x1000};  // small numbers are CUDA's special streams
+  return next++;
+}
+
+std::unique_ptr<backend> make_backend(const options& how) { return std::make_unique<machine>(how); }
+
+machine::machine(const options& how) : options_(how), memory_(how), schedule_(how) {}
+
+void machine::check_device(int device) const {
+  if (device < 0 || device >= options_.devices)
+    throw invalid_argument("ferry: invalid device ordinal: " + std::to_string(device) +
+                           "; this machine has devices 0 to " + std::to_string(options_.devices - 1));
+}
+
+device_properties machine::properties(int device) const {
+  check_device(device);
+  return {"simulated device " + std::to_string(device), options_.memory_bytes, 8, 9, 0, options_.concurrent_managed};
+}
+
+device_memory machine::memory(int device) const {
+  check_device(device);
+  return {options_.memory_bytes - memory_.held(memory_kind::device, device).bytes, options_.memory_bytes};
+}
+
+bool machine::can_access_peer(int device, int peer) const {
+  check_device(device), check_device(peer);
+  return options_.are_peers(device, peer);
+}
+
+void machine::enable_peer_access(int device, int peer) {
+  call c(*this);
+  check_device(device), check_device(peer);
+  schedule_.check(device);
+  if (device == peer)
+    throw invalid_argument("ferry: device " + std::to_string(device) + " needs no peer access to itself");
+  may_fail(failing_verb::peer, c.lock, device);
+  if (!options_.are_peers(device, peer))
+    throw peer_access_error("ferry: peer access is not supported: device " + std::to_string(device) +
+                            " has no way to the memory of device " + std::to_string(peer) + "; copy instead, or add " +
+                            std::to_string(device) + "-" + std::to_string(peer) + " to peers= in FERRY_SIM");
+  memory_.grant(device, peer);
+}
+
+int machine::exchange_current_device(int device) {
+  check_device(device);
+  if (current.machine != id_) current = {id_, 0};
+  return std::exchange(current.device, device);
+}
+
+void machine::may_fail(failing_verb verb, const scheduler::lock& l, int device, std::size_t bytes) {
+  const std::uint64_t nth = ++calls_[static_cast<std::size_t>(verb)];
+  for (const failure& f : options_.failures) {
+    if (f.verb != verb || f.nth != nth) continue;
+    const std::string text =
+        "fail= in FERRY_SIM asked for the failure of call " + std::to_string(nth) + " of this verb";
+    switch (verb) {
+      case failing_verb::alloc: throw out_of_memory("ferry: out of memory: " + text, bytes);
+      case failing_verb::peer: throw peer_access_error("ferry: peer access could not be enabled: " + text);
+      case failing_verb::copy:
+      case failing_verb::launch: schedule_.fail(l, device, text); schedule_.check(device);
+    }
+  }
+}
+
+void* machine::allocate(memory_kind kind, int device, std::size_t bytes) {
+  call c(*this);
+  check_device(device);
+  schedule_.check(device);
+  schedule_.run_few(c.lock);
+  may_fail(failing_verb::alloc, c.lock, device, bytes);
+  return memory_.allocate(kind, device, bytes);
+}
+
+void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) {
+  call c(*this);
+  check_device(device);
+  memory_.release(kind, device, p, bytes);
+  schedule_.check(device);
+}
+
+void machine::check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
+                            std::string_view verb) const {
+  if (!where.is_host()) check_device(where.device);
+  const place here = memory_.at(p);
+  if (here.state != address_state::live || here.kind != memory_kind::unified || bytes > here.room)
+    throw invalid_argument("ferry: " + std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
+                           " do not lie within one allocation of unified memory");
+  if (needs_concurrent && !where.is_host() && !options_.concurrent_managed)
+    throw not_supported("ferry: " + std::string(verb) + ": device " + std::to_string(where.device) +
+                        " lacks concurrent managed access, so managed memory cannot be sent to it");
+}
+
+void machine::prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) {
+  call c(*this);
+  stream& on = find_working(s);
+  if (bytes == 0) return;
+  check_managed(p, bytes, to, true, "prefetch");
+  give(c, on, {"prefetch", reach::copied, {}, [this, p, bytes, to](const relocation&) { memory_.move(p, bytes, to); }});
+}
+
+void machine::advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) {
+  call c(*this);
+  if (bytes == 0) return;
+  const bool needs = advice == memory_advice::preferred_location || advice == memory_advice::accessed_by;
+  check_managed(p, bytes, where, needs, "advise");
+  memory_.advise(p, bytes, advice, where);
+}
+
+std::size_t machine::pending_operations() {
+  call c(*this);
+  return schedule_.pending();
+}
+
+std::map<int, std::size_t> machine::residency(const void* p, std::size_t bytes) const {
+  return memory_.residency(p, bytes);
+}
+usage machine::held(memory_kind kind, int device) const {
+  check_device(device);
+  return memory_.held(kind, device);
+}
+place machine::at(const void* p) const { return memory_.at(p); }
+
+void machine::reset_errors() {
+  call c(*this);
+  schedule_.forget_failures(c.lock);
+}
+
+}  // namespace ferry::sim

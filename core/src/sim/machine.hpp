@@ -1,0 +1,131 @@
+// The simulator's backend: handles, rules of CUDA, and what each verb submits.
+#pragma once
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "address_space.hpp"
+#include "capture.hpp"
+#include "scheduler.hpp"
+#include "sim_backend.hpp"
+#include "work.hpp"
+
+namespace ferry::sim {
+
+// Numbers of machines, streams, events and graphs, never used twice in a process: stale and foreign handles are found.
+std::uint64_t fresh_id();
+template <class Handle>
+Handle to_handle(std::uint64_t id) {
+  return {reinterpret_cast<void*>(static_cast<std::uintptr_t>(id))};
+}
+inline std::uint64_t to_id(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
+
+class machine final : public backend, public inspector {
+ public:
+  explicit machine(const options& how);
+
+  std::string_view name() const override { return "sim"; }
+  int device_count() const override { return options_.devices; }
+  device_properties properties(int device) const override;
+  device_memory memory(int device) const override;
+  bool can_access_peer(int device, int peer) const override;
+  void enable_peer_access(int device, int peer) override;
+  int exchange_current_device(int device) override;
+
+  void* allocate(memory_kind kind, int device, std::size_t bytes) override;
+  void release(memory_kind kind, int device, void* p, std::size_t bytes) override;
+
+  native_stream create_stream(int device, int priority) override;
+  void destroy_stream(native_stream s) override;
+  std::uint64_t stream_id(native_stream s) override;
+  bool is_done(native_stream s) override;
+  void synchronize(native_stream s) override;
+  native_event create_event(int device, bool timing) override;
+  void destroy_event(native_event e) override;
+  void record(native_event e, native_stream s) override;
+  void wait(native_stream s, native_event e) override;
+  bool is_done(native_event e) override;
+  void synchronize(native_event e) override;
+  double elapsed_milliseconds(native_event from, native_event to) override;
+
+  void copy(native_stream s, void* to, const void* from, std::size_t bytes) override;
+  void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
+                 std::size_t bytes) override;
+  void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
+                    const strided_shape& shape) override;
+  void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) override;
+  void run_on_host(native_stream s, std::function<void()> task) override;
+  void launch(native_stream s, const host_kernel& kernel) override;
+  void check_launch(native_stream s, std::string_view kernel) override;
+
+  void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
+  void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) override;
+
+  void begin_capture(native_stream s) override;
+  native_graph end_capture(native_stream s) override;
+  bool is_capturing(native_stream s) override;
+  void launch_graph(native_graph g, native_stream s) override;
+  void destroy_graph(native_graph g) override;
+
+  std::size_t pending_operations() override;
+  std::map<int, std::size_t> residency(const void* p, std::size_t bytes) const override;
+  usage held(memory_kind kind, int device) const override;
+  place at(const void* p) const override;
+  void reset_errors() override;
+
+ private:
+  struct stream {
+    std::uint64_t id = 0;
+    int device = 0;
+    std::shared_ptr<queue> line;
+    std::shared_ptr<capture> in;  // null: not capturing
+  };
+  struct event {
+    int device = 0;
+    bool timing = false;
+    std::shared_ptr<signal> state;  // of the latest record; null: never recorded
+    std::shared_ptr<capture> in;    // that record was captured: at this position
+    capture::position at;
+  };
+  // One verb under way: holds the lock, and dawdles before and after it.
+  class call {
+   public:
+    explicit call(machine& m) : schedule_(m.schedule_), lock((schedule_.nap(), schedule_.enter())) {}
+    ~call() {
+      if (lock.owns_lock()) lock.unlock();
+      schedule_.nap();
+    }
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+
+   private:
+    scheduler& schedule_;
+
+   public:
+    scheduler::lock lock;
+  };
+
+  void check_device(int device) const;
+  stream& find(native_stream s);
+  event& find(native_event e);
+  stream& find_working(native_stream s);  // of a device that has not failed
+  std::string describe(native_event e) const;
+  void may_fail(failing_verb verb, const scheduler::lock& l, int device, std::size_t bytes = 0);
+  [[noreturn]] void refuse_in_capture(capture& in, const std::string& what);
+  void refuse_captured(event& e, const std::string& what);
+  void give(call& c, stream& s, work w);
+  void check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
+                     std::string_view verb) const;
+
+  const options options_;
+  const std::uint64_t id_ = fresh_id();
+  address_space memory_;
+  scheduler schedule_;
+  std::map<std::uint64_t, stream> streams_;
+  std::map<std::uint64_t, event> events_;
+  std::map<std::uint64_t, graph> graphs_;
+  std::array<std::uint64_t, 4> calls_{};  // by failing_verb
+};
+
+}  // namespace ferry::sim

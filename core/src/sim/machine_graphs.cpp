@@ -1,0 +1,101 @@
+// Capture and graphs.
+#include "ferry/core/error.hpp"
+#include "machine.hpp"
+
+namespace ferry::sim {
+
+void machine::refuse_in_capture(capture& in, const std::string& what) {
+  in.invalidate(what);
+  throw invalid_argument("ferry: operation not permitted when stream is capturing: " + what +
+                         " is not possible in a capture, which is invalid now; end it, and do this before or after it");
+}
+
+void machine::refuse_captured(event& e, const std::string& what) {
+  if (!e.in->has_ended()) e.in->invalidate(what + " (an event that was recorded in the capture)");
+  throw invalid_argument("ferry: operation not permitted on an event last recorded in a capturing stream: " + what +
+                         " is not possible, because its record belongs to a graph; record it again outside");
+}
+
+void machine::begin_capture(native_stream s) {
+  call c(*this);
+  stream& on = find_working(s);
+  if (on.in)
+    throw invalid_argument("ferry: stream " + std::to_string(on.id) +
+                           " is capturing already; end_capture comes before begin_capture");
+  on.in = std::make_shared<capture>(on.id);
+}
+
+native_graph machine::end_capture(native_stream s) {
+  call c(*this);
+  stream& on = find_working(s);
+  const auto in = on.in;
+  if (!in) throw invalid_argument("ferry: stream " + std::to_string(on.id) + " is not capturing");
+  if (in->origin() != on.id)
+    throw invalid_argument("ferry: the capture of stream " + std::to_string(on.id) + " was begun on stream " +
+                           std::to_string(in->origin()) + ", and ends there");
+  for (auto& [id, other] : streams_)
+    if (other.in == in) other.in.reset();
+  const std::uint64_t id = fresh_id();
+  graphs_.emplace(id, graph{in->end(), {}});
+  return to_handle<native_graph>(id);
+}
+
+bool machine::is_capturing(native_stream s) {
+  call c(*this);
+  return find_working(s).in != nullptr;
+}
+
+void machine::launch_graph(native_graph g, native_stream s) {
+  call c(*this);
+  stream& on = find_working(s);
+  const auto found = graphs_.find(to_id(g.handle));
+  if (found == graphs_.end())
+    throw invalid_argument("ferry: invalid resource handle: " + std::to_string(to_id(g.handle)) +
+                           " is no graph of this simulated machine");
+  may_fail(failing_verb::launch, c.lock, on.device);
+  graph& what = found->second;
+  for (const graph_node& n : what.nodes) schedule_.check(n.device);
+  if (on.in) return on.in->add(on.id, what.nodes);
+
+  const auto line = on.line;
+  if (schedule_.is_eager()) {
+    const auto nodes = what.nodes;  // the graph may be destroyed meanwhile
+    schedule_.run_now(c.lock, *line, [&] {
+      for (const graph_node& n : nodes) run_whole(*n.what, n.device, memory_);
+    });
+    for (const graph_node& n : nodes) schedule_.check(n.device);
+    return;
+  }
+  const auto make_signal = [&](std::string_view part) {
+    auto made = std::make_shared<signal>();
+    made->who = std::string(part) + " of a graph launched on stream " + std::to_string(on.id);
+    return made;
+  };
+  // Each node is a queue of its own between two entries of the stream, so nodes interleave with everything else.
+  const auto start = make_signal("the start");
+  operation begin{"start of graph", {}, {}, {}, start};
+  if (what.last) begin.needs.push_back(what.last);
+  schedule_.push(c.lock, *line, std::move(begin));
+  std::vector<std::shared_ptr<signal>> done;
+  for (const graph_node& n : what.nodes) {
+    auto ops = to_operations(n.what, n.device, memory_);
+    for (const std::size_t k : n.after) ops.front().needs.push_back(done[k]);
+    if (n.after.empty()) ops.front().needs.push_back(start);
+    ops.back().fires = done.emplace_back(make_signal("a node"));
+    const auto own = schedule_.open(c.lock, n.device, on.id);
+    for (operation& op : ops) schedule_.push(c.lock, *own, std::move(op));
+    schedule_.close(c.lock, *own);
+  }
+  what.last = make_signal("the end");
+  schedule_.push(c.lock, *line, {"end of graph", {}, {}, done, what.last});
+  schedule_.run_lazily(c.lock);
+}
+
+void machine::destroy_graph(native_graph g) {
+  call c(*this);
+  if (graphs_.erase(to_id(g.handle)) == 0)
+    throw invalid_argument("ferry: invalid resource handle: " + std::to_string(to_id(g.handle)) +
+                           " is no graph of this simulated machine");
+}
+
+}  // namespace ferry::sim

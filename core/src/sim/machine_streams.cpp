@@ -1,0 +1,178 @@
+// Streams and events: handles, queries, waits.
+#include "ferry/core/error.hpp"
+#include "machine.hpp"
+
+namespace ferry::sim {
+
+machine::stream& machine::find(native_stream s) {
+  const auto found = streams_.find(to_id(s.handle));
+  if (found == streams_.end())
+    throw invalid_argument("ferry: invalid resource handle: " + std::to_string(to_id(s.handle)) +
+                           " is no stream of this simulated machine; it was destroyed, or belongs to another backend");
+  return found->second;
+}
+
+machine::event& machine::find(native_event e) {
+  const auto found = events_.find(to_id(e.handle));
+  if (found == events_.end())
+    throw invalid_argument("ferry: invalid resource handle: " + describe(e) +
+                           " is not of this simulated machine; it was destroyed, or belongs to another backend");
+  return found->second;
+}
+
+machine::stream& machine::find_working(native_stream s) {
+  stream& found = find(s);
+  schedule_.check(found.device);
+  return found;
+}
+
+std::string machine::describe(native_event e) const { return "event " + std::to_string(to_id(e.handle)); }
+
+native_stream machine::create_stream(int device, int priority) {
+  call c(*this);
+  check_device(device);
+  schedule_.check(device);
+  if (priority < -2 || priority > 0)
+    throw invalid_argument("ferry: stream priority " + std::to_string(priority) +
+                           " is outside of 0 (default) to -2 (most urgent)");
+  const std::uint64_t id = fresh_id();
+  streams_.emplace(id, stream{id, device, schedule_.open(c.lock, device, id), {}});
+  return to_handle<native_stream>(id);
+}
+
+void machine::destroy_stream(native_stream s) {
+  call c(*this);
+  stream gone = find(s);
+  if (gone.in) gone.in->invalidate("stream " + std::to_string(gone.id) + " was destroyed while capturing");
+  streams_.erase(gone.id);
+  schedule_.close(c.lock, *gone.line);
+  schedule_.check(gone.device);
+}
+
+std::uint64_t machine::stream_id(native_stream s) {
+  call c(*this);
+  return find_working(s).id;
+}
+
+bool machine::is_done(native_stream s) {
+  call c(*this);
+  stream& on = find_working(s);
+  if (on.in) refuse_in_capture(*on.in, "asking whether stream " + std::to_string(on.id) + " is done");
+  const auto line = on.line;  // the stream may go while others run
+  const int device = on.device;
+  schedule_.run_few(c.lock);
+  schedule_.check(device);
+  return schedule_.is_idle(*line);
+}
+
+void machine::synchronize(native_stream s) {
+  call c(*this);
+  stream& on = find_working(s);
+  if (on.in) refuse_in_capture(*on.in, "waiting for stream " + std::to_string(on.id));
+  const auto line = on.line;
+  schedule_.wait(c.lock, "stream " + std::to_string(on.id), [&] { return schedule_.is_idle(*line); });
+  schedule_.check(line->device);
+}
+
+native_event machine::create_event(int device, bool timing) {
+  call c(*this);
+  check_device(device);
+  schedule_.check(device);
+  const std::uint64_t id = fresh_id();
+  events_.emplace(id, event{device, timing, {}, {}, {}});
+  return to_handle<native_event>(id);
+}
+
+void machine::destroy_event(native_event e) {
+  call c(*this);
+  const int device = find(e).device;
+  events_.erase(to_id(e.handle));
+  schedule_.check(device);
+}
+
+void machine::record(native_event e, native_stream s) {
+  call c(*this);
+  stream& on = find_working(s);
+  if (const int device = find(e).device; device != on.device)
+    throw invalid_argument("ferry: invalid resource handle: " + describe(e) + " is of device " +
+                           std::to_string(device) + ", and stream " + std::to_string(on.id) + " of device " +
+                           std::to_string(on.device) +
+                           "; an event is recorded on streams of its own device (waiting works across devices)");
+  if (on.in) {
+    event& to = find(e);
+    to.state.reset(), to.in = on.in, to.at = on.in->at(on.id);
+    return;
+  }
+  auto state = std::make_shared<signal>();
+  const auto line = on.line;
+  if (schedule_.is_eager()) {
+    schedule_.run_now(c.lock, *line, {});
+    state->at = std::chrono::steady_clock::now(), state->fired = true;
+  } else {
+    state->who = describe(e) + ", recorded on stream " + std::to_string(on.id);
+    schedule_.push(c.lock, *line, {"event record", {}, {}, {}, state});
+  }
+  event& to = find(e);  // with the place in the queue: one instant
+  to.state = std::move(state), to.in.reset(), to.at.clear();
+}
+
+void machine::wait(native_stream s, native_event e) {
+  call c(*this);
+  stream& on = find_working(s);
+  event& from = find(e);
+  if (from.in) {
+    if (from.in->has_ended()) refuse_captured(from, "waiting for it later");
+    if (on.in && on.in != from.in) {
+      from.in->invalidate("stream " + std::to_string(on.id) + " of another capture waited for it");
+      refuse_in_capture(*on.in, "waiting for " + describe(e) + " of another capture (merging captures)");
+    }
+    on.in = from.in;  // a fork: the stream takes part from here on
+    on.in->join(on.id, from.at);
+    return;
+  }
+  if (!from.state) return;  // never recorded: nothing to wait for, as in CUDA
+  if (on.in)
+    refuse_in_capture(*on.in,
+                      "waiting for " + describe(e) + ", which was recorded outside of the capture (isolation),");
+  if (!from.state->fired) schedule_.push(c.lock, *on.line, {"wait", {}, {}, {from.state}, {}});
+}
+
+bool machine::is_done(native_event e) {
+  call c(*this);
+  event& of = find(e);
+  schedule_.check(of.device);
+  if (of.in) refuse_captured(of, "asking whether it is done");
+  const auto state = of.state;
+  const int device = of.device;
+  schedule_.run_few(c.lock);
+  schedule_.check(device);
+  return !state || state->fired;
+}
+
+void machine::synchronize(native_event e) {
+  call c(*this);
+  event& of = find(e);
+  schedule_.check(of.device);
+  if (of.in) refuse_captured(of, "waiting for it");
+  const auto state = of.state;
+  const int device = of.device;
+  if (state) schedule_.wait(c.lock, state->who, [&] { return state->fired; });
+  schedule_.check(device);
+}
+
+double machine::elapsed_milliseconds(native_event from, native_event to) {
+  call c(*this);
+  for (const native_event e : {from, to}) {
+    event& of = find(e);
+    schedule_.check(of.device);
+    if (of.in) refuse_captured(of, "taking its time");
+    if (!of.timing)
+      throw invalid_argument("ferry: invalid resource handle: " + describe(e) + " was created without timing");
+    if (!of.state) throw invalid_argument("ferry: invalid resource handle: " + describe(e) + " was never recorded");
+    if (!of.state->fired)
+      throw invalid_argument("ferry: device not ready: " + describe(e) + " has not happened yet; synchronize first");
+  }
+  return std::chrono::duration<double, std::milli>(find(to).state->at - find(from).state->at).count();
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,138 @@
+#include "ferry/core/sim_options.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::sim {
+namespace {
+
+constexpr std::string_view allowed =
+    "allowed, separated by ';': devices=1..64; memory=BYTES (plain or with B, KiB, MiB, GiB, at least 1); "
+    "peers=all|none|A-B,C-D,... (devices from 0); schedule=eager|random:SEED; "
+    "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off";
+
+class parser {
+ public:
+  explicit parser(std::string_view whole) : whole_(whole) {}
+
+  options run() {
+    std::vector<std::string_view> keys;
+    for (const std::string_view item : split(whole_, ';')) {
+      if (item.empty()) continue;
+      const auto [key, value] = cut(item, '=');
+      if (std::count(keys.begin(), keys.end(), key) != 0) refuse(item, "given twice");
+      keys.push_back(key);
+      read(item, key, value);
+    }
+    if (result_.peers)  // known only now: devices= may come after peers=
+      for (const auto& [a, b] : *result_.peers)
+        if (a >= result_.devices || b >= result_.devices)
+          refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
+    return result_;
+  }
+
+ private:
+  [[noreturn]] void refuse(std::string_view part, std::string_view why) const {
+    throw parse_error("ferry: simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
+                      std::string(why) + ". " + std::string(allowed));
+  }
+
+  static std::vector<std::string_view> split(std::string_view text, char by) {
+    std::vector<std::string_view> parts;
+    for (std::size_t from = 0;;) {
+      const std::size_t at = text.find(by, from);
+      parts.push_back(trim(text.substr(from, at == text.npos ? text.npos : at - from)));
+      if (at == text.npos) return parts;
+      from = at + 1;
+    }
+  }
+
+  static std::string_view trim(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t"), last = text.find_last_not_of(" \t");
+    return first == text.npos ? std::string_view{} : text.substr(first, last - first + 1);
+  }
+
+  std::pair<std::string_view, std::string_view> cut(std::string_view part, char by) const {
+    const std::size_t at = part.find(by);
+    if (at == part.npos) refuse(part, std::string("lacks '") + by + "'");
+    return {trim(part.substr(0, at)), trim(part.substr(at + 1))};
+  }
+
+  template <class Number>
+  Number number(std::string_view item, std::string_view text, Number least, Number most) const {
+    Number value{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+      refuse(item, "has no number in range where one belongs");
+    return value;
+  }
+
+  std::size_t bytes(std::string_view item, std::string_view text) const {
+    std::size_t unit = 1;
+    for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 4>{
+             {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}, {"B", 1}}})
+      if (text.ends_with(suffix)) {
+        unit = size;
+        text = trim(text.substr(0, text.size() - suffix.size()));
+        break;
+      }
+    return unit * number<std::size_t>(item, text, 1, std::numeric_limits<std::size_t>::max() / unit);
+  }
+
+  void read(std::string_view item, std::string_view key, std::string_view value) {
+    if (key == "devices") {
+      result_.devices = number(item, value, 1, 64);
+    } else if (key == "memory") {
+      result_.memory_bytes = bytes(item, value);
+    } else if (key == "peers") {
+      if (value == "all") return;
+      result_.peers.emplace();
+      if (value == "none") return;
+      for (const std::string_view pair : split(value, ',')) {
+        const auto [a, b] = cut(pair, '-');
+        result_.peers->emplace_back(number(item, a, 0, 63), number(item, b, 0, 63));
+        if (result_.peers->back().first == result_.peers->back().second) refuse(pair, "pairs a device with itself");
+      }
+    } else if (key == "schedule") {
+      if (value == "eager") return;
+      if (!value.starts_with("random:")) refuse(item, "names no schedule");
+      result_.schedule = schedule_kind::random;
+      result_.seed = number<std::uint64_t>(item, value.substr(7), 0, std::numeric_limits<std::uint64_t>::max());
+    } else if (key == "fail") {
+      for (const std::string_view one : split(value, ',')) {
+        const auto [verb, nth] = cut(one, '@');
+        static constexpr std::array<std::string_view, 4> names{"alloc", "copy", "launch", "peer"};
+        const auto found = std::find(names.begin(), names.end(), verb);
+        if (found == names.end()) refuse(one, "names no verb that can fail");
+        result_.failures.push_back({static_cast<failing_verb>(found - names.begin()),
+                                    number<std::uint64_t>(item, nth, 1, std::numeric_limits<std::uint64_t>::max())});
+      }
+    } else if (key == "concurrent_managed") {
+      if (value != "on" && value != "off") refuse(item, "is neither on nor off");
+      result_.concurrent_managed = value == "on";
+    } else {
+      refuse(item, "is no option");
+    }
+  }
+
+  std::string_view whole_;
+  options result_;
+};
+
+}  // namespace
+
+bool options::are_peers(int a, int b) const {
+  if (a == b) return false;
+  return !peers || std::any_of(peers->begin(), peers->end(), [&](const auto& p) {
+    return (p.first == a && p.second == b) || (p.first == b && p.second == a);
+  });
+}
+
+options parse_options(std::string_view text) { return parser(text).run(); }
+
+}  // namespace ferry::sim

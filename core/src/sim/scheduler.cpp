@@ -1,0 +1,188 @@
+#include "scheduler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::sim {
+namespace {
+
+thread_local bool inside_operation = false;
+thread_local char this_thread_mark;  // its address names the thread
+
+struct inside_scope {
+  inside_scope() { inside_operation = true; }
+  ~inside_scope() { inside_operation = false; }
+};
+
+}  // namespace
+
+scheduler::scheduler(const options& how)
+    : eager_(how.schedule == schedule_kind::eager),
+      random_(how.seed),
+      failed_(static_cast<std::size_t>(how.devices)) {
+  laziness_ = std::array<std::uint64_t, 4>{1, 2, 8, 1000}[random_() % 4];
+}
+
+scheduler::lock scheduler::enter() {
+  if (inside_operation)
+    throw invalid_argument(
+        "ferry: operation not permitted: kernels and host tasks may not call ferry; submit from outside");
+  const void* expected = nullptr;
+  if (!first_thread_.compare_exchange_strong(expected, &this_thread_mark) && expected != &this_thread_mark)
+    many_threads_ = true;
+  return lock(mutex_);
+}
+
+void scheduler::nap() const {
+  if (eager_ || !many_threads_.load(std::memory_order_relaxed)) return;
+  thread_local std::minstd_rand dice(std::random_device{}());
+  const auto x = dice() % 64;
+  if (x < 12)
+    std::this_thread::yield();
+  else if (x == 12)
+    std::this_thread::sleep_for(std::chrono::microseconds(30));
+}
+
+std::shared_ptr<queue> scheduler::open(const lock&, int device, std::uint64_t id) {
+  auto q = std::make_shared<queue>();
+  q->id = id, q->device = device;
+  if (!eager_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
+  return queues_.emplace_back(std::move(q));
+}
+
+void scheduler::close(const lock&, queue& q) {
+  q.closed = true;
+  sweep();
+}
+
+void scheduler::sweep() {
+  std::erase_if(queues_, [&](const auto& q) { return q->closed && is_idle(*q); });
+}
+
+void scheduler::push(const lock&, queue& q, operation op) { q.pending.push_back(std::move(op)); }
+
+bool scheduler::is_ready(const operation& op) {
+  return std::all_of(op.needs.begin(), op.needs.end(), [](const auto& s) { return s->fired; });
+}
+
+void scheduler::fire(operation& op) {
+  if (!op.fires) return;
+  op.fires->at = std::chrono::steady_clock::now();
+  op.fires->fired = true;
+}
+
+// Runs op with the mutex let go. Its exceptions become the device's sticky error.
+void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
+  q.busy = true, ++running_;
+  int device = q.device;
+  std::string text;
+  l.unlock();
+  try {
+    inside_scope in;
+    op();
+  } catch (const device_fault& e) {
+    device = e.device, text = e.what();
+  } catch (const std::exception& e) {
+    text = e.what();
+  } catch (...) {
+    text = "an exception that is no std::exception";
+  }
+  l.lock();
+  q.busy = false, --running_;
+  if (!text.empty()) fail(l, device, text);
+  changed_.notify_all();
+}
+
+void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op) {
+  changed_.wait(l, [&] { return !q.busy; });
+  check(q.device);
+  if (op) run(l, q, op);
+  check(q.device);
+}
+
+bool scheduler::step(lock& l) {
+  if (until_redraw_-- == 0) {
+    until_redraw_ = 64 + random_() % 193;
+    for (const auto& q : queues_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
+  }
+  std::shared_ptr<queue> best;  // shared: it may be closed and swept while it runs
+  for (const auto& q : queues_)
+    if (!q->busy && !q->pending.empty() && is_ready(q->pending.front()) && (!best || q->rank < best->rank)) best = q;
+  if (!best) return false;
+  operation op = std::move(best->pending.front());
+  best->pending.pop_front();
+  if (op.run) run(l, *best, op.run);
+  fire(op);
+  if (best->closed) sweep();
+  changed_.notify_all();
+  return true;
+}
+
+void scheduler::run_lazily(lock& l) {
+  if (eager_ || random_() % laziness_ != 0) return;
+  run_few(l);
+}
+
+void scheduler::run_few(lock& l) {
+  if (eager_) return;
+  for (auto k = random_() % 4; k > 0; --k)
+    if (!step(l)) {
+      // Submissions wait only for earlier ones (R17), so one of the pending can always run.
+      if (pending() != 0 && running_ == 0)
+        throw error("ferry: internal error: no pending operation can run\n" + describe());
+      return;
+    }
+}
+
+void scheduler::pause(lock& l, std::string_view waiter) {
+  if (running_ == 0)
+    throw deadlock("ferry: deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" +
+                   describe());
+  changed_.wait(l);
+}
+
+std::size_t scheduler::pending() const {
+  std::size_t n = 0;
+  for (const auto& q : queues_) n += q->pending.size() + (q->busy ? 1 : 0);
+  return n;
+}
+
+std::string scheduler::describe() const {
+  std::string text;
+  for (const auto& q : queues_) {
+    if (q->pending.empty()) continue;
+    const operation& head = q->pending.front();
+    text += "  stream " + std::to_string(q->id) + " (device " + std::to_string(q->device) +
+            "): " + std::to_string(q->pending.size()) + " pending, first: " + std::string(head.verb);
+    if (!head.name.empty()) text += " '" + std::string(head.name) + "'";
+    for (const auto& s : head.needs)
+      if (!s->fired) text += ", waits for " + s->who;
+    text += '\n';
+  }
+  return text;
+}
+
+void scheduler::fail(const lock&, int device, const std::string& text) {
+  std::string& sticky = failed_[static_cast<std::size_t>(device)];
+  if (sticky.empty())
+    sticky = "ferry: simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
+  for (const auto& q : queues_) {
+    if (q->device != device) continue;
+    for (operation& op : q->pending) fire(op);
+    q->pending.clear();
+  }
+  sweep();
+  changed_.notify_all();
+}
+
+void scheduler::check(int device) const {
+  const std::string& text = failed_[static_cast<std::size_t>(device)];
+  if (!text.empty()) throw device_error(text);
+}
+
+void scheduler::forget_failures(const lock&) { std::fill(failed_.begin(), failed_.end(), std::string{}); }
+
+}  // namespace ferry::sim

@@ -1,0 +1,110 @@
+// Queues of operations, and who runs them when: the whole of CUDA's asynchrony, played by the threads that call.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ferry/core/sim_options.hpp"
+
+namespace ferry::sim {
+
+// One occurrence that operations wait for: a record of an event, or a node of a launched graph.
+struct signal {
+  std::string who;  // for the text of a deadlock
+  bool fired = false;
+  std::chrono::steady_clock::time_point at{};
+};
+
+struct operation {
+  std::string_view verb, name;     // "kernel", "axpy"
+  std::function<void()> run = {};  // may be empty
+  std::vector<std::shared_ptr<signal>> needs = {};
+  std::shared_ptr<signal> fires = {};
+};
+
+// A stream's work, or that of one node of a launched graph.
+struct queue {
+  std::uint64_t id = 0;
+  int device = 0;
+  std::uint_fast32_t rank = 0;  // the lowest that can run is next
+  bool busy = false;            // some thread runs an operation of it
+  bool closed = false;          // goes away when empty
+  std::deque<operation> pending;
+};
+
+// A failure of a device while it worked; the scheduler makes it sticky.
+struct device_fault : std::runtime_error {
+  device_fault(int where, const std::string& text) : runtime_error(text), device(where) {}
+  int device;
+};
+
+// One mutex guards everything here, and the tables of the backend; it is let go while operations run. A caller holds
+// it by `enter`. Operations must not call back: that is found, and refused.
+class scheduler {
+ public:
+  using lock = std::unique_lock<std::mutex>;
+
+  explicit scheduler(const options& how);
+  bool is_eager() const { return eager_; }
+
+  // Takes the mutex for one verb; throws invalid_argument inside an operation.
+  lock enter();
+  // With several threads and a random schedule: dawdles, to widen the windows between verbs. Takes no mutex.
+  void nap() const;
+
+  std::shared_ptr<queue> open(const lock&, int device, std::uint64_t id);
+  void close(const lock&, queue& q);  // what is pending still runs
+
+  void push(const lock&, queue& q, operation op);
+  // Runs `op` after all of q on this thread; for the eager schedule. Throws device_error if it fails.
+  // Without op: only waits for q.
+  void run_now(lock& l, queue& q, const std::function<void()>& op);
+  // After submissions: runs some, as lazily as the seed says. Under pressure (polling, allocation): a few.
+  void run_lazily(lock& l);
+  void run_few(lock& l);
+  // Runs operations in random order until done(); throws deadlock if that cannot come.
+  template <class Done>
+  void wait(lock& l, std::string_view waiter, Done done) {
+    while (!done())
+      if (!step(l)) pause(l, waiter);
+  }
+  bool is_idle(const queue& q) const { return q.pending.empty() && !q.busy; }
+  std::size_t pending() const;
+
+  // Makes an error sticky (the first stays), and counts the device's work as complete.
+  void fail(const lock&, int device, const std::string& text);
+  void check(int device) const;  // throws device_error if the device failed
+  void forget_failures(const lock&);
+
+ private:
+  bool step(lock& l);
+  void pause(lock& l, std::string_view waiter);
+  void run(lock& l, queue& q, const std::function<void()>& op);
+  void sweep();
+  static bool is_ready(const operation& op);
+  static void fire(operation& op);
+  std::string describe() const;
+
+  const bool eager_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::mt19937_64 random_;
+  std::uint64_t laziness_, until_redraw_ = 0;
+  int running_ = 0;
+  std::vector<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
+  std::vector<std::string> failed_;             // text per device, empty if well
+  std::atomic<const void*> first_thread_{nullptr};
+  std::atomic<bool> many_threads_{false};
+};
+
+}  // namespace ferry::sim

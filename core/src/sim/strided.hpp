@@ -1,0 +1,13 @@
+// Strided copies and fills, on the CPU.
+#pragma once
+#include "ferry/core/backend.hpp"
+
+namespace ferry::sim {
+
+bool is_empty(const strided_shape& shape);
+// The hull of the bytes that a strided operation touches.
+kernel_use hull(const strided_bytes& s, const strided_shape& shape, bool writes);
+void copy_elements(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape);
+void fill_elements(const strided_bytes& to, const strided_shape& shape, const std::byte* element);
+
+}  // namespace ferry::sim

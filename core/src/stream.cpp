@@ -1,0 +1,143 @@
+#include "ferry/core/stream.hpp"
+
+#include <vector>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "machine_registry.hpp"
+
+namespace ferry {
+namespace {
+
+void give_back(std::uint64_t serial, timeline& t) {
+  machine_registry::if_current(serial, [&](machine& m) { m.streams().give_back(t); });
+}
+
+// The streams of one thread, one a device; they go back to the stock when the thread ends.
+struct thread_streams {
+  std::uint64_t serial = 0;
+  std::vector<timeline*> by_device;
+  ~thread_streams() {
+    for (timeline* t : by_device)
+      if (t) give_back(serial, *t);
+  }
+};
+thread_local thread_streams own_streams;
+
+void refuse_in_capture(const char* what) {
+  if (this_thread_state.capture)
+    throw invalid_argument(std::string(what) + " inside a capture: move it before or after ferry::capture");
+}
+
+// cudaStreamLegacy and cudaStreamPerThread, as the runtime API defines them.
+bool is_default_handle(native_stream s) {
+  const auto value = reinterpret_cast<std::uintptr_t>(s.handle);
+  return value <= 2;
+}
+
+}  // namespace
+
+stream_ref stream_ref::from_native(device d, native_stream s) {
+  machine& m = machine::current();
+  (void)m.properties(d.index());
+  const auto origin = is_default_handle(s) ? stream_origin::on_the_spot : stream_origin::foreign;
+  return stream_ref(m.streams().foreign(d.index(), s, origin));
+}
+
+void stream_ref::release() {
+  if (timeline_->origin() == stream_origin::own)
+    throw invalid_argument("release() is for streams of from_native: a ferry::stream goes back by its destructor");
+  timeline_->family().release_foreign(*timeline_);
+}
+
+native_stream stream_ref::native() const {
+  timeline_->expose();
+  return timeline_->stream();
+}
+
+void stream_ref::synchronize() const {
+  refuse_inside_submission("synchronize");
+  refuse_in_capture("synchronize");
+  timeline_->synchronize();
+}
+
+event stream_ref::record() const { return event(*this); }
+
+void stream_ref::wait(const event& e) const { timeline_->family().verbs().wait(timeline_->stream(), e.native()); }
+
+void stream_ref::wait(stream_ref other) const {
+  refuse_inside_submission("wait");
+  refuse_in_capture("waiting for a stream");
+  timeline_->follow(*other.timeline_, other.timeline_->close());
+}
+
+stream::stream(device d, int priority) : stream_ref(machine::current().streams().take(d.index(), priority)) {
+  serial_ = machine::current().serial();
+}
+
+stream& stream::operator=(stream&& o) noexcept {
+  std::swap(timeline_, o.timeline_);
+  std::swap(serial_, o.serial_);
+  return *this;
+}
+
+stream::~stream() {
+  if (timeline_) give_back(serial_, *timeline_);
+}
+
+stream_ref default_stream(device d) {
+  machine& m = machine::current();
+  thread_streams& own = own_streams;
+  if (own.serial != m.serial()) {
+    own.by_device.assign(m.devices().size(), nullptr);
+    own.serial = m.serial();
+  }
+  (void)m.properties(d.index());
+  timeline*& t = own.by_device[static_cast<std::size_t>(d.index())];
+  if (!t) t = &m.streams().take(d.index(), 0);
+  return stream_ref(*t);
+}
+
+event::event(stream_ref s) : serial_(machine::current().serial()) {
+  backend& verbs = machine::current().verbs();
+  native_ = verbs.create_event(s.where().index(), true);
+  try {
+    verbs.record(native_, s.line().stream());
+  } catch (...) {
+    verbs.destroy_event(native_);
+    throw;
+  }
+}
+
+event::event(event&& o) noexcept : native_(std::exchange(o.native_, {})), serial_(o.serial_) {}
+
+event& event::operator=(event&& o) noexcept {
+  std::swap(native_, o.native_);
+  std::swap(serial_, o.serial_);
+  return *this;
+}
+
+event::~event() {
+  if (!native_.handle) return;
+  try {
+    machine_registry::if_current(serial_, [&](machine& m) { m.verbs().destroy_event(native_); });
+  } catch (const error&) {                 // a broken device: its events go with the process
+  }
+}
+
+void event::synchronize() const {
+  refuse_inside_submission("wait for an event");
+  refuse_in_capture("waiting for an event");
+  machine::current().verbs().synchronize(native_);
+}
+
+bool event::is_done() const { return machine::current().verbs().is_done(native_); }
+
+double milliseconds_between(const event& from, const event& to) {
+  from.synchronize();
+  to.synchronize();
+  return machine::current().verbs().elapsed_milliseconds(from.native_, to.native_);
+}
+
+}  // namespace ferry

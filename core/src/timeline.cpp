@@ -1,0 +1,153 @@
+#include "ferry/core/timeline.hpp"
+
+#include "ferry/core/error.hpp"
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+
+// A device that broke never finishes anything: whoever finds out tells everybody.
+template <class Verb>
+auto timeline::or_give_up(Verb verb) {
+  try {
+    return verb();
+  } catch (const device_error&) {
+    family_.give_up(device_);
+    throw;
+  }
+}
+
+timeline::timeline(timelines& family, unsigned id, int device, int priority, native_stream stream, stream_origin origin)
+    : family_(family), verbs_(family.verbs()), id_(id), device_(device), priority_(priority), stream_(stream), origin_(origin) {
+  try {
+    for (mark_type& m : marks_) m.event = verbs_.create_event(device, false);
+  } catch (...) {
+    for (mark_type& m : marks_)
+      if (m.event.handle) verbs_.destroy_event(m.event);
+    throw;
+  }
+}
+
+timeline::~timeline() {
+  for (mark_type& m : marks_) verbs_.destroy_event(m.event);
+  if (origin_ == stream_origin::own) verbs_.destroy_stream(stream_);
+}
+
+ticket timeline::close() {
+  const ticket t = reserve();
+  begin(t);
+  submitted(t);
+  return t;
+}
+
+void timeline::mark() {
+  or_give_up([&] {
+    std::lock_guard lock(mutex_);
+    record();
+  });
+}
+
+void timeline::follow(timeline& other, ticket t) {
+  if (&other == this || other.finished(t)) return;
+  other.given(t);
+  or_give_up([&] {
+    std::scoped_lock both(mutex_, other.mutex_);
+    if (known_[other.id_].behind >= t) return;
+    const mark_type m = other.cover(t);
+    verbs_.wait(stream_, m.event);
+    learn(other, m.covers);
+    for (const fact& f : other.known_)     // R4: only what was true when the event was recorded
+      if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);
+  });
+}
+
+void timeline::wait(ticket t) {
+  if (finished(t)) return;
+  given(t);
+  or_give_up([&] {
+    mark_type m;
+    {
+      std::lock_guard lock(mutex_);
+      m = cover(t);
+    }
+    verbs_.synchronize(m.event);
+    finish(m.covers);
+  });
+}
+
+bool timeline::poll(ticket t) {
+  if (finished(t)) return true;
+  if (last() < t) return false;
+  return or_give_up([&] {
+    mark_type m;
+    {
+      std::lock_guard lock(mutex_);
+      m = cover(t);
+    }
+    if (!verbs_.is_done(m.event)) return false;
+    finish(m.covers);
+    return true;
+  });
+}
+
+void timeline::synchronize() {
+  const ticket covers = last();
+  if (is_released()) return wait(covers);
+  or_give_up([&] { verbs_.synchronize(stream_); });
+  finish(covers);
+}
+
+bool timeline::is_done() {
+  const ticket covers = last();
+  if (is_released()) return finished(covers);
+  if (!or_give_up([&] { return verbs_.is_done(stream_); })) return false;
+  finish(covers);
+  return true;
+}
+
+void timeline::finish(ticket covers) {
+  std::lock_guard lock(mutex_);
+  raise(finished_, covers);
+  for (const fact& f : known_)
+    if (f.of && f.since <= covers) raise(f.of->finished_, f.behind);
+}
+
+void timeline::expect_timelines(std::size_t count) {
+  std::lock_guard lock(mutex_);
+  if (known_.size() < count) known_.resize(count);
+}
+
+void timeline::release() {
+  close();
+  mark();
+  std::lock_guard lock(mutex_);
+  released_ = true;
+}
+
+// After the wait was submitted; the next work given here is the first that comes after it (R3).
+void timeline::learn(timeline& of, ticket behind) {
+  fact& f = known_[of.id_];
+  if (behind > f.behind) f = {behind, last() + 1, &of};
+}
+
+// The oldest mark that comes after t, or a new one (R2).
+timeline::mark_type timeline::cover(ticket t) {
+  if (marks_[newest_].covers < t && !is_released()) return record();
+  std::size_t i = newest_;
+  for (std::size_t k = 1; k < marks_.size(); ++k) {
+    const std::size_t older = (newest_ + marks_.size() - k) % marks_.size();
+    if (marks_[older].covers < t) break;
+    i = older;
+  }
+  return marks_[i];
+}
+
+timeline::mark_type timeline::record() {
+  const ticket covers = last();            // read before the record, not after (R2)
+  const std::size_t next = (newest_ + 1) % marks_.size();
+  marks_[next].covers = 0;                 // if the record fails, the event that it replaces is gone all the same
+  verbs_.record(marks_[next].event, stream_);
+  newest_ = next;
+  return marks_[next] = {covers, marks_[next].event};
+}
+
+}  // namespace ferry

@@ -1,0 +1,75 @@
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+
+timeline& timelines::take(int device, int priority) {
+  std::lock_guard lock(mutex_);
+  std::vector<timeline*>& stock = stock_[{device, priority}];
+  if (!stock.empty()) {
+    timeline* t = stock.back();
+    stock.pop_back();
+    return *t;
+  }
+  stock.reserve(all_.size() + 1);          // giving back must not fail
+  const native_stream s = verbs_.create_stream(device, priority);
+  try {
+    return create(device, priority, s, stream_origin::own);
+  } catch (...) {
+    verbs_.destroy_stream(s);
+    throw;
+  }
+}
+
+void timelines::give_back(timeline& t) noexcept {
+  std::lock_guard lock(mutex_);
+  stock_[{t.device(), t.priority()}].push_back(&t);
+}
+
+timeline& timelines::foreign(int device, native_stream stream, stream_origin origin) {
+  const std::uint64_t id = verbs_.stream_id(stream);
+  std::lock_guard lock(mutex_);
+  timeline*& t = foreign_[{device, id}];
+  if (!t) t = &create(device, 0, stream, origin);
+  return *t;
+}
+
+void timelines::release_foreign(timeline& t) {
+  t.release();
+  std::lock_guard lock(mutex_);
+  std::erase_if(foreign_, [&](const auto& entry) { return entry.second == &t; });
+}
+
+void timelines::give_up(int device) {
+  std::lock_guard lock(mutex_);
+  for (auto& t : all_)
+    if (t->device() == device) t->give_up();
+}
+
+void timelines::synchronize() {
+  std::size_t count = size();
+  for (std::size_t i = 0; i < count; ++i) {
+    timeline* t = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      t = all_[i].get();
+    }
+    if (!t->is_released()) t->synchronize();
+  }
+}
+
+std::size_t timelines::size() const {
+  std::lock_guard lock(mutex_);
+  return all_.size();
+}
+
+timeline& timelines::create(int device, int priority, native_stream stream, stream_origin origin) {
+  const auto id = static_cast<unsigned>(all_.size());
+  auto fresh = std::make_unique<timeline>(*this, id, device, priority, stream, origin);
+  if (all_.size() >= expected_) expected_ *= 2;
+  fresh->expect_timelines(expected_);
+  for (auto& t : all_) t->expect_timelines(expected_);
+  all_.push_back(std::move(fresh));
+  return *all_.back();
+}
+
+}  // namespace ferry

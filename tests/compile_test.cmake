@@ -1,0 +1,39 @@
+# ferry_add_compile_test(name source [CUDA] [MODULE core|unified|multigpu])
+#
+# A ctest case that compiles one source: as C++, or as CUDA with CUDA; seeing only what lies under the module (default
+# multigpu: everything). The source says what is expected in its first line, see compile_fail/CMakeLists.txt; one that says
+# nothing must compile.
+function(ferry_add_compile_test name source)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "CUDA" "MODULE" "")
+  if(NOT arg_MODULE)
+    set(arg_MODULE multigpu)
+  endif()
+  set(language CXX)
+  if(arg_CUDA)
+    set(language CUDA)
+  endif()
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -D SOURCE=${source} -D LANGUAGE=${language} -D MODULE=${arg_MODULE}
+           -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${name}.o -P ${PROJECT_BINARY_DIR}/compile_test.cmake)
+  set_tests_properties(${name} PROPERTIES LABELS "sim;build" TIMEOUT 300)
+endfunction()
+
+# The script that the cases run: the compilers and what each module gives its users, then the same for all.
+set(script "")
+foreach(module core unified multigpu)
+  string(APPEND script
+    "set(includes_${module} \"$<TARGET_PROPERTY:ferry_${module},INTERFACE_INCLUDE_DIRECTORIES>\")\n"
+    "set(definitions_${module} \"$<TARGET_PROPERTY:ferry_${module},INTERFACE_COMPILE_DEFINITIONS>\")\n")
+endforeach()
+set(architecture "${CMAKE_CUDA_ARCHITECTURES}")
+if(architecture MATCHES "([0-9]+[af]?)")
+  set(architecture sm_${CMAKE_MATCH_1})
+endif()
+string(APPEND script "
+set(compiler_CXX \"${CMAKE_CXX_COMPILER};-std=c++20;-fsyntax-only\")
+set(compiler_CUDA \"${CMAKE_CUDA_COMPILER};-std=c++20;-x;cu;-arch=${architecture};--extended-lambda;--expt-relaxed-constexpr;-c;-o;\${OUTPUT}\")
+if(\"${CMAKE_CUDA_HOST_COMPILER}\")
+  list(APPEND compiler_CUDA \"-ccbin=${CMAKE_CUDA_HOST_COMPILER}\")
+endif()
+include(${CMAKE_CURRENT_LIST_DIR}/run_compile_test.cmake)
+")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/compile_test.cmake CONTENT "${script}")

@@ -1,0 +1,108 @@
+// What the tests of the CUDA backend share: the machine, preconditions, and a fixture that proves that a verb leaves the
+// current device alone and no pending error behind.
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+#include <cuda_runtime_api.h>
+
+#include <cuda/cuda_backend.hpp>
+#include <ferry/core/error.hpp>
+
+namespace cuda_test {
+
+using namespace ferry;
+namespace utf = boost::unit_test;
+
+struct needs_devices {
+  int devices;
+  boost::test_tools::assertion_result operator()(utf::test_unit_id) const {
+    int found = 0;
+    if (cudaGetDeviceCount(&found) != cudaSuccess) found = 0;
+    static_cast<void>(cudaGetLastError());
+    boost::test_tools::assertion_result ok(found >= devices);
+    ok.message() << "needs " << devices << " CUDA devices, found " << found;
+    return ok;
+  }
+};
+
+// Free memory of the current device, asked when the case is about to run.
+struct needs_device_memory {
+  std::size_t bytes;
+  boost::test_tools::assertion_result operator()(utf::test_unit_id) const {
+    std::size_t free = 0, total = 0;
+    if (cudaMemGetInfo(&free, &total) != cudaSuccess) free = 0;
+    static_cast<void>(cudaGetLastError());
+    boost::test_tools::assertion_result ok(free >= bytes);
+    ok.message() << "needs " << bytes << " bytes of free device memory, found " << free;
+    return ok;
+  }
+};
+
+// Immortal, as the product's is.
+inline backend& cuda_machine() {
+  static backend* const machine = cuda::make_backend().release();
+  return *machine;
+}
+
+// The verbs work on device 0 while the last device is current, so a verb that forgets to switch shows with two.
+struct unchanged {
+  backend& b = cuda_machine();
+  int current = b.device_count() - 1;
+  native_stream s;
+  unchanged() {
+    b.exchange_current_device(current);
+    s = b.create_stream(0, 0);
+    check("create_stream");
+  }
+  ~unchanged() {
+    b.destroy_stream(s);
+    check("destroy_stream");
+  }
+  unchanged(const unchanged&) = delete;
+  unchanged& operator=(const unchanged&) = delete;
+  void check(const char* after) const {
+    int now = -1;
+    BOOST_TEST_CONTEXT(after) {
+      BOOST_TEST(cudaGetDevice(&now) == cudaSuccess);
+      BOOST_TEST(now == current);
+      BOOST_TEST(cudaPeekAtLastError() == cudaSuccess);
+    }
+  }
+  void put(void* to, const std::vector<std::byte>& v) {
+    b.copy(s, to, v.data(), v.size());
+    b.synchronize(s);
+    check("copy");
+  }
+  std::vector<std::byte> fetch(const void* from, std::size_t n) {
+    std::vector<std::byte> v(n);
+    b.copy(s, v.data(), from, n);
+    b.synchronize(s);
+    check("copy");
+    return v;
+  }
+};
+
+// An allocation of one test.
+struct bytes {
+  backend& b;
+  memory_kind kind;
+  int device;
+  std::size_t n;
+  std::byte* p;
+  bytes(backend& machine, memory_kind k, int d, std::size_t size)
+      : b(machine), kind(k), device(d), n(size), p(static_cast<std::byte*>(machine.allocate(k, d, size))) {}
+  ~bytes() { b.release(kind, device, p, n); }
+  bytes(const bytes&) = delete;
+  bytes& operator=(const bytes&) = delete;
+};
+
+inline bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+inline void nap(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+}  // namespace cuda_test
