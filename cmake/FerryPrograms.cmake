@@ -12,14 +12,18 @@ function(ferry_add_marked_executable target)
   ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
 endfunction()
 
-# ferry_add_programs(kind [PREFIX p]): one executable for each .cpp of the calling folder, and one for each subfolder that holds .cpp
-# files, compiled as CUDA where ferry has CUDA, into <build>/bin/<kind>. A program whose packages are not installed is
-# skipped, and said so. PROGRAMS is set to the targets (PREFIX and the name), PROGRAM_SOURCES_<target> to the sources.
+# ferry_add_programs(kind [PREFIX p]): one executable for each .cpp of the calling folder, and one for each subfolder that
+# holds .cpp files, compiled as CUDA where ferry has CUDA, into <build>/bin/<kind>. What lies in support/ belongs to each of
+# them. A program whose packages are not installed is skipped, and said so. PROGRAMS is set to the targets (PREFIX and the
+# name), PROGRAM_SOURCES_<target> to the sources.
 function(ferry_add_programs kind)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "")
   set(here ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB files CONFIGURE_DEPENDS ${here}/*.cpp)
   file(GLOB in_folders CONFIGURE_DEPENDS ${here}/*/*.cpp)
+  file(GLOB support CONFIGURE_DEPENDS ${here}/support/*.cpp)
+  file(GLOB headers CONFIGURE_DEPENDS ${here}/support/*.hpp)
+  list(REMOVE_ITEM in_folders ${support})
   set(names "")
   foreach(file IN LISTS files in_folders)
     cmake_path(GET file PARENT_PATH folder)
@@ -30,17 +34,18 @@ function(ferry_add_programs kind)
     endif()
     list(APPEND names ${name})
     list(APPEND sources_${name} ${file})
+    file(GLOB headers_${name} CONFIGURE_DEPENDS ${folder}/*.hpp)
   endforeach()
   list(REMOVE_DUPLICATES names)
 
   set(built "")
   foreach(name IN LISTS names)
     set(target ${arg_PREFIX}${name})
-    ferry_add_marked_executable(${target} ${sources_${name}})
+    ferry_add_marked_executable(${target} ${sources_${name}} ${support})
     ferry_warnings(${target} LENIENT)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
                                                RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/${kind})
-    ferry_link_used_packages(${target} missing ${sources_${name}})
+    ferry_link_used_packages(${target} missing ${sources_${name}} ${support} ${headers_${name}} ${headers})
     if(missing)
       message(STATUS "ferry: ${kind}/${name} is skipped, these packages are not installed: ${missing}")
       set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)

@@ -49,20 +49,13 @@ void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
 }
 
 void add_all(timeline& on, std::span<access> uses, ticket at) {
-  for (const access& a : uses) a.what->log.add({&on, at, a.where, a.write});
+  for (const access& a : uses) a.what->log.add(on, at, a.where, a.write);
 }
 
 bool any_shared(std::span<access> uses) {
   bool shared = false;
   each_log(uses, [&](access_log& l) { shared |= l.take_shared(); });
   return shared;
-}
-
-void refuse_behind_capture(timeline& on) {
-  if (on.is_released())
-    throw invalid_argument("the stream was released, and work is given to it: take it by from_native again");
-  if (on.family().verbs().is_capturing(on.stream()))
-    throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
 }
 
 // Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
@@ -76,6 +69,15 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 }
 
 }  // namespace
+
+void refuse_special(timeline& on) {
+  if (on.is_released())
+    throw invalid_argument("the stream was released, and work is given to it: take it by from_native again");
+  if (on.is_captured())
+    throw invalid_argument("another thread is capturing the stream, and work is given to it: use a stream of this thread");
+  if (on.family().verbs().is_capturing(on.stream()))
+    throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
+}
 
 void refuse_inside_submission(std::string_view what) {
   if (this_thread_state.submitting)
@@ -91,7 +93,7 @@ access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses
     this_thread_state.submitting = true;
     return;
   }
-  if (on.is_exposed()) refuse_behind_capture(on);
+  if (on.is_special()) refuse_special(on);
   sort_by_log(uses);
   {
     locked_logs locked(uses);
@@ -118,7 +120,7 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     throw not_supported("an operation of several streams cannot be captured: submit it outside ferry::capture");
   std::vector<access> all;
   for (part& p : parts) {
-    if (p.on->is_exposed()) refuse_behind_capture(*p.on);
+    if (p.on->is_special()) refuse_special(*p.on);
     all.insert(all.end(), p.uses.begin(), p.uses.end());
   }
   sort_by_log(all);
@@ -146,7 +148,7 @@ joint_guard::~joint_guard() {
 void open_use(timeline& on, std::span<access> uses) {
   refuse_inside_submission("take a raw pointer");
   if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
-  if (on.is_exposed()) refuse_behind_capture(on);
+  if (on.is_special()) refuse_special(on);
   if (on.origin() == stream_origin::on_the_spot)
     throw invalid_argument("a raw pointer was asked for on a default stream, which cannot be marked later: "
                            "use a stream of ferry, or one of your own by stream_ref::from_native");

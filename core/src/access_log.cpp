@@ -4,16 +4,14 @@
 
 namespace ferry {
 
-void access_log::add(logged_use n) noexcept {
+void access_log::add_to_several(timeline& by, ticket at, byte_range where, bool write) noexcept {
   std::erase_if(uses_, [&](const logged_use& u) {
-    const bool replaced = n.where.covers(u.where) && (n.write || (u.by == n.by && !u.write));
-    if (replaced && u.at == open_ticket && u.by == n.by) n.at = open_ticket;   // the raw pointer is still out
+    const bool replaced = replaces(by, where, write, u);
+    if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;   // the raw pointer is still out
     return replaced || u.by->finished(u.at);
   });
-  uses_.push_back(n);
+  uses_.push_back({&by, at, where, write});
   if (uses_.size() > limit_) join_by_timeline();
-  bump(touches_);
-  if (n.write) bump(writes_);
 }
 
 // R10: later and wider is always safe. Two uses a timeline remain; with many timelines the next time comes later.

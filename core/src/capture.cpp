@@ -26,9 +26,16 @@ std::vector<byte_range> merged(std::vector<byte_range> ranges) {
 capture_session::capture_session(timeline& origin) : origin_(origin), verbs_(origin.family().verbs()) {
   refuse_inside_submission("capture");
   if (this_thread_state.capture) throw invalid_argument("a capture was begun inside another: end that one first");
-  verbs_.begin_capture(origin_.stream());
-  active_ = true;
+  if (origin.is_special()) refuse_special(origin);
   joined_.push_back(&origin_);
+  origin_.enter_capture();
+  try {
+    verbs_.begin_capture(origin_.stream());
+  } catch (...) {
+    origin_.leave_capture();
+    throw;
+  }
+  active_ = true;
   fork_ = fresh_event(origin_.device());
   verbs_.record(fork_, origin_.stream());
   this_thread_state.capture = this;
@@ -37,9 +44,12 @@ capture_session::capture_session(timeline& origin) : origin_(origin), verbs_(ori
 capture_session::~capture_session() {
   this_thread_state.capture = nullptr;
   try {
-    if (active_) verbs_.destroy_graph(verbs_.end_capture(origin_.stream()));
-    for (native_event e : events_) verbs_.destroy_event(e);
+    if (active_) verbs_.destroy_graph(end());
   } catch (const error&) {                 // the capture was invalid already: its body has thrown what matters
+  }
+  try {
+    for (native_event e : events_) verbs_.destroy_event(e);
+  } catch (const error&) {                 // a broken device: its events go with the process
   }
 }
 
@@ -82,8 +92,7 @@ captured_graph capture_session::finish() {
     verbs_.wait(origin_.stream(), e);
   }
   captured_graph g;
-  active_ = false;
-  g.graph = verbs_.end_capture(origin_.stream());
+  g.graph = end();
   for (auto& [what, log] : logs_)
     for (bool write : {false, true}) {
       std::vector<byte_range> ranges;
@@ -95,6 +104,17 @@ captured_graph capture_session::finish() {
   return g;
 }
 
+native_graph capture_session::end() {
+  active_ = false;
+  struct leave {
+    std::vector<timeline*>& joined;
+    ~leave() {
+      for (timeline* t : joined) t->leave_capture();
+    }
+  } leaving{joined_};
+  return verbs_.end_capture(origin_.stream());
+}
+
 native_event capture_session::fresh_event(int device) {
   events_.push_back(verbs_.create_event(device, false));
   return events_.back();
@@ -103,8 +123,11 @@ native_event capture_session::fresh_event(int device) {
 // A stream enters the capture by waiting for its beginning.
 void capture_session::join(timeline& on) {
   if (std::find(joined_.begin(), joined_.end(), &on) != joined_.end()) return;
-  verbs_.wait(on.stream(), fork_);
+  if (on.is_special()) refuse_special(on);
+  joined_.reserve(joined_.size() + 1);
+  on.enter_capture();
   joined_.push_back(&on);
+  verbs_.wait(on.stream(), fork_);
 }
 
 }  // namespace ferry

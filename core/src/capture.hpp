@@ -16,6 +16,9 @@ struct captured_graph {
   std::vector<allocation_ref> keep;
 };
 
+// Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
+void refuse_special(timeline& on);
+
 class capture_session {
  public:
   explicit capture_session(timeline& origin);
@@ -42,6 +45,7 @@ class capture_session {
   };
   native_event fresh_event(int device);
   void join(timeline& on);
+  native_graph end();
   timeline& origin_;
   backend& verbs_;
   bool active_ = false;

@@ -1,5 +1,6 @@
 #include "ferry/core/copy.hpp"
 
+#include "capture.hpp"
 #include "ferry/core/array.hpp"
 
 namespace ferry::detail {
@@ -60,6 +61,24 @@ void copy_strided(stream_ref s, const copy_side& to, const copy_side& from, cons
                  [&](native_stream n) { machine::current().verbs().copy_strided(n, layout(to), layout(from), shape); });
 }
 
+// Work that the given stream cannot do, on a stream of another device: forked from the given one, and joined.
+template <class Work>
+void beside(stream_ref s, int on, Work work) {
+  const stream_ref other = default_stream(device(on));
+  if (other == s || this_thread_state.capture) return work(other);       // a capture orders by its arrays, and joins all
+  other.wait(s);
+  work(other);
+  s.wait(other);
+}
+
+// The graph would hold an address of the CPU, and nobody could wait for it.
+void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& from) {
+  if (!this_thread_state.capture || (is_array(to) && is_array(from))) return;
+  const copy_side& known = is_array(to) ? to : from;
+  const access use{&known.owner->get(), known.bytes, is_array(to)};
+  this_thread_state.capture->refuse("a copy to or from memory of the CPU", {&use, 1});
+}
+
 bool reachable(int device, const copy_side& side) {
   return is_array(side) && (!in_device_memory(side) || machine::current().can_reach(device, device_of(side)));
 }
@@ -69,7 +88,7 @@ bool reachable(int device, const copy_side& side) {
 void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape) {
   const stream_ref s = given ? *given : default_stream(device(device_of(is_array(to) ? to : from)));
   const std::size_t bytes = bytes_of(shape);
-  machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  refuse_memory_of_the_cpu_in_capture(to, from);
   if (same_bytes(to, from)) {
     if (to.data == from.data && to.stride_bytes == from.stride_bytes) return;
     const scratch between(shape, device_of(from));
@@ -77,21 +96,26 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
     copy_elements(&s, to, between.side, shape);
     return;
   }
+  machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
   if (to.contiguous && from.contiguous) return copy_contiguous(s, to, from, bytes);
   const int here = s.line().device();
   if (reachable(here, to) && reachable(here, from)) return copy_strided(s, to, from, shape);
   // Pack beside the source, move, unpack beside the destination, each on a device that reaches its memory.
+  const auto strided = [&](int on, const copy_side& t, const copy_side& f) {
+    if (reachable(here, t) && reachable(here, f)) return copy_strided(s, t, f, shape);
+    beside(s, on, [&](stream_ref other) { copy_strided(other, t, f, shape); });
+  };
   const int there = is_array(from) ? device_of(from) : device_of(to);
   const scratch packed(shape, there);
   if (from.contiguous)
     copy_contiguous(s, packed.side, from, bytes);
   else
-    copy_strided(reachable(here, from) ? s : default_stream(device(there)), packed.side, from, shape);
+    strided(there, packed.side, from);
   if (to.contiguous) return copy_contiguous(s, to, packed.side, bytes);
-  if (device_of(to) == there) return copy_strided(default_stream(device(there)), to, packed.side, shape);
+  if (device_of(to) == there) return strided(there, to, packed.side);
   const scratch arrived(shape, device_of(to));
   copy_contiguous(s, arrived.side, packed.side, bytes);
-  copy_strided(reachable(here, to) ? s : default_stream(device(device_of(to))), to, arrived.side, shape);
+  strided(device_of(to), to, arrived.side);
 }
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {

@@ -1,5 +1,7 @@
 #include "ferry/core/timeline.hpp"
 
+#include <algorithm>
+
 #include "ferry/core/error.hpp"
 #include "ferry/core/timelines.hpp"
 
@@ -10,14 +12,15 @@ template <class Verb>
 auto timeline::or_give_up(Verb verb) {
   try {
     return verb();
-  } catch (const device_error&) {
-    family_.give_up(device_);
+  } catch (const device_error& e) {
+    if (e.is_sticky()) family_.give_up(device_);
     throw;
   }
 }
 
 timeline::timeline(timelines& family, unsigned id, int device, int priority, native_stream stream, stream_origin origin)
-    : family_(family), verbs_(family.verbs()), id_(id), device_(device), priority_(priority), stream_(stream), origin_(origin) {
+    : family_(family), verbs_(family.verbs()), id_(id), device_(device), priority_(priority), stream_(stream), origin_(origin),
+      flags_(origin == stream_origin::own ? 0 : exposed) {
   try {
     for (mark_type& m : marks_) m.event = verbs_.create_event(device, false);
   } catch (...) {
@@ -33,6 +36,7 @@ timeline::~timeline() {
 }
 
 ticket timeline::close() {
+  if (is_resting()) return last();         // nothing was given to it since its last mark
   const ticket t = reserve();
   begin(t);
   submitted(t);
@@ -55,7 +59,7 @@ void timeline::follow(timeline& other, ticket t) {
     const mark_type m = other.cover(t);
     verbs_.wait(stream_, m.event);
     learn(other, m.covers);
-    for (const fact& f : other.known_)     // R4: only what was true when the event was recorded
+    for (const fact& f : other.facts())     // R4: only what was true when the event was recorded
       if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);
   });
 }
@@ -91,14 +95,14 @@ bool timeline::poll(ticket t) {
 
 void timeline::synchronize() {
   const ticket covers = last();
-  if (is_released()) return wait(covers);
+  if (is_resting()) return wait(covers);
   or_give_up([&] { verbs_.synchronize(stream_); });
   finish(covers);
 }
 
 bool timeline::is_done() {
   const ticket covers = last();
-  if (is_released()) return finished(covers);
+  if (is_resting()) return poll(covers);
   if (!or_give_up([&] { return verbs_.is_done(stream_); })) return false;
   finish(covers);
   return true;
@@ -107,7 +111,7 @@ bool timeline::is_done() {
 void timeline::finish(ticket covers) {
   std::lock_guard lock(mutex_);
   raise(finished_, covers);
-  for (const fact& f : known_)
+  for (const fact& f : facts())
     if (f.of && f.since <= covers) raise(f.of->finished_, f.behind);
 }
 
@@ -116,22 +120,24 @@ void timeline::expect_timelines(std::size_t count) {
   if (known_.size() < count) known_.resize(count);
 }
 
-void timeline::release() {
+// The last mark covers all that was given; from then on the stream is not recorded any more.
+void timeline::rest(unsigned why) {
   close();
   mark();
   std::lock_guard lock(mutex_);
-  released_ = true;
+  flags_.fetch_or(why, std::memory_order_release);
 }
 
 // After the wait was submitted; the next work given here is the first that comes after it (R3).
 void timeline::learn(timeline& of, ticket behind) {
   fact& f = known_[of.id_];
   if (behind > f.behind) f = {behind, last() + 1, &of};
+  known_end_ = std::max<std::size_t>(known_end_, of.id_ + 1);
 }
 
 // The oldest mark that comes after t, or a new one (R2).
 timeline::mark_type timeline::cover(ticket t) {
-  if (marks_[newest_].covers < t && !is_released()) return record();
+  if (marks_[newest_].covers < t && !is_resting()) return record();
   std::size_t i = newest_;
   for (std::size_t k = 1; k < marks_.size(); ++k) {
     const std::size_t older = (newest_ + marks_.size() - k) % marks_.size();

@@ -70,7 +70,7 @@ void fail(cudaError_t e, std::string_view verb, int device) {
     case error_kind::invalid_argument: throw invalid_argument(text);
     case error_kind::not_supported: throw not_supported(text);
     case error_kind::peer_access: throw peer_access_error(text);
-    case error_kind::device:
+    case error_kind::device: throw device_error(text, device_error::severity::passing);
     case error_kind::sticky: break;
   }
   throw device_error(text);

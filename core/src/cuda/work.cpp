@@ -56,7 +56,8 @@ void host_faults::raise() {
   const std::lock_guard lock(mutex_);
   if (!any_.exchange(false)) return;
   throw device_error("ferry: a function given to run_on_host threw: " + text_ +
-                     ". Later work of its stream ran all the same; catch exceptions inside the function");
+                     ". Later work of its stream ran all the same; catch exceptions inside the function",
+                     device_error::severity::passing);
 }
 
 void cuda_backend::copy(native_stream s, void* to, const void* from, std::size_t bytes) {

@@ -60,7 +60,18 @@ class alignas(64) access_log {
   void expect(std::size_t more) {
     if (uses_.capacity() < uses_.size() + more) uses_.reserve(2 * (uses_.size() + more));
   }
-  void add(logged_use n) noexcept;
+  // One use more. The usual one takes the place of the only one there was.
+  void add(timeline& by, ticket at, byte_range where, bool write) noexcept {
+    if (uses_.size() == 1 && replaces(by, where, write, uses_.front())) {
+      logged_use& u = uses_.front();
+      if (u.at != open_ticket || u.by != &by) u.at = at;   // else the raw pointer is still out
+      u.by = &by, u.where = where, u.write = write;
+    } else {
+      add_to_several(by, at, where, write);
+    }
+    bump(touches_);
+    if (write) bump(writes_);
+  }
   // Counts a submission; whether it should be marked at once.
   bool take_shared() { return shared_ > 0 && shared_-- > 0; }
 
@@ -71,6 +82,10 @@ class alignas(64) access_log {
   bool is_shared() const { return shared_ > 0; }
 
  private:
+  static bool replaces(const timeline& by, byte_range where, bool write, const logged_use& u) {
+    return where.covers(u.where) && (write || (u.by == &by && !u.write));
+  }
+  void add_to_several(timeline& by, ticket at, byte_range where, bool write) noexcept;
   void join_by_timeline();
   // Only ever written with the log locked.
   static void bump(std::atomic<std::uint64_t>& counter) {

@@ -94,15 +94,15 @@ void add_use(auto& list, const A& a) {
 template <class A>
 void add_kernel_use(std::array<kernel_use, 16>& uses, std::size_t& n, const A& a) {
   if constexpr (is_array_argument<A>)
-    if (a.bytes.begin != a.bytes.end)
-      uses[n++] = {a.bytes.begin, a.bytes.size(), a.mode != access_mode::out, a.mode != access_mode::in};
+    if (a.bytes.begin != a.bytes.end)      // what lies between the elements of a strided view is kept
+      uses[n++] = {a.bytes.begin, a.bytes.size(), a.mode != access_mode::out || !a.contiguous, a.mode != access_mode::in};
 }
 
 // The device of the first written argument, else of the first array, else the default device.
 template <class... A>
 device placement(const A&... a) {
   int written = -1, any = -1;
-  auto look = [&](const auto& x) {
+  [[maybe_unused]] auto look = [&](const auto& x) {
     if constexpr (is_array_argument<std::remove_cvref_t<decltype(x)>>) {
       if (!*x.owner) return;
       const int d = x.owner->get().device;

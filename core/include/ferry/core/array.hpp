@@ -1,5 +1,6 @@
 // Arrays that own their memory, know the device it belongs to and the streams that touched it last.
 #pragma once
+#include <concepts>
 #include <initializer_list>
 #include <span>
 #include <utility>
@@ -32,6 +33,10 @@ class basic_array : public array_view<T, Rank, Kind> {
     if (this->owner_) this->data_ = reinterpret_cast<T*>(this->owner_.get().begin);
     home_ = d;
   }
+  // The same from {n}, which could as well mean an array made from n.
+  template <std::integral Int>
+    requires(Rank == 1)
+  explicit basic_array(const Int (&n)[1], ferry::device d = default_device()) : basic_array(ferry::extents<1>(n[0]), d) {}
   basic_array(basic_array&& o) noexcept { swap(o); }
   basic_array& operator=(basic_array&& o) noexcept {
     basic_array taken(std::move(o));
@@ -139,7 +144,7 @@ void basic_array<T, Rank, Kind>::resize(const extents<Rank>& e) {
   if (e == this->extents_) return;
   basic_array fresh(e, home_);
   auto both = e;
-  for (std::size_t d = 0; d < Rank; ++d) both[d] = std::min(e[d], this->extents_[d]);
+  for (std::size_t d = 0; d != Rank; ++d) both[d] = std::min(e[d], this->extents_[d]);
   if (this->owner_ && fresh.owner_) {
     view from(this->owner_, this->data_, both, this->strides_), to(fresh.owner_, fresh.data_, both, fresh.strides_);
     copy(std::as_const(from), to);

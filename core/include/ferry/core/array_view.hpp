@@ -44,6 +44,27 @@ inline constexpr slice all_of{};
 
 inline constexpr bool is_host_accessible(memory_kind k) { return k != memory_kind::device; }
 
+namespace detail {
+template <memory_kind Kind>
+constexpr void need_host_access() {
+  static_assert(is_host_accessible(Kind),
+                "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
+                "or make it a ferry::unified_array");
+}
+
+// What begin() of a device array gives: no iterator, so that whoever asks whether the array is a range is told no, and
+// enough of one that a loop over it says why.
+template <class T, memory_kind Kind>
+struct no_host_iterator {
+  T& operator*() const {
+    need_host_access<Kind>();
+    return *static_cast<T*>(nullptr);
+  }
+  no_host_iterator& operator++() { return *this; }
+  bool operator!=(const no_host_iterator&) const { return false; }
+};
+}  // namespace detail
+
 // Throws invalid_argument unless s lies in [0, extent]; returns the number of elements.
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape);
 [[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of);
@@ -64,11 +85,11 @@ class array_view {
   array_view() = default;
   array_view(allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
       : owner_(std::move(owner)), data_(data), extents_(e), strides_(s) {}
-  operator const_view() const
-    requires(!std::is_const_v<T>)
-  {
-    return const_view(owner_, data_, extents_, strides_);
-  }
+  // A read-only view of a writable one.
+  template <class U>
+    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+  array_view(const array_view<U, Rank, Kind>& o)
+      : array_view(o.owner(), o.unsynchronized_data(), o.extents(), o.strides()) {}
 
   const ferry::extents<Rank>& extents() const { return extents_; }
   std::size_t extent(std::size_t d) const { return extents_[d]; }
@@ -83,7 +104,7 @@ class array_view {
   byte_range bytes() const {
     if (empty()) return {};
     std::ptrdiff_t low = 0, high = 0;
-    for (std::size_t d = 0; d < Rank; ++d) {
+    for (std::size_t d = 0; d != Rank; ++d) {
       const std::ptrdiff_t reach = strides_[d] * static_cast<std::ptrdiff_t>(extents_[d] - 1);
       (reach < 0 ? low : high) += reach;
     }
@@ -156,18 +177,16 @@ class array_view {
   }
 
   // Contiguous iteration at raw pointer speed: asks once. A pointer is good until the next submission that conflicts.
-  T* begin() { return host_data<T>(); }
-  T* end() { return data_ + size(); }
-  const T* begin() const { return host_data<const T>(); }
-  const T* end() const { return data_ + size(); }
-  const T* cbegin() const { return begin(); }
-  const T* cend() const { return end(); }
+  auto begin() { return first<T>(); }
+  auto end() { return last<T>(); }
+  auto begin() const { return first<const T>(); }
+  auto end() const { return last<const T>(); }
+  auto cbegin() const { return first<const T>(); }
+  auto cend() const { return last<const T>(); }
 
   // Asks for access from the CPU: blocks for what conflicts. For begin(), host() and host_span().
   void wait_for_host(bool write) const {
-    static_assert(is_host_accessible(Kind),
-                  "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
-                  "or make it a ferry::unified_array");
+    detail::need_host_access<Kind>();
     if (!owner_) return;
     permission_.keep(wait_for_host_access(owner_.get(), bytes(), write), write);
   }
@@ -175,9 +194,7 @@ class array_view {
  protected:
   template <class U, class... Index>
   U& at_offset(Index... index) const {
-    static_assert(is_host_accessible(Kind),
-                  "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
-                  "or make it a ferry::unified_array");
+    detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
     const access_log& log = owner_.unchecked()->log;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] wait_for_host(write);
@@ -185,6 +202,20 @@ class array_view {
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
     return data_[at];
+  }
+  template <class U>
+  auto first() const {
+    if constexpr (is_host_accessible(Kind))
+      return host_data<U>();
+    else
+      return detail::no_host_iterator<U, Kind>();
+  }
+  template <class U>
+  auto last() const {
+    if constexpr (is_host_accessible(Kind))
+      return static_cast<U*>(data_ + size());
+    else
+      return detail::no_host_iterator<U, Kind>();
   }
   template <class U>
   U* host_data() const {
@@ -228,7 +259,7 @@ class array_view {
   View transposed() const {
     auto e = extents_;
     auto s = strides_;
-    for (std::size_t d = 0; d < Rank; ++d) e[d] = extents_[Rank - 1 - d], s[d] = strides_[Rank - 1 - d];
+    for (std::size_t d = 0; d != Rank; ++d) e[d] = extents_[Rank - 1 - d], s[d] = strides_[Rank - 1 - d];
     return View(owner_, data_, e, s);
   }
 

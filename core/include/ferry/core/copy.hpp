@@ -27,7 +27,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 copy_side side_of(const array_view<T, Rank, Kind>& v) {
   copy_side side{&v.owner(), reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(v.unsynchronized_data())),
                  {}, v.bytes(), v.is_contiguous()};
-  for (std::size_t d = 0; d < Rank; ++d)
+  for (std::size_t d = 0; d != Rank; ++d)
     side.stride_bytes[d] = v.strides()[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   return side;
 }
@@ -35,7 +35,7 @@ copy_side side_of(const array_view<T, Rank, Kind>& v) {
 template <class T, std::size_t Rank>
 strided_shape shape_of(const extents<Rank>& e) {
   strided_shape shape{sizeof(T), Rank, {}};
-  for (std::size_t d = 0; d < Rank; ++d) shape.extent[d] = e[d];
+  for (std::size_t d = 0; d != Rank; ++d) shape.extent[d] = e[d];
   return shape;
 }
 
@@ -50,7 +50,7 @@ copy_side pageable_side(T* data, const extents<Rank>& e) {
   copy_side side;
   side.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(data));
   const auto s = row_major(e);
-  for (std::size_t d = 0; d < Rank; ++d) side.stride_bytes[d] = s[d] * static_cast<std::ptrdiff_t>(sizeof(T));
+  for (std::size_t d = 0; d != Rank; ++d) side.stride_bytes[d] = s[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   return side;
 }
 

@@ -59,10 +59,15 @@ class out_of_memory : public error {
   std::size_t requested_;
 };
 
-// A device or its driver failed. Sticky: that device answers every later call with it, and all work counts as complete.
+// A device or its driver failed. Sticky: that device answers every later call with it, and all its work counts as complete.
 class device_error : public error {
  public:
-  using error::error;
+  enum class severity { sticky, passing };
+  explicit device_error(const std::string& text, severity how_bad = severity::sticky) : error(text), severity_(how_bad) {}
+  bool is_sticky() const noexcept { return severity_ == severity::sticky; }
+
+ private:
+  severity severity_;
 };
 
 }  // namespace ferry

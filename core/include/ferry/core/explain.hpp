@@ -33,20 +33,17 @@ std::ostream& operator<<(std::ostream& out, const array_view<T, Rank, Kind>& v) 
   const auto& e = v.extents();
   const auto print = [&](auto& self, std::size_t d, std::size_t offset) -> void {
     if (d == Rank) {
-      if constexpr (requires { out << elements[0]; })
-        {
-        if constexpr (std::is_arithmetic_v<std::remove_const_t<T>>)
-          out << +elements[offset];
-        else
-          out << elements[offset];
-      }
+      if constexpr (std::is_arithmetic_v<std::remove_const_t<T>>)
+        out << +elements[offset];
+      else if constexpr (requires { out << elements[0]; })
+        out << elements[offset];
       else
         out << "?";
       return;
     }
     out << '[';
     std::size_t below = 1;
-    for (std::size_t k = d + 1; k < Rank; ++k) below *= e[k];
+    for (std::size_t k = Rank; k-- > d + 1;) below *= e[k];
     for (std::size_t i = 0; i < e[d]; ++i) {
       if (e[d] > detail::printed_most && i == detail::printed_edge) {
         out << (d + 1 == Rank ? ", ..." : ",\n ...");

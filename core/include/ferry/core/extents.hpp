@@ -41,7 +41,7 @@ class extents {
   // "3 x 4"
   std::string text() const {
     std::string s = Rank == 0 ? "scalar" : "";
-    for (std::size_t d = 0; d < Rank; ++d) s += (d ? " x " : "") + std::to_string(value_[d]);
+    for (std::size_t d = 0; d != Rank; ++d) s += (d ? " x " : "") + std::to_string(value_[d]);
     return s;
   }
 

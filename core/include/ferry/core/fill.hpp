@@ -16,6 +16,10 @@ void fill(stream_ref s, array_view<T, Rank, Kind>& to, std::type_identity_t<T> v
   detail::fill_elements(&s, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
+void fill(stream_ref s, array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value) {
+  fill(s, to, value);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
 void fill(array_view<T, Rank, Kind>& to, std::type_identity_t<T> value) {
   detail::fill_elements(nullptr, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
 }

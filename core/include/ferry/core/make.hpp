@@ -22,10 +22,12 @@ basic_array<T, Rank, Kind> ones(const extents<Rank>& e, device d = default_devic
 template <class T, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
 basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default_device()) {
   if (step == T(0)) throw invalid_argument("arange: the step is 0");
+  const bool up = step > T(0);
   std::vector<T> v;
   for (std::size_t i = 0;; ++i) {
     const T x = static_cast<T>(first + static_cast<T>(i) * step);
-    if (step > T(0) ? !(x < end) : !(x > end)) break;
+    const bool wrapped = !v.empty() && (up ? x <= v.back() : x >= v.back());   // beyond what T holds: beyond the end
+    if (wrapped || (up ? !(x < end) : !(x > end))) break;
     v.push_back(x);
   }
   return basic_array<T, 1, Kind>::from(std::span<const T>(v), d);

@@ -39,13 +39,13 @@ class mdspan {
 
   mdspan() = default;
   mdspan(T* data, const extents<Rank>& e, const strides<Rank>& s, array_label label = {}) : data_(data), label_(label) {
-    for (std::size_t d = 0; d < Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
+    for (std::size_t d = 0; d != Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
   }
   // A read-only span from a writable one.
   template <class U>
     requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
   FERRY_HOST_DEVICE mdspan(const mdspan<U, Rank>& o) : data_(o.data()), label_(o.label()) {
-    for (std::size_t d = 0; d < Rank; ++d) extent_[d] = o.extent(d), stride_[d] = o.stride(d);
+    for (std::size_t d = 0; d != Rank; ++d) extent_[d] = o.extent(d), stride_[d] = o.stride(d);
   }
 
   FERRY_HOST_DEVICE T* data() const { return data_; }
@@ -54,7 +54,7 @@ class mdspan {
   FERRY_HOST_DEVICE const array_label& label() const { return label_; }
   FERRY_HOST_DEVICE std::size_t size() const {
     std::size_t n = 1;
-    for (std::size_t d = 0; d < Rank; ++d) n *= extent_[d];
+    for (std::size_t d = 0; d != Rank; ++d) n *= extent_[d];
     return n;
   }
 

@@ -85,7 +85,7 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   if (detail::is_empty(space)) return;
   detail::access_list<sizeof...(A)> uses;
   (detail::add_use(uses, a), ...);
-  machine& m = machine::current();
+  [[maybe_unused]] machine& m = machine::current();
 #if defined(__CUDACC__)
   if (!m.is_simulated())
     return detail::with_parameters<F, Space::indices>(

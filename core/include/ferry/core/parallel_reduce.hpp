@@ -121,7 +121,7 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
   detail::access_list<sizeof...(A) + 2> uses;
   (detail::add_use(uses, a), ...);
   uses.add(result.owner(), result.bytes(), true);
-  machine& m = machine::current();
+  [[maybe_unused]] machine& m = machine::current();
 #if defined(__CUDACC__)
   if (!m.is_simulated())
     return detail::with_parameters<F, Space::indices>(

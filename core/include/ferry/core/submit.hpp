@@ -69,6 +69,11 @@ T* pointer(array_view<T, Rank, Kind>& v, stream_ref s) {
   return v.unsynchronized_data();
 }
 
+template <class T, std::size_t Rank, memory_kind Kind>
+T* pointer(array_view<T, Rank, Kind>&& v, stream_ref s) {
+  return pointer(v, s);
+}
+
 // The size of a CUDA launch.
 struct launch_size {
   struct dimensions {

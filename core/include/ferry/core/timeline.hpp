@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "ferry/core/backend.hpp"
@@ -75,11 +76,16 @@ class alignas(64) timeline {
   // Makes room to know `count` timelines; called when one is created, so that submissions never allocate.
   void expect_timelines(std::size_t count);
   // Whoever holds the native handle may begin a capture behind ferry's back: submissions ask from now on.
-  void expose() { exposed_.store(true, std::memory_order_relaxed); }
-  bool is_exposed() const { return exposed_.load(std::memory_order_relaxed) || marks_always(); }
+  void expose() { flags_.fetch_or(exposed, std::memory_order_relaxed); }
   // The foreign stream is about to go away: what it was given is marked, and it is never touched again.
-  void release();
-  bool is_released() const { return released_.load(std::memory_order_relaxed); }
+  void release() { rest(released); }
+  // The stream enters a capture: what it was given is marked, and the others leave it alone until it comes back.
+  void enter_capture() { rest(captured); }
+  void leave_capture() { flags_.fetch_and(~captured, std::memory_order_release); }
+  bool is_released() const { return flags_.load(std::memory_order_relaxed) & released; }
+  bool is_captured() const { return flags_.load(std::memory_order_relaxed) & captured; }
+  // Whether a submission must look at any of this first: one load on the hot path.
+  bool is_special() const { return flags_.load(std::memory_order_relaxed) != 0; }
 
  private:
   struct fact {                          // events covering ticket `since` come after ticket `behind` of `of`
@@ -93,7 +99,10 @@ class alignas(64) timeline {
   void given(ticket t) const {
     if (last() < t) give_way_until([&] { return last() >= t; });
   }
+  void rest(unsigned why);
+  bool is_resting() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
   void learn(timeline& of, ticket behind);
+  std::span<const fact> facts() const { return {known_.data(), known_end_}; }
   mark_type cover(ticket t);
   mark_type record();
   void finish(ticket covers);
@@ -110,12 +119,14 @@ class alignas(64) timeline {
   const int device_, priority_;
   native_stream stream_;
   const stream_origin origin_;
-  std::atomic<bool> exposed_{false}, released_{false};
+  static constexpr unsigned exposed = 1, released = 2, captured = 4;
+  std::atomic<unsigned> flags_;
   std::size_t newest_ = 0;
   alignas(64) std::atomic<ticket> reserved_{0};
   std::atomic<ticket> last_{0}, finished_{0};
   std::mutex mutex_;                     // marks_, newest_, known_
   std::vector<fact> known_;              // by id
+  std::size_t known_end_ = 0;            // from here on nothing was learnt
   std::array<mark_type, 16> marks_;      // a ring, re-recorded on this timeline only (R6)
 };
 

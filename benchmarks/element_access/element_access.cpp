@@ -1,0 +1,98 @@
+// Do loops of the CPU over unified arrays run as fast as over raw pointers to the same bytes?
+//
+// as: host
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include <ferry/core.hpp>
+
+#include "../support/suite.hpp"
+#include "loops.hpp"
+
+namespace bm = benchmarks;
+
+namespace {
+
+constexpr std::size_t n = 1 << 15, rows = 256, columns = 256;
+constexpr double inner = double(rows - 2) * (columns - 2);
+
+// Unified arrays, and a raw view of each that owes nothing to ferry.
+struct data {
+  ferry::unified_array<float> x{{n}}, y{{n}};
+  ferry::unified_array<float, 2> u{{rows, columns}}, v{{rows, columns}};
+  float *rx = ferry::host_span(x).data(), *ry = ferry::host_span(y).data();
+  float *ru = ferry::host_span(u).data(), *rv = ferry::host_span(v).data();
+  data() {
+    for (std::size_t i = 0; i < n; ++i) rx[i] = std::sin(0.1f * static_cast<float>(i)), ry[i] = 1;
+    for (std::size_t i = 0; i < rows * columns; ++i) ru[i] = std::cos(0.1f * static_cast<float>(i)), rv[i] = 0;
+  }
+};
+
+// Whether a loop leaves in v what the raw one leaves there.
+template <class F>
+bool same_stencil(data& d, F loop) {
+  bm::stencil_raw(d.ru, d.rv, rows, columns);
+  const std::vector<float> plain(d.rv, d.rv + rows * columns);
+  std::fill(d.rv, d.rv + rows * columns, 0.f);
+  loop(d.u, d.v);
+  return std::equal(plain.begin(), plain.end(), d.rv);
+}
+template <class F>
+bool same_axpy(data& d, F loop) {
+  std::vector<float> plain(d.ry, d.ry + n);
+  bm::axpy_raw(2, d.rx, plain.data(), n);
+  loop(2, d.x, d.y);
+  return std::equal(plain.begin(), plain.end(), d.ry);
+}
+
+bool right(data& d) {
+  const float sum = bm::sum_raw(d.rx, n);
+  return bm::sum_range_for(d.x) == sum && bm::sum_accumulate(d.x) == sum && bm::sum_host(d.x, n) == sum &&
+         bm::sum_subscript(d.x, n) == sum && same_stencil(d, bm::stencil_span) && same_stencil(d, bm::stencil_host) &&
+         same_axpy(d, bm::axpy_range_for) && same_axpy(d, [](float a, auto& x, auto& y) { bm::axpy_host(a, x, y, n); });
+}
+
+// A loop that gives a number nobody may throw away.
+template <class F>
+bm::timed summing(F f) {
+  return bm::on_cpu([f] { benchmark::DoNotOptimize(f()); });
+}
+template <class F>
+bm::timed writing(F f) {
+  return bm::on_cpu([f] {
+    f();
+    benchmark::ClobberMemory();
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bm::suite s(argc, argv, {});
+  data d;
+  if (!right(d)) {
+    std::puts("wrong results: nothing was timed");
+    return 1;
+  }
+  const auto raw_sum = summing([&] { return bm::sum_raw(d.rx, n); });
+  const auto raw_axpy = writing([&] { bm::axpy_raw(1e-6f, d.rx, d.ry, n); });
+  const auto raw_stencil = writing([&] { bm::stencil_raw(d.ru, d.rv, rows, columns); });
+  const auto compare = [&](const char* name, bm::timed ours, const bm::timed& raw, double limit, double elements = n) {
+    s.add({name, "ns", std::move(ours), "raw pointer", raw, bm::bound::ratio_at_most(limit), 0, elements});
+  };
+  compare("sum, range-for", summing([&] { return bm::sum_range_for(d.x); }), raw_sum, 1.02);
+  compare("sum, std::accumulate", summing([&] { return bm::sum_accumulate(d.x); }), raw_sum, 1.02);
+  compare("sum, host(u)", summing([&] { return bm::sum_host(d.x, n); }), raw_sum, 1.02);
+  compare("sum, checked u[i] (dependent adds)", summing([&] { return bm::sum_subscript(d.x, n); }), raw_sum, 1.05);
+  compare("axpy, range-for", writing([&] { bm::axpy_range_for(1e-6f, d.x, d.y); }), raw_axpy, 1.02);
+  compare("axpy, host_span", writing([&] { bm::axpy_span(1e-6f, d.x, d.y, n); }), raw_axpy, 1.02);
+  compare("axpy, host(u)", writing([&] { bm::axpy_host(1e-6f, d.x, d.y, n); }), raw_axpy, 1.02);
+  compare("stencil, host_span", writing([&] { bm::stencil_span(d.u, d.v); }), raw_stencil, 1.02, inner);
+  compare("stencil, host(u)", writing([&] { bm::stencil_host(d.u, d.v); }), raw_stencil, 1.02, inner);
+  return s.run();
+}

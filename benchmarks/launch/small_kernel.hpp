@@ -1,0 +1,80 @@
+// A kernel so small that its launch is all it costs: by ferry, and by hand.
+#pragma once
+#include <ferry/core.hpp>
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#endif
+
+#include "../support/on_stream.hpp"
+
+namespace benchmarks {
+
+struct add {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const float* x, const float* y, float* z) const {
+    z[i] = x[i] + y[i];
+  }
+};
+
+#if defined(__CUDACC__)
+inline namespace FERRY_UNIT {
+template <class T>
+__global__ void add_by_hand(std::size_t n, const T* x, const T* y, T* z) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < n) z[i] = x[i] + y[i];
+}
+template <class T>
+__global__ void keep_busy(T cycles) {
+  for (const T begin = clock64(); clock64() - begin < cycles;) {
+  }
+}
+}  // namespace FERRY_UNIT
+#endif
+
+// z = x + y on a stream; x may belong to another thread too.
+class small_kernel {
+ public:
+  static constexpr std::size_t size = 256;
+  small_kernel(ferry::device d, const ferry::device_array<float>& x)
+      : stream_(d),
+        x_(&x),
+        y_({size}, 2.f, d),
+        z_({size}, 0.f, d) {
+    stream_.synchronize();
+  }
+  void by_ferry() { ferry::parallel_for(stream_, size, add{}, ferry::in(*x_), ferry::in(y_), ferry::out(z_)); }
+  // With one log that counts as shared: the stream is marked behind every launch.
+  void by_ferry_marked() {
+    if (since_shared_++ % ferry::access_log::shared_uses == 0) share();
+    by_ferry();
+  }
+#if defined(__CUDACC__)
+  void by_hand() {
+    add_by_hand<<<1, size, 0, native()>>>(size, x_->unsynchronized_data(), y_.unsynchronized_data(),
+                                          z_.unsynchronized_data());
+    if (cudaGetLastError() != cudaSuccess) std::abort();
+  }
+  // Keeps the device busy for some 2 ms.
+  void gate() { keep_busy<<<1, 1, 0, native()>>>(3'000'000ll); }
+#endif
+  void drain() { stream_.synchronize(); }
+  ferry::stream_ref on() const { return stream_; }
+  const ferry::device_array<float>& result() const { return z_; }
+
+ private:
+  // Asks as another stream would, and waits for nothing.
+  void share() {
+    ferry::access_log& log = z_.owner().get().log;
+    log.lock();
+    log.before(nullptr, z_.bytes(), true, [](ferry::timeline&, ferry::ticket) {});
+    log.unlock();
+  }
+#if defined(__CUDACC__)
+  cudaStream_t native() const { return static_cast<cudaStream_t>(raw_handle(stream_)); }
+#endif
+  ferry::stream stream_;
+  const ferry::device_array<float>* x_;
+  ferry::device_array<float> y_, z_;
+  int since_shared_ = 0;
+};
+
+}  // namespace benchmarks

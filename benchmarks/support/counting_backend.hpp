@@ -1,0 +1,78 @@
+// Another backend, with its calls counted: for claims of the kind "no call to the driver".
+#pragma once
+#include <atomic>
+
+#include <ferry/core/backend.hpp>
+
+namespace benchmarks {
+
+class counting_backend final : public ferry::backend {
+ public:
+  // Does not own `below`.
+  counting_backend(ferry::backend& below, std::atomic<long>& calls) : below_(below), calls_(calls) {}
+
+  std::string_view name() const override { return below_.name(); }
+  int device_count() const override { return below_.device_count(); }
+  ferry::device_properties properties(int d) const override { return counted().properties(d); }
+  ferry::device_memory memory(int d) const override { return counted().memory(d); }
+  bool can_access_peer(int d, int peer) const override { return counted().can_access_peer(d, peer); }
+  void enable_peer_access(int d, int peer) override { counted().enable_peer_access(d, peer); }
+  int exchange_current_device(int d) override { return counted().exchange_current_device(d); }
+  void* allocate(ferry::memory_kind k, int d, std::size_t bytes) override { return counted().allocate(k, d, bytes); }
+  void release(ferry::memory_kind k, int d, void* p, std::size_t n) override { counted().release(k, d, p, n); }
+
+  ferry::native_stream create_stream(int d, int priority) override { return counted().create_stream(d, priority); }
+  void destroy_stream(ferry::native_stream s) override { counted().destroy_stream(s); }
+  std::uint64_t stream_id(ferry::native_stream s) override { return counted().stream_id(s); }
+  bool is_done(ferry::native_stream s) override { return counted().is_done(s); }
+  void synchronize(ferry::native_stream s) override { counted().synchronize(s); }
+  ferry::native_event create_event(int d, bool timing) override { return counted().create_event(d, timing); }
+  void destroy_event(ferry::native_event e) override { counted().destroy_event(e); }
+  void record(ferry::native_event e, ferry::native_stream s) override { counted().record(e, s); }
+  void wait(ferry::native_stream s, ferry::native_event e) override { counted().wait(s, e); }
+  bool is_done(ferry::native_event e) override { return counted().is_done(e); }
+  void synchronize(ferry::native_event e) override { counted().synchronize(e); }
+  double elapsed_milliseconds(ferry::native_event a, ferry::native_event b) override {
+    return counted().elapsed_milliseconds(a, b);
+  }
+
+  void copy(ferry::native_stream s, void* to, const void* from, std::size_t n) override {
+    counted().copy(s, to, from, n);
+  }
+  void copy_peer(ferry::native_stream s, void* to, int td, const void* from, int fd, std::size_t n) override {
+    counted().copy_peer(s, to, td, from, fd, n);
+  }
+  void copy_strided(ferry::native_stream s, const ferry::strided_bytes& to, const ferry::strided_bytes& from,
+                    const ferry::strided_shape& shape) override {
+    counted().copy_strided(s, to, from, shape);
+  }
+  void fill_strided(ferry::native_stream s, const ferry::strided_bytes& to, const ferry::strided_shape& shape,
+                    const void* element) override {
+    counted().fill_strided(s, to, shape, element);
+  }
+  void run_on_host(ferry::native_stream s, std::function<void()> f) override { counted().run_on_host(s, std::move(f)); }
+  void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
+  void check_launch(ferry::native_stream s, std::string_view kernel) override { counted().check_launch(s, kernel); }
+  void prefetch(ferry::native_stream s, void* p, std::size_t n, ferry::memory_location to) override {
+    counted().prefetch(s, p, n, to);
+  }
+  void advise(void* p, std::size_t n, ferry::memory_advice a, ferry::memory_location at) override {
+    counted().advise(p, n, a, at);
+  }
+
+  void begin_capture(ferry::native_stream s) override { counted().begin_capture(s); }
+  ferry::native_graph end_capture(ferry::native_stream s) override { return counted().end_capture(s); }
+  bool is_capturing(ferry::native_stream s) override { return counted().is_capturing(s); }
+  void launch_graph(ferry::native_graph g, ferry::native_stream s) override { counted().launch_graph(g, s); }
+  void destroy_graph(ferry::native_graph g) override { counted().destroy_graph(g); }
+
+ private:
+  ferry::backend& counted() const {
+    ++calls_;
+    return below_;
+  }
+  ferry::backend& below_;
+  std::atomic<long>& calls_;
+};
+
+}  // namespace benchmarks

@@ -1,0 +1,83 @@
+// Google Benchmark with comparisons: one benchmark is one comparison, one iteration of it one round of both sides.
+//
+// Flags beside Google Benchmark's: --results FILE (or FERRY_RESULTS) appends the results as lines of JSON, --rounds N,
+// --round_milliseconds T (how long one side runs in one round).
+#pragma once
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include "report.hpp"
+#include "rounds.hpp"
+
+namespace benchmarks {
+
+class suite {
+ public:
+  // How often, and for how long each time, one side is measured, unless flags say otherwise.
+  struct effort {
+    int rounds = 101;
+    double milliseconds = 0.5;
+  };
+  suite(int argc, char** argv, effort e) : rounds_(e.rounds), seconds_(1e-3 * e.milliseconds) {
+    if (const char* file = std::getenv("FERRY_RESULTS")) file_ = file;
+    std::vector<char*> rest;
+    for (int i = 0; i < argc; ++i) {
+      const bool more = i + 1 < argc;
+      if (more && !std::strcmp(argv[i], "--results"))
+        file_ = argv[++i];
+      else if (more && !std::strcmp(argv[i], "--rounds"))
+        rounds_ = std::max(1, std::atoi(argv[++i]));
+      else if (more && !std::strcmp(argv[i], "--round_milliseconds"))
+        seconds_ = 1e-3 * std::atof(argv[++i]);
+      else
+        rest.push_back(argv[i]);
+    }
+    int count = static_cast<int>(rest.size());
+    benchmark::Initialize(&count, rest.data());
+    if (benchmark::ReportUnrecognizedArguments(count, rest.data())) std::exit(1);
+  }
+
+  // Nothing is copied or run yet: what the comparison refers to must live until run() returns.
+  void add(comparison c) {
+    comparisons_.push_back(std::move(c));
+    const comparison& kept = comparisons_.back();
+    benchmark::RegisterBenchmark(kept.name.c_str(), [this, &kept](benchmark::State& state) { measure(state, kept); })
+        ->Iterations(rounds_)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
+  // A result that was not timed, such as a count.
+  void state(result r) { results_.push_back(std::move(r)); }
+
+  // Measures and reports; returns main's value, which is 0 whether or not bounds hold.
+  int run() {
+    if (!comparisons_.empty()) benchmark::RunSpecifiedBenchmarks();
+    print_table(results_);
+    if (!file_.empty()) append_json(file_, results_, place_);
+    return 0;
+  }
+
+ private:
+  void measure(benchmark::State& state, const comparison& c) {
+    rounds r(c, seconds_);
+    for (auto _ : state) state.SetIterationTime(r.once());
+    results_.push_back(r.get());
+    state.counters["ferry"] = results_.back().value;
+    if (c.baseline)
+      state.counters["baseline"] = results_.back().baseline, state.counters["ratio"] = results_.back().ratio;
+    state.SetLabel(c.unit + std::string(" ") + verdict(results_.back()));
+  }
+  const place place_;
+  std::string file_;
+  int rounds_;
+  double seconds_;
+  std::deque<comparison> comparisons_;
+  std::vector<result> results_;
+};
+
+}  // namespace benchmarks

@@ -1,0 +1,144 @@
+// NumPy's .npy files to arrays and back.
+#pragma once
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ferry/core/array.hpp"
+#include "ferry/core/npy_file.hpp"
+
+namespace ferry {
+
+namespace detail {
+
+inline constexpr std::size_t npy_stage_bytes = std::size_t{64} << 20;
+
+template <std::size_t Rank>
+extents<Rank> reversed(const extents<Rank>& e) {
+  extents<Rank> r;
+  for (std::size_t d = 0; d != Rank; ++d) r[d] = e[Rank - 1 - d];
+  return r;
+}
+
+// Elements of the file, one after the other, into all of a.
+template <class T, std::size_t Rank, memory_kind Kind>
+void read_npy_elements(npy_reader& file, array_view<T, Rank, Kind>& a) {
+  if (a.empty()) return;
+  if constexpr (is_host_accessible(Kind)) {
+    file.read(reinterpret_cast<std::byte*>(a.begin()), a.size_bytes());
+  } else {
+    const std::size_t step = std::min(a.size(), npy_stage_bytes / sizeof(T));
+    const auto stage = std::make_unique_for_overwrite<T[]>(step);
+    auto flat = a.reshape(extents<1>{a.size()});
+    for (std::size_t from = 0; from < a.size(); from += step) {
+      const std::size_t count = std::min(step, a.size() - from);
+      file.read(reinterpret_cast<std::byte*>(stage.get()), count * sizeof(T));
+      copy(std::span<const T>(stage.get(), count), flat.slice(slice{from, from + count}));
+    }
+  }
+}
+
+// Elements of v in row-major order.
+template <class T, std::size_t Rank, memory_kind Kind>
+void write_npy_elements(npy_writer& file, const array_view<const T, Rank, Kind>& v) {
+  if (v.empty()) return;
+  if constexpr (is_host_accessible(Kind)) {
+    v.wait_for_host(false);
+    const copy_side from = side_of(v);
+    if (v.is_contiguous()) return file.write(from.data, v.size_bytes());
+    file.write_strided({from.data, from.stride_bytes}, shape_of<T>(v.extents()));
+  } else if constexpr (Rank == 0) {
+    write_npy_elements(file, v.reshape(extents<1>{1}));
+  } else {
+    if constexpr (Rank > 1)
+      if (v.is_contiguous()) return write_npy_elements(file, v.reshape(extents<1>{v.size()}));
+    const std::size_t rows = v.extent(0), row = v.size() / rows;
+    const std::size_t step = std::min(rows, std::max(npy_stage_bytes / sizeof(T) / row, std::size_t{1}));
+    const auto stage = std::make_unique_for_overwrite<T[]>(step * row);
+    for (std::size_t from = 0; from < rows; from += step) {
+      const std::size_t count = std::min(step, rows - from);
+      copy(v.slice(slice{from, from + count}), std::span<T>(stage.get(), count * row));
+      file.write(stage.get(), count * row * sizeof(T));
+    }
+  }
+}
+
+template <std::size_t Rank>
+std::vector<std::size_t> shape_list(const extents<Rank>& e) {
+  std::vector<std::size_t> shape(Rank);
+  for (std::size_t d = 0; d != Rank; ++d) shape[d] = e[d];
+  return shape;
+}
+
+}  // namespace detail
+
+// Reads a file of elements T and Rank dimensions into an array on device d, row-major whatever the file's order; other byte
+// orders are swapped, and bytes of a bool other than 0 count as true. Bytes after the data are ignored, as NumPy does.
+// Blocks for the disk; unified and host arrays are read in place, device arrays through at most 64 MiB of CPU memory
+// (Fortran order: also a second array of the device, which is ordered on the device's stream of this thread).
+// Throws error with the system's reason for a file that cannot be read; parse_error, naming the byte, for malformed or short
+// contents and unsupported dtypes; invalid_argument when the file holds another type or rank; out_of_memory.
+template <class T, std::size_t Rank, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_device()) {
+  detail::npy_reader file(path);
+  file.check(detail::npy_type_of<T>(), Rank);
+  extents<Rank> e;
+  for (std::size_t k = 0; k < Rank; ++k) e[k] = file.info().shape[k];
+  basic_array<T, Rank, Kind> a(e, d);
+  if (!file.info().fortran_order || Rank < 2 || a.empty()) {
+    detail::read_npy_elements(file, a);
+  } else if constexpr (is_host_accessible(Kind)) {
+    a.wait_for_host(true);
+    const detail::copy_side to = detail::side_of(a.transpose());
+    file.read_strided({to.data, to.stride_bytes}, detail::shape_of<T>(detail::reversed(e)));
+  } else {
+    basic_array<T, Rank, Kind> raw(detail::reversed(e), d);
+    detail::read_npy_elements(file, raw);
+    copy(raw.transpose(), a);
+  }
+  return a;
+}
+
+// Writes an array or view, strided too, in native byte order and the same bytes as numpy.save. Waits for the work that
+// writes it, and blocks until the file is on the disk. Device arrays pass through CPU memory, and strided ones through
+// scratch memory of the device. A file that was there is replaced at the end by a rename, and stays as it was on errors.
+// Throws error with the system's reason (no such directory, no permission, disk full, not a regular file); out_of_memory.
+template <class T, std::size_t Rank, memory_kind Kind>
+void save_npy(const std::string& path, const array_view<T, Rank, Kind>& a,
+              storage_order order = storage_order::row_major) {
+  using value = std::remove_const_t<T>;
+  if (a.owner())
+    a.owner().get();  // freed: throws before there is a file
+  else if (!a.empty())
+    throw invalid_argument("save_npy(\"" + path + "\"): the array was moved from or never made, it holds no elements");
+  const array_view<const value, Rank, Kind> v(a.owner(), a.unsynchronized_data(), a.extents(), a.strides());
+  detail::npy_writer file(path, detail::npy_type_of<value>(), detail::shape_list(a.extents()), order);
+  detail::write_npy_elements(file, order == storage_order::row_major ? v : v.transpose());
+  file.commit();
+}
+
+// The same for elements of the CPU in row-major order (std::span, std::vector, std::array). Uses no device.
+// Throws invalid_argument when counts differ.
+template <std::ranges::contiguous_range Elements, std::size_t Rank>
+void save_npy(const std::string& path, const Elements& elements, const extents<Rank>& e,
+              storage_order order = storage_order::row_major) {
+  using value = std::ranges::range_value_t<Elements>;
+  const std::span<const value> all(std::ranges::data(elements), std::ranges::size(elements));
+  if (all.size() != e.count())
+    throw invalid_argument("save_npy(\"" + path + "\"): " + std::to_string(all.size()) + " elements for the shape " +
+                           e.text());
+  detail::npy_writer file(path, detail::npy_type_of<value>(), detail::shape_list(e), order);
+  const std::size_t bytes = all.size_bytes();
+  if (order == storage_order::row_major || bytes == 0) {
+    file.write(all.data(), bytes);
+  } else {
+    auto from = detail::pageable_side(all.data(), e).stride_bytes;
+    std::reverse(from.begin(), from.begin() + Rank);
+    file.write_strided({detail::pageable_side(all.data(), e).data, from}, detail::shape_of<value>(detail::reversed(e)));
+  }
+  file.commit();
+}
+
+}  // namespace ferry

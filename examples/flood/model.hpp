@@ -1,0 +1,104 @@
+// Shallow water as virtual pipes between cells: X. Mei, P. Decaudin, B.-G. Hu, "Fast Hydraulic Erosion Simulation and
+// Visualization on GPU", Pacific Graphics 2007, sections 3.1 and 3.2. Without the erosion; the edges are open.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include <ferry/core/mdspan.hpp>
+
+// Volume that leaves a cell through its four pipes, m3/s.
+struct alignas(32) outflow {
+  double up, down, left, right;
+  FERRY_HOST_DEVICE double sum() const { return up + down + left + right; }
+};
+
+struct model {
+  double height, width;            // of a cell (north-south, east-west), m
+  double time_step;                // s
+  double gain_rows, gain_columns;  // what one metre of drop adds to a flux in one step, m3/s
+
+  model(double cell_height, double cell_width) : height(cell_height), width(cell_width) {
+    constexpr double gravity = 9.81, pipe_depth = 1;
+    // Waves run at sqrt(g * pipe depth); half a cell a step is stable, however deep the water becomes.
+    time_step = 0.5 / std::sqrt(gravity * pipe_depth * (1 / (height * height) + 1 / (width * width)));
+    gain_rows = time_step * gravity * (pipe_depth * width) / height;
+    gain_columns = time_step * gravity * (pipe_depth * height) / width;
+  }
+  FERRY_HOST_DEVICE double area() const { return height * width; }
+};
+
+// The functors: the same on devices and on the CPU. Each works on the cells of a strip of rows, and sees those beside it:
+// a span with halo rows has `above` rows before the strip's first, and ends where the grid ends.
+namespace {
+
+using cells = ferry::mdspan<double, 2>;
+using read_cells = ferry::mdspan<const double, 2>;
+
+// Terrain between its measured points (bilinear), and nothing else yet. The strip begins at row `first`.
+struct prepare {
+  std::size_t first, refine;
+
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::mdspan<const std::int16_t, 2> points,
+                                    cells terrain, cells water, ferry::mdspan<outflow, 2> flux, cells lost) const {
+    const std::size_t r = (first + i) / refine, c = j / refine;
+    const std::size_t below = r + 1 < points.extent(0) ? r + 1 : r, right = c + 1 < points.extent(1) ? c + 1 : c;
+    const double y = static_cast<double>((first + i) % refine) / static_cast<double>(refine);
+    const double x = static_cast<double>(j % refine) / static_cast<double>(refine);
+    terrain(i, j) = (1 - y) * ((1 - x) * points(r, c) + x * points(r, right)) +
+                    y * ((1 - x) * points(below, c) + x * points(below, right));
+    water(i, j) = 0;
+    flux(i, j) = {};
+    lost(i, j) = 0;
+  }
+};
+
+// Pressure drives the fluxes; no more leaves a cell than it has.
+struct accelerate {
+  model m;
+  std::size_t above;
+
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, read_cells terrain, read_cells water,
+                                    ferry::mdspan<outflow, 2> flux) const {
+    const std::size_t row = i + above;
+    const double depth = water(row, j), level = terrain(row, j) + depth;
+    const auto pushed = [&](double f, double gain, bool has_neighbour, std::size_t r, std::size_t c) {
+      const double drop = has_neighbour ? level - (terrain(r, c) + water(r, c)) : depth;
+      const double more = f + gain * drop;
+      return more > 0 ? more : 0;
+    };
+    const outflow before = flux(i, j);
+    outflow f{pushed(before.up, m.gain_rows, row > 0, row - 1, j),
+              pushed(before.down, m.gain_rows, row + 1 < water.extent(0), row + 1, j),
+              pushed(before.left, m.gain_columns, j > 0, row, j - 1),
+              pushed(before.right, m.gain_columns, j + 1 < water.extent(1), row, j + 1)};
+    const double wanted = m.time_step * f.sum(), there = depth * m.area();
+    if (wanted > there) {
+      const double k = there / wanted;
+      f = {k * f.up, k * f.down, k * f.left, k * f.right};
+    }
+    flux(i, j) = f;
+  }
+};
+
+// The fluxes and the rain change the depth; what leaves the grid is counted.
+struct transport {
+  model m;
+  std::size_t above;
+  double rain;  // of this step, m
+
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::mdspan<const outflow, 2> flux, cells water,
+                                    cells lost) const {
+    const std::size_t row = i + above;
+    const outflow out = flux(row, j);
+    double in = 0, gone = 0;
+    row > 0 ? in += flux(row - 1, j).down : gone += out.up;
+    row + 1 < flux.extent(0) ? in += flux(row + 1, j).up : gone += out.down;
+    j > 0 ? in += flux(row, j - 1).right : gone += out.left;
+    j + 1 < flux.extent(1) ? in += flux(row, j + 1).left : gone += out.right;
+    const double depth = water(i, j) + rain + m.time_step * (in - out.sum()) / m.area();
+    water(i, j) = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+    if (gone > 0) lost(i, j) += m.time_step * gone / m.area();
+  }
+};
+
+}  // namespace

@@ -1,0 +1,20 @@
+#pragma once
+#include <functional>
+
+#include <ferry/core/array.hpp>
+
+#include "model.hpp"
+#include "storm.hpp"
+
+struct flood {
+  ferry::unified_array<double, 2> terrain, water;  // m
+  double total_water, total_lost;                  // m, summed over the cells
+  std::size_t devices;
+};
+
+using terrain_points = ferry::unified_array<std::int16_t, 2>;
+
+// On at most `devices` devices, each with a strip of rows. Steps are given to the devices in advance: `progress` is told
+// how many are over.
+flood simulate(const terrain_points& points, const model& m, const storm& s, std::size_t devices,
+               const std::function<void(std::size_t)>& progress);

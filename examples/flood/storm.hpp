@@ -1,0 +1,16 @@
+#pragma once
+#include <ferry/core/extents.hpp>
+
+// How much it rains, and on what.
+struct storm {
+  std::size_t refine, steps;
+  double rain;  // m, in the first half of the steps
+  double rain_of(std::size_t step) const {
+    return step < rainy_steps() ? rain / static_cast<double>(rainy_steps()) : 0;
+  }
+  std::size_t rainy_steps() const { return (steps + 1) / 2; }
+  // The shape of the grid over measured points.
+  ferry::extents<2> grid(const ferry::extents<2>& points) const {
+    return {(points[0] - 1) * refine + 1, (points[1] - 1) * refine + 1};
+  }
+};

@@ -1,0 +1,4 @@
+// Everything of ferry::multigpu: several devices as one.
+#pragma once
+#include "ferry/core.hpp"
+#include "ferry/multigpu/team.hpp"

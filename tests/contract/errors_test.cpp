@@ -1,0 +1,180 @@
+// as: host
+// Wrong calls: each throws the right error, with a text that names what is wrong, and the program goes on.
+#include "contract/fixture.hpp"
+
+#include <cstdlib>
+#include <limits>
+#include <optional>
+
+#include "backend_choice.hpp"
+
+using namespace contract;
+
+namespace {
+
+// A variable of the environment, for a scope.
+class environment {
+ public:
+  environment(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    value ? setenv(name, value, 1) : unsetenv(name);
+  }
+  ~environment() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+  environment(const environment&) = delete;
+  environment& operator=(const environment&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(contract_of_errors, clean)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(shapes_that_do_not_fit, K, kinds) {
+  using matrix = fr::basic_array<int, 2, K::value>;
+  const matrix a({3, 4}, 1);
+  matrix b({4, 3}, 2), c({3, 4}, 3);
+  std::vector<int> v(11, 5);
+  check_error<fr::invalid_argument>([&] { fr::copy(a, b); }, {"3 x 4", "4 x 3", "must be equal"});
+  check_error<fr::invalid_argument>([&] { fr::copy(a.slice({{0, 2}}), b.slice({{0, 0}})); }, {"2 x 4", "0 x 3"});
+  check_error<fr::invalid_argument>([&] { fr::copy(v, c); }, {"11 elements", "3 x 4"});
+  check_error<fr::invalid_argument>([&] { fr::copy(a, std::span<int>(v)); }, {"3 x 4", "11 elements"});
+  check_error<fr::invalid_argument>([&] { (void)matrix::from(std::span<const int>(v), {3, 4}); }, {"11 elements", "3 x 4"});
+  check_error<fr::invalid_argument>([&] { (void)a.reshape(fr::extents<1>(11)); }, {"3 x 4", " 11", "number of elements"});
+  check_error<fr::invalid_argument>([&] { (void)a.transpose().reshape(fr::extents<1>(12)); }, {"4 x 3", "strided", "clone()"});
+  fr::copy(a, c);
+  CHECK_EQUAL(fr::to_vector(b), std::vector<int>(12, 2));
+  CHECK_EQUAL(fr::to_vector(c), std::vector<int>(12, 1));
+  CHECK_EQUAL(v, std::vector<int>(11, 5));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(slices_out_of_range, K, kinds) {
+  fr::basic_array<int, 2, K::value> a({3, 4}, 1);
+  const auto outside = {std::string_view("dimension 1"), std::string_view("3 x 4")};
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {0, 5}}); }, {"[0, 5)", "dimension 1", "3 x 4"});
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {3, 2}}); }, {"[3, 2)", "dimension 1", "3 x 4"});
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {5}}); }, outside);
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 4}}); }, {"[0, 4)", "dimension 0"});
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {0, 4, 0}}); }, {"step 0", "dimension 1"});
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {}, {}}); }, {"3 parts", "rank 2"});
+  check_error<fr::invalid_argument>([&] { (void)std::as_const(a).slice({2, 3}).slice({{0, 2}}); }, {"[0, 2)", "1 x 4"});
+  BOOST_TEST(a.slice({{3, 3}, {4}}).empty());                     // at the end is no error
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(sizes_that_no_machine_has, K, kinds) {
+  constexpr memory_kind k = K::value;
+  constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
+  using bytes = fr::basic_array<char, 1, k>;
+  using doubles = fr::basic_array<double, 2, k>;
+  check_error<fr::invalid_argument>([] { doubles a({std::size_t{1} << 40, std::size_t{1} << 40}); },
+                                    {"1099511627776 x 1099511627776", "too many"});
+  check_error<fr::invalid_argument>([] { doubles a({std::size_t{1} << 31, std::size_t{1} << 30}); },
+                                    {"2305843009213693952 elements of 8 bytes", "2^64"});
+  check_error<fr::invalid_argument>([] { doubles a({3, -1}); }, {"negative", "-1"});
+  check_error<fr::invalid_argument>([] { (void)fr::extents<3>(-5L, 1, 2); }, {"negative", "-5"});
+  BOOST_TEST(doubles({huge, 0}).empty());
+  for (const std::size_t n : {huge, huge - 511, huge - 512, huge / 2, std::size_t{1} << 50})
+    try {
+      const bytes a({n});
+      BOOST_ERROR(n << " bytes were given");
+    } catch (const fr::out_of_memory& e) {
+      BOOST_TEST(e.requested() >= n, e.what());
+    }
+  bytes small({100}, 'x');                                        // and goes on
+  check_error<fr::out_of_memory>([&] { small.resize({huge}); }, {""});
+  CHECK_EQUAL(fr::to_vector(small), std::vector<char>(100, 'x'));
+}
+
+BOOST_AUTO_TEST_CASE(out_of_memory_names_the_amount_and_ends) {
+  const fr::simulation small("devices=2;memory=64MiB");
+  {
+    const fr::device_array<char> most({48 << 20});
+    check_error<fr::out_of_memory>([] { fr::device_array<char> more({40 << 20}); }, {"40", "MiB"});
+    const fr::device_array<char> elsewhere({40 << 20}, fr::device(1));
+  }
+  const fr::device_array<char> again({40 << 20});
+  BOOST_TEST(again.size() == std::size_t{40} << 20);
+}
+
+BOOST_AUTO_TEST_CASE(devices_that_are_not_there) {
+  const int count = static_cast<int>(fr::devices().size());
+  for (const int index : {count, 1000, -1}) {
+    const fr::device d(index);
+    const std::string name = "device " + std::to_string(index);
+    const auto refused = [&](auto call) { check_error<fr::invalid_argument>(call, {std::to_string(index)}); };
+    check_error<fr::invalid_argument>([&] { (void)d.properties(); }, {"no " + name, "devices 0 to " + std::to_string(count - 1)});
+    refused([&] { fr::device_array<int> a({5}, d); });
+    refused([&] { fr::unified_array<int> a({5}, 1, d); });
+    refused([&] { fr::host_array<int> a({0}, d); });
+    refused([&] { fr::stream s{d}; });
+    refused([&] { (void)fr::default_stream(d); });
+    refused([&] { fr::device_scope scope(d); });
+    refused([&] { (void)d.memory(); });
+    refused([&] { (void)fr::device(0).can_reach(d); });
+    refused([&] { (void)d.can_reach(fr::device(0)); });
+    refused([&] { (void)fr::to(d, fr::full<int, 1>({5}, 1)); });
+    refused([&] { (void)fr::stream_ref::from_native(d, {}); });
+  }
+  BOOST_TEST((fr::default_device() == fr::device(0)));
+}
+
+BOOST_AUTO_TEST_CASE(known_contents_that_make_no_sense) {
+  check_error<fr::invalid_argument>([] { (void)fr::arange<int>(0, 10, 0); }, {"arange", "step"});
+  check_error<fr::invalid_argument>([] { (void)fr::arange<float>(0, 10, 0); }, {"arange", "step"});
+}
+
+BOOST_AUTO_TEST_CASE(texts_of_the_environment) {
+  {
+    const environment backend("FERRY_BACKEND", "opencl");
+    check_error<fr::parse_error>([] { (void)fr::choose_backend(); }, {"FERRY_BACKEND='opencl'", "cuda", "sim"});
+  }
+  const environment backend("FERRY_BACKEND", "sim");
+  const auto refused = [](const char* text, std::string_view part) {
+    const environment options("FERRY_SIM", text);
+    check_error<fr::parse_error>([] { (void)fr::choose_backend(); }, {text, part, "allowed", "devices=1..64"});
+  };
+  refused("devices=none", "devices=none");
+  refused("devices=0", "devices=0");
+  refused("devices=4;memory=3TB", "memory=3TB");
+  refused("peers=0-9", "0-9");
+  refused("schedule=fair", "schedule=fair");
+  refused("fail=alloc", "fail=alloc");
+  refused("devices=2;colour=red", "colour=red");
+  const environment options("FERRY_SIM", "devices=3;memory=5MiB;peers=1-2");
+  const auto chosen = fr::choose_backend();
+  BOOST_TEST(chosen->device_count() == 3);
+  BOOST_TEST(chosen->memory(2).total_bytes == std::size_t{5} << 20);
+  BOOST_TEST((chosen->can_access_peer(1, 2) && !chosen->can_access_peer(0, 1)));
+  check_error<fr::parse_error>([] { fr::simulation sim("devices=two"); }, {"devices=two", "allowed"});
+}
+
+BOOST_AUTO_TEST_CASE(faults_that_were_asked_for) {
+  {
+    const fr::simulation sim("devices=1;fail=alloc@2");
+    const fr::device_array<int> a({10}, 1);
+    check_error<fr::out_of_memory>([] { fr::unified_array<int> b({10}); }, {"fail="});
+    const fr::unified_array<int> b({10}, 3);                      // only that one
+    CHECK_EQUAL(fr::to_vector(a), std::vector<int>(10, 1));
+    BOOST_TEST(b[5] == 3);
+  }
+  const fr::simulation sim("devices=2;fail=copy@2");
+  const auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(10), fr::device(1));
+  check_error<fr::device_error>([&] { fr::to_vector(a); }, {"device 1", "fail="});
+  check_error<fr::device_error>([&] { fr::to_vector(a); }, {"device 1"});             // sticky
+  const auto b = counted<int, 1, memory_kind::device>(fr::extents<1>(10), fr::device(0));
+  CHECK_EQUAL(fr::to_vector(b), counting<int>(10));               // another device goes on
+}
+
+BOOST_AUTO_TEST_CASE(every_error_is_an_error_of_ferry) {
+  const auto is_error = []<class E>(const E& e) {
+    return std::is_base_of_v<fr::error, E> && std::is_base_of_v<std::runtime_error, E> && std::string(e.what()) == "text";
+  };
+  BOOST_TEST((is_error(fr::invalid_argument("text")) && is_error(fr::parse_error("text")) && is_error(fr::deadlock("text")) &&
+              is_error(fr::not_supported("text")) && is_error(fr::peer_access_error("text")) &&
+              is_error(fr::use_after_free("text")) && is_error(fr::out_of_memory("text", 7)) && is_error(fr::device_error("text"))));
+  BOOST_TEST(fr::out_of_memory("text", 7).requested() == 7u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

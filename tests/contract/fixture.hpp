@@ -1,0 +1,114 @@
+// What the contract's cases share: what each must leave as it found it, what it needs to run, and arrays to play with.
+#pragma once
+#include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <ferry/core.hpp>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+namespace contract {
+
+namespace fr = ferry;
+namespace utf = boost::unit_test;
+using fr::memory_kind;
+
+// What no call of ferry may change behind the back of its caller (rule 6 of the design's section 8).
+struct surroundings {
+  int current_device = 0;
+  std::string pending_error;               // of CUDA; empty for none, and on simulated devices
+  std::size_t arrays = 0;                  // that are alive
+  static surroundings now();
+  // In words; empty when nothing differs.
+  std::string changes_since(const surroundings& before) const;
+};
+
+// The fixture of every suite: the last device is current, so that a call that switches and does not switch back shows.
+class clean {
+ public:
+  clean();
+  ~clean();
+  clean(const clean&) = delete;
+  clean& operator=(const clean&) = delete;
+
+ private:
+  int current_before_;
+  surroundings before_;
+};
+
+// Preconditions: a case that lacks them is reported as skipped, with the reason. Asked when the case is about to run.
+struct needs {
+  std::string (*lacking)(int, int);        // empty when there is what is needed
+  int first = 0, second = 0;
+  boost::test_tools::assertion_result operator()(utf::test_unit_id) const {
+    const std::string what = lacking(first, second);
+    boost::test_tools::assertion_result ok(what.empty());
+    ok.message() << "needs " << what;
+    return ok;
+  }
+};
+inline std::string lacking_devices(int count, int) {
+  const std::size_t found = fr::devices().size();
+  return found >= static_cast<std::size_t>(count) ? "" : std::to_string(count) + " devices, found " + std::to_string(found);
+}
+inline std::string lacking_peers(int a, int b) {
+  const auto found = static_cast<int>(fr::devices().size());
+  const bool both = a < found && b < found && fr::device(a).can_reach(fr::device(b)) && fr::device(b).can_reach(fr::device(a));
+  return both ? "" : "devices " + std::to_string(a) + " and " + std::to_string(b) + " to be peers";
+}
+inline std::string lacking_cuda(int, int) {
+  return fr::machine::current().is_simulated() ? "CUDA devices, and these are simulated" : "";
+}
+inline utf::precondition needs_devices(int count) { return utf::precondition(needs{lacking_devices, count}); }
+inline utf::precondition needs_peers(int a, int b) { return utf::precondition(needs{lacking_peers, a, b}); }
+inline utf::precondition needs_cuda() { return utf::precondition(needs{lacking_cuda}); }
+
+template <memory_kind K>
+using kind = std::integral_constant<memory_kind, K>;
+using kinds = std::tuple<kind<memory_kind::device>, kind<memory_kind::unified>, kind<memory_kind::host>>;
+using host_kinds = std::tuple<kind<memory_kind::unified>, kind<memory_kind::host>>;
+
+// first, first + 1, ... in row-major order.
+template <class T>
+std::vector<T> counting(std::size_t n, int first = 0) {
+  std::vector<T> v(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<T>(first + static_cast<int>(i));
+  return v;
+}
+template <class T, std::size_t Rank, memory_kind K>
+fr::basic_array<T, Rank, K> counted(const fr::extents<Rank>& e, fr::device d = fr::default_device(), int first = 0) {
+  return fr::basic_array<T, Rank, K>::from(std::span<const T>(counting<T>(e.count(), first)), e, d);
+}
+
+// The timeline of the use of an array that was logged last.
+template <class Array>
+const fr::timeline& last_user(const Array& a) {
+  const auto& uses = a.owner().get().log.uses();
+  BOOST_REQUIRE(!uses.empty());
+  return *uses.back().by;
+}
+
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+// That the call throws exactly this type of error, with a text that has all the parts.
+template <class Error, class Call>
+void check_error(Call call, std::initializer_list<std::string_view> parts) {
+  try {
+    call();
+    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
+  } catch (const Error& e) {
+    BOOST_TEST((typeid(e) == typeid(Error)), "an error of a derived type: " << e.what());
+    for (const std::string_view part : parts)
+      BOOST_TEST(contains(e.what(), part), "'" << part << "' is missing in: " << e.what());
+  } catch (const std::exception& e) {
+    BOOST_ERROR("an error of another type: " << e.what());
+  }
+}
+
+// Collections with BOOST_TEST print element by element.
+#define CHECK_EQUAL(found, expected) BOOST_TEST((found) == (expected), boost::test_tools::per_element())
+
+}  // namespace contract

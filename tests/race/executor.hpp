@@ -1,0 +1,48 @@
+// Runs the steps of a random program with ferry, on whatever machine is current.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <ferry/core.hpp>
+
+#include "race/program.hpp"
+
+namespace race {
+
+class executor {
+ public:
+  executor();
+  ~executor();
+  // False if the bytes that the step read are not what they must be.
+  bool run(const step& s);
+
+ private:
+  struct any_array;
+  struct part {                            // a range of an array's elements, as an argument
+    const ferry::allocation_ref* owner;
+    u32* data;
+    std::size_t n;
+  };
+  part of(int slot, std::size_t lo, std::size_t n) const;
+  ferry::array_argument<const u32, 1> in(int slot, std::size_t lo, std::size_t n) const;
+  ferry::array_argument<u32, 1> inout(int slot, std::size_t lo, std::size_t n, ferry::access_mode mode) const;
+  ferry::stream_ref stream(int i) const;
+  void renew(const step& s);
+  void renew_stream(int i);
+  void copy(const step& s);
+  void strided(const step& s);
+  void raw_launch(const step& s);
+  void shard(const step& s);
+  void temporary(const step& s);
+  bool reduce(const step& s);
+  void graph(const step& s);
+  bool read(const step& s);
+
+  std::array<std::unique_ptr<any_array>, slots> arrays_;
+  std::array<std::optional<ferry::stream>, 8> own_;
+  std::array<ferry::native_stream, 2> foreign_{};
+};
+
+}  // namespace race

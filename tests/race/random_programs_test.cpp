@@ -1,0 +1,94 @@
+// as: host
+// Random programs give the same bytes as a sequential oracle, under every schedule, with one and two CPU threads.
+// FERRY_TEST_SEEDS: how many seeds a case (default below); FERRY_TEST_FIRST_SEED: the first of them.
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core/machine.hpp>
+
+#include "race/executor.hpp"
+
+namespace {
+
+using namespace race;
+
+u32 number(const char* variable, u32 otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? static_cast<u32>(std::stoul(text)) : otherwise;
+}
+
+// What went wrong, or nothing.
+std::string run_program(u32 seed, int threads, int operations) {
+  generator g(seed, threads, 3);
+  const std::vector<phase> program = g.make(operations);
+  executor machine;
+  std::string wrong;
+  std::atomic<bool> failed{false};
+  const auto run = [&](const std::vector<step>& steps, const char* who) {
+    for (std::size_t i = 0; i < steps.size() && !failed; ++i) {
+      try {
+        if (machine.run(steps[i])) continue;
+        if (!failed.exchange(true))
+          wrong = std::string(who) + ", step " + std::to_string(i) + ", operation " +
+                  std::to_string(static_cast<int>(steps[i].what)) + ": other bytes than expected";
+      } catch (const std::exception& e) {
+        if (!failed.exchange(true)) wrong = std::string(who) + ", step " + std::to_string(i) + ": " + e.what();
+      }
+    }
+  };
+  for (const phase& p : program) {
+    if (threads == 1) {
+      run(p.of_thread[0], "thread 0");
+    } else {
+      std::thread other([&] { run(p.of_thread[1], "thread 1"); });
+      run(p.of_thread[0], "thread 0");
+      other.join();
+    }
+    run(p.check, "check");
+    if (failed) break;
+  }
+  return wrong;
+}
+
+// Simulated: each seed on a machine of its own, whose pools are small so that blocks split and join all the time.
+std::string run_seed(u32 seed, int threads, const std::string& schedule) {
+  constexpr int operations = 300;
+  if (!ferry::machine::current().is_simulated()) return run_program(seed, threads, operations);
+  const ferry::pool_options small{64, 1024, 4096};
+  ferry::simulation sim("devices=3;memory=64MiB;schedule=" + schedule, small);
+  std::string wrong = run_program(seed, threads, operations);
+  if (wrong.empty() && sim.get().allocations() != 0) wrong = "arrays are left";
+  for (const ferry::device d : ferry::devices())
+    for (const auto kind : {ferry::memory_kind::device, ferry::memory_kind::unified, ferry::memory_kind::host}) {
+      ferry::caching_pool& pool = sim.get().pool(kind, d.index());
+      if (wrong.empty()) pool.trim();
+      const ferry::pool_statistics left = pool.statistics();
+      if (wrong.empty() && (left.allocated_bytes || left.reserved_bytes || left.blocks)) wrong = "pool blocks are left";
+    }
+  return wrong;
+}
+
+void run_seeds(u32 count, int threads, bool random) {
+  const u32 first = number("FERRY_TEST_FIRST_SEED", 0);
+  count = number("FERRY_TEST_SEEDS", count);
+  if (!ferry::machine::current().is_simulated() && count > 100) count = 100;
+  for (u32 seed = first; seed < first + count; ++seed) {
+    const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager");
+    BOOST_TEST(wrong.empty(), "seed " << seed << ": " << wrong);
+    if (!wrong.empty()) return;            // one is enough; FERRY_TEST_FIRST_SEED repeats it
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(random_programs)
+
+BOOST_AUTO_TEST_CASE(eager) { run_seeds(50, 1, false); }
+BOOST_AUTO_TEST_CASE(one_thread) { run_seeds(1000, 1, true); }
+BOOST_AUTO_TEST_CASE(two_threads) { run_seeds(300, 2, true); }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,4 @@
+// Everything of ferry::unified: where unified arrays live.
+#pragma once
+#include "ferry/core.hpp"
+#include "ferry/unified/migration.hpp"
