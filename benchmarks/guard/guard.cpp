@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "../support/counting_backend.hpp"
+#include "../../tests/support/counting_backend.hpp"
 #include "../support/null_backend.hpp"
 #include "../support/suite.hpp"
 #include "operations.hpp"
@@ -67,14 +67,14 @@ class questions {
 // Calls to the backend that a thousand guards make.
 template <std::size_t Count>
 bm::result calls_of_guards(ferry::backend& below, const std::string& name) {
-  std::atomic<long> calls{0};
-  ferry::machine_scope counting(std::make_unique<bm::counting_backend>(below, calls));
+  support::call_counts calls;
+  ferry::machine_scope counting(std::make_unique<support::counting_backend>(below, calls));
   bm::owned_arrays<Count> arrays(ferry::device(0));
-  const long before = calls;
+  const long before = calls.all;
   for (int i = 0; i < 1000; ++i) arrays.submit();
   return {"calls to " + name + " by guards of " + std::to_string(Count) + ", own stream",
           "",
-          static_cast<double>(calls - before) / 1000,
+          static_cast<double>(calls.all - before) / 1000,
           "",
           0,
           0,

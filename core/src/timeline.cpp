@@ -30,9 +30,18 @@ timeline::timeline(timelines& family, unsigned id, int device, int priority, nat
   }
 }
 
+// A broken device refuses even this, having done it.
+template <class Verb>
+void ignoring_errors(Verb verb) noexcept {
+  try {
+    verb();
+  } catch (const error&) {
+  }
+}
+
 timeline::~timeline() {
-  for (mark_type& m : marks_) verbs_.destroy_event(m.event);
-  if (origin_ == stream_origin::own) verbs_.destroy_stream(stream_);
+  for (mark_type& m : marks_) ignoring_errors([&] { verbs_.destroy_event(m.event); });
+  if (origin_ == stream_origin::own) ignoring_errors([&] { verbs_.destroy_stream(stream_); });
 }
 
 ticket timeline::close() {

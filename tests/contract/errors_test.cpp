@@ -152,9 +152,9 @@ BOOST_AUTO_TEST_CASE(texts_of_the_environment) {
 
 BOOST_AUTO_TEST_CASE(faults_that_were_asked_for) {
   {
-    const fr::simulation sim("devices=1;fail=alloc@2");
+    const fr::simulation sim("devices=1;fail=alloc@2,alloc@3");
     const fr::device_array<int> a({10}, 1);
-    check_error<fr::out_of_memory>([] { fr::unified_array<int> b({10}); }, {"fail="});
+    check_error<fr::out_of_memory>([] { fr::unified_array<int> b({10}); }, {"fail="});   // the pool has asked twice
     const fr::unified_array<int> b({10}, 3);                      // only that one
     CHECK_EQUAL(fr::to_vector(a), std::vector<int>(10, 1));
     BOOST_TEST(b[5] == 3);

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(error_texts_name_verb_device_reason_and_way_out) {
 }
 
 BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
-  alignas(16) static std::array<std::byte, 64> a{}, b{};
+  alignas(16) static std::array<std::byte, 256> a{}, b{};
   // A contiguous block of rank 3, traversed backwards on both sides in one dimension: one run.
   const ferry::strided_shape block{.element_bytes = 4, .rank = 3, .extent = {4, 8, 2}};
   const auto whole = plan_copy({a.data(), {64, 8, 4}}, {b.data(), {64, 8, 4}}, block);

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(malformed_dicts_are_refused_with_their_place) {
                                                {"(99999999999999999999, 1)", "byte 21", "at most 9223372036854775807"}})
     check_refused("{'shape': " + shape, place, allowed);
   const std::string good = "{" + type + order + "'shape': ";
-  check_refused(good + "(4,)} 5", "byte 67 is \"5\"", "spaces and a newline");
+  check_refused(good + "(4,)} 5", "byte 66 is \"5\"", "spaces and a newline");
   check_refused(good + "(4294967296, 4294967296)}", "byte 60", "a shape of at most 9223372036854775807 bytes");
   check_refused(good + "(0, 4294967296, 4294967296)}", "byte 60", "a shape of at most");
   check_refused(good + "(4611686018427387904,)}", "byte 60", "a shape of at most");

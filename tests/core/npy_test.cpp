@@ -1,5 +1,6 @@
 // Arrays to .npy files and back: types, ranks, orders, kinds, views.
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -14,9 +15,6 @@ using fr::storage_order;
 
 namespace {
 
-using all_types = std::tuple<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
-                             std::int64_t, std::uint64_t, float, double, std::complex<float>, std::complex<double>>;
-
 template <class T>
 T value(std::size_t i) {
   if constexpr (std::is_same_v<T, bool>)
@@ -25,24 +23,6 @@ T value(std::size_t i) {
     return {static_cast<typename T::value_type>(i) + 0.5f, -static_cast<typename T::value_type>(i)};
   else
     return static_cast<T>(i * 77 + 3);
-}
-
-// Trivial elements without std::vector<bool>.
-template <class T>
-struct elements {
-  std::unique_ptr<T[]> data;
-  std::size_t count;
-  explicit elements(std::size_t n) : data(new T[n]), count(n) {
-    for (std::size_t i = 0; i < n; ++i) data[i] = value<T>(i);
-  }
-  std::span<const T> get() const { return {data.get(), count}; }
-};
-
-template <class T, std::size_t Rank, memory_kind Kind>
-bool holds(const fr::basic_array<T, Rank, Kind>& a, std::span<const T> expected) {
-  elements<T> found(a.size());
-  fr::copy(a, std::span<T>(found.data.get(), found.count));
-  return std::ranges::equal(found.get(), expected);
 }
 
 // The bytes of each number reversed.
@@ -58,54 +38,71 @@ std::size_t unit() {
   return sizeof(T);
 }
 
+void check_equal(const std::string& found, const std::string& expected, const std::string& what) {
+  BOOST_TEST((found == expected), what);
+}
+
+// Files of both orders and byte orders, written from memory of the CPU, become arrays that give the same files again.
 template <memory_kind Kind, class T, std::size_t Rank>
 void round_trip(const folder& here, const fr::extents<Rank>& e) {
-  const elements<T> original(e.count());
-  const auto a = fr::basic_array<T, Rank, Kind>::from(original.get(), e, fr::device(1));
-  for (const auto order : {storage_order::row_major, storage_order::column_major}) {
-    fr::save_npy(here("array.npy"), a, order);
-    fr::save_npy(here("span.npy"), original.get(), e, order);
-    const std::string bytes = bytes_of(here("array.npy"));
-    BOOST_TEST(bytes == bytes_of(here("span.npy")));
-    BOOST_TEST(bytes.size() == 128 + e.count() * sizeof(T));
-    const auto back = fr::load_npy<T, Rank, Kind>(here("array.npy"), fr::device(1));
-    BOOST_TEST((back.extents() == e && back.device() == fr::device(1) && holds(back, original.get())));
-
-    std::string other = bytes.substr(0, 128);
-    if (other[21] == '<') other[21] = '>';
-    other += swapped(bytes.substr(128), unit<T>());
-    BOOST_TEST((holds(fr::load_npy<T, Rank, Kind>(here.with(other)), original.get())));
+  constexpr std::array orders{storage_order::row_major, storage_order::column_major};
+  const std::size_t n = e.count();
+  const auto original = std::make_unique<T[]>(n);
+  for (std::size_t i = 0; i < n; ++i) original[i] = value<T>(i);
+  std::vector<std::string> files;
+  for (const auto order : orders) {
+    fr::save_npy(here(), std::span<const T>(original.get(), n), e, order);
+    files.push_back(bytes_of(here()));
   }
+  const char* raw = reinterpret_cast<const char*>(original.get());
+  check_equal(files[0].substr(128), std::string(raw, n * sizeof(T)), "row-major data");
+  for (std::string file : files)
+    for (const bool swap : {false, true}) {
+      if (swap && file[21] == '<') file[21] = '>';
+      here.with(swap ? file.substr(0, 128) + swapped(file.substr(128), unit<T>()) : file);
+      const auto a = fr::load_npy<T, Rank, Kind>(here(), fr::device(1));
+      for (const auto order : orders) {
+        fr::save_npy(here(), a, order);
+        check_equal(bytes_of(here()), files[order == storage_order::column_major], file.substr(0, 80));
+      }
+    }
 }
 
 template <memory_kind Kind>
-void round_trips() {
+void every_type() {
   const fr::simulation sim("devices=2;schedule=random:5");
   const folder here;
-  std::apply(
-      [&]<class... T>(const T&...) {
-        const auto all_ranks = [&]<class U>(const U&) {
-          round_trip<Kind, U>(here, fr::extents<0>{});
-          round_trip<Kind, U>(here, fr::extents{5});
-          round_trip<Kind, U>(here, fr::extents{3, 4});
-          round_trip<Kind, U>(here, fr::extents{2, 3, 4});
-          round_trip<Kind, U>(here, fr::extents{2, 1, 3, 2});
-        };
-        (all_ranks(T{}), ...);
-      },
-      all_types{});
-  round_trip<Kind, float>(here, fr::extents{0});
-  round_trip<Kind, float>(here, fr::extents{2, 0, 3});
-  round_trip<Kind, std::complex<double>>(here, fr::extents{700, 800});
+  [&]<class... T>(const std::tuple<T...>*) {
+    (round_trip<Kind, T>(here, fr::extents{3, 4}), ...);
+  }(static_cast<const std::tuple<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t,
+                                 std::uint32_t, std::int64_t, std::uint64_t, float, double, std::complex<float>>*>(
+      nullptr));
+}
+
+// With one type: all pairs would cost minutes of compilation.
+template <memory_kind Kind>
+void every_rank() {
+  const fr::simulation sim("devices=2;schedule=random:5");
+  const folder here;
+  using widest = std::complex<double>;
+  round_trip<Kind, widest>(here, fr::extents<0>{});
+  round_trip<Kind, widest>(here, fr::extents{5});
+  round_trip<Kind, widest>(here, fr::extents{0});
+  round_trip<Kind, widest>(here, fr::extents{2, 3, 4});
+  round_trip<Kind, widest>(here, fr::extents{2, 0, 3});
+  round_trip<Kind, widest>(here, fr::extents{2, 1, 3, 2});
+  round_trip<Kind, widest>(here, fr::extents{700, 800});  // more than one chunk
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(npy)
 
-BOOST_AUTO_TEST_CASE(unified_arrays_come_back) { round_trips<memory_kind::unified>(); }
-BOOST_AUTO_TEST_CASE(device_arrays_come_back) { round_trips<memory_kind::device>(); }
-BOOST_AUTO_TEST_CASE(host_arrays_come_back) { round_trips<memory_kind::host>(); }
+BOOST_AUTO_TEST_CASE(unified_arrays_of_every_type_come_back) { every_type<memory_kind::unified>(); }
+BOOST_AUTO_TEST_CASE(device_arrays_of_every_type_come_back) { every_type<memory_kind::device>(); }
+BOOST_AUTO_TEST_CASE(unified_arrays_of_every_rank_come_back) { every_rank<memory_kind::unified>(); }
+BOOST_AUTO_TEST_CASE(device_arrays_of_every_rank_come_back) { every_rank<memory_kind::device>(); }
+BOOST_AUTO_TEST_CASE(host_arrays_of_every_rank_come_back) { every_rank<memory_kind::host>(); }
 
 // Bytes of numpy.save of NumPy 2.4.6: numpy.arange(6, dtype='<i2').reshape(2, 3), in both orders.
 BOOST_AUTO_TEST_CASE(files_are_those_of_numpy) {

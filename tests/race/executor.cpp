@@ -1,4 +1,3 @@
-// as: cuda
 #include "race/executor.hpp"
 
 #include <algorithm>
@@ -153,9 +152,9 @@ bool executor::run(const step& s) {
           if (s.flag) {
             for (std::size_t i = 0; i < s.n; ++i) a[s.lo + i] = s.k * static_cast<u32>(i);
           } else {
-            auto part = a.slice({s.lo, s.lo + s.n});
+            auto range = a.slice({s.lo, s.lo + s.n});
             u32 i = 0;
-            for (u32& e : part) e = s.k * i++;
+            for (u32& e : range) e = s.k * i++;
           }
         }
       }, y->a);
@@ -210,8 +209,8 @@ void executor::renew(const step& s) {
 
 void executor::copy(const step& s) {
   std::visit([&](auto& to, const auto& from) {
-    auto part = to.slice({s.lo, s.lo + s.n});
-    fr::copy(stream(s.stream), from.slice({s.lx, s.lx + s.n}), part);
+    auto range = to.slice({s.lo, s.lo + s.n});
+    fr::copy(stream(s.stream), from.slice({s.lx, s.lx + s.n}), range);
   }, arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
 }
 
@@ -284,8 +283,8 @@ bool executor::read(const step& s) {
   return std::visit([&](auto& a) {
     if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind)) {
       if (s.flag) {
-        const auto part = std::as_const(a).slice({s.lo, s.lo + s.n});
-        return std::equal(s.expect.begin(), s.expect.end(), part.begin());
+        const auto range = std::as_const(a).slice({s.lo, s.lo + s.n});
+        return std::equal(s.expect.begin(), s.expect.end(), range.begin());
       }
     }
     return fr::to_vector(a.slice({s.lo, s.lo + s.n})) == s.expect;

@@ -6,7 +6,11 @@
 #include <string>
 #include <string_view>
 
+#ifdef BOOST_TEST_DYN_LINK
 #include <boost/test/unit_test.hpp>
+#else
+#include <boost/test/included/unit_test.hpp>
+#endif
 
 #include <ferry/core/device.hpp>
 
@@ -49,7 +53,7 @@ int main(int argc, char* argv[]) {
   skip_if_impossible();
   return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
 }
-#else  // the static library brings main() and calls this
+#else  // the headers bring main(), which calls this
 boost::unit_test::test_suite* init_unit_test_suite(int, char*[]) {
   skip_if_impossible();
   return nullptr;

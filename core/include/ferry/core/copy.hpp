@@ -67,6 +67,7 @@ void copy_views(const stream_ref* s, const From& from, To& to) {
 
 template <class T, class To>
 void upload(const stream_ref* s, std::span<const T> from, To& to) {
+  static_assert(!std::is_const_v<typename To::element_type>, "copy(from, to): the destination is read-only");
   if (from.size() != to.size())
     throw invalid_argument("copy of " + std::to_string(from.size()) + " elements to an array of shape " +
                            to.extents().text());

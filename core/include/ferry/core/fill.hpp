@@ -8,12 +8,18 @@ namespace ferry {
 
 namespace detail {
 void fill_elements(const stream_ref* s, const copy_side& to, const strided_shape& shape, const void* element);
+
+template <class T, std::size_t Rank, memory_kind Kind>
+void fill_view(const stream_ref* s, array_view<T, Rank, Kind>& to, const T& value) {
+  static_assert(!std::is_const_v<T>, "fill(view, value): the view is read-only");
+  fill_elements(s, side_of(to), shape_of<T>(to.extents()), &value);
+}
 }
 
 // Ordered on `s`, or on this thread's stream of the array's device. Does not block (elements above 16 bytes: it may).
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(stream_ref s, array_view<T, Rank, Kind>& to, std::type_identity_t<T> value) {
-  detail::fill_elements(&s, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
+  detail::fill_view<T>(&s, to, value);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(stream_ref s, array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value) {
@@ -21,11 +27,11 @@ void fill(stream_ref s, array_view<T, Rank, Kind>&& to, std::type_identity_t<T> 
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(array_view<T, Rank, Kind>& to, std::type_identity_t<T> value) {
-  detail::fill_elements(nullptr, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
+  detail::fill_view<T>(nullptr, to, value);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value) {
-  detail::fill_elements(nullptr, detail::side_of(to), detail::shape_of<T>(to.extents()), &value);
+  detail::fill_view<T>(nullptr, to, value);
 }
 
 }  // namespace ferry

@@ -11,6 +11,13 @@ template <class T, std::size_t Rank>
 class host_view {
  public:
   host_view(T* data, const extents<Rank>& e, const strides<Rank>& s) : data_(data), extents_(e), strides_(s) {}
+  // For functors that run on the CPU too. Its accesses are checked.
+  operator mdspan<T, Rank>() const { return {data_, extents_, strides_}; }
+  operator mdspan<const T, Rank>() const
+    requires(!std::is_const_v<T>)
+  {
+    return {data_, extents_, strides_};
+  }
   T* data() const { return data_; }
   std::size_t extent(std::size_t d) const { return extents_[d]; }
   std::ptrdiff_t stride(std::size_t d) const { return strides_[d]; }

@@ -4,12 +4,17 @@
 
 #include <ferry/core/backend.hpp>
 
-namespace benchmarks {
+namespace support {
+
+// Calls so far: all of them, and those that order work.
+struct call_counts {
+  std::atomic<long> all{0}, records{0}, stream_waits{0}, cpu_waits{0};
+};
 
 class counting_backend final : public ferry::backend {
  public:
   // Does not own `below`.
-  counting_backend(ferry::backend& below, std::atomic<long>& calls) : below_(below), calls_(calls) {}
+  counting_backend(ferry::backend& below, call_counts& calls) : below_(below), calls_(calls) {}
 
   std::string_view name() const override { return below_.name(); }
   int device_count() const override { return below_.device_count(); }
@@ -25,13 +30,13 @@ class counting_backend final : public ferry::backend {
   void destroy_stream(ferry::native_stream s) override { counted().destroy_stream(s); }
   std::uint64_t stream_id(ferry::native_stream s) override { return counted().stream_id(s); }
   bool is_done(ferry::native_stream s) override { return counted().is_done(s); }
-  void synchronize(ferry::native_stream s) override { counted().synchronize(s); }
+  void synchronize(ferry::native_stream s) override { counted(calls_.cpu_waits).synchronize(s); }
   ferry::native_event create_event(int d, bool timing) override { return counted().create_event(d, timing); }
   void destroy_event(ferry::native_event e) override { counted().destroy_event(e); }
-  void record(ferry::native_event e, ferry::native_stream s) override { counted().record(e, s); }
-  void wait(ferry::native_stream s, ferry::native_event e) override { counted().wait(s, e); }
+  void record(ferry::native_event e, ferry::native_stream s) override { counted(calls_.records).record(e, s); }
+  void wait(ferry::native_stream s, ferry::native_event e) override { counted(calls_.stream_waits).wait(s, e); }
   bool is_done(ferry::native_event e) override { return counted().is_done(e); }
-  void synchronize(ferry::native_event e) override { counted().synchronize(e); }
+  void synchronize(ferry::native_event e) override { counted(calls_.cpu_waits).synchronize(e); }
   double elapsed_milliseconds(ferry::native_event a, ferry::native_event b) override {
     return counted().elapsed_milliseconds(a, b);
   }
@@ -68,11 +73,15 @@ class counting_backend final : public ferry::backend {
 
  private:
   ferry::backend& counted() const {
-    ++calls_;
+    ++calls_.all;
     return below_;
   }
+  ferry::backend& counted(std::atomic<long>& kind) const {
+    ++kind;
+    return counted();
+  }
   ferry::backend& below_;
-  std::atomic<long>& calls_;
+  call_counts& calls_;
 };
 
-}  // namespace benchmarks
+}  // namespace support

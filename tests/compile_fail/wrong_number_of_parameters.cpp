@@ -1,0 +1,17 @@
+// expect: the functor takes another number of arguments than the call gives it
+// with: core
+#undef FERRY_HAS_CUDA  // as in a build without CUDA
+#include <ferry/core.hpp>
+
+namespace {
+struct scale {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const float* x, float* y) const { y[i] = 2 * x[i]; }
+};
+}  // namespace
+
+void call(ferry::unified_array<float>& x, ferry::unified_array<float>& y) {
+  ferry::parallel_for(10, scale{}, x, y);
+#ifdef FERRY_WRONG
+  ferry::parallel_for(10, scale{}, y);
+#endif
+}
