@@ -33,29 +33,34 @@ class locked_logs {
     each_log(uses_, [](access_log& l) { l.lock(); });
   }
   ~locked_logs() {
-    each_log(uses_, [](access_log& l) { l.unlock(); });
+    if (!unlocked_) each_log(uses_, [](access_log& l) { l.unlock(); });
+  }
+  // Logs all uses, each log being unlocked when it has its own. Returns whether one of them is shared.
+  bool add_and_unlock(timeline& on, ticket at) noexcept {
+    unlocked_ = true;
+    bool shared = false;
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+      access_log& l = uses_[i].what->log;
+      l.add(on, at, uses_[i].where, uses_[i].write);
+      if (i + 1 < uses_.size() && uses_[i + 1].what == uses_[i].what) continue;
+      shared |= l.take_shared();
+      l.unlock();
+    }
+    return shared;
   }
   locked_logs(const locked_logs&) = delete;
   locked_logs& operator=(const locked_logs&) = delete;
 
  private:
   std::span<access> uses_;
+  bool unlocked_ = false;
 };
 
 void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
-  each_log(uses, [&](access_log& l) { l.expect(uses.size()); });
-  for (const access& a : uses)
+  for (const access& a : uses) {
+    a.what->log.expect(uses.size());
     a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at) { on.follow(t, at); });
-}
-
-void add_all(timeline& on, std::span<access> uses, ticket at) {
-  for (const access& a : uses) a.what->log.add(on, at, a.where, a.write);
-}
-
-bool any_shared(std::span<access> uses) {
-  bool shared = false;
-  each_log(uses, [&](access_log& l) { shared |= l.take_shared(); });
-  return shared;
+  }
 }
 
 // Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
@@ -85,6 +90,12 @@ void refuse_inside_submission(std::string_view what) {
                            ") from inside a submission: do it before or after, the streams keep the order");
 }
 
+void refuse_inside_capture(std::string_view what) {
+  if (this_thread_state.capture)
+    throw invalid_argument(std::string(what) + " inside a capture: a graph holds only work on arrays; move it before or "
+                                               "after ferry::capture");
+}
+
 access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
   if (this_thread_state.submitting) refuse_inside_submission("submit");
   if (this_thread_state.capture) {
@@ -95,13 +106,10 @@ access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses
   }
   if (on.is_special()) refuse_special(on);
   sort_by_log(uses);
-  {
-    locked_logs locked(uses);
-    wait_for_what_conflicts(on, uses);
-    at_ = on.reserve();                    // after the waits: a reserved ticket waits for nobody's log (R1)
-    add_all(on, uses, at_);
-    mark_ = any_shared(uses) || on.marks_always();
-  }
+  locked_logs locked(uses);
+  wait_for_what_conflicts(on, uses);
+  at_ = on.reserve();                      // after the waits: a reserved ticket waits for nobody's log (R1)
+  mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
   on.begin(at_);
   this_thread_state.submitting = true;
 }
@@ -133,8 +141,9 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
       std::lock_guard lock(global);
       for (part& p : parts) p.at = p.on->reserve();
     }
-    for (part& p : parts) add_all(*p.on, p.uses, p.at);
-    mark_ = any_shared(all);
+    for (part& p : parts)
+      for (const access& a : p.uses) a.what->log.add(*p.on, p.at, a.where, a.write);
+    each_log(all, [&](access_log& l) { mark_ |= l.take_shared(); });
   }
   for (part& p : parts) p.on->begin(p.at);
   this_thread_state.submitting = true;
@@ -155,8 +164,7 @@ void open_use(timeline& on, std::span<access> uses) {
   sort_by_log(uses);
   locked_logs locked(uses);
   wait_for_what_conflicts(on, uses);
-  add_all(on, uses, open_ticket);
-  any_shared(uses);
+  locked.add_and_unlock(on, open_ticket);
 }
 
 namespace {

@@ -10,7 +10,7 @@ void access_log::add_to_several(timeline& by, ticket at, byte_range where, bool 
     if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;   // the raw pointer is still out
     return replaced || u.by->finished(u.at);
   });
-  uses_.push_back({&by, at, where, write});
+  uses_.push_back({&by, at, write, where});
   if (uses_.size() > limit_) join_by_timeline();
 }
 
@@ -25,7 +25,7 @@ void access_log::join_by_timeline() {
       continue;
     }
     logged_use& into = uses_[k];
-    into.at = std::max(into.at, u.at);
+    into.at = std::max<ticket>(into.at, u.at);
     into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
   }
   uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());

@@ -45,6 +45,7 @@ access_list<2> uses_of(const copy_side& to, const copy_side& from) {
 
 void copy_contiguous(stream_ref s, const copy_side& to, const copy_side& from, std::size_t bytes) {
   backend& verbs = machine::current().verbs();
+  if (!is_array(to) || !is_array(from)) refuse_inside_capture("a copy of memory that is no array");
   auto uses = uses_of(to, from);
   submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
     if (in_device_memory(to) && in_device_memory(from) && device_of(to) != device_of(from))

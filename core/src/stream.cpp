@@ -25,11 +25,6 @@ struct thread_streams {
 };
 thread_local thread_streams own_streams;
 
-void refuse_in_capture(const char* what) {
-  if (this_thread_state.capture)
-    throw invalid_argument(std::string(what) + " inside a capture: move it before or after ferry::capture");
-}
-
 // cudaStreamLegacy and cudaStreamPerThread, as the runtime API defines them.
 bool is_default_handle(native_stream s) {
   const auto value = reinterpret_cast<std::uintptr_t>(s.handle);
@@ -58,7 +53,7 @@ native_stream stream_ref::native() const {
 
 void stream_ref::synchronize() const {
   refuse_inside_submission("synchronize");
-  refuse_in_capture("synchronize");
+  refuse_inside_capture("synchronize");
   timeline_->synchronize();
 }
 
@@ -68,7 +63,7 @@ void stream_ref::wait(const event& e) const { timeline_->family().verbs().wait(t
 
 void stream_ref::wait(stream_ref other) const {
   refuse_inside_submission("wait");
-  refuse_in_capture("waiting for a stream");
+  refuse_inside_capture("waiting for a stream");
   timeline_->follow(*other.timeline_, other.timeline_->close());
 }
 
@@ -128,7 +123,7 @@ event::~event() {
 
 void event::synchronize() const {
   refuse_inside_submission("wait for an event");
-  refuse_in_capture("waiting for an event");
+  refuse_inside_capture("waiting for an event");
   machine::current().verbs().synchronize(native_);
 }
 

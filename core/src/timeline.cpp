@@ -6,6 +6,18 @@
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
+namespace {
+
+// A broken device refuses even what it has done.
+template <class Verb>
+void ignoring_errors(Verb verb) noexcept {
+  try {
+    verb();
+  } catch (const error&) {
+  }
+}
+
+}  // namespace
 
 // A device that broke never finishes anything: whoever finds out tells everybody.
 template <class Verb>
@@ -27,15 +39,6 @@ timeline::timeline(timelines& family, unsigned id, int device, int priority, nat
     for (mark_type& m : marks_)
       if (m.event.handle) verbs_.destroy_event(m.event);
     throw;
-  }
-}
-
-// A broken device refuses even this, having done it.
-template <class Verb>
-void ignoring_errors(Verb verb) noexcept {
-  try {
-    verb();
-  } catch (const error&) {
   }
 }
 

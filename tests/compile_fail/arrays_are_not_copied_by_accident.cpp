@@ -1,4 +1,4 @@
-// expect: (deleted function|clone\(\))
+// expect: deleted
 // with: core
 #include <ferry/core.hpp>
 

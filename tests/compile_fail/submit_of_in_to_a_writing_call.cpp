@@ -3,8 +3,10 @@
 #include <ferry/core.hpp>
 
 void call(ferry::stream& s, ferry::device_array<float>& y) {
-  ferry::submit(s, [](ferry::native_stream, const float*) {}, ferry::in(y));
+  ferry::submit(
+      s, [](ferry::native_stream, const float*) {}, ferry::in(y));
 #ifdef FERRY_WRONG
-  ferry::submit(s, [](ferry::native_stream, float*) {}, ferry::in(y));
+  ferry::submit(
+      s, [](ferry::native_stream, float*) {}, ferry::in(y));
 #endif
 }

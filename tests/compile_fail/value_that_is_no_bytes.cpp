@@ -9,7 +9,9 @@ struct three {
 };
 struct set_span {
   template <class Y, class Values>
-  FERRY_HOST_DEVICE void operator()(std::size_t i, Y y, const Values& v) const { y[i] = static_cast<float>(v.size()); }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, Y y, const Values& v) const {
+    y[i] = static_cast<float>(v.size());
+  }
 };
 }  // namespace
 

@@ -8,7 +8,7 @@ using namespace contract;
 
 namespace {
 
-struct three {                             // 24 bytes: above what the backends fill by themselves
+struct three {  // 24 bytes: above what the backends fill by themselves
   double a = 0, b = 0, c = 0;
   bool operator==(const three&) const = default;
   friend std::ostream& operator<<(std::ostream& out, const three& t) { return out << t.a << ',' << t.b << ',' << t.c; }
@@ -46,7 +46,7 @@ void fill_with() {
   const T v = some_value<T>(), zero{};
   fr::basic_array<T, 2, K> a({5, 7}, zero);
   CHECK_EQUAL(fr::to_vector(a), std::vector<T>(35, zero));
-  fr::fill(a.slice({{1, 4, 2}, {0, 7, -3}}), v);                  // rows 1, 3; columns 6, 3, 0
+  fr::fill(a.slice({{1, 4, 2}, {0, 7, -3}}), v);  // rows 1, 3; columns 6, 3, 0
   std::vector<T> expected(35, zero);
   for (const std::size_t row : {1, 3})
     for (const std::size_t column : {0, 3, 6}) expected[row * 7 + column] = v;
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(no_elements_are_fine_everywhere, K, kinds) {
   const std::size_t before = fr::machine::current().allocations();
   fr::basic_array<double, 2, k> a(fr::extents<2>(0, 5)), b(fr::extents<2>(0, 5), 1.0);
   fr::basic_array<double, 2, k> none;
-  BOOST_TEST(fr::machine::current().allocations() == before);     // no bytes, no allocation
+  BOOST_TEST(fr::machine::current().allocations() == before);  // no bytes, no allocation
   BOOST_TEST(a.empty());
   BOOST_TEST(none.size() == 0u);
   fr::fill(a, 3.0);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(arrays_from_memory_of_the_cpu, K, kinds) {
   using array = fr::basic_array<float, 1, K::value>;
   std::vector<float> v = counting<float>(1001);
   auto a = array::from(v);
-  v.assign(1001, -1);                                             // it was read before from() returned
+  v.assign(1001, -1);  // it was read before from() returned
   CHECK_EQUAL(fr::to_vector(a), counting<float>(1001));
   const auto values = counting<float>(12);
   CHECK_EQUAL(fr::to_vector(array::from(std::span<const float>(values).subspan(3, 5))), counting<float>(5, 3));
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(moving_and_swapping_move_no_bytes, K, kinds) {
   BOOST_TEST((a.device() == fr::devices().back()));
   CHECK_EQUAL(fr::to_vector(b), counting<int>(5));
   const std::size_t alive = fr::machine::current().allocations();
-  a = std::move(b);                                               // what a had is given back
+  a = std::move(b);  // what a had is given back
   BOOST_TEST(fr::machine::current().allocations() == alive - 1);
   BOOST_TEST(a.unsynchronized_data() == pa);
   BOOST_TEST(a.name() == "a");
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(resize_keeps_what_lies_in_both_shapes, K, kinds) {
   BOOST_TEST(a.unsynchronized_data() == p);
 
   auto m = counted<int, 2, K::value>(fr::extents<2>(3, 4));
-  m.resize({5, 2});                                               // more rows, fewer columns
+  m.resize({5, 2});  // more rows, fewer columns
   BOOST_TEST((m.extents() == fr::extents<2>(5, 2)));
   CHECK_EQUAL(fr::to_vector(m.slice(fr::slice{0, 3})), (std::vector<int>{0, 1, 4, 5, 8, 9}));
 }
@@ -210,8 +210,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_free_array_is_gone_and_says_so, K, kinds) {
   const std::size_t alive = fr::machine::current().allocations();
   a.free();
   BOOST_TEST(fr::machine::current().allocations() == alive - 1);
-  a.free();                                                       // a second time does nothing
-  fr::basic_array<int, 1, K::value> other({100}, 5);              // most likely the same bytes
+  a.free();                                           // a second time does nothing
+  fr::basic_array<int, 1, K::value> other({100}, 5);  // most likely the same bytes
   std::array<int, 10> ten;
   check_error<fr::use_after_free>([&] { fr::to_vector(a); }, {"free()"});
   check_error<fr::use_after_free>([&] { fr::fill(part, 1); }, {"free()"});

@@ -27,7 +27,8 @@ struct sides {
   fr::basic_array<std::int16_t, 2, Pair::from> from;
   fr::basic_array<std::int16_t, 2, Pair::to> to;
   sides(fr::device a, fr::device b)
-      : from(counted<std::int16_t, 2, Pair::from>({13, 11}, a, 1000)), to({13, 11}, std::int16_t(-1), b) {}
+      : from(counted<std::int16_t, 2, Pair::from>({13, 11}, a, 1000)),
+        to({13, 11}, std::int16_t(-1), b) {}
 };
 
 // Part of `to` from an equal part of `from`; checks the part, and that the rest of `to` stayed.
@@ -63,7 +64,7 @@ void copy_everything(fr::device a, fr::device b) {
   copy_between<pair_of_kinds<device_kind, host_kind>>(a, b);
 }
 
-struct rgb {                               // 3 bytes: no word size fits
+struct rgb {  // 3 bytes: no word size fits
   std::uint8_t r, g, b;
   bool operator==(const rgb&) const = default;
   friend std::ostream& operator<<(std::ostream& out, const rgb& c) { return out << +c.r << ',' << +c.g << ',' << +c.b; }
@@ -97,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_copy_between_no_peers_is_ordered_on_its_stream) {
     const auto a = counted<int, 2, memory_kind::device>(fr::extents<2>(20, 30), fr::device(0));
     fr::device_array<int, 2> b({30, 20}, fr::device(1));
     fr::copy(s, a.transpose(), b.slice({{0, 30, -1}}));
-    s.synchronize();                       // the given stream is behind the internal ones, so the bytes have arrived
+    s.synchronize();  // the given stream is behind the internal ones, so the bytes have arrived
     std::vector<int> expected(600);
     for (std::size_t i = 0; i < 600; ++i) expected[i] = static_cast<int>(i % 20 * 30 + 29 - i / 20);
     CHECK_EQUAL(std::span<const int>(b.unsynchronized_data(), 600), expected);
@@ -116,15 +117,13 @@ BOOST_AUTO_TEST_CASE(copies_on_a_given_stream, *needs_devices(2)) {
   }
   const auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(9), fr::device(0));
   fr::device_array<int> b({9}, fr::device(1));
-  fr::copy(a, b);                          // without one: the stream of the destination's device
+  fr::copy(a, b);  // without one: the stream of the destination's device
   BOOST_TEST(&last_user(b) == &fr::default_stream(fr::device(1)).line());
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(copies_of_overlapping_parts, K, kinds) {
   constexpr memory_kind k = K::value;
-  const auto expect = [](auto& a, const std::vector<int>& expected) {
-    CHECK_EQUAL(fr::to_vector(a), expected);
-  };
+  const auto expect = [](auto& a, const std::vector<int>& expected) { CHECK_EQUAL(fr::to_vector(a), expected); };
   for (const auto& [from, to] : {std::pair<std::size_t, std::size_t>{0, 7}, {7, 0}, {0, 0}}) {
     auto a = counted<int, 1, k>(fr::extents<1>(1000));
     fr::copy(a.slice({from, from + 900}), a.slice({to, to + 900}));
@@ -144,7 +143,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(copies_of_overlapping_parts, K, kinds) {
   for (std::size_t i = 0; i < 81; ++i) expected[i] = static_cast<int>(i % 9 * 9 + i / 9);
   expect(square, expected);
 
-  auto pairs_of = counted<int, 1, k>(fr::extents<1>(10));             // interleaved, and no byte in common
+  auto pairs_of = counted<int, 1, k>(fr::extents<1>(10));  // interleaved, and no byte in common
   fr::copy(pairs_of.slice({0, 10, 2}), pairs_of.slice({1, 10, 2}));
   expect(pairs_of, {0, 0, 2, 2, 4, 4, 6, 6, 8, 8});
 }
@@ -173,12 +172,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(copies_of_memory_of_the_cpu, K, kinds) {
   auto a = fr::zeros<int, 2, K::value>({4, 6}, fr::devices().back());
   std::vector<int> v = counting<int>(24);
   fr::copy(std::span<const int>(v), a);
-  v.assign(24, -1);                        // it was read before copy returned
+  v.assign(24, -1);  // it was read before copy returned
   CHECK_EQUAL(fr::to_vector(a), counting<int>(24));
   std::vector<int> column{7, 8, 9, 10};
   fr::copy(column, a.slice({{0, 4}, {5, 6}}));
   fr::copy(a.slice({{0, 4}, {5, 6}}), std::span<int>(v).first(4));
-  CHECK_EQUAL(v, (std::vector<int>{7, 8, 9, 10, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}));
+  CHECK_EQUAL(v, (std::vector<int>{7,  8,  9,  10, -1, -1, -1, -1, -1, -1, -1, -1,
+                                   -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}));
   fr::copy(column, a.slice({{0, 4, -1}, {0, 1}}));
   CHECK_EQUAL(fr::to_vector(a.slice({{0, 4}, {0, 1}})), (std::vector<int>{10, 9, 8, 7}));
   CHECK_EQUAL(fr::to_vector(a.slice({{1, 2}, {0, 6, 5}})), (std::vector<int>{9, 8}));

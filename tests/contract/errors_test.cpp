@@ -41,9 +41,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(shapes_that_do_not_fit, K, kinds) {
   check_error<fr::invalid_argument>([&] { fr::copy(a.slice({{0, 2}}), b.slice({{0, 0}})); }, {"2 x 4", "0 x 3"});
   check_error<fr::invalid_argument>([&] { fr::copy(v, c); }, {"11 elements", "3 x 4"});
   check_error<fr::invalid_argument>([&] { fr::copy(a, std::span<int>(v)); }, {"3 x 4", "11 elements"});
-  check_error<fr::invalid_argument>([&] { (void)matrix::from(std::span<const int>(v), {3, 4}); }, {"11 elements", "3 x 4"});
-  check_error<fr::invalid_argument>([&] { (void)a.reshape(fr::extents<1>(11)); }, {"3 x 4", " 11", "number of elements"});
-  check_error<fr::invalid_argument>([&] { (void)a.transpose().reshape(fr::extents<1>(12)); }, {"4 x 3", "strided", "clone()"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        (void)matrix::from(std::span<const int>(v), {3, 4});
+      },
+      {"11 elements", "3 x 4"});
+  check_error<fr::invalid_argument>([&] { (void)a.reshape(fr::extents<1>(11)); },
+                                    {"3 x 4", " 11", "number of elements"});
+  check_error<fr::invalid_argument>([&] { (void)a.transpose().reshape(fr::extents<1>(12)); },
+                                    {"4 x 3", "strided", "clone()"});
   fr::copy(a, c);
   CHECK_EQUAL(fr::to_vector(b), std::vector<int>(12, 2));
   CHECK_EQUAL(fr::to_vector(c), std::vector<int>(12, 1));
@@ -60,7 +66,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_out_of_range, K, kinds) {
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {0, 4, 0}}); }, {"step 0", "dimension 1"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {}, {}}); }, {"3 parts", "rank 2"});
   check_error<fr::invalid_argument>([&] { (void)std::as_const(a).slice({2, 3}).slice({{0, 2}}); }, {"[0, 2)", "1 x 4"});
-  BOOST_TEST(a.slice({{3, 3}, {4}}).empty());                     // at the end is no error
+  BOOST_TEST(a.slice({{3, 3}, {4}}).empty());  // at the end is no error
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(sizes_that_no_machine_has, K, kinds) {
@@ -68,21 +74,26 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sizes_that_no_machine_has, K, kinds) {
   constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
   using bytes = fr::basic_array<char, 1, k>;
   using doubles = fr::basic_array<double, 2, k>;
-  check_error<fr::invalid_argument>([] { doubles a({std::size_t{1} << 40, std::size_t{1} << 40}); },
-                                    {"1099511627776 x 1099511627776", "too many"});
-  check_error<fr::invalid_argument>([] { doubles a({std::size_t{1} << 31, std::size_t{1} << 30}); },
-                                    {"2305843009213693952 elements of 8 bytes", "2^64"});
+  check_error<fr::invalid_argument>(
+      [] {
+        doubles a({std::size_t{1} << 40, std::size_t{1} << 40});
+      },
+      {"1099511627776 x 1099511627776", "too many"});
+  check_error<fr::invalid_argument>(
+      [] {
+        doubles a({std::size_t{1} << 31, std::size_t{1} << 30});
+      },
+      {"2305843009213693952 elements of 8 bytes", "2^64"});
   check_error<fr::invalid_argument>([] { doubles a({3, -1}); }, {"negative", "-1"});
   check_error<fr::invalid_argument>([] { (void)fr::extents<3>(-5L, 1, 2); }, {"negative", "-5"});
   BOOST_TEST(doubles({huge, 0}).empty());
-  for (const std::size_t n : {huge, huge - 511, huge - 512, huge / 2, std::size_t{1} << 50})
-    try {
+  for (const std::size_t n : {huge, huge - 511, huge - 512, huge / 2, std::size_t{1} << 50}) try {
       const bytes a({n});
       BOOST_ERROR(n << " bytes were given");
     } catch (const fr::out_of_memory& e) {
       BOOST_TEST(e.requested() >= n, e.what());
     }
-  bytes small({100}, 'x');                                        // and goes on
+  bytes small({100}, 'x');  // and goes on
   check_error<fr::out_of_memory>([&] { small.resize({huge}); }, {""});
   CHECK_EQUAL(fr::to_vector(small), std::vector<char>(100, 'x'));
 }
@@ -104,7 +115,8 @@ BOOST_AUTO_TEST_CASE(devices_that_are_not_there) {
     const fr::device d(index);
     const std::string name = "device " + std::to_string(index);
     const auto refused = [&](auto call) { check_error<fr::invalid_argument>(call, {std::to_string(index)}); };
-    check_error<fr::invalid_argument>([&] { (void)d.properties(); }, {"no " + name, "devices 0 to " + std::to_string(count - 1)});
+    check_error<fr::invalid_argument>([&] { (void)d.properties(); },
+                                      {"no " + name, "devices 0 to " + std::to_string(count - 1)});
     refused([&] { fr::device_array<int> a({5}, d); });
     refused([&] { fr::unified_array<int> a({5}, 1, d); });
     refused([&] { fr::host_array<int> a({0}, d); });
@@ -154,26 +166,28 @@ BOOST_AUTO_TEST_CASE(faults_that_were_asked_for) {
   {
     const fr::simulation sim("devices=1;fail=alloc@2,alloc@3");
     const fr::device_array<int> a({10}, 1);
-    check_error<fr::out_of_memory>([] { fr::unified_array<int> b({10}); }, {"fail="});   // the pool has asked twice
-    const fr::unified_array<int> b({10}, 3);                      // only that one
+    check_error<fr::out_of_memory>([] { fr::unified_array<int> b({10}); }, {"fail="});  // the pool has asked twice
+    const fr::unified_array<int> b({10}, 3);                                            // only that one
     CHECK_EQUAL(fr::to_vector(a), std::vector<int>(10, 1));
     BOOST_TEST(b[5] == 3);
   }
   const fr::simulation sim("devices=2;fail=copy@2");
   const auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(10), fr::device(1));
   check_error<fr::device_error>([&] { fr::to_vector(a); }, {"device 1", "fail="});
-  check_error<fr::device_error>([&] { fr::to_vector(a); }, {"device 1"});             // sticky
+  check_error<fr::device_error>([&] { fr::to_vector(a); }, {"device 1"});  // sticky
   const auto b = counted<int, 1, memory_kind::device>(fr::extents<1>(10), fr::device(0));
-  CHECK_EQUAL(fr::to_vector(b), counting<int>(10));               // another device goes on
+  CHECK_EQUAL(fr::to_vector(b), counting<int>(10));  // another device goes on
 }
 
 BOOST_AUTO_TEST_CASE(every_error_is_an_error_of_ferry) {
   const auto is_error = []<class E>(const E& e) {
-    return std::is_base_of_v<fr::error, E> && std::is_base_of_v<std::runtime_error, E> && std::string(e.what()) == "text";
+    return std::is_base_of_v<fr::error, E> && std::is_base_of_v<std::runtime_error, E> &&
+           std::string(e.what()) == "text";
   };
-  BOOST_TEST((is_error(fr::invalid_argument("text")) && is_error(fr::parse_error("text")) && is_error(fr::deadlock("text")) &&
-              is_error(fr::not_supported("text")) && is_error(fr::peer_access_error("text")) &&
-              is_error(fr::use_after_free("text")) && is_error(fr::out_of_memory("text", 7)) && is_error(fr::device_error("text"))));
+  BOOST_TEST((is_error(fr::invalid_argument("text")) && is_error(fr::parse_error("text")) &&
+              is_error(fr::deadlock("text")) && is_error(fr::not_supported("text")) &&
+              is_error(fr::peer_access_error("text")) && is_error(fr::use_after_free("text")) &&
+              is_error(fr::out_of_memory("text", 7)) && is_error(fr::device_error("text"))));
   BOOST_TEST(fr::out_of_memory("text", 7).requested() == 7u);
 }
 

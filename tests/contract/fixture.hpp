@@ -19,8 +19,8 @@ using fr::memory_kind;
 // What no call of ferry may change behind the back of its caller (rule 6 of the design's section 8).
 struct surroundings {
   int current_device = 0;
-  std::string pending_error;               // of CUDA; empty for none, and on simulated devices
-  std::size_t arrays = 0;                  // that are alive
+  std::string pending_error;  // of CUDA; empty for none, and on simulated devices
+  std::size_t arrays = 0;     // that are alive
   static surroundings now();
   // In words; empty when nothing differs.
   std::string changes_since(const surroundings& before) const;
@@ -41,7 +41,7 @@ class clean {
 
 // Preconditions: a case that lacks them is reported as skipped, with the reason. Asked when the case is about to run.
 struct needs {
-  std::string (*lacking)(int, int);        // empty when there is what is needed
+  std::string (*lacking)(int, int);  // empty when there is what is needed
   int first = 0, second = 0;
   boost::test_tools::assertion_result operator()(utf::test_unit_id) const {
     const std::string what = lacking(first, second);
@@ -52,11 +52,13 @@ struct needs {
 };
 inline std::string lacking_devices(int count, int) {
   const std::size_t found = fr::devices().size();
-  return found >= static_cast<std::size_t>(count) ? "" : std::to_string(count) + " devices, found " + std::to_string(found);
+  return found >= static_cast<std::size_t>(count) ? ""
+                                                  : std::to_string(count) + " devices, found " + std::to_string(found);
 }
 inline std::string lacking_peers(int a, int b) {
   const auto found = static_cast<int>(fr::devices().size());
-  const bool both = a < found && b < found && fr::device(a).can_reach(fr::device(b)) && fr::device(b).can_reach(fr::device(a));
+  const bool both =
+      a < found && b < found && fr::device(a).can_reach(fr::device(b)) && fr::device(b).can_reach(fr::device(a));
   return both ? "" : "devices " + std::to_string(a) + " and " + std::to_string(b) + " to be peers";
 }
 inline std::string lacking_cuda(int, int) {
@@ -81,6 +83,11 @@ std::vector<T> counting(std::size_t n, int first = 0) {
 template <class T, std::size_t Rank, memory_kind K>
 fr::basic_array<T, Rank, K> counted(const fr::extents<Rank>& e, fr::device d = fr::default_device(), int first = 0) {
   return fr::basic_array<T, Rank, K>::from(std::span<const T>(counting<T>(e.count(), first)), e, d);
+}
+
+// Work that ferry does not see, by the backend's own verb; on CUDA as on simulated devices.
+inline void set_ints(fr::native_stream s, int* p, std::size_t n, int value) {
+  fr::machine::current().verbs().fill_strided(s, {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
 }
 
 // The timeline of the use of an array that was logged last.

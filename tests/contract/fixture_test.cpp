@@ -61,7 +61,8 @@ BOOST_AUTO_TEST_CASE(nothing_changed_is_no_change) {
 BOOST_AUTO_TEST_CASE(an_array_that_is_left_is_seen) {
   const surroundings before = surroundings::now();
   const fr::device_array<int> a({100});
-  BOOST_TEST(contains(surroundings::now().changes_since(before), std::to_string(before.arrays + 1) + " arrays are alive"));
+  BOOST_TEST(
+      contains(surroundings::now().changes_since(before), std::to_string(before.arrays + 1) + " arrays are alive"));
 }
 
 BOOST_AUTO_TEST_CASE(another_current_device_is_seen, *needs_devices(2)) {

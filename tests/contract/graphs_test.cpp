@@ -38,9 +38,9 @@ BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().front()}, u{fr::devices().front()};
   ints x({1000}, 1), y({1000}, 2), z({1000}, 0);
   auto step = fr::capture(s, [&] {
-    fr::parallel_for(s, 1000, add_from{}, fr::in(x), y);          // y += x
-    fr::parallel_for(t, 1000, add_from{}, fr::in(y), x);          // x += y, behind it
-    fr::parallel_for(s, 1000, add_from{}, fr::in(y), z);          // z += y, beside that
+    fr::parallel_for(s, 1000, add_from{}, fr::in(x), y);  // y += x
+    fr::parallel_for(t, 1000, add_from{}, fr::in(y), x);  // x += y, behind it
+    fr::parallel_for(s, 1000, add_from{}, fr::in(y), z);  // z += y, beside that
     fr::parallel_for(t, 1000, triple{}, z);
   });
   fr::graph moved(std::move(step));
@@ -49,11 +49,11 @@ BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   for (int i = 0; i < 5; ++i) {
     moved.launch(i % 2 ? s : u);
     expect();
-    if (i % 2) moved.launch(t), expect();                         // again, and at once
+    if (i % 2) moved.launch(t), expect();  // again, and at once
     fr::parallel_for(u, 1000, add{1}, x);
     ++ex;
     if (i % 3 == 0) BOOST_TEST(std::as_const(z)[500] == static_cast<int>(ez));
-    if (i == 3) y[7] = static_cast<int>(ey);                      // a write of the CPU in between
+    if (i == 3) y[7] = static_cast<int>(ey);  // a write of the CPU in between
   }
   CHECK_EQUAL(std::as_const(x), std::vector<int>(1000, static_cast<int>(ex)));
   CHECK_EQUAL(std::as_const(y), std::vector<int>(1000, static_cast<int>(ey)));
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
     BOOST_TEST(fr::machine::current().allocations() > before);
     int ex = 1;
     for (int i = 0; i < 4; ++i) {
-      const fr::device_array<int> other({1000}, -1);              // gets other bytes than what the graph holds
+      const fr::device_array<int> other({1000}, -1);  // gets other bytes than what the graph holds
       g.launch(s);
       const int inside = 4 + ex;
       ex += inside;
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
       BOOST_TEST(sum.value() == 1000 * inside);
       CHECK_EQUAL(fr::to_vector(other), std::vector<int>(1000, -1));
     }
-    g.launch(s);                                                  // destroyed while it runs: that waits
+    g.launch(s);  // destroyed while it runs: that waits
   }
   sum = fr::scalar<std::int64_t>();
   BOOST_TEST(fr::machine::current().allocations() == before + 1);
@@ -134,11 +134,15 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_captured_says_so) {
   untouched.name("velocity");
   fr::fill(untouched, 2);
   const auto refused = [&](auto call, std::initializer_list<std::string_view> parts) {
-    check_error<fr::invalid_argument>([&] { (void)fr::capture(s, [&] {
-      fr::parallel_for(s, 100, add{1}, a);
-      call();
-    }); }, parts);
-    fr::parallel_for(s, 100, add{1}, a);                          // the program goes on, on the same stream
+    check_error<fr::invalid_argument>(
+        [&] {
+          (void)fr::capture(s, [&] {
+            fr::parallel_for(s, 100, add{1}, a);
+            call();
+          });
+        },
+        parts);
+    fr::parallel_for(s, 100, add{1}, a);  // the program goes on, on the same stream
     CHECK_EQUAL(fr::to_vector(a), std::vector<int>(100, 2));
     fr::fill(a, 1);
   };
@@ -154,15 +158,34 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_captured_says_so) {
   refused([&] { (void)fr::capture(t, [] {}); }, {"begun inside another"});
 }
 
+BOOST_AUTO_TEST_CASE(what_the_cpu_was_allowed_before_a_capture_does_not_hold_inside) {
+  const fr::stream s;
+  ints a({100}, 1), untouched({100}, 5);
+  a.name("pressure");
+  BOOST_TEST((a[3] == 1 && untouched[3] == 5));  // asked once: costs one comparison from now on
+  check_error<fr::invalid_argument>(
+      [&] {
+        (void)fr::capture(s, [&] {
+          fr::parallel_for(s, 100, add{1}, a);
+          BOOST_TEST(untouched[3] == 5);  // nothing that was captured touches it
+          BOOST_ERROR("the captured work did not run yet, and the CPU was given " << a[3]);
+        });
+      },
+      {"access from the CPU", "pressure"});
+  BOOST_TEST(a[3] == 1);
+}
+
 BOOST_AUTO_TEST_CASE(a_body_that_throws_leaves_all_usable) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().back()};
   ints a({100}, 1, fr::devices().back());
   for (int i = 0; i < 3; ++i)
-    BOOST_CHECK_THROW((void)fr::capture(s, [&] {
-      fr::parallel_for(s, 100, add{1}, a);
-      fr::parallel_for(t, 100, add{1}, a);                        // never joined
-      throw 5;
-    }), int);
+    BOOST_CHECK_THROW((void)fr::capture(s,
+                                        [&] {
+                                          fr::parallel_for(s, 100, add{1}, a);
+                                          fr::parallel_for(t, 100, add{1}, a);  // never joined
+                                          throw 5;
+                                        }),
+                      int);
   CHECK_EQUAL(a, std::vector<int>(100, 1));
   fr::parallel_for(t, 100, add{1}, a);
   auto g = fr::capture(t, [&] { fr::parallel_for(s, 100, add{10}, a); });
@@ -177,8 +200,8 @@ BOOST_AUTO_TEST_CASE(copies_and_fills_in_a_graph) {
   auto g = fr::capture(s, [&] {
     fr::copy(s, a.transpose(), b);
     fr::fill(s, a.slice({{0, 5}, {0, 7, 3}}), -1);
-    fr::copy(s, a, a);                                            // nothing
-    fr::copy(s, a.slice({{0, 4}}), a.slice({{1, 5}}));            // overlapping
+    fr::copy(s, a, a);                                  // nothing
+    fr::copy(s, a.slice({{0, 4}}), a.slice({{1, 5}}));  // overlapping
   });
   g.launch(s);
   for (std::size_t i = 0; i < 7; ++i)

@@ -9,7 +9,7 @@ struct axpy {
   int a;
   FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const { y[i] += a * x[i]; }
 };
-struct number_2d {                         // how often each element was visited, and with which indices
+struct number_2d {  // how often each element was visited, and with which indices
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<int, 2> v) const {
     v(i, j) += static_cast<int>(1000 * i + j);
   }
@@ -27,7 +27,7 @@ struct visit_tile {
       for (std::size_t j = t.column; j < t.column + t.columns; ++j) v(i, j) += fits ? 1 : 100;
   }
 };
-struct generic_sum {                       // arrays come as mdspans where the functor does not say
+struct generic_sum {  // arrays come as mdspans where the functor does not say
   template <class X, class Y, class Value>
   FERRY_HOST_DEVICE void operator()(std::size_t i, X x, Y y, Value v) const {
     static_assert(std::is_const_v<typename X::element_type> && !std::is_const_v<typename Y::element_type>);
@@ -45,7 +45,9 @@ struct mixed_parameters {
   }
 };
 struct copy_of_span {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::mdspan<const int, 1> x, fr::mdspan<int, 1> y) const { y(i) = x(i); }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::mdspan<const int, 1> x, fr::mdspan<int, 1> y) const {
+    y(i) = x(i);
+  }
 };
 struct nothing {
   FERRY_HOST_DEVICE void operator()(std::size_t, const int*) const {}
@@ -54,13 +56,14 @@ struct set {
   int to;
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] = to; }
 };
-struct add_twice {                         // the same array through two parameters
+struct add_twice {  // the same array through two parameters
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* y, const int* same) const { y[i] += same[i]; }
 };
 
 fr::device_array<int> with_lambda(std::size_t n, int factor) {
   fr::device_array<int> y({n}, 1);
-  fr::parallel_for(n, [=] FERRY_HOST_DEVICE(std::size_t i, int* p) { p[i] += factor * static_cast<int>(i); }, y);
+  fr::parallel_for(
+      n, [=] FERRY_HOST_DEVICE(std::size_t i, int* p) { p[i] += factor * static_cast<int>(i); }, y);
   return y;
 }
 
@@ -111,7 +114,8 @@ BOOST_AUTO_TEST_CASE(tiles_cover_every_element_once) {
     for (const auto& [rows, columns] : {std::pair<std::size_t, std::size_t>{1, 1}, {2, 3}, {8, 8}, {200, 200}}) {
       fr::unified_array<int, 2> v(e, 0);
       fr::parallel_for(fr::tiles{e, rows, columns}, visit_tile{rows, columns}, v);
-      BOOST_TEST((fr::to_vector(v) == std::vector<int>(e.count(), 1)), e.text() << " in tiles of " << rows << " x " << columns);
+      BOOST_TEST((fr::to_vector(v) == std::vector<int>(e.count(), 1)),
+                 e.text() << " in tiles of " << rows << " x " << columns);
     }
 }
 
@@ -139,7 +143,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(strided_views_arrive_as_mdspans, K, kinds) {
   auto a = counted<int, 2, K::value>(fr::extents<2>(6, 10));
   a.name("grid");
   fr::device_array<int> y({10});
-  const auto row = a.reshape(fr::extents<1>(60)).slice({9, 60, -5});        // 59, 54, ..., 14
+  const auto row = a.reshape(fr::extents<1>(60)).slice({9, 60, -5});  // 59, 54, ..., 14
   BOOST_TEST(row.size() == 11u);
   fr::parallel_for(10, copy_of_span{}, fr::in(row), fr::out(y));
   CHECK_EQUAL(fr::to_vector(y), (std::vector<int>{59, 54, 49, 44, 39, 34, 29, 24, 19, 14}));
@@ -147,8 +151,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(strided_views_arrive_as_mdspans, K, kinds) {
   const auto v = fr::to_vector(a);
   for (std::size_t i = 0; i < 6; ++i)
     for (std::size_t j = 0; j < 10; ++j) BOOST_TEST(v[10 * i + j] == static_cast<int>(10 * i + j + 1000 * j + i));
-  check_error<fr::invalid_argument>([&] { fr::parallel_for(3, set{1}, a.reshape(fr::extents<1>(60)).slice({0, 6, 2})); },
-                                    {"strided", "'grid'", "mdspan"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::parallel_for(3, set{1}, a.reshape(fr::extents<1>(60)).slice({0, 6, 2}));
+      },
+      {"strided", "'grid'", "mdspan"});
   BOOST_TEST((fr::to_vector(a) == v));
 }
 
@@ -170,7 +177,8 @@ BOOST_AUTO_TEST_CASE(empty_spaces_submit_nothing) {
   fr::parallel_for(fr::tiles{{5, 0}, 2, 2}, visit_tile{2, 2}, fr::device_array<int, 2>({5, 0}));
   BOOST_TEST(last_user(y).last() == before);
   fr::device_array<int> none;
-  fr::parallel_for(10, [] FERRY_HOST_DEVICE(std::size_t i, int* p, int* q) { p[i] = q == nullptr ? 4 : 5; }, y, none);
+  fr::parallel_for(
+      10, [] FERRY_HOST_DEVICE(std::size_t i, int* p, int* q) { p[i] = q == nullptr ? 4 : 5; }, y, none);
   CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 4));
 }
 
@@ -186,7 +194,7 @@ BOOST_AUTO_TEST_CASE(how_an_argument_is_used) {
   BOOST_TEST(uses_by(fr::in(a), nothing{}) == "reads");
   BOOST_TEST(uses_by(std::as_const(a), nothing{}) == "reads");
   BOOST_TEST(uses_by(fr::array_view<const int, 1, memory_kind::device>(a), nothing{}) == "reads");
-  BOOST_TEST(uses_by(a, nothing{}) == "writes");                  // bare and not const: read and written
+  BOOST_TEST(uses_by(a, nothing{}) == "writes");  // bare and not const: read and written
   BOOST_TEST(uses_by(fr::out(a), set{1}) == "writes");
   BOOST_TEST(uses_by(fr::inout(a), set{2}) == "writes");
   BOOST_TEST(uses_by(a.slice({0, 10}), set{3}) == "writes");
@@ -202,16 +210,16 @@ BOOST_AUTO_TEST_CASE(work_without_a_stream_goes_to_the_first_written_array, *nee
   BOOST_TEST(&last_user(on1) == line(d1));
   fr::parallel_for(10, axpy{1}, fr::in(on1), on0);
   BOOST_TEST(&last_user(on0) == line(d0));
-  fr::parallel_for(10, nothing{}, fr::in(on1));                   // nothing is written: the first array
+  fr::parallel_for(10, nothing{}, fr::in(on1));  // nothing is written: the first array
   BOOST_TEST(&last_user(on1) == line(d1));
   const auto before = line(d1)->last();
   {
-    const fr::device_scope scope(d1);                             // no array: the default device
+    const fr::device_scope scope(d1);  // no array: the default device
     fr::parallel_for(10, [] FERRY_HOST_DEVICE(std::size_t) {});
   }
   BOOST_TEST(line(d1)->last() == before + 1);
   fr::unified_array<int> at_home({10}, 0, d1);
-  fr::parallel_for(10, axpy{1}, fr::in(on0), at_home);            // of a unified array: its home
+  fr::parallel_for(10, axpy{1}, fr::in(on0), at_home);  // of a unified array: its home
   BOOST_TEST(&last_user(at_home) == line(d1));
   CHECK_EQUAL(fr::to_vector(on1), (std::vector<int>{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}));
 }

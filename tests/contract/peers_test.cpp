@@ -49,15 +49,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(kernels_on_memory_of_another_device, K, kinds) {
     const auto x = counted<int, 1, K::value>(fr::extents<1>(10000), owner);
     fr::basic_array<int, 1, K::value> y({10000}, 1, owner);
     fr::device_array<int> own({10000}, 2, user);
-    fr::parallel_for(s, 10000, add_from{}, fr::in(x), own);       // reads
-    fr::parallel_for(s, 10000, add_from{}, fr::in(own), y);       // and writes
+    fr::parallel_for(s, 10000, add_from{}, fr::in(x), own);  // reads
+    fr::parallel_for(s, 10000, add_from{}, fr::in(own), y);  // and writes
     fr::fill(s, own, 0);
     const auto total = fr::parallel_reduce(s, 10000, value_of{}, fr::plus{}, fr::in(y));
     CHECK_EQUAL(fr::to_vector(y), counting<int>(10000, 3));
     BOOST_TEST(total.value() == 49995000 + 30000);
     const auto z = y.slice({0, 10000, -3});
     fr::basic_array<int, 1, K::value> part({z.size()}, owner);
-    fr::copy(s, z, part);                                         // a strided copy by a third party
+    fr::copy(s, z, part);  // a strided copy by a third party
     BOOST_TEST((fr::to_vector(part) == fr::to_vector(z)));
     fr::fill(s, y, 7);
     BOOST_TEST(&last_user(y) == &s.line());
@@ -90,19 +90,23 @@ BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) 
     BOOST_TEST(d1.can_reach(d1));
     const auto before = s.line().last();
     const auto refused = [&](auto call) {
-      check_error<fr::peer_access_error>(call, {"device 1 (simulated device 1)", "memory of device 0 (simulated device 0)",
-                                                "ferry::to", "run the kernel on device 0", "unified"});
+      check_error<fr::peer_access_error>(
+          call, {"device 1 (simulated device 1)", "memory of device 0 (simulated device 0)", "ferry::to",
+                 "run the kernel on device 0", "unified"});
     };
     refused([&] { fr::parallel_for(s, 100, add_from{}, fr::in(x), y); });
     refused([&] { (void)fr::parallel_reduce(s, 100, value_of{}, fr::plus{}, fr::in(x)); });
-    refused([&] { fr::submit(s, [](fr::native_stream, const int*) { BOOST_ERROR("called"); }, fr::in(x)); });
+    refused([&] {
+      fr::submit(
+          s, [](fr::native_stream, const int*) { BOOST_ERROR("called"); }, fr::in(x));
+    });
     refused([&] { fr::pointer(x, s); });
     refused([&] { fr::fill(s, x, 1); });
-    BOOST_TEST(s.line().last() == before);                        // nothing was submitted
-    fr::copy(s, x, y);                                            // copies find a way
+    BOOST_TEST(s.line().last() == before);  // nothing was submitted
+    fr::copy(s, x, y);                      // copies find a way
     fr::parallel_for(s, 100, add{1}, y);
     CHECK_EQUAL(fr::to_vector(y), counting<int>(100, 1));
-    const auto near = fr::to(d1, x);                              // the remedies work
+    const auto near = fr::to(d1, x);  // the remedies work
     fr::parallel_for(s, 100, add_from{}, fr::in(near), y);
     const auto shared = fr::to_unified(x);
     const auto pinned = fr::to_host(x);
@@ -131,8 +135,9 @@ BOOST_AUTO_TEST_CASE(an_index_out_of_bounds_names_array_and_index) {
     const std::string text = device_error_of(s, [&] { fr::parallel_for(s, v.extents(), one_too_far{}, v); });
     for (const char* part : {"device 1", "one_too_far", "index 5", "dimension 1", "'velocity'", "extent 5"})
       BOOST_TEST(contains(text, part), "'" << part << "' is missing in: " << text);
-    check_error<fr::device_error>([&] { fr::parallel_for(s, 10, add{1}, v.reshape(fr::extents<1>(15))); }, {"velocity"});
-    fr::unified_array<int> other({10}, 1);                        // device 0 goes on
+    check_error<fr::device_error>([&] { fr::parallel_for(s, 10, add{1}, v.reshape(fr::extents<1>(15))); },
+                                  {"velocity"});
+    fr::unified_array<int> other({10}, 1);  // device 0 goes on
     fr::parallel_for(10, add{1}, other);
     CHECK_EQUAL(other, std::vector<int>(10, 2));
   }

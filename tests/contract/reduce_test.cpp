@@ -23,7 +23,8 @@ struct square_index {
   FERRY_HOST_DEVICE std::int64_t operator()(std::size_t i) const { return static_cast<std::int64_t>(i * i); }
 };
 struct at_2d {
-  FERRY_HOST_DEVICE std::int64_t operator()(std::size_t i, std::size_t j, fr::mdspan<const int, 2> m, int offset) const {
+  FERRY_HOST_DEVICE std::int64_t operator()(std::size_t i, std::size_t j, fr::mdspan<const int, 2> m,
+                                            int offset) const {
     return m(i, j) + offset;
   }
 };
@@ -59,7 +60,9 @@ struct add_scalar {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const std::int64_t* s, std::int64_t* y) const { y[i] += *s; }
 };
 struct add_rank_0 {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::mdspan<const std::int64_t, 0> s, std::int64_t* y) const { y[i] += s(); }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::mdspan<const std::int64_t, 0> s, std::int64_t* y) const {
+    y[i] += s();
+  }
 };
 struct add_one {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* x) const { x[i] += 1; }
@@ -74,10 +77,11 @@ struct count_modulo {
     fr::atomic_ref<std::int64_t>(extremes[2]).fetch_sub(2);
   }
 };
-struct lock_step {                         // one of all gets 1 out of a cell that holds it once
+struct lock_step {  // one of all gets 1 out of a cell that holds it once
   FERRY_HOST_DEVICE void operator()(std::size_t, unsigned* cell, unsigned* winners, std::uint64_t* sum) const {
     unsigned expected = 1;
-    if (fr::atomic_ref<unsigned>(*cell).compare_exchange(expected, 2u)) fr::atomic_ref<unsigned>(*winners).fetch_add(1u);
+    if (fr::atomic_ref<unsigned>(*cell).compare_exchange(expected, 2u))
+      fr::atomic_ref<unsigned>(*winners).fetch_add(1u);
     std::uint64_t now = fr::atomic_ref<std::uint64_t>(*sum).load();
     while (!fr::atomic_ref<std::uint64_t>(*sum).compare_exchange(now, now + 3)) {
     }
@@ -93,11 +97,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_of_every_size, K, kinds) {
     for (const std::size_t n : {1u, 2u, 255u, 257u, 100003u}) {
       const fr::stream s{d};
       const auto x = counted<int, 1, K::value>(fr::extents<1>(n), d, -3);
-      const auto sum = static_cast<std::int64_t>(n) * (static_cast<std::int64_t>(n) - 1) / 2 - 3 * static_cast<std::int64_t>(n);
+      const auto sum =
+          static_cast<std::int64_t>(n) * (static_cast<std::int64_t>(n) - 1) / 2 - 3 * static_cast<std::int64_t>(n);
       const fr::scalar<std::int64_t> total = fr::parallel_reduce(s, n, value_of{}, fr::plus{}, fr::in(x));
       BOOST_TEST(total.value() == sum);
       BOOST_TEST((total.as_array().device() == d));
-      const double half = fr::parallel_reduce(n, double_of{}, fr::plus{}, x);         // halves: exact
+      const double half = fr::parallel_reduce(n, double_of{}, fr::plus{}, x);  // halves: exact
       BOOST_TEST(half == static_cast<double>(sum) / 2);
       BOOST_TEST(fr::parallel_reduce(n, value_of{}, fr::minimum{}, x).value() == -3);
       BOOST_TEST(fr::parallel_reduce(n, value_of{}, fr::maximum{}, x).value() == static_cast<std::int64_t>(n) - 4);
@@ -122,7 +127,8 @@ BOOST_AUTO_TEST_CASE(two_and_three_dimensions_and_tiles) {
     const auto m = counted<int, 2, memory_kind::device>(e);
     const auto n = static_cast<std::int64_t>(e.count());
     BOOST_TEST(fr::parallel_reduce(e, at_2d{}, fr::plus{}, m, 2).value() == n * (n - 1) / 2 + 2 * n);
-    BOOST_TEST(fr::parallel_reduce(fr::extents<2>(e[1], e[0]), at_2d{}, fr::maximum{}, m.transpose(), 0).value() == n - 1);
+    BOOST_TEST(fr::parallel_reduce(fr::extents<2>(e[1], e[0]), at_2d{}, fr::maximum{}, m.transpose(), 0).value() ==
+               n - 1);
     BOOST_TEST(fr::parallel_reduce(fr::tiles{e, 5, 3}, tile_size{}, fr::plus{}).value() == n);
   }
   for (const fr::extents<3> e : {fr::extents<3>(1, 1, 1), {3, 5, 7}, {70001, 1, 2}}) {
@@ -155,7 +161,7 @@ BOOST_AUTO_TEST_CASE(scalars_in_later_work_and_late_reads) {
   const auto ones = fr::full<int, 1, memory_kind::unified>({1000}, 1);
   fr::unified_array<std::int64_t> y({100}, 0, b.where());
   const auto first = fr::parallel_reduce(a, 1000, value_of{}, fr::plus{}, ones);
-  fr::parallel_for(b, 100, add_scalar{}, fr::in(first), y);       // nobody waits between the two
+  fr::parallel_for(b, 100, add_scalar{}, fr::in(first), y);  // nobody waits between the two
   fr::parallel_for(b, 100, add_rank_0{}, first, y);
   const auto second = fr::parallel_reduce(
       b, 100, [] FERRY_HOST_DEVICE(std::size_t i, const std::int64_t* p) { return p[i]; }, fr::plus{}, fr::in(y));
@@ -197,7 +203,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(atomic_operations, K, kinds) {
 BOOST_AUTO_TEST_CASE(atomic_operations_on_the_cpu) {
   int i = 5;
   const fr::atomic_ref<int> r(i);
-  BOOST_TEST((r.exchange(7) == 5 && r.fetch_add(2) == 7 && r.fetch_max(3) == 9 && r.fetch_min(4) == 9 && r.load() == 4));
+  BOOST_TEST(
+      (r.exchange(7) == 5 && r.fetch_add(2) == 7 && r.fetch_max(3) == 9 && r.fetch_min(4) == 9 && r.load() == 4));
   r.store(1);
   int expected = 3;
   BOOST_TEST((!r.compare_exchange(expected, 10) && expected == 1 && r.compare_exchange(expected, 10) && i == 10));

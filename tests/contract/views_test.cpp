@@ -21,7 +21,7 @@ std::vector<std::size_t> indices(const fr::slice& s, std::size_t extent) {
   return every;
 }
 
-const std::vector<fr::slice> some_slices{{},         {2},        {0, 5, 2},  {1, 6, 3},  {3, 3},      {0, 7, -1},
+const std::vector<fr::slice> some_slices{{},         {2},        {0, 5, 2},  {1, 6, 3},   {3, 3},      {0, 7, -1},
                                          {1, 6, -2}, {2, 7, -4}, {6, 7, -1}, {0, 7, 100}, {0, 7, -100}};
 
 std::string text_of(const auto& a) {
@@ -56,9 +56,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_two_dimensions_and_of_slices, K, kinds) 
     CHECK_EQUAL(fr::to_vector(part), expected);
     // A slice of a slice: the last row, columns in their first order.
     const auto row = part.slice({{part.extent(0) - 1, part.extent(0)}, {0, 3, -1}});
-    CHECK_EQUAL(fr::to_vector(row), (std::vector<int>{expected.rbegin()[0], expected.rbegin()[1], expected.rbegin()[2]}));
+    CHECK_EQUAL(fr::to_vector(row),
+                (std::vector<int>{expected.rbegin()[0], expected.rbegin()[1], expected.rbegin()[2]}));
   }
-  CHECK_EQUAL(fr::to_vector(a.slice({{3, 4}})), counting<int>(9, 27));    // what is left out is whole
+  CHECK_EQUAL(fr::to_vector(a.slice({{3, 4}})), counting<int>(9, 27));  // what is left out is whole
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(reshape_and_transpose, K, kinds) {
@@ -75,7 +76,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reshape_and_transpose, K, kinds) {
       for (int i = 0; i < 2; ++i) expected.push_back(12 * i + 4 * j + k);
   CHECK_EQUAL(fr::to_vector(t), expected);
   CHECK_EQUAL(fr::to_vector(t.transpose()), counting<int>(24));
-  fr::fill(t.slice({{3, 4}}), 100);                               // written through the view: the last index is 3
+  fr::fill(t.slice({{3, 4}}), 100);  // written through the view: the last index is 3
   const auto v = fr::to_vector(a);
   for (std::size_t i = 0; i < v.size(); ++i) BOOST_TEST(v[i] == (i % 4 == 3 ? 100 : static_cast<int>(i)));
   BOOST_TEST((a.reshape(fr::extents<6>(1, 2, 3, 2, 2, 1)).size() == 24u));
@@ -85,14 +86,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_know_where_they_lie, K, kinds) {
   const fr::basic_array<double, 2, K::value> a({4, 6}, fr::devices().back());
   const auto down = a.slice({{0, 4, -1}, {1, 5, 2}});
   const auto* first = reinterpret_cast<const std::byte*>(a.unsynchronized_data());
-  BOOST_TEST((down.bytes().begin == first + 1 * 8));              // element (0, 1)
-  BOOST_TEST((down.bytes().end == first + (18 + 3 + 1) * 8));     // behind element (3, 3)
+  BOOST_TEST((down.bytes().begin == first + 1 * 8));           // element (0, 1)
+  BOOST_TEST((down.bytes().end == first + (18 + 3 + 1) * 8));  // behind element (3, 3)
   BOOST_TEST((down.device() == fr::devices().back()));
   BOOST_TEST((down.strides() == fr::strides<2>{-6, 2}));
   BOOST_TEST(a.slice({{1, 3}}).is_contiguous());
   BOOST_TEST(!down.is_contiguous());
   BOOST_TEST(a.slice({{1, 2}, {0, 6}}).is_contiguous());
-  BOOST_TEST(a.slice({{1, 4, 2}, {2, 2}}).is_contiguous());       // no elements
+  BOOST_TEST(a.slice({{1, 4, 2}, {2, 2}}).is_contiguous());  // no elements
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(the_cpu_reads_and_writes_elements, K, host_kinds) {
@@ -104,7 +105,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_cpu_reads_and_writes_elements, K, host_kinds) 
   BOOST_TEST((std::as_const(u)[3] + std::as_const(u)(4) + std::as_const(u).at(5) + u[0] == 19));
   for (int& e : u) e *= 2;
   BOOST_TEST(std::accumulate(u.cbegin(), u.cend(), 0) == 2 * (4 * 1 + 5 + 6 + 7));
-  fr::fill(u, 9);                                                 // what the CPU was allowed before does not hold any more
+  fr::fill(u, 9);  // what the CPU was allowed before does not hold any more
   BOOST_TEST(u[6] == 9);
   BOOST_TEST(*std::max_element(std::as_const(u).begin(), std::as_const(u).end()) == 9);
 
@@ -159,7 +160,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(names, K, kinds) {
   auto a = array({5}, 1).name("counts");
   BOOST_TEST(a.name() == "counts");
   BOOST_TEST(a.slice({1, 2}).name() == "counts");
-  BOOST_TEST(array({5}).name() == "");                            // bytes that were named before are not named now
+  BOOST_TEST(array({5}).name() == "");  // bytes that were named before are not named now
   BOOST_TEST(a.clone().name() == "");
   BOOST_TEST(fr::to(fr::devices().back(), a).name() == "counts");
   BOOST_TEST(array().name("of nothing").name() == "");
@@ -192,14 +193,15 @@ BOOST_AUTO_TEST_CASE(arrays_explained) {
   const fr::device d = fr::devices().back();
   const fr::stream s{d};
   auto a = fr::device_array<float>({100}, d).name("field");
-  BOOST_TEST(contains(fr::explain(a), "device array of 100 float on device " + std::to_string(d.index()) + ", named 'field'"));
+  BOOST_TEST(
+      contains(fr::explain(a), "device array of 100 float on device " + std::to_string(d.index()) + ", named 'field'"));
   BOOST_TEST(contains(fr::explain(a), "bytes 0 to 400 of a block of 512"));
   fr::fill(s, a.slice({25, 50}), 1);
   const std::string by = "stream " + std::to_string(s.line().id()) + " of device " + std::to_string(d.index());
   const std::string text = fr::explain(a);
   BOOST_TEST(contains(text, "written by " + by + ", ticket"), text);
   BOOST_TEST(contains(text, "bytes 100 to 200"), text);
-  BOOST_TEST(!contains(fr::explain(a.slice({50, 100})), by));     // others' bytes are left out
+  BOOST_TEST(!contains(fr::explain(a.slice({50, 100})), by));  // others' bytes are left out
   s.synchronize();
   BOOST_TEST(contains(fr::explain(a), "finished"));
   BOOST_TEST(contains(fr::explain(a), "nothing that the CPU would have to wait for"));

@@ -20,6 +20,8 @@ inline thread_local constinit thread_state this_thread_state;
 
 // Throws invalid_argument when the calling thread is inside a submission (R14).
 void refuse_inside_submission(std::string_view what);
+// Throws invalid_argument when the calling thread is capturing.
+void refuse_inside_capture(std::string_view what);
 
 // Ordered behind all that the accesses must come after and logged when constructed; given to the stream before it is
 // destroyed. Between the two, the calling thread submits exactly what the accesses describe, to on.stream(), and calls

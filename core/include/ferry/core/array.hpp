@@ -68,6 +68,20 @@ class basic_array : public array_view<T, Rank, Kind> {
   // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
   basic_array clone() const;
 
+  // As in a view, without its strides.
+  T& operator[](std::size_t i)
+    requires(Rank == 1)
+  {
+    this->template ask_for_host<T>();
+    return this->data_[i];
+  }
+  const T& operator[](std::size_t i) const
+    requires(Rank == 1)
+  {
+    this->template ask_for_host<const T>();
+    return this->data_[i];
+  }
+
   using view::name;
   // For messages, reports and explain(). The empty array has no name.
   basic_array& name(std::string text) & {

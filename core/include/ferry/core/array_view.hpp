@@ -192,12 +192,17 @@ class array_view {
   }
 
  protected:
-  template <class U, class... Index>
-  U& at_offset(Index... index) const {
+  // One comparison while nobody has submitted to the same bytes.
+  template <class U>
+  void ask_for_host() const {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
     const access_log& log = owner_.unchecked()->log;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] wait_for_host(write);
+  }
+  template <class U, class... Index>
+  U& at_offset(Index... index) const {
+    ask_for_host<U>();
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);

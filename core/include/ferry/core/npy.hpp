@@ -48,7 +48,7 @@ void write_npy_elements(npy_writer& file, const array_view<const T, Rank, Kind>&
     v.wait_for_host(false);
     const copy_side from = side_of(v);
     if (v.is_contiguous()) return file.write(from.data, v.size_bytes());
-    file.write_strided({from.data, from.stride_bytes}, shape_of<T>(v.extents()));
+    file.write_strided(strided_bytes{from.data, from.stride_bytes}, shape_of<T>(v.extents()));
   } else if constexpr (Rank == 0) {
     write_npy_elements(file, v.reshape(extents<1>{1}));
   } else {
@@ -92,7 +92,7 @@ basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_
   } else if constexpr (is_host_accessible(Kind)) {
     a.wait_for_host(true);
     const detail::copy_side to = detail::side_of(a.transpose());
-    file.read_strided({to.data, to.stride_bytes}, detail::shape_of<T>(detail::reversed(e)));
+    file.read_strided(strided_bytes{to.data, to.stride_bytes}, detail::shape_of<T>(detail::reversed(e)));
   } else {
     basic_array<T, Rank, Kind> raw(detail::reversed(e), d);
     detail::read_npy_elements(file, raw);
@@ -134,9 +134,10 @@ void save_npy(const std::string& path, const Elements& elements, const extents<R
   if (order == storage_order::row_major || bytes == 0) {
     file.write(all.data(), bytes);
   } else {
-    auto from = detail::pageable_side(all.data(), e).stride_bytes;
-    std::reverse(from.begin(), from.begin() + Rank);
-    file.write_strided({detail::pageable_side(all.data(), e).data, from}, detail::shape_of<value>(detail::reversed(e)));
+    const detail::copy_side side = detail::pageable_side(all.data(), e);
+    strided_bytes from{side.data, side.stride_bytes};
+    std::reverse(from.stride_bytes.begin(), from.stride_bytes.begin() + Rank);
+    file.write_strided(from, detail::shape_of<value>(detail::reversed(e)));
   }
   file.commit();
 }

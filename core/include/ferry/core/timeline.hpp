@@ -14,10 +14,10 @@
 
 namespace ferry {
 
-// Numbers the work of one timeline; never starts again.
+// Numbers the work of one timeline; never starts again. Below 2^63, so that a logged use has room for a flag.
 using ticket = std::uint64_t;
 // A raw pointer is out: whatever the stream is given until somebody else asks for the bytes.
-inline constexpr ticket open_ticket = ~ticket{0};
+inline constexpr ticket open_ticket = ~ticket{0} >> 1;
 // Everything that has a number: what a broken device counts as finished.
 inline constexpr ticket every_ticket = open_ticket - 1;
 

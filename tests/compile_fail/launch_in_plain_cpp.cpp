@@ -8,5 +8,6 @@ void call(ferry::stream& s, ferry::device_array<float>& y) {
 #ifdef FERRY_WRONG
   ferry::launch(s, {1, 32}, kernel, y, y.size());
 #endif
-  ferry::submit(s, [](ferry::native_stream, float*) {}, y);
+  ferry::submit(
+      s, [](ferry::native_stream, float*) {}, y);
 }

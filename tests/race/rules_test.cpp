@@ -1,0 +1,244 @@
+// Rules of ordering that random programs meet too seldom, one case each.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
+#include "support/counting_backend.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+using u32 = std::uint32_t;
+
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y) const { y[i] += 1; }
+};
+struct add_from {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y, const u32* x) const { y[i] += x[i]; }
+};
+
+fr::backend& verbs() { return fr::machine::current().verbs(); }
+fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
+
+// Simulated: the body on a machine of its own for each seed, until one fails. On devices: a few times.
+template <class Body>
+void over_seeds(unsigned count, Body body, const std::string& options = "devices=3") {
+  const bool simulated = fr::machine::current().is_simulated();
+  for (unsigned seed = 0; seed < (simulated ? count : 5); ++seed) {
+    std::unique_ptr<fr::simulation> sim;
+    if (simulated) sim = std::make_unique<fr::simulation>(options + ";schedule=random:" + std::to_string(seed));
+    const bool right = body();
+    BOOST_TEST(right, "other elements than expected, seed " << seed);
+    if (!right) return;
+  }
+}
+
+template <class Array>
+bool all_are(const Array& a, u32 value) {
+  for (const u32 e : fr::to_vector(a))
+    if (e != value) return false;
+  return true;
+}
+
+fr::access whole(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(rules)
+
+// R7: the CPU waits for every use, however many there are.
+BOOST_AUTO_TEST_CASE(the_cpu_waits_for_many_streams) {
+  over_seeds(50, [] {
+    constexpr std::size_t parts = 40;
+    std::vector<fr::stream> streams;
+    for (std::size_t i = 0; i < parts; ++i) streams.push_back(stream_on(i));
+    fr::host_array<u32> x({parts * 8}, 0u);
+    for (std::size_t i = 0; i < parts; ++i) {
+      auto part = x.slice({8 * i, 8 * i + 8});
+      fr::parallel_for(streams[i], 8, add_one{}, part);
+    }
+    for (const u32 e : std::as_const(x))
+      if (e != 1) return false;
+    return true;
+  });
+}
+
+// R7: what the CPU has asked for reading is not asked for writing.
+BOOST_AUTO_TEST_CASE(the_cpu_writes_behind_readers) {
+  over_seeds(50, [] {
+    fr::stream s = stream_on(0);
+    fr::host_array<u32> x({64}, 1u), y({64}, 0u), z({64}, 0u);
+    fr::default_stream(fr::devices()[0]).synchronize();
+    fr::parallel_for(s, 64, add_from{}, y, fr::in(x));
+    bool right = std::as_const(x)[5] == 1;
+    for (std::size_t i = 0; i < 64; ++i) x[i] = 7;
+    fr::parallel_for(s, 64, add_from{}, z, fr::in(x));
+    right &= *std::as_const(x).begin() == 7;
+    for (u32& e : x) e = 9;
+    return right && all_are(y, 1) && all_are(z, 7);
+  });
+}
+
+// R7: asking once is enough, until somebody submits.
+BOOST_AUTO_TEST_CASE(asking_costs_once) {
+  fr::unified_array<u32> x({64}, 1u);
+  x[0] = 2;
+  const std::uint64_t seen = x.owner().get().log.touches();
+  {
+    std::lock_guard nobody_can_ask(x.owner().get().log);
+    for (std::size_t i = 0; i < 64; ++i) x[i] = std::as_const(x)[0];
+  }
+  BOOST_TEST(x.owner().get().log.touches() == seen);
+}
+
+BOOST_AUTO_TEST_CASE(freed_bytes_are_not_touched_by_what_was_asked_before) {
+  fr::unified_array<u32> x({64}, 1u);
+  auto part = x.slice({0, 32});
+  part[3] = 2;
+  x.free();
+  BOOST_CHECK_THROW(part[3] = 3, fr::use_after_free);
+  BOOST_CHECK_THROW((void)std::as_const(part)[3], fr::use_after_free);
+}
+
+// R5: the mark comes right behind the work, not behind what the stream is given later. R8: newest use first.
+BOOST_AUTO_TEST_CASE(shared_arrays_are_marked_at_once) {
+  support::call_counts calls;
+  fr::backend& below = verbs();
+  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+  fr::stream a = stream_on(0), b = stream_on(1);
+  fr::unified_array<u32> x({64}, 0u), unrelated({64}, 0u);
+  for (int i = 0; i < 6; ++i) fr::parallel_for(a, 64, add_one{}, unrelated);
+  for (int i = 0; i < 3; ++i) fr::parallel_for(a, 64, add_one{}, x), fr::parallel_for(b, 64, add_one{}, x);
+  fr::parallel_for(a, 64, add_one{}, x);
+  const long records = calls.records;
+  fr::parallel_for(a, 64, add_one{}, x);
+  BOOST_TEST(calls.records == records + 1);
+  fr::parallel_for(a, 64, add_one{}, unrelated);
+  BOOST_TEST(calls.records == records + 1);
+  auto left = x.slice({0, 32}), right = x.slice({32, 64});
+  fr::parallel_for(a, 32, add_one{}, left), fr::parallel_for(a, 32, add_one{}, right);
+  BOOST_TEST(calls.records == records + 3);
+  const long waits = calls.stream_waits;
+  fr::parallel_for(b, 64, add_one{}, x);
+  BOOST_TEST(calls.stream_waits == waits + 1);  // for the second half, which comes after the first
+  BOOST_TEST(calls.records == records + 4);     // its own mark
+  BOOST_TEST((all_are(x, 10) && all_are(unrelated, 7)));
+}
+
+// R10
+BOOST_AUTO_TEST_CASE(logs_stay_short) {
+  std::vector<fr::stream> streams;
+  for (std::size_t i = 0; i < 4; ++i) streams.push_back(stream_on(i));
+  fr::unified_array<u32> x({1000}, 1u), y({10}, 0u);
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i + 10 <= 1000; ++i) {
+    fr::parallel_for(streams[i % 4], 10, add_from{}, y, fr::in(std::as_const(x).slice({i, i + 10})));
+    longest = std::max(longest, x.owner().get().log.uses().size());
+  }
+  BOOST_TEST(longest <= fr::access_log::usual_limit);
+  BOOST_TEST(all_are(y, 991));
+}
+
+// R13: a timeline knows those that came much later.
+BOOST_AUTO_TEST_CASE(hundreds_of_streams) {
+  over_seeds(5, [] {
+    std::vector<fr::stream> streams;
+    fr::unified_array<u32> x({64}, 0u);
+    for (std::size_t i = 0; i < 200; ++i) {
+      streams.push_back(stream_on(i));
+      fr::parallel_for(streams.back(), 64, add_one{}, x);
+    }
+    for (std::size_t i = 200; i-- > 0;) fr::parallel_for(streams[i], 64, add_one{}, x);
+    return all_are(x, 400);
+  });
+}
+
+// R13: nobody needs to touch the user's stream again.
+BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
+  support::call_counts calls;
+  fr::backend& below = verbs();
+  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+  const fr::native_stream native = verbs().create_stream(0, 0);
+  const fr::stream_ref s = fr::stream_ref::from_native(fr::devices()[0], native);
+  fr::unified_array<u32> x({64}, 0u);
+  fr::parallel_for(s, 64, add_one{}, x);
+  const long before = calls.records;
+  for (int i = 0; i < 10; ++i) fr::parallel_for(s, 64, add_one{}, x);
+  BOOST_TEST(calls.records == before + 10);
+  s.synchronize();
+  fr::stream_ref(s).release();
+  verbs().destroy_stream(native);
+  BOOST_TEST(all_are(x, 11));
+}
+
+// R16: two threads give the same two streams one joint operation after the other, on arrays that have nothing in common.
+BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
+  fr::stream a = stream_on(0), b = stream_on(1);
+  const auto turns = [&](bool swapped) {
+    const fr::host_array<u32> x({64}), y({64});
+    for (int i = 0; i < 20000; ++i) {
+      fr::access of_x = whole(x, true), of_y = whole(y, true);
+      fr::joint_guard::part parts[] = {{&a.line(), {&of_x, 1}}, {&b.line(), {&of_y, 1}}};
+      if (swapped) std::swap(parts[0], parts[1]);
+      const fr::joint_guard guard(parts);
+    }
+  };
+  const fr::ticket before = a.line().last();
+  std::thread other(turns, true);
+  turns(false);
+  other.join();
+  BOOST_TEST((a.line().last() - before == 40000u));
+}
+
+BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
+  over_seeds(100, [] {
+    fr::stream a = stream_on(0), b = stream_on(1), c = stream_on(2);
+    fr::host_array<u32> x({64}, 0u), y({64}, 0u), z({64}, 0u);
+    for (u32 i = 0; i < 5; ++i) {
+      fr::parallel_for(c, 64, add_one{}, x);
+      {
+        fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
+        fr::joint_guard::part parts[] = {{&a.line(), of_a}, {&b.line(), of_b}};
+        const fr::joint_guard guard(parts);
+        verbs().copy(a.line().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
+        verbs().copy(b.line().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
+      }
+      fr::parallel_for(c, 64, add_one{}, x);
+      fr::parallel_for(c, 64, add_from{}, z, fr::in(y));
+      if (!all_are(z, 2 * (2 * i + 1)) || !all_are(y, 2 * i + 1)) return false;
+    }
+    return all_are(x, 10);
+  });
+}
+
+// Where a device cannot reach the memory, ferry works on another stream: the user's own work on the given one comes
+// before and after all the same.
+BOOST_AUTO_TEST_CASE(work_beside_a_stream_keeps_its_order) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const fr::simulation sim("devices=2;peers=none;schedule=random:" + std::to_string(seed));
+    fr::stream s = stream_on(0);
+    const fr::device far = fr::devices()[1];
+    fr::device_array<u32> x({128}, 0u, far), y({128}, 0u, far);
+    fr::host_array<u32> from({128}, 5u), to({128}, 0u);
+    for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
+    s.synchronize();
+    verbs().copy(s.native(), x.unsynchronized_data(), from.unsynchronized_data(), 512);  // not seen by ferry
+    fr::copy(s, x.slice({0, 128, 2}), y.slice({0, 128, 2}));
+    verbs().copy(s.native(), to.unsynchronized_data(), y.unsynchronized_data(), 512);
+    s.synchronize();
+    bool right = true;
+    for (std::size_t i = 0; i < 128; ++i) right &= to.unsynchronized_data()[i] == (i % 2 ? 0u : 5u);
+    BOOST_TEST(right, "other elements than expected, seed " << seed);
+    if (!right) return;
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""Breaks the rules of ordering one at a time, in a copy of the sources: each time a test must fail.
+
+    tools/mutants.py [--sample N [--rotation R]] [--only TEXT] [--list] [--jobs N] [--seeds N] [--compiler CXX]
+
+The planted bugs are in tools/mutants_table.py; each replaces a text that must be in its file exactly once. The tests are
+those of tests/race (and the listed ones of tests/contract), built for the CPU alone. Each test case runs as a process of
+its own: a failed check, a crash and a hang count as caught. Where a bug survives, the random programs run again with more
+seeds. A run of all of them writes docs/mutants.md. --sample takes N of them; which ones changes every day, and R repeats it.
+Exit status: 0 all caught, 1 some survived, 2 the tests fail unbroken, or a bug cannot be planted any more.
+"""
+import argparse
+import collections
+import concurrent.futures
+import datetime
+import os
+import pathlib
+import queue
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from mutants_table import MUTANTS
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "mutants.md"
+FOLDERS = ["core/include", "core/src", "tests/race", "tests/support", "tests/contract"]
+SOURCES = ["core/src/*.cpp", "core/src/sim/*.cpp", "core/src/host/*.cpp", "tests/race/*.cpp", "tests/support/*.cpp",
+           "tests/contract/graphs_test.cpp", "tests/contract/fixture_test.cpp"]
+# -g1: lines, by which to find the objects that hold the code of a line of a header.
+FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DBOOST_TEST_DYN_LINK", "-Icore/include",
+         "-Icore/src", "-Itests"]
+LIBRARIES = ["-lboost_unit_test_framework", "-pthread"]
+SHORTEST_LIMIT = 20                        # seconds until a test counts as hanging; more for one that is slow unbroken
+
+Mutant = collections.namedtuple("Mutant", "rule name edits")
+Outcome = collections.namedtuple("Outcome", "test how seconds")       # of a test that did not pass
+
+
+def fail(text):
+    print(f"mutants: {text}", file=sys.stderr)
+    sys.exit(2)
+
+
+def run(command, cwd):
+    done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+class Stale(Exception):
+    pass
+
+
+def planted(tree, mutant):
+    """The new text of each file that the mutant changes, and the lines that it replaces: {file: (text, [(first, last)])}."""
+    changed = {}
+    for file, old, new in mutant.edits:
+        original = (tree / file).read_text()
+        text, lines = changed.get(file, (original, []))
+        if text.count(old) != 1:
+            raise Stale(f"'{mutant.name}' is stale: {file} has this {text.count(old)} times, not once:\n{old}")
+        first = original.count("\n", 0, max(original.find(old), 0)) + 1
+        lines.append((first, first + old.count("\n")))
+        changed[file] = text.replace(old, new), lines
+    return changed
+
+
+class Program:
+    """The tests, unbroken: objects, what each depends on, and the test cases with the seconds that they take."""
+
+    def __init__(self, work, options):
+        self.work, self.options = work, options
+        self.tree, self.objects = work / "unbroken", work / "objects"
+        self.objects.mkdir()
+        for folder in FOLDERS:
+            shutil.copytree(ROOT / folder, self.tree / folder, ignore=shutil.ignore_patterns("cuda"))
+        self.sources = [str(f.relative_to(self.tree)) for pattern in SOURCES for f in sorted(self.tree.glob(pattern))]
+        self.compiler = (["ccache"] if shutil.which("ccache") else []) + [options.compiler]
+        self.lines = {}
+
+    def compile(self, tree, source, to):
+        map_here = f"-ffile-prefix-map={tree}=."
+        command = self.compiler + FLAGS + [map_here, "-MMD", "-c", source, "-o", str(to)]
+        status, text = run(command, tree)
+        if status:
+            fail(f"{source} does not compile\n{text}")
+
+    def link(self, objects, to):
+        status, text = run([self.options.compiler, *map(str, objects), "-o", str(to), *LIBRARIES], self.work)
+        if status:
+            fail(f"the tests do not link\n{text}")
+
+    def object(self, source, folder=None):
+        return (folder or self.objects) / (source.replace("/", "_") + ".o")
+
+    def build(self):
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            list(pool.map(lambda s: self.compile(self.tree, s, self.object(s)), self.sources))
+        self.link([self.object(s) for s in self.sources], self.work / "tests")
+
+    def check(self):
+        self.cases, suite = {}, ""
+        for line in run([self.work / "tests", "--list_content"], self.work)[1].splitlines():
+            if found := re.fullmatch(r"( *)(\w+)\*?", line):
+                if not found[1]:
+                    suite = found[2]
+                else:
+                    self.cases[f"{suite}/{found[2]}"] = 0
+        if not self.cases:
+            fail("the tests list no test case")
+        for case in self.cases:
+            started = time.monotonic()
+            if how := self.run_case(self.work / "tests", case, 600):
+                fail(f"{case} fails unbroken: {how}")
+            self.cases[case] = time.monotonic() - started
+
+    def run_case(self, program, case, limit, seeds=None, first=0):
+        """What went wrong in a test case; empty when it passed."""
+        environment = dict(os.environ, FERRY_BACKEND="sim")
+        environment.pop("FERRY_SIM", None)
+        for variable, value in (("FERRY_TEST_SEEDS", seeds), ("FERRY_TEST_FIRST_SEED", first or None)):
+            environment.pop(variable, None)
+            if value is not None:
+                environment[variable] = str(value)
+        command = [str(program), f"--run_test={case}", "--catch_system_errors=no", "--color_output=no"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              env=environment) as child:
+            try:
+                text, _ = child.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.communicate()
+                return "hangs"
+        if child.returncode == 0:
+            return ""
+        seed = re.search(r"\bseed (\d+)", text)
+        if seed:
+            return f"seed {seed[1]}"
+        return "crashes" if child.returncode < 0 else "fails"
+
+    def holders(self, header, lines):
+        """The sources whose objects hold code of these lines of a header; all that include it when none does."""
+        including = []
+        for s in self.sources:
+            if re.search(rf"(^|[ /]){re.escape(header)}\b", self.object(s).with_suffix(".d").read_text(), re.M):
+                including.append(s)
+        name = pathlib.Path(header).name
+        wanted = {n for first, last in lines for n in range(first, last + 1)}
+        holding = [s for s in including if wanted & self.lines_of(s, name)]
+        return holding or including
+
+    def lines_of(self, source, name):
+        if source not in self.lines:
+            found = collections.defaultdict(set)
+            _, text = run(["objdump", "--dwarf=decodedline", str(self.object(source))], self.work)
+            for file, line in re.findall(r"^(\S+\.hpp) +(\d+) +0", text, re.M):
+                found[file].add(int(line))
+            self.lines[source] = found
+        return self.lines[source][name]
+
+    def broken(self, mutant, worker):
+        """Builds the tests with the mutant planted, in the worker's copy of the sources."""
+        tree, objects = self.work / f"tree{worker}", self.work / f"objects{worker}"
+        if not tree.exists():
+            shutil.copytree(self.tree, tree)
+            objects.mkdir()
+        changed = planted(self.tree, mutant)
+        sources = set()
+        for file, (_, lines) in changed.items():
+            sources.update([file] if file in self.sources else self.holders(file, lines))
+        try:
+            for file, (text, _) in changed.items():
+                (tree / file).write_text(text)
+            for s in sorted(sources):
+                self.compile(tree, s, self.object(s, objects))
+        finally:
+            for file in changed:
+                shutil.copyfile(self.tree / file, tree / file)
+        program = self.work / f"tests{worker}"
+        self.link([self.object(s, objects if s in sources else None) for s in self.sources], program)
+        return program
+
+    def try_out(self, mutant, worker):
+        """The test cases that catch a mutant."""
+        program = self.broken(mutant, worker)
+        outcomes = []
+
+        def attempt(case, limit, seeds=None, first=0):
+            started = time.monotonic()
+            if how := self.run_case(program, case, limit, seeds, first):
+                outcomes.append(Outcome(case, how, time.monotonic() - started))
+
+        for case, usual in self.cases.items():
+            if outcomes and outcomes[-1].how == "hangs":
+                break                      # slow, and enough
+            attempt(case, max(SHORTEST_LIMIT, 10 * usual))
+        for case in self.cases:
+            if not outcomes and case.startswith("random_programs/") and "thread" in case:
+                attempt(case, 300, self.options.seeds, 1000)
+        return outcomes
+
+
+def cell(text):
+    return text.replace("|", "\\|")
+
+
+def caught_by(outcomes):
+    return ", ".join(f"`{o.test}`" + ("" if o.how == "fails" else f" ({o.how})") for o in outcomes) or "**SURVIVED**"
+
+
+def page(results):
+    rows = [f"| {m.rule} | {cell(m.name)} | {cell(caught_by(outcomes))} |" for m, outcomes in results]
+    return "\n".join([
+        "# Planted bugs", "",
+        "Written by `./dev mutants`, which plants each of these bugs (`tools/mutants_table.py`) in a copy of the sources and runs",
+        "the tests of `tests/race`, on the simulator. In brackets: the first seed of the random programs that saw it; with two",
+        "threads that differs from run to run.", "", f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
+        "| rule | bug | caught by |", "|---|---|---|", *rows, ""])
+
+
+def choose(mutants, options):
+    if options.only:
+        mutants = [m for m in mutants if options.only.lower() in m.name.lower()]
+        if not mutants:
+            fail(f"no bug has '{options.only}' in its name: see --list")
+    if options.sample and options.sample < len(mutants):
+        rotation = options.rotation if options.rotation is not None else datetime.date.today().toordinal()
+        print(f"a sample of {options.sample}: --rotation {rotation} repeats it")
+        mutants = [mutants[(rotation * options.sample + i) % len(mutants)] for i in range(options.sample)]
+    return mutants
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, metavar="N", help="N of the bugs, others every day")
+    parser.add_argument("--rotation", type=int, metavar="R", help="which sample")
+    parser.add_argument("--only", metavar="TEXT", help="the bugs with TEXT in their names")
+    parser.add_argument("--list", action="store_true", help="list the bugs, and check that each can be planted")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seeds", type=int, default=3000, help="of the random programs, where a bug survives at first")
+    parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"))
+    options = parser.parse_args()
+
+    every = [Mutant(rule, name, edits) for rule, name, *edits in MUTANTS]
+    stale = []
+    for m in every:
+        try:
+            planted(ROOT, m)
+        except Stale as text:
+            stale.append(str(text))
+    if stale:
+        fail("\n".join(stale))
+    if options.list:
+        for m in every:
+            print(f"{m.rule or '-':4} {m.name}")
+        return
+    mutants = choose(every, options)
+
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ferry-mutants-") as folder:
+        program = Program(pathlib.Path(folder), options)
+        program.build()
+        built = time.monotonic()
+        program.check()
+        print(f"{len(program.cases)} test cases; built in {built - started:.0f} s, pass in {time.monotonic() - built:.0f} s",
+              flush=True)
+        workers = queue.SimpleQueue()
+        for i in range(options.jobs):
+            workers.put(i)
+        done, printing = 0, threading.Lock()
+
+        def attempt(m):
+            nonlocal done
+            worker, began = workers.get(), time.monotonic()
+            outcomes = program.try_out(m, worker)
+            workers.put(worker)
+            with printing:
+                done += 1
+                print(f"[{done}/{len(mutants)}] {m.rule:3} {m.name}: {caught_by(outcomes)}, "
+                      f"{time.monotonic() - began:.0f} s", flush=True)
+            return m, outcomes
+
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            try:
+                results = list(pool.map(attempt, mutants))
+            except SystemExit:
+                pool.shutdown(cancel_futures=True)
+                raise
+    survivors = [m.name for m, outcomes in results if not outcomes]
+    print(f"{len(results) - len(survivors)} of {len(results)} planted bugs are caught, in {time.monotonic() - started:.0f} s")
+    for name in survivors:
+        print(f"SURVIVED: {name}")
+    if len(mutants) == len(every):
+        PAGE.write_text(page(results))
+    sys.exit(1 if survivors else 0)
+
+
+if __name__ == "__main__":
+    main()

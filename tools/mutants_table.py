@@ -1,0 +1,141 @@
+"""The planted bugs of tools/mutants.py: rule of docs/ordering.md, name, and edits (file, text there exactly once, new text)."""
+
+TIMELINE, TIMELINES = "core/src/timeline.cpp", "core/src/timelines.cpp"
+LOG, GUARD = "core/src/access_log.cpp", "core/src/access_guard.cpp"
+POOL, ALLOCATION, STREAM = "core/src/pool.cpp", "core/src/allocation.cpp", "core/src/stream.cpp"
+CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
+LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
+ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
+
+OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
+ORDER = "  locked_logs locked(uses);\n  wait_for_what_conflicts(on, uses);\n  at_ = on.reserve();"       # in access_guard
+
+MUTANTS = [
+    # The log: who waits for whom.
+    ("R8", "no wait before a read", (LOG_HPP, OWN_USES, "if ((who && !write) || u.by == who ||")),
+    ("R8", "no wait before a write after reads", (LOG_HPP, OWN_USES, "if ((who && write && !u.write) || u.by == who ||")),
+    ("R8", "no wait before a write after a write", (LOG_HPP, OWN_USES, "if ((who && write && u.write) || u.by == who ||")),
+    ("R7", "the CPU reads without waiting", (LOG_HPP, OWN_USES, "if ((!who && !write) || u.by == who ||")),
+    ("R7", "the CPU writes without waiting", (LOG_HPP, OWN_USES, "if ((!who && write) || u.by == who ||")),
+    ("R8", "readers wait for readers", (LOG_HPP, "!(write || u.write) || ", "")),
+    ("R9", "uses of other bytes conflict too", (LOG_HPP, "!u.where.overlaps(where) || u.by->finished", "u.by->finished")),
+    ("R8", "oldest use first", (LOG_HPP, "logged_use& u = uses_[i];", "logged_use& u = uses_[uses_.size() - 1 - i];")),
+    ("R8", "uses of the own stream count as shared", (LOG_HPP, OWN_USES, "if (")),
+    ("R7", "waits even for what is finished",
+     (LOG_HPP, "!u.where.overlaps(where) || u.by->finished(u.at)", "!u.where.overlaps(where) || (!who && u.by->finished(u.at))"),
+     (TIMELINE, "if (&other == this || other.finished(t)) return;", "if (&other == this) return;")),
+    ("R9", "a reader replaces all readers", (LOG_HPP, "(write || (u.by == &by && !u.write))", "(write || !u.write)")),
+    ("R9", "a read erases its own earlier write", (LOG_HPP, "(write || (u.by == &by && !u.write))", "(write || u.by == &by)")),
+    ("R9", "a partly covered use is erased", (LOG_HPP, "return where.covers(u.where) &&", "return where.overlaps(u.where) &&")),
+    ("R9", "work that was given counts as finished", (LOG, "replaced || u.by->finished(u.at)", "replaced || u.by->last() >= u.at")),
+    ("R9", "the hull of a view that goes backwards", (VIEW, "(reach < 0 ? low : high) += reach;", "if (reach > 0) high += reach;")),
+    ("R10", "joining keeps the smaller ticket", (LOG, "into.at = std::max(into.at, u.at);", "into.at = std::min(into.at, u.at);")),
+    ("R10", "joining keeps the first range",
+     (LOG, "into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};", "")),
+    ("R10", "joining makes no difference between reads and writes",
+     (LOG, "(uses_[k].by != u.by || uses_[k].write != u.write)", "uses_[k].by != u.by")),
+    ("R10", "logs grow without limit", (LOG, "if (uses_.size() > limit_) join_by_timeline();", "")),
+    # The CPU's counters.
+    ("R7", "reads do not bump the CPU's counter", (LOG_HPP, "    bump(touches_);\n    if (write)", "    if (write) bump(touches_);\n    if (write)")),
+    ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) bump(writes_);\n", "")),
+    ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "if (pending.all()) return pending.seen;", "return pending.seen;")),
+    ("R7", "element writes ask like reads",
+     (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] wait_for_host(write);",
+      "if (!permission_.may_read(log)) [[unlikely]] wait_for_host(false && write);")),
+    ("R7", "iterators for writing ask like reads", (VIEW, "wait_for_host(!std::is_const_v<U>);", "wait_for_host(false);")),
+    ("R7", "every element access asks", (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]", "(void)log;")),
+    # Marks.
+    ("R2", "a mark claims a ticket not given", (TIMELINE, "timeline::record() {\n  const ticket covers = last();", "timeline::record() {\n  const ticket covers = last() + 1;")),
+    ("R2", "covers is read after the record",
+     (TIMELINE, "timeline::record() {\n  const ticket covers = last();", "timeline::record() {\n"),
+     (TIMELINE, "  verbs_.record(marks_[next].event, stream_);\n", "  verbs_.record(marks_[next].event, stream_);\n  const ticket covers = last();\n")),
+    ("R2", "an older mark than the ticket", (TIMELINE, "if (marks_[older].covers < t) break;", "if (marks_[older].covers + 1 < t) break;")),
+    ("R2", "marks are never used twice", (TIMELINE, "if (marks_[newest_].covers < t && !is_resting()) return record();", "if (!is_resting()) return record();")),
+    ("R5", "every submission is marked", (GUARD, "locked.add_and_unlock(on, at_) || on.marks_always();", "locked.add_and_unlock(on, at_) || true;")),
+    ("R5", "shared logs are not marked", (GUARD, "locked.add_and_unlock(on, at_) || on.marks_always();", "locked.add_and_unlock(on, at_) && on.marks_always();")),
+    ("R5", "once shared, always marked", (LOG_HPP, "return shared_ > 0 && shared_-- > 0;", "return shared_ > 0;")),
+    ("R6", "events are recycled across timelines",
+     (TIMELINE, "    for (mark_type& m : marks_) m.event = verbs_.create_event(device, false);\n",
+      "    static std::array<std::array<native_event, 16>, 64> events;      // of the first timeline of each device\n"
+      "    if (id == 0) events = {};\n"
+      "    auto& mine = events[static_cast<std::size_t>(device)];\n"
+      "    for (std::size_t i = 0; i < marks_.size(); ++i) {\n"
+      "      if (!mine[i].handle) mine[i] = verbs_.create_event(device, false);\n"
+      "      marks_[i].event = mine[i];\n"
+      "    }\n")),
+    # Clocks and what is finished.
+    ("R3", "a clock claims all that was given", (TIMELINE, "    learn(other, m.covers);\n", "    learn(other, other.last());\n")),
+    ("R3", "a clock is ahead by one", (TIMELINE, "if (known_[other.id_].behind >= t) return;", "if (known_[other.id_].behind + 1 >= t) return;")),
+    ("R3", "a clock holds for work given before the wait", (TIMELINE, "f = {behind, last() + 1, &of};", "f = {behind, last(), &of};")),
+    ("R3", "waits already made are made again", (TIMELINE, "    if (known_[other.id_].behind >= t) return;\n", "")),
+    ("R4", "clocks are inherited whole", (TIMELINE, "if (f.of && f.since <= m.covers && f.of != this) learn", "if (f.of && f.of != this) learn")),
+    ("R4", "clocks are inherited, off by one", (TIMELINE, "if (f.of && f.since <= m.covers && f.of", "if (f.of && f.since <= m.covers + 1 && f.of")),
+    ("R4", "clocks are not inherited", (TIMELINE, "if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);", "(void)f;")),
+    ("R7", "finished is inherited whole", (TIMELINE, "if (f.of && f.since <= covers) raise", "if (f.of) raise")),
+    ("R7", "finished is inherited, off by one", (TIMELINE, "if (f.of && f.since <= covers) raise", "if (f.of && f.since <= covers + 1) raise")),
+    ("R7", "finished is raised to all that was given", (TIMELINE, "    verbs_.synchronize(m.event);\n    finish(m.covers);", "    verbs_.synchronize(m.event);\n    finish(last());")),
+    ("R7", "finished counts what came during a synchronize", (TIMELINE, "or_give_up([&] { verbs_.synchronize(stream_); });\n  finish(covers);", "or_give_up([&] { verbs_.synchronize(stream_); });\n  finish(last());")),
+    ("R7", "what the CPU waited for is forgotten", (TIMELINE, "  raise(finished_, covers);\n", "")),
+    # Tickets and locks.
+    ("R1", "a stream does not await the ticket that it follows", (TIMELINE, "  other.given(t);\n", "")),
+    ("R1", "the CPU does not await the ticket that it waits for", (TIMELINE, "  if (finished(t)) return;\n  given(t);\n", "  if (finished(t)) return;\n")),
+    ("R1", "submissions do not take their turn", (GUARD, "  on.begin(at_);\n", "")),
+    ("R1", "a ticket is reserved before the logs are locked",
+     (GUARD, ORDER, "  at_ = on.reserve();\n  locked_logs locked(uses);\n  wait_for_what_conflicts(on, uses);")),
+    ("R1", "logs are unlocked between waiting and logging",
+     (GUARD, ORDER, "  {\n    locked_logs first(uses);\n    wait_for_what_conflicts(on, uses);\n  }\n  locked_logs locked(uses);\n  at_ = on.reserve();")),
+    ("R1", "a log is unlocked before its use is added", (GUARD, "      l.add(on, at,", "      l.unlock();\n      l.add(on, at,")),
+    ("R14", "only the first log is locked",
+     (GUARD, "each_log(uses_, [](access_log& l) { l.lock(); });", "if (!uses_.empty()) uses_[0].what->log.lock();")),
+    ("R14", "an array that is passed twice is locked twice", (GUARD, "if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->log);", "f(uses[i].what->log);")),
+    ("R14", "logs are locked in the order of the arguments",
+     (GUARD, "for (std::size_t j = i; j > 0 && std::less<>{}(uses[j].what, uses[j - 1].what); --j)", "for (std::size_t j = i; j > i;)")),
+    ("R16", "joint operations reserve one ticket after the other", (GUARD, "      std::lock_guard lock(global);\n", "")),
+    ("R16", "joint operations do not wait", (GUARD, "    for (part& p : parts) wait_for_what_conflicts(*p.on, p.uses);\n", "")),
+    ("R16", "joint operations are not logged", (GUARD, "a.what->log.add(*p.on, p.at, a.where, a.write);", "(void)a;")),
+    # Raw pointers.
+    ("R11", "an open use is answered by an existing event", (TIMELINE, "  const ticket t = reserve();\n  begin(t);\n  submitted(t);\n  return t;", "  return last();")),
+    ("R11", "an open use is closed by its own stream",
+     (LOG_HPP, "if (u.at != open_ticket || u.by != &by) u.at = at;", "u.at = at;"),
+     (LOG, "if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;", "")),
+    ("R11", "an open use is closed when taken", (GUARD, "locked.add_and_unlock(on, open_ticket);", "locked.add_and_unlock(on, on.close());")),
+    ("R11", "an open use is never closed", (LOG_HPP, "if (u.at == open_ticket) u.at = u.by->close();", "if (u.at == open_ticket) continue;")),
+    ("R11", "a raw pointer is not logged", (GUARD, "  locked.add_and_unlock(on, open_ticket);\n", "")),
+    # Pools.
+    ("R12", "bytes are reused without their log", (POOL, "  a.log.invalidate();\n  a.is_free = true;\n", "  a.log.keep_only({});\n  a.is_free = true;\n")),
+    ("R12", "split loses uses", (POOL, "  rest->log.inherit(a.log);\n", "")),
+    ("R12", "split keeps only the uses that lie in one part", (LOG, "return !u.where.overlaps(where);", "return !where.covers(u.where);")),
+    ("R12", "join loses uses", (POOL, "  a.log.inherit(next.log);\n", "")),
+    ("R12", "trim does not wait", (POOL, "    wait_for_uses(a->log, a->range(), true);\n", "")),
+    ("R12", "free() leaves what the CPU had asked valid",
+     (POOL, "  a.log.invalidate();\n  a.is_free = true;\n", "  a.is_free = true;\n"),
+     (POOL, "  a->log.invalidate();", "  ")),
+    ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1;", "(now & references_mask) <= 2;")),
+    ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
+    # Streams and timelines.
+    ("R13", "a stream of the stock is a new one, without a wait",
+     (TIMELINES, "  std::lock_guard lock(mutex_);\n  stock_[{t.device()", "  t.expect_timelines(0);\n  std::lock_guard lock(mutex_);\n  stock_[{t.device()"),
+     (TIMELINE, "  if (known_.size() < count) known_.resize(count);\n",
+      "  if (known_.size() < count) known_.resize(count);\n  if (count == 0) stream_ = verbs_.create_stream(device_, priority_);\n")),
+    ("R13", "a foreign stream is released without a mark", (TIMELINE, "  close();\n  mark();\n", "  close();\n  if (why == captured) mark();\n")),
+    ("R13", "a released stream is recorded", (TIMELINE_HPP, "load(std::memory_order_acquire) & (released | captured)", "load(std::memory_order_acquire) & captured")),
+    ("R13", "foreign streams are not marked", (TIMELINE_HPP, "return origin_ != stream_origin::own;", "return false;")),
+    ("R13", "old timelines have no room to know new ones", (TIMELINES, "  for (auto& t : all_) t->expect_timelines(expected_);\n", "")),
+    ("R13", "waiting for a stream covers only what ferry saw", (STREAM, "timeline_->follow(*other.timeline_, other.timeline_->close());", "timeline_->follow(*other.timeline_, other.timeline_->last());")),
+    # Capture.
+    ("R18", "no wait between the streams of a capture", (CAPTURE, "        verbs_.wait(on.stream(), steps_[u.step].done);\n", "        (void)u;\n")),
+    ("R18", "inside a capture reads conflict with nothing", (CAPTURE, "if ((u.write || a.write) && u.where", "if (a.write && u.where")),
+    ("R18", "a captured stream is not marked first", (TIMELINE, "  close();\n  mark();\n", "  close();\n  if (why == released) mark();\n")),
+    ("R18", "a captured stream is not left alone", (TIMELINE_HPP, "load(std::memory_order_acquire) & (released | captured)", "load(std::memory_order_acquire) & released")),
+    ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(s.line(), uses);", "access_guard guard(s.line(), {});")),
+    ("R18", "a graph's launch logs reads only", (CAPTURE, "g.uses.push_back({what, r, write});", "g.uses.push_back({what, r, false});")),
+    ("R18", "a graph forgets ranges inside others", (CAPTURE, "out.back().end = std::max(out.back().end, r.end);", "out.back().end = r.end;")),
+    ("R18", "a graph keeps no array alive", (CAPTURE, "    if (!logs_.contains(a.what)) keep_.push_back(allocation_ref::another(*a.what));\n", "")),
+    ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get();", "(void)r;")),
+    # Declared uses.
+    ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous, a.mode", "a.mode != access_mode::out, a.mode")),
+    ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in);", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout);")),
+    ("R9", "a copy does not log its source", (COPY, "if (is_array(from)) uses.add(*from.owner, from.bytes, false);", "(void)from;")),
+    ("", "work beside a stream does not come after it", (COPY, "  other.wait(s);\n", "")),
+    ("", "a stream does not come after work beside it", (COPY, "  s.wait(other);\n", "")),
+]
