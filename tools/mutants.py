@@ -4,8 +4,8 @@
     tools/mutants.py [--sample N [--rotation R]] [--only TEXT] [--list] [--jobs N] [--seeds N] [--compiler CXX]
 
 The planted bugs are in tools/mutants_table.py; each replaces a text that must be in its file exactly once. The tests are
-those of tests/race (and the listed ones of tests/contract), built for the CPU alone. Each test case runs as a process of
-its own: a failed check, a crash and a hang count as caught. Where a bug survives, the random programs run again with more
+those of tests/race, built for the CPU alone. Each test case runs as a process of its own: a failed check, a crash and a
+hang count as caught. Where a bug survives, the random programs run again with more
 seeds. A run of all of them writes docs/mutants.md. --sample takes N of them; which ones changes every day, and R repeats it.
 Exit status: 0 all caught, 1 some survived, 2 the tests fail unbroken, or a bug cannot be planted any more.
 """
@@ -28,9 +28,8 @@ from mutants_table import MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
-FOLDERS = ["core/include", "core/src", "tests/race", "tests/support", "tests/contract"]
-SOURCES = ["core/src/*.cpp", "core/src/sim/*.cpp", "core/src/host/*.cpp", "tests/race/*.cpp", "tests/support/*.cpp",
-           "tests/contract/graphs_test.cpp", "tests/contract/fixture_test.cpp"]
+FOLDERS = ["core/include", "core/src", "tests/race", "tests/support"]
+SOURCES = ["core/src/*.cpp", "core/src/sim/*.cpp", "core/src/host/*.cpp", "tests/race/*.cpp", "tests/support/*.cpp"]
 # -g1: lines, by which to find the objects that hold the code of a line of a header.
 FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DBOOST_TEST_DYN_LINK", "-Icore/include",
          "-Icore/src", "-Itests"]

@@ -17,7 +17,12 @@ namespace {
 // A handful: insertion sort, by address.
 void sort_by_log(std::span<access> uses) {
   for (std::size_t i = 1; i < uses.size(); ++i)
-    for (std::size_t j = i; j > 0 && std::less<>{}(uses[j].what, uses[j - 1].what); --j) std::swap(uses[j], uses[j - 1]);
+    if (std::less<>{}(uses[i].what, uses[i - 1].what)) {
+      const access moved = uses[i];
+      std::size_t j = i;
+      for (; j > 0 && std::less<>{}(moved.what, uses[j - 1].what); --j) uses[j] = uses[j - 1];
+      uses[j] = moved;
+    }
 }
 
 template <class F>

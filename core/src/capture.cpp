@@ -64,7 +64,11 @@ void capture_session::order(timeline& on, std::span<access> uses) {
   }
   steps_.push_back({&on, fresh_event(on.device())});
   for (const access& a : uses) {
-    if (!logs_.contains(a.what)) keep_.push_back(allocation_ref::another(*a.what));
+    if (!logs_.contains(a.what)) {
+      keep_.push_back(allocation_ref::another(*a.what));
+      std::lock_guard lock(a.what->log);
+      a.what->log.invalidate();            // the CPU must ask again, and is refused
+    }
     std::vector<local_use>& log = logs_[a.what];
     log.push_back({steps_.size() - 1, a.where, a.write});
   }

@@ -1,10 +1,21 @@
 #include "ferry/core/operation.hpp"
 
+#include "ferry/core/error.hpp"
+
 namespace ferry::detail {
 
-void need_peers(machine& m, int device, std::span<const access> uses) {
-  for (const access& a : uses)
-    if (a.what->kind == memory_kind::device) m.need_peer(device, a.what->device);
+void need_access(stream_ref s, std::span<const access> uses, reach how) {
+  machine& m = machine::current();
+  if (&s.line().family() != &m.streams())
+    throw invalid_argument("the stream belongs to another machine (another backend or simulation) than the current one: "
+                           "make streams and arrays inside the same ferry::simulation");
+  for (const access& a : uses) {
+    if (&a.what->home->verbs() != &m.verbs())
+      throw invalid_argument("the array '" + a.what->name +
+                             "' belongs to another machine (another backend or simulation) than the current one: make "
+                             "streams and arrays inside the same ferry::simulation");
+    if (how == reach::by_kernel && a.what->kind == memory_kind::device) m.need_peer(s.line().device(), a.what->device);
+  }
 }
 
 }  // namespace ferry::detail

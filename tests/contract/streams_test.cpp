@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(polling_comes_to_an_end) {
 BOOST_AUTO_TEST_CASE(waiting_for_streams_and_events_orders_unseen_work) {
   const fr::stream a{fr::devices().front()}, b{fr::devices().back()};
   auto& verbs = fr::machine::current().verbs();
-  for (const bool by_event : {false, true}) {
+  for (const bool by_event : {false, true, false, true, false, true, false, true}) {
     fr::host_array<int> x({1000}, 0), y({1000}, 0);
     a.synchronize(), b.synchronize(), fr::default_stream(fr::device(0)).synchronize();
     set_ints(a.native(), x.unsynchronized_data(), 1000, 7);

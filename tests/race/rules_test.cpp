@@ -219,6 +219,27 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
   });
 }
 
+// R18: arrays that are gone live on in the graph, and the bytes of freed ones are not touched by it.
+BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
+  over_seeds(20, [] {
+    fr::stream s = stream_on(0);
+    fr::device_array<u32> y({64}, 0u), freed({64}, 0u);
+    auto make = [&] {
+      fr::device_array<u32> x({64}, 3u);
+      return fr::capture(s, [&] { fr::parallel_for(s, 64, add_from{}, y, fr::in(x)); });
+    };
+    fr::graph g = make();
+    fr::device_array<u32> other({64}, 7u);  // would get the bytes of x
+    g.launch(s);
+    g.launch(s);
+    fr::graph h = fr::capture(s, [&] { fr::parallel_for(s, 64, add_one{}, freed); });
+    freed.free();
+    fr::device_array<u32> another({64}, 8u);
+    BOOST_CHECK_THROW(h.launch(s), fr::use_after_free);
+    return all_are(y, 6) && all_are(other, 7) && all_are(another, 8);
+  });
+}
+
 // Where a device cannot reach the memory, ferry works on another stream: the user's own work on the given one comes
 // before and after all the same.
 BOOST_AUTO_TEST_CASE(work_beside_a_stream_keeps_its_order) {

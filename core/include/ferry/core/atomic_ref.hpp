@@ -11,6 +11,8 @@
 namespace ferry {
 
 // Relaxed atomic operations on an object of 4 or 8 bytes, among all threads of all devices and the CPU. Arithmetic types.
+// In pinned memory of the CPU they hold only on GPUs with native atomics over their bus (cudaDevAttrHostNativeAtomicSupported;
+// not over PCIe): use device or unified arrays.
 template <class T>
 class atomic_ref {
   static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),

@@ -19,8 +19,9 @@ enum class reach : std::uint8_t {
 
 namespace detail {
 
-// Grants what a kernel on `device` needs. Throws peer_access_error.
-void need_peers(machine& m, int device, std::span<const access> uses);
+// Whether the work can be given to s: stream and arrays are of the current machine, and a kernel reaches the memory, for
+// which peers are granted. Throws invalid_argument, peer_access_error.
+void need_access(stream_ref s, std::span<const access> uses, reach how);
 
 // Makes a device current for the calling thread, for a scope.
 class current_device_scope {
@@ -38,7 +39,7 @@ class current_device_scope {
 // The one way to submit: what submit(native_stream) gives to the stream comes after all that `uses` must come after.
 template <class Submit>
 void submit_ordered(stream_ref s, std::span<access> uses, reach how, Submit submit) {
-  if (how == reach::by_kernel) need_peers(machine::current(), s.line().device(), uses);
+  need_access(s, uses, how);
   access_guard guard(s.line(), uses);
   submit(s.line().stream());
 }

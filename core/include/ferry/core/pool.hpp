@@ -39,6 +39,7 @@ class caching_pool {
   // Gives segments that are free as a whole back to the backend, after waiting for their uses. Returns the bytes.
   std::size_t trim();
   pool_statistics statistics() const;
+  const backend& verbs() const { return verbs_; }
 
  private:
   struct smaller {

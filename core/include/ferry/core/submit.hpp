@@ -56,7 +56,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), false);
-  detail::need_peers(machine::current(), s.line().device(), uses.get());
+  detail::need_access(s, uses.get(), reach::by_kernel);
   open_use(s.line(), uses.get());
   return v.unsynchronized_data();
 }
@@ -64,7 +64,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 T* pointer(array_view<T, Rank, Kind>& v, stream_ref s) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), true);
-  detail::need_peers(machine::current(), s.line().device(), uses.get());
+  detail::need_access(s, uses.get(), reach::by_kernel);
   open_use(s.line(), uses.get());
   return v.unsynchronized_data();
 }
