@@ -1,0 +1,69 @@
+// prefetch and advise: where pages go, in which order, and what is refused.
+#include <map>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/ferry.hpp>
+
+#include "sim/sim_backend.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t page = std::size_t{2} << 20;
+
+std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
+  auto& sim = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
+  return sim.residency(a.unsynchronized_data(), a.size());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(migration)
+
+BOOST_AUTO_TEST_CASE(pages_go_where_they_are_sent) {
+  fr::simulation sim("devices=2;memory=64MiB");
+  fr::unified_array<char> a({8 * page});
+  for (char& c : a) c = 'x';
+  fr::prefetch(a.slice({0, 4 * page}), fr::devices()[1]);
+  fr::default_stream(fr::devices()[1]).synchronize();
+  auto places = places_of(a);
+  BOOST_TEST(places[1] == 4 * page);
+  BOOST_TEST(places[-1] == 4 * page);
+  fr::prefetch(a, fr::host);
+  fr::default_stream(fr::devices()[0]).synchronize();
+  BOOST_TEST(places_of(a)[-1] == 8 * page);
+  BOOST_TEST((a[0] == 'x' && a[8 * page - 1] == 'x'));
+}
+
+// A prefetch is work on its stream: behind what writes the array, and before what writes it next; under any schedule.
+BOOST_AUTO_TEST_CASE(contents_do_not_change) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    fr::simulation sim("devices=3;memory=64MiB;schedule=random:" + std::to_string(seed));
+    fr::stream s[] = {fr::stream(fr::devices()[0]), fr::stream(fr::devices()[1]), fr::stream(fr::devices()[2])};
+    fr::unified_array<int> a({1000}, 0);
+    for (int i = 1; i <= 10; ++i) {
+      fr::fill(s[i % 3], a, i);
+      fr::prefetch(s[(i + 1) % 3], a, fr::devices()[static_cast<std::size_t>(i) % 3]);
+      fr::prefetch(s[(i + 2) % 3], a, fr::host);
+    }
+    BOOST_TEST((a[0] == 10 && a[999] == 10), "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bad_places_are_refused) {
+  fr::simulation sim("devices=2");
+  fr::unified_array<int> a({10}, 1), none({0});
+  BOOST_CHECK_THROW(fr::prefetch(a, fr::device(2)), fr::invalid_argument);
+  BOOST_CHECK_THROW(fr::advise(a, fr::advice::preferred_location, fr::device(7)), fr::invalid_argument);
+  fr::prefetch(none, fr::devices()[1]);
+  fr::advise(none, fr::advice::read_mostly);
+  fr::advise(a, fr::advice::read_mostly);
+  fr::advise(a, fr::advice::accessed_by, fr::devices()[1]);
+  a.free();
+  BOOST_CHECK_THROW(fr::advise(a, fr::advice::read_mostly), fr::use_after_free);
+  BOOST_CHECK_THROW(fr::prefetch(a, fr::devices()[1]), fr::use_after_free);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
