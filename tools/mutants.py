@@ -36,7 +36,7 @@ FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DBOO
          "-Icore/src", "-Itests"]
 LIBRARIES = ["-lboost_unit_test_framework", "-pthread"]
 ONE_THREAD, TWO_THREADS = "random_programs/one_thread", "random_programs/two_threads"
-SHORTEST_LIMIT = 20                        # seconds until a test counts as hanging; more for one that is slow unbroken
+SHORTEST_LIMIT = 30                        # seconds until a test counts as hanging; more for one that is slow unbroken
 
 Mutant = collections.namedtuple("Mutant", "rule name edits")
 Outcome = collections.namedtuple("Outcome", "test how seconds")       # of a test that did not pass
@@ -198,7 +198,7 @@ class Program:
         for case, usual in sorted(self.cases.items(), key=lambda c: c[0] == TWO_THREADS):
             if outcomes and (case == TWO_THREADS or outcomes[-1].how == "hangs"):
                 break                      # slow, and caught already
-            attempt(case, max(SHORTEST_LIMIT, 10 * usual))
+            attempt(case, max(SHORTEST_LIMIT, 20 * usual))
         for case in (ONE_THREAD, TWO_THREADS):
             if not outcomes:
                 attempt(case, 300, self.options.seeds, 1000)

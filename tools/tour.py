@@ -49,7 +49,7 @@ def changes(before, after):
     for line in list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]:
         if line.startswith("@@"):
             shown += [" ..."] if shown else []
-        elif line.strip():
+        elif line[1:].strip():
             shown.append(line)
     return shown
 
@@ -81,7 +81,7 @@ def self_test():
     after = ["a", "b", "C", "d", "e", "f", "g", "h"]
     assert changes(before, after) == [" b", "-c", "+C", " d", " ...", " g", "+h"], changes(before, after)
     assert changes(before, before) == []
-    assert changes(["", "a"], ["", "b"]) == ["-a", "+b"]
+    assert changes(["", "a", ""], ["", "b"]) == ["-a", "+b"]
     loop = ["int main() {", "  for (double x = 1; x > 0;) {", "    y();", "    for (;;) {", "    }", "  }", "}"]
     assert loop_of(loop) == ["for (double x = 1; x > 0;) {", "  y();", "  for (;;) {", "  }", "}"]
     assert replaced(f"1\n{BEGIN}\nold\n{END}\n2", "new\n") == f"1\n{BEGIN}\nnew\n{END}\n2"

@@ -28,6 +28,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
   for (int d = 0; d < verbs_->device_count(); ++d) {
     devices_.emplace_back(d);
     properties_.push_back(verbs_->properties(d));
+    migrates_ = migrates_ && properties_.back().concurrent_managed_access;
   }
   for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})
     for (const device d : devices_) pools_.push_back(std::make_unique<caching_pool>(*verbs_, kind, d.index(), pools));

@@ -147,6 +147,36 @@ BOOST_AUTO_TEST_CASE(logs_stay_short) {
   BOOST_TEST(all_are(y, 991));
 }
 
+// R10: joined uses still count, with the last of their tickets, all of their bytes, and reads and writes apart.
+BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
+  over_seeds(50, [] {
+    constexpr std::size_t parts = 40, width = 8, n = parts * width;
+    fr::stream a = stream_on(0), b = stream_on(1);
+    fr::unified_array<u32> x({n}, 0u), y({n}, 0u), z({n}, 0u);
+    fr::parallel_for(a, n, add_one{}, x), fr::parallel_for(b, n, add_one{}, x);  // shared: the next are marked
+    for (std::size_t i = 0; i < parts; ++i) {
+      auto from = std::as_const(x).slice({i * width, (i + 1) * width});
+      auto to = y.slice({i * width, (i + 1) * width});
+      fr::parallel_for(a, width, add_from{}, to, fr::in(from));
+    }
+    auto last = x.slice({n - width, n});
+    fr::parallel_for(b, width, add_one{}, last);
+    fr::parallel_for(b, n, add_one{}, x), fr::parallel_for(a, n, add_one{}, x);
+    for (std::size_t i = 0; i < parts; ++i) {
+      auto part = x.slice({i * width, (i + 1) * width});
+      if (i < parts / 2)
+        fr::parallel_for(a, width, add_from{}, y, fr::in(std::as_const(part)));
+      else
+        fr::parallel_for(a, width, add_one{}, part);
+    }
+    fr::parallel_for(b, width, add_from{}, z, fr::in(std::as_const(last)));
+    const auto got = fr::to_vector(y);
+    for (std::size_t i = width; i < n; ++i)
+      if (got[i] != 2) return false;
+    return std::as_const(z)[0] == 6 && std::as_const(z)[width - 1] == 6;
+  });
+}
+
 // R13: a timeline knows those that came much later.
 BOOST_AUTO_TEST_CASE(hundreds_of_streams) {
   over_seeds(5, [] {

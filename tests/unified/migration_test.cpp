@@ -52,6 +52,15 @@ BOOST_AUTO_TEST_CASE(contents_do_not_change) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(hints_do_nothing_where_unified_memory_is_pinned) {
+  fr::simulation sim("devices=2;concurrent_managed=off");
+  BOOST_TEST(!sim.get().migrates_unified());
+  fr::unified_array<int> a({1000}, 3);
+  fr::prefetch(a, fr::devices()[1]);
+  fr::advise(a, fr::advice::preferred_location, fr::devices()[1]);
+  BOOST_TEST(a[999] == 3);
+}
+
 BOOST_AUTO_TEST_CASE(bad_places_are_refused) {
   fr::simulation sim("devices=2");
   fr::unified_array<int> a({10}, 1), none({0});

@@ -65,7 +65,7 @@ void cuda_backend::enable_peer_access(int device, int peer) {
                             devices_[static_cast<std::size_t>(device)].properties.name + ") has no way to the memory of device " +
                             std::to_string(peer) + " (" + devices_[static_cast<std::size_t>(peer)].properties.name +
                             "). Copies between them still work (staged); for kernels copy the data first, or set "
-                            "FERRY_PEER_KERNELS=stage");
+                            "copy the array first (ferry::to), or use a unified array");
   if (device == peer) return;
   const relaxed_scope relaxed;
   const device_scope current(device, "enable_peer_access");

@@ -34,6 +34,9 @@ class machine {
   // Throws invalid_argument for a device that is not there.
   const device_properties& properties(int device) const;
   caching_pool& pool(memory_kind kind, int device);
+  // Whether unified memory moves between the CPU and devices. Where a device lacks concurrent managed access it is pinned
+  // memory that devices map: it stays where it is.
+  bool migrates_unified() const { return migrates_; }
   // Arrays that are alive.
   std::size_t allocations() const;
 
@@ -59,6 +62,7 @@ class machine {
   const bool simulated_;
   std::vector<device> devices_;
   std::vector<device_properties> properties_;
+  bool migrates_ = true;
   timelines streams_;
   std::vector<std::unique_ptr<caching_pool>> pools_;   // by kind and device
   std::vector<std::atomic<bool>> reaches_;             // [device, owner]

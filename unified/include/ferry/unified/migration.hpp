@@ -13,7 +13,8 @@ void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a
 }  // namespace detail
 
 // Moves the pages under a view to a device, or to the CPU with ferry::host, as work on `s`: ordered behind what writes
-// the array and before what uses it later. Never blocks. Contents do not change; whole pages move, 2 MiB or less.
+// the array and before what uses it later. Never blocks. Contents do not change; whole pages move, 2 MiB or less. Does
+// nothing where unified memory is pinned (machine::migrates_unified). Throws invalid_argument for a device not there.
 template <class T, std::size_t Rank>
 void prefetch(stream_ref s, const array_view<T, Rank, memory_kind::unified>& v, memory_location to) {
   detail::prefetch_bytes(s, v.owner(), v.bytes(), to);
@@ -32,7 +33,7 @@ void prefetch(const array_view<T, Rank, memory_kind::unified>& v, memory_locatio
   prefetch(default_stream(v.device()), v, to);
 }
 
-// Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing.
+// Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does nothing where unified memory is pinned.
 template <class T, std::size_t Rank>
 void advise(const array_view<T, Rank, memory_kind::unified>& v, advice a, memory_location where = host) {
   detail::advise_bytes(v.owner(), v.bytes(), a, where);
