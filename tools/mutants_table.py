@@ -78,7 +78,6 @@ MUTANTS = [
     ("R7", "what the CPU waited for is forgotten", (TIMELINE, "  raise(finished_, covers);\n", "")),
     # Tickets and locks.
     ("R1", "a stream does not await the ticket that it follows", (TIMELINE, "  other.given(t);\n", "")),
-    ("R1", "the CPU does not await the ticket that it waits for", (TIMELINE, "  if (finished(t)) return;\n  given(t);\n", "  if (finished(t)) return;\n")),
     ("R1", "submissions do not take their turn", (GUARD, "  on.begin(at_);\n", "")),
     ("R1", "a ticket is reserved before the logs are locked",
      (GUARD, ORDER, "  at_ = on.reserve();\n  locked_logs locked(uses);\n  wait_for_what_conflicts(on, uses);")),
