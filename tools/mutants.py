@@ -198,7 +198,7 @@ class Program:
         for case, usual in sorted(self.cases.items(), key=lambda c: c[0] == TWO_THREADS):
             if outcomes and (case == TWO_THREADS or outcomes[-1].how == "hangs"):
                 break                      # slow, and caught already
-            attempt(case, max(SHORTEST_LIMIT, 20 * usual))
+            attempt(case, max(SHORTEST_LIMIT, 10 * usual))
         for case in (ONE_THREAD, TWO_THREADS):
             if not outcomes:
                 attempt(case, 300, self.options.seeds, 1000)
@@ -225,9 +225,9 @@ def page(results):
 
 def choose(mutants, options):
     if options.only:
-        mutants = [m for m in mutants if options.only.lower() in m.name.lower()]
+        mutants = [m for m in mutants if options.only == m.rule or options.only.lower() in m.name.lower()]
         if not mutants:
-            fail(f"no bug has '{options.only}' in its name: see --list")
+            fail(f"'{options.only}' is no rule and in no name: see --list")
     if options.sample and options.sample < len(mutants):
         rotation = options.rotation if options.rotation is not None else datetime.date.today().toordinal()
         print(f"a sample of {options.sample}: --rotation {rotation} repeats it")
@@ -239,7 +239,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, metavar="N", help="N of the bugs, others every day")
     parser.add_argument("--rotation", type=int, metavar="R", help="which sample")
-    parser.add_argument("--only", metavar="TEXT", help="the bugs with TEXT in their names")
+    parser.add_argument("--only", metavar="TEXT", help="the bugs with TEXT in their names, or of the rule TEXT")
     parser.add_argument("--list", action="store_true", help="list the bugs, and check that each can be planted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seeds", type=int, default=3000, help="of the random programs, where a bug survives at first")

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/error.hpp"
 #include "capture.hpp"
+#include "ferry/core/error.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
@@ -84,8 +84,18 @@ void refuse_special(timeline& on) {
   if (on.is_released())
     throw invalid_argument("the stream was released, and work is given to it: take it by from_native again");
   if (on.is_captured())
-    throw invalid_argument("another thread is capturing the stream, and work is given to it: use a stream of this thread");
-  if (on.family().verbs().is_capturing(on.stream()))
+    throw invalid_argument(
+        "another thread is capturing the stream, and work is given to it: use a stream of this thread");
+  backend& verbs = on.family().verbs();
+  if (on.origin() == stream_origin::on_the_spot) {
+    const int current = verbs.exchange_current_device(on.device());
+    verbs.exchange_current_device(current);
+    if (current != on.device())
+      throw invalid_argument("a default stream of device " + std::to_string(on.device()) + " is used while device " +
+                             std::to_string(current) +
+                             " is current, whose default stream it names: make a ferry::stream");
+  }
+  if (verbs.is_capturing(on.stream()))
     throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
 }
 
@@ -97,8 +107,9 @@ void refuse_inside_submission(std::string_view what) {
 
 void refuse_inside_capture(std::string_view what) {
   if (this_thread_state.capture)
-    throw invalid_argument(std::string(what) + " inside a capture: a graph holds only work on arrays; move it before or "
-                                               "after ferry::capture");
+    throw invalid_argument(std::string(what) +
+                           " inside a capture: a graph holds only work on arrays; move it before or "
+                           "after ferry::capture");
 }
 
 access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
@@ -113,7 +124,7 @@ access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses
   sort_by_log(uses);
   locked_logs locked(uses);
   wait_for_what_conflicts(on, uses);
-  at_ = on.reserve();                      // after the waits: a reserved ticket waits for nobody's log (R1)
+  at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
   mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
   on.begin(at_);
   this_thread_state.submitting = true;
@@ -133,6 +144,9 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     throw not_supported("an operation of several streams cannot be captured: submit it outside ferry::capture");
   std::vector<access> all;
   for (part& p : parts) {
+    for (const part& q : parts)
+      if (&p != &q && p.on == q.on)
+        throw invalid_argument("a joint operation names one stream twice: give it one part");
     if (p.on->is_special()) refuse_special(*p.on);
     all.insert(all.end(), p.uses.begin(), p.uses.end());
   }
@@ -141,7 +155,7 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     locked_logs locked(all);
     each_log(all, [&](access_log& l) { l.expect(all.size()); });
     for (part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
-    static std::mutex global;              // all tickets at once, so that two joint operations meet in one order (R16)
+    static std::mutex global;  // all tickets at once, so that two joint operations meet in one order (R16)
     {
       std::lock_guard lock(global);
       for (part& p : parts) p.at = p.on->reserve();
@@ -164,8 +178,9 @@ void open_use(timeline& on, std::span<access> uses) {
   if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
   if (on.is_special()) refuse_special(on);
   if (on.origin() == stream_origin::on_the_spot)
-    throw invalid_argument("a raw pointer was asked for on a default stream, which cannot be marked later: "
-                           "use a stream of ferry, or one of your own by stream_ref::from_native");
+    throw invalid_argument(
+        "a raw pointer was asked for on a default stream, which cannot be marked later: "
+        "use a stream of ferry, or one of your own by stream_ref::from_native");
   sort_by_log(uses);
   locked_logs locked(uses);
   wait_for_what_conflicts(on, uses);
@@ -204,17 +219,21 @@ pending_points points_before(access_log& log, byte_range where, bool write) {
 host_access_state wait_for_uses(access_log& log, byte_range where, bool write) {
   for (;;) {
     const pending_points pending = points_before(log, where, write);
-    for (const point& p : pending.get()) p.by->wait(p.at);                 // no lock held (R7)
+    for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
     if (pending.all()) return pending.seen;
   }
 }
 
 bool uses_are_over(allocation& what, byte_range where, bool write) {
   refuse_inside_submission("ask whether work is over");
-  const pending_points pending = points_before(what.log, where, write);
-  for (const point& p : pending.get())
-    if (!p.by->poll(p.at)) return false;
-  return pending.all();
+  std::vector<point> pending;  // only looks: an open use stays open
+  {
+    std::lock_guard lock(what.log);
+    for (const logged_use& u : what.log.uses())
+      if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
+  }
+  return std::all_of(pending.begin(), pending.end(),
+                     [](const point& p) { return p.at != open_ticket && p.by->poll(p.at); });
 }
 
 host_access_state wait_for_host_access(allocation& what, byte_range where, bool write) {

@@ -8,7 +8,8 @@ std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimens
   if (s.begin > end || end > extent)
     throw invalid_argument("the slice [" + std::to_string(s.begin) + ", " + std::to_string(end) + ") in dimension " +
                            std::to_string(dimension) + " lies outside an array of shape " + shape);
-  const std::size_t step = s.step > 0 ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
+  const std::size_t step =
+      s.step > 0 ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
   return (end - s.begin + step - 1) / step;
 }
 

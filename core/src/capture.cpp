@@ -36,38 +36,59 @@ capture_session::capture_session(timeline& origin) : origin_(origin), verbs_(ori
     throw;
   }
   active_ = true;
-  fork_ = fresh_event(origin_.device());
-  verbs_.record(fork_, origin_.stream());
+  try {
+    fork_ = fresh_event(origin_.device());
+    verbs_.record(fork_, origin_.stream());
+  } catch (...) {
+    abandon();
+    throw;
+  }
   this_thread_state.capture = this;
 }
 
 capture_session::~capture_session() {
   this_thread_state.capture = nullptr;
+  abandon();
+}
+
+void capture_session::abandon() noexcept {
   try {
     if (active_) verbs_.destroy_graph(end());
-  } catch (const error&) {                 // the capture was invalid already: its body has thrown what matters
+  } catch (const error&) {  // the capture was invalid already: its body has thrown what matters
   }
-  try {
-    for (native_event e : events_) verbs_.destroy_event(e);
-  } catch (const error&) {                 // a broken device: its events go with the process
+  for (native_event e : events_) {
+    try {
+      verbs_.destroy_event(e);
+    } catch (const error&) {  // a broken device: its events go with the process
+    }
   }
+  events_.clear();
 }
 
 void capture_session::order(timeline& on, std::span<access> uses) {
   join(on);
+  std::map<timeline*, std::size_t> needed;
   for (const access& a : uses) {
     const auto log = logs_.find(a.what);
     if (log == logs_.end()) continue;
     for (const local_use& u : log->second)
-      if ((u.write || a.write) && u.where.overlaps(a.where) && steps_[u.step].on != &on)
-        verbs_.wait(on.stream(), steps_[u.step].done);
+      if ((u.write || a.write) && u.where.overlaps(a.where) && steps_[u.step].on != &on) {
+        std::size_t& behind = needed[steps_[u.step].on];
+        behind = std::max(behind, u.step + 1);
+      }
+  }
+  for (const auto& [other, step] : needed) {  // the newest step of each stream, once
+    std::size_t& behind = waited_[{&on, other}];
+    if (behind >= step) continue;
+    verbs_.wait(on.stream(), steps_[step - 1].done);
+    behind = step;
   }
   steps_.push_back({&on, fresh_event(on.device())});
   for (const access& a : uses) {
     if (!logs_.contains(a.what)) {
       keep_.push_back(allocation_ref::another(*a.what));
       std::lock_guard lock(a.what->log);
-      a.what->log.invalidate();            // the CPU must ask again, and is refused
+      a.what->log.invalidate();  // the CPU must ask again, and is refused
     }
     std::vector<local_use>& log = logs_[a.what];
     log.push_back({steps_.size() - 1, a.where, a.write});
@@ -77,7 +98,7 @@ void capture_session::order(timeline& on, std::span<access> uses) {
 void capture_session::submitted(timeline& on, std::span<access>) noexcept {
   try {
     verbs_.record(steps_.back().done, on.stream());
-  } catch (const error&) {                 // the capture is invalid; ending it says so
+  } catch (const error&) {  // the capture is invalid; ending it says so
   }
 }
 

@@ -12,7 +12,7 @@ namespace ferry {
 // What a captured graph needs to be launched: the graph, the bytes that it touches, and what keeps them alive.
 struct captured_graph {
   native_graph graph;
-  std::vector<access> uses;               // reads and writes apart, ranges merged
+  std::vector<access> uses;  // reads and writes apart, ranges merged
   std::vector<allocation_ref> keep;
 };
 
@@ -34,7 +34,7 @@ class capture_session {
   captured_graph finish();
 
  private:
-  struct step {                            // one captured submission
+  struct step {  // one captured submission
     timeline* on;
     native_event done;
   };
@@ -46,12 +46,14 @@ class capture_session {
   native_event fresh_event(int device);
   void join(timeline& on);
   native_graph end();
+  void abandon() noexcept;
   timeline& origin_;
   backend& verbs_;
   bool active_ = false;
   native_event fork_;
   std::vector<step> steps_;
   std::vector<timeline*> joined_;
+  std::map<std::pair<timeline*, timeline*>, std::size_t> waited_;  // how many steps of the second the first comes after
   std::vector<native_event> events_;
   std::map<allocation*, std::vector<local_use>> logs_;
   std::vector<allocation_ref> keep_;

@@ -45,7 +45,6 @@ access_list<2> uses_of(const copy_side& to, const copy_side& from) {
 
 void copy_contiguous(stream_ref s, const copy_side& to, const copy_side& from, std::size_t bytes) {
   backend& verbs = machine::current().verbs();
-  if (!is_array(to) || !is_array(from)) refuse_inside_capture("a copy of memory that is no array");
   auto uses = uses_of(to, from);
   submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
     if (in_device_memory(to) && in_device_memory(from) && device_of(to) != device_of(from))
@@ -53,7 +52,8 @@ void copy_contiguous(stream_ref s, const copy_side& to, const copy_side& from, s
     else
       verbs.copy(n, to.data, from.data, bytes);
   });
-  if (!is_array(to) || (!is_array(from) && !in_device_memory(to))) s.line().wait(s.line().last());
+  // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
+  if (!is_array(to) || !is_array(from)) s.line().wait(s.line().last());
 }
 
 void copy_strided(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape) {
@@ -66,7 +66,7 @@ void copy_strided(stream_ref s, const copy_side& to, const copy_side& from, cons
 template <class Work>
 void beside(stream_ref s, int on, Work work) {
   const stream_ref other = default_stream(device(on));
-  if (other == s || this_thread_state.capture) return work(other);       // a capture orders by its arrays, and joins all
+  if (other == s || this_thread_state.capture) return work(other);  // a capture orders by its arrays, and joins all
   other.wait(s);
   work(other);
   s.wait(other);

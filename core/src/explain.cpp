@@ -5,7 +5,8 @@
 
 namespace ferry::detail {
 
-std::string headline(std::string_view type, std::string_view kind, const std::string& shape, const allocation_ref& owner) {
+std::string headline(std::string_view type, std::string_view kind, const std::string& shape,
+                     const allocation_ref& owner) {
   std::string s = std::string(kind) + " array of " + shape + " " + std::string(type);
   if (!owner) return s + ", empty";
   s += " on device " + std::to_string(owner.unchecked()->device);

@@ -14,9 +14,11 @@ struct graph::state {
   ticket last_at = 0;
   ~state() {
     try {
-      if (last_on) last_on->wait(last_at);
-      machine_registry::if_current(serial, [&](machine& m) { m.verbs().destroy_graph(captured.graph); });
-    } catch (const error&) {               // a broken device: its graphs go with the process
+      machine_registry::if_current(serial, [&](machine& m) {
+        if (last_on) last_on->wait(last_at);
+        m.verbs().destroy_graph(captured.graph);
+      });
+    } catch (const error&) {  // a broken device: its graphs go with the process
     }
   }
 };

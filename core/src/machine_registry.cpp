@@ -14,7 +14,7 @@ struct registry {
 };
 
 registry& all() {
-  static auto* r = new registry;           // never destroyed: nothing calls CUDA after main
+  static auto* r = new registry;  // never destroyed: nothing calls CUDA after main
   return *r;
 }
 

@@ -7,8 +7,9 @@ namespace ferry::detail {
 void need_access(stream_ref s, std::span<const access> uses, reach how) {
   machine& m = machine::current();
   if (&s.line().family() != &m.streams())
-    throw invalid_argument("the stream belongs to another machine (another backend or simulation) than the current one: "
-                           "make streams and arrays inside the same ferry::simulation");
+    throw invalid_argument(
+        "the stream belongs to another machine (another backend or simulation) than the current one: "
+        "make streams and arrays inside the same ferry::simulation");
   for (const access& a : uses) {
     if (&a.what->home->verbs() != &m.verbs())
       throw invalid_argument("the array '" + a.what->name +

@@ -18,13 +18,20 @@ bool is_whole_segment(const allocation& a) { return a.is_free && !a.before && !a
 }  // namespace
 
 caching_pool::caching_pool(backend& verbs, memory_kind kind, int device, pool_options options)
-    : verbs_(verbs), kind_(kind), device_(device), options_(options) {}
+    : verbs_(verbs),
+      kind_(kind),
+      device_(device),
+      options_(options) {}
 
 caching_pool::~caching_pool() {
   try {
     trim();
-  } catch (const error&) {                 // a broken device: its memory goes with the process
+  } catch (const error&) {  // a broken device: its memory goes with the process
   }
+  static std::mutex burying;
+  static auto* graveyard = new std::vector<std::unique_ptr<allocation>>;
+  std::lock_guard lock(burying);  // arrays that were freed may still look at their node
+  for (auto& n : nodes_) graveyard->push_back(std::move(n));
 }
 
 allocation_ref caching_pool::allocate(std::size_t bytes) {
@@ -43,7 +50,7 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
   statistics_.allocated_bytes += a->bytes;
   ++statistics_.allocations;
   a->name.clear();
-  a->log.invalidate();                     // what another owner's array had asked does not hold for this one
+  a->log.invalidate();  // what another owner's array had asked does not hold for this one
   return allocation_ref::first(*a);
 }
 
@@ -83,7 +90,14 @@ std::size_t caching_pool::trim() {
   std::size_t bytes = 0;
   for (allocation* a : leaving) {
     bytes += a->bytes;
-    wait_for_uses(a->log, a->range(), true);
+    for (bool over = false; !over;) {
+      try {
+        wait_for_uses(a->log, a->range(), true);
+        over = true;
+      } catch (const device_error& e) {
+        if (!e.is_sticky()) throw;  // that device was given up: what it was doing counts as over next time
+      }
+    }
     verbs_.release(kind_, device_, a->begin, a->bytes);
     std::lock_guard lock(mutex_);
     retire(*a);
@@ -110,7 +124,7 @@ allocation* caching_pool::grow(std::size_t bytes, std::unique_lock<std::mutex>& 
     try {
       p = verbs_.allocate(kind_, device_, segment);
     } catch (const out_of_memory&) {
-      segment = bytes;                     // no spare room this time
+      segment = bytes;  // no spare room this time
       trim();
       p = verbs_.allocate(kind_, device_, segment);
     }

@@ -117,7 +117,7 @@ event::~event() {
   if (!native_.handle) return;
   try {
     machine_registry::if_current(serial_, [&](machine& m) { m.verbs().destroy_event(native_); });
-  } catch (const error&) {                 // a broken device: its events go with the process
+  } catch (const error&) {  // a broken device: its events go with the process
   }
 }
 

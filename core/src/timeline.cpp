@@ -31,7 +31,13 @@ auto timeline::or_give_up(Verb verb) {
 }
 
 timeline::timeline(timelines& family, unsigned id, int device, int priority, native_stream stream, stream_origin origin)
-    : family_(family), verbs_(family.verbs()), id_(id), device_(device), priority_(priority), stream_(stream), origin_(origin),
+    : family_(family),
+      verbs_(family.verbs()),
+      id_(id),
+      device_(device),
+      priority_(priority),
+      stream_(stream),
+      origin_(origin),
       flags_(origin == stream_origin::own ? 0 : exposed) {
   try {
     for (mark_type& m : marks_) m.event = verbs_.create_event(device, false);
@@ -48,7 +54,7 @@ timeline::~timeline() {
 }
 
 ticket timeline::close() {
-  if (is_resting()) return last();         // nothing was given to it since its last mark
+  if (is_resting()) return last();  // nothing was given to it since its last mark
   const ticket t = reserve();
   begin(t);
   submitted(t);
@@ -65,15 +71,24 @@ void timeline::mark() {
 void timeline::follow(timeline& other, ticket t) {
   if (&other == this || other.finished(t)) return;
   other.given(t);
-  or_give_up([&] {
+  const auto go = [&](bool& recording) {
     std::scoped_lock both(mutex_, other.mutex_);
     if (known_[other.id_].behind >= t) return;
+    recording = true;
     const mark_type m = other.cover(t);
+    recording = false;
     verbs_.wait(stream_, m.event);
     learn(other, m.covers);
-    for (const fact& f : other.facts())     // R4: only what was true when the event was recorded
+    for (const fact& f : other.facts())  // R4: only what was true when the event was recorded
       if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);
-  });
+  };
+  bool recording = false;  // by the other stream: then it is the other device that broke
+  try {
+    go(recording);
+  } catch (const device_error& e) {
+    if (e.is_sticky()) family_.give_up(recording ? other.device_ : device_);
+    throw;
+  }
 }
 
 void timeline::wait(ticket t) {
@@ -84,8 +99,20 @@ void timeline::wait(ticket t) {
     {
       std::lock_guard lock(mutex_);
       m = cover(t);
+      pin(m, +1);  // re-recorded, it would stand for work that came later
     }
-    verbs_.synchronize(m.event);
+    struct unpin {
+      timeline* of;
+      const mark_type& m;
+      ~unpin() {
+        std::lock_guard lock(of->mutex_);
+        of->pin(m, -1);
+      }
+    };
+    {
+      const unpin done{this, m};
+      verbs_.synchronize(m.event);
+    }
     finish(m.covers);
   });
 }
@@ -160,12 +187,14 @@ timeline::mark_type timeline::cover(ticket t) {
 }
 
 timeline::mark_type timeline::record() {
-  const ticket covers = last();            // read before the record, not after (R2)
-  const std::size_t next = (newest_ + 1) % marks_.size();
-  marks_[next].covers = 0;                 // if the record fails, the event that it replaces is gone all the same
+  const ticket covers = last();  // read before the record, not after (R2)
+  std::size_t next = (newest_ + 1) % marks_.size();
+  for (std::size_t k = 1; marks_[next].waiting > 0 && k < marks_.size(); ++k) next = (next + 1) % marks_.size();
+  marks_[next].covers = 0;  // if the record fails, the event that it replaces is gone all the same
   verbs_.record(marks_[next].event, stream_);
   newest_ = next;
-  return marks_[next] = {covers, marks_[next].event};
+  marks_[next].covers = covers;
+  return marks_[next];
 }
 
 }  // namespace ferry

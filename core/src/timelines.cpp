@@ -1,5 +1,9 @@
 #include "ferry/core/timelines.hpp"
 
+#include <exception>
+
+#include "ferry/core/error.hpp"
+
 namespace ferry {
 
 timeline& timelines::take(int device, int priority) {
@@ -10,7 +14,7 @@ timeline& timelines::take(int device, int priority) {
     stock.pop_back();
     return *t;
   }
-  stock.reserve(all_.size() + 1);          // giving back must not fail
+  stock.reserve(all_.size() + 1);  // giving back must not fail
   const native_stream s = verbs_.create_stream(device, priority);
   try {
     return create(device, priority, s, stream_origin::own);
@@ -46,15 +50,21 @@ void timelines::give_up(int device) {
 }
 
 void timelines::synchronize() {
-  std::size_t count = size();
+  const std::size_t count = size();
+  std::exception_ptr first;  // one broken device keeps nobody from waiting for the others
   for (std::size_t i = 0; i < count; ++i) {
     timeline* t = nullptr;
     {
       std::lock_guard lock(mutex_);
       t = all_[i].get();
     }
-    if (!t->is_released()) t->synchronize();
+    try {
+      if (!t->is_released()) t->synchronize();
+    } catch (const error&) {
+      if (!first) first = std::current_exception();
+    }
   }
+  if (first) std::rethrow_exception(first);
 }
 
 std::size_t timelines::size() const {

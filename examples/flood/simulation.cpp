@@ -42,13 +42,6 @@ double total(const std::vector<strip>& strips, const fr::unified_array<double, 2
   return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
-// A device's rows stay in its memory; it maps those of its neighbours and reads them there.
-template <class T>
-void settle(const fr::unified_array<T, 2>& a, const strip& s) {
-  fr::advise(a.slice(s.own), fr::advice::preferred_location, s.stream.where());
-  fr::advise(a.slice(s.halo), fr::advice::accessed_by, s.stream.where());
-}
-
 // Counts steps that are over, without waiting for any but at the end.
 class step_counter {
  public:
@@ -84,11 +77,9 @@ flood simulate(const terrain_points& points, const model& m, const storm& s, std
   terrain.name("terrain"), water.name("water"), lost.name("lost"), flux.name("flux");
 
   const std::vector<strip> strips = cut(grid, devices);
-  for (const strip& d : strips) {
-    settle(terrain, d), settle(water, d), settle(flux, d), settle(lost, d);
+  for (const strip& d : strips)
     fr::parallel_for(d.stream, d.shape, prepare{d.own.begin, s.refine}, fr::in(points), fr::out(terrain.slice(d.own)),
                      fr::out(water.slice(d.own)), fr::out(flux.slice(d.own)), fr::out(lost.slice(d.own)));
-  }
 
   step_counter counter(progress);
   for (std::size_t step = 0; step < s.steps; ++step) {

@@ -12,7 +12,8 @@ team::team(std::span<const device> members) {
     (void)members[i].properties();
     for (std::size_t j = 0; j < i; ++j)
       if (members[j] == members[i])
-        throw invalid_argument("device " + std::to_string(members[i].index()) + " is named twice in a team: use it once");
+        throw invalid_argument("device " + std::to_string(members[i].index()) +
+                               " is named twice in a team: use it once");
     streams_.emplace_back(members[i]);
   }
 }

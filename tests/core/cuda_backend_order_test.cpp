@@ -13,8 +13,15 @@ BOOST_AUTO_TEST_SUITE(cuda_backend_order, *utf::precondition(needs_devices{1}))
 BOOST_FIXTURE_TEST_CASE(host_functions_run_in_order_and_may_throw, unchanged) {
   std::atomic<int> ran{0};
   int order = 0;
-  b.run_on_host(s, [&] { nap(20); order = ran == 0 ? 1 : -1; ++ran; });
-  b.run_on_host(s, [&] { order = order == 1 ? 2 : -1; ++ran; });
+  b.run_on_host(s, [&] {
+    nap(20);
+    order = ran == 0 ? 1 : -1;
+    ++ran;
+  });
+  b.run_on_host(s, [&] {
+    order = order == 1 ? 2 : -1;
+    ++ran;
+  });
   BOOST_TEST(!b.is_done(s));
   check("is_done");
   b.synchronize(s);
@@ -22,7 +29,8 @@ BOOST_FIXTURE_TEST_CASE(host_functions_run_in_order_and_may_throw, unchanged) {
   BOOST_TEST(b.is_done(s));
   b.run_on_host(s, [] { throw std::runtime_error("no such luck"); });
   b.run_on_host(s, [&] { ++ran; });
-  BOOST_CHECK_EXCEPTION(b.synchronize(s), device_error, [](const device_error& e) { return contains(e.what(), "no such luck"); });
+  BOOST_CHECK_EXCEPTION(b.synchronize(s), device_error,
+                        [](const device_error& e) { return contains(e.what(), "no such luck"); });
   BOOST_TEST(ran == 3);
   b.synchronize(s);
   check("run_on_host");
@@ -32,11 +40,14 @@ BOOST_FIXTURE_TEST_CASE(events_order_streams_and_tell_time, unchanged) {
   const native_stream t = b.create_stream(0, -1);
   BOOST_TEST(b.stream_id(s) != b.stream_id(t));
   const native_event start = b.create_event(0, true), end = b.create_event(0, true), plain = b.create_event(0, false);
-  BOOST_TEST(b.is_done(plain));                                         // never recorded
+  BOOST_TEST(b.is_done(plain));  // never recorded
   std::atomic<int> x{0};
   int seen = -1;
   b.record(start, s);
-  b.run_on_host(s, [&] { nap(30); x = 5; });
+  b.run_on_host(s, [&] {
+    nap(30);
+    x = 5;
+  });
   b.record(end, s);
   b.record(plain, s);
   check("record");
@@ -61,9 +72,9 @@ BOOST_FIXTURE_TEST_CASE(unified_memory_can_be_moved_and_advised, unchanged) {
   std::fill(u.p, u.p + n, std::byte{3});
   b.prefetch(s, u.p, n, {0});
   check("prefetch");
-  for (const memory_advice a : {memory_advice::read_mostly, memory_advice::unset_read_mostly, memory_advice::preferred_location,
-                                memory_advice::unset_preferred_location, memory_advice::accessed_by,
-                                memory_advice::unset_accessed_by})
+  for (const memory_advice a :
+       {memory_advice::read_mostly, memory_advice::unset_read_mostly, memory_advice::preferred_location,
+        memory_advice::unset_preferred_location, memory_advice::accessed_by, memory_advice::unset_accessed_by})
     for (const memory_location where : {memory_location{0}, memory_location{}}) {
       b.advise(u.p, n, a, where);
       check("advise");
@@ -84,9 +95,9 @@ BOOST_FIXTURE_TEST_CASE(captured_work_runs_at_every_launch, unchanged) {
   const std::uint64_t id = b.stream_id(s);
   b.begin_capture(s);
   BOOST_TEST(b.is_capturing(s));
-  b.release(memory_kind::device, 0, b.allocate(memory_kind::device, 0, 4096), 4096);     // not part of the capture
+  b.release(memory_kind::device, 0, b.allocate(memory_kind::device, 0, 4096), 4096);  // not part of the capture
   BOOST_TEST(b.is_done(join));
-  BOOST_TEST(b.stream_id(s) == id);                                     // asking CUDA would invalidate the capture
+  BOOST_TEST(b.stream_id(s) == id);  // asking CUDA would invalidate the capture
   b.fill_strided(s, {a.p, {4}}, {.element_bytes = 4, .rank = 1, .extent = {250}}, &word);
   b.record(fork, s);
   b.wait(t, fork);
@@ -109,7 +120,7 @@ BOOST_FIXTURE_TEST_CASE(captured_work_runs_at_every_launch, unchanged) {
   b.destroy_graph(g);
   check("destroy_graph");
   for (int i = 0; i < 200 && counter.use_count() > 1; ++i) nap(5);
-  BOOST_TEST(counter.use_count() == 1);                                 // the graph's function is freed with it
+  BOOST_TEST(counter.use_count() == 1);  // the graph's function is freed with it
   b.destroy_event(fork);
   b.destroy_event(join);
   b.destroy_stream(t);
@@ -220,7 +231,10 @@ BOOST_FIXTURE_TEST_CASE(events_order_streams_of_two_devices, unchanged) {
   const native_event e = b.create_event(0, false), e1 = b.create_event(1, false);
   std::atomic<int> x{0};
   int seen = 0;
-  b.run_on_host(s, [&] { nap(30); x = 1; });
+  b.run_on_host(s, [&] {
+    nap(30);
+    x = 1;
+  });
   b.record(e, s);
   b.wait(s1, e);
   b.run_on_host(s1, [&] { seen = x; });
@@ -228,7 +242,7 @@ BOOST_FIXTURE_TEST_CASE(events_order_streams_of_two_devices, unchanged) {
   check("record");
   b.synchronize(e1);
   BOOST_TEST(seen == 1);
-  BOOST_CHECK_THROW(b.record(e, s1), invalid_argument);                 // an event belongs to its device
+  BOOST_CHECK_THROW(b.record(e, s1), invalid_argument);  // an event belongs to its device
   check("record");
   b.destroy_event(e);
   b.destroy_event(e1);

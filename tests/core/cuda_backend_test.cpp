@@ -61,8 +61,9 @@ BOOST_FIXTURE_TEST_CASE(out_of_memory_names_request_and_device, unchanged) {
 BOOST_FIXTURE_TEST_CASE(misuse_is_refused_with_a_reason, unchanged) {
   const bytes a(b, memory_kind::device, 0, 16);
   int on_the_stack = 0;
-  BOOST_CHECK_EXCEPTION(b.advise(&on_the_stack, std::numeric_limits<std::size_t>::max(), memory_advice::read_mostly, {0}), error,
-                        [](const error& e) { return contains(e.what(), "advise") && contains(e.what(), "cudaError"); });
+  BOOST_CHECK_EXCEPTION(
+      b.advise(&on_the_stack, std::numeric_limits<std::size_t>::max(), memory_advice::read_mostly, {0}), error,
+      [](const error& e) { return contains(e.what(), "advise") && contains(e.what(), "cudaError"); });
   check("advise");
   const native_event e = b.create_event(0, false);
   BOOST_CHECK_EXCEPTION(b.elapsed_milliseconds(e, e), invalid_argument,
@@ -79,7 +80,7 @@ BOOST_FIXTURE_TEST_CASE(misuse_is_refused_with_a_reason, unchanged) {
 }
 
 BOOST_FIXTURE_TEST_CASE(check_launch_names_the_kernel_and_clears, unchanged) {
-  BOOST_TEST(cudaSetDevice(-7) != cudaSuccess);                         // leaves a pending error, as a bad <<<>>> does
+  BOOST_TEST(cudaSetDevice(-7) != cudaSuccess);  // leaves a pending error, as a bad <<<>>> does
   BOOST_CHECK_EXCEPTION(b.check_launch(s, "my_kernel"), invalid_argument,
                         [](const invalid_argument& e) { return contains(e.what(), "'my_kernel' on device 0"); });
   check("check_launch");
@@ -126,7 +127,8 @@ BOOST_FIXTURE_TEST_CASE(contiguous_fills_of_every_element_size, unchanged) {
 }
 
 // 2^31 + 5 elements, each second byte of 4 GiB: neither the count nor the offsets fit in 32 bits.
-BOOST_FIXTURE_TEST_CASE(strided_work_above_4_GiB, unchanged, *utf::precondition(needs_device_memory{std::size_t{7} << 30})) {
+BOOST_FIXTURE_TEST_CASE(strided_work_above_4_GiB, unchanged,
+                        *utf::precondition(needs_device_memory{std::size_t{7} << 30})) {
   const std::size_t n = (std::size_t{1} << 31) + 5;
   const bytes a(b, memory_kind::device, 0, 2 * n), c(b, memory_kind::device, 0, n);
   const strided_shape shape{.element_bytes = 1, .rank = 1, .extent = {n}};

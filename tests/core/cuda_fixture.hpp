@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include <boost/test/unit_test.hpp>
 #include <cuda_runtime_api.h>
+#include <boost/test/unit_test.hpp>
 
 #include <cuda/cuda_backend.hpp>
 #include <ferry/core/error.hpp>
@@ -96,7 +96,11 @@ struct bytes {
   std::size_t n;
   std::byte* p;
   bytes(backend& machine, memory_kind k, int d, std::size_t size)
-      : b(machine), kind(k), device(d), n(size), p(static_cast<std::byte*>(machine.allocate(k, d, size))) {}
+      : b(machine),
+        kind(k),
+        device(d),
+        n(size),
+        p(static_cast<std::byte*>(machine.allocate(k, d, size))) {}
   ~bytes() { b.release(kind, device, p, n); }
   bytes(const bytes&) = delete;
   bytes& operator=(const bytes&) = delete;

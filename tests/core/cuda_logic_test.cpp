@@ -56,8 +56,9 @@ BOOST_AUTO_TEST_CASE(presence_tells_absence_from_failure) {
   BOOST_CHECK(judge(cudaErrorNoDevice, 13000, 0) == presence::no_device);
   BOOST_CHECK(judge(cudaErrorInsufficientDriver, 0, 0) == presence::no_driver);
   BOOST_CHECK(judge(cudaErrorStubLibrary, 0, 0) == presence::no_driver);
-  for (const cudaError_t broken : {cudaErrorInsufficientDriver, cudaErrorSystemDriverMismatch, cudaErrorInitializationError,
-                                   cudaErrorDevicesUnavailable, cudaErrorCompatNotSupportedOnDevice, cudaErrorUnknown})
+  for (const cudaError_t broken :
+       {cudaErrorInsufficientDriver, cudaErrorSystemDriverMismatch, cudaErrorInitializationError,
+        cudaErrorDevicesUnavailable, cudaErrorCompatNotSupportedOnDevice, cudaErrorUnknown})
     BOOST_CHECK_EXCEPTION(judge(broken, 11040, 0), ferry::device_error, [&](const ferry::device_error& e) {
       return contains(e.what(), cudaGetErrorName(broken)) && contains(e.what(), "FERRY_BACKEND=sim");
     });
@@ -66,14 +67,15 @@ BOOST_AUTO_TEST_CASE(presence_tells_absence_from_failure) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_are_sorted) {
-  for (const cudaError_t e : {cudaErrorIllegalAddress, cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorAssert,
-                              cudaErrorMisalignedAddress, cudaErrorIllegalInstruction, cudaErrorHardwareStackError,
-                              cudaErrorInvalidPc, cudaErrorInvalidAddressSpace, cudaErrorLaunchTimeout,
-                              cudaErrorNvlinkUncorrectable, cudaErrorContextIsDestroyed, cudaErrorMpsClientTerminated})
+  for (const cudaError_t e :
+       {cudaErrorIllegalAddress, cudaErrorLaunchFailure, cudaErrorECCUncorrectable, cudaErrorAssert,
+        cudaErrorMisalignedAddress, cudaErrorIllegalInstruction, cudaErrorHardwareStackError, cudaErrorInvalidPc,
+        cudaErrorInvalidAddressSpace, cudaErrorLaunchTimeout, cudaErrorNvlinkUncorrectable, cudaErrorContextIsDestroyed,
+        cudaErrorMpsClientTerminated})
     BOOST_TEST_CONTEXT(cudaGetErrorName(e)) BOOST_CHECK(classify(e) == error_kind::sticky);
-  for (const cudaError_t e : {cudaErrorInvalidValue, cudaErrorInvalidResourceHandle, cudaErrorInvalidDevice,
-                              cudaErrorInvalidConfiguration, cudaErrorStreamCaptureUnsupported, cudaErrorCapturedEvent,
-                              cudaErrorLaunchOutOfResources})
+  for (const cudaError_t e :
+       {cudaErrorInvalidValue, cudaErrorInvalidResourceHandle, cudaErrorInvalidDevice, cudaErrorInvalidConfiguration,
+        cudaErrorStreamCaptureUnsupported, cudaErrorCapturedEvent, cudaErrorLaunchOutOfResources})
     BOOST_TEST_CONTEXT(cudaGetErrorName(e)) BOOST_CHECK(classify(e) == error_kind::invalid_argument);
   for (const cudaError_t e : {cudaErrorNotSupported, cudaErrorNoKernelImageForDevice, cudaErrorUnsupportedPtxVersion})
     BOOST_TEST_CONTEXT(cudaGetErrorName(e)) BOOST_CHECK(classify(e) == error_kind::not_supported);
@@ -86,15 +88,18 @@ BOOST_AUTO_TEST_CASE(errors_are_sorted) {
 
 BOOST_AUTO_TEST_CASE(error_texts_name_verb_device_reason_and_way_out) {
   const std::string sticky = text_of<ferry::device_error>(cudaErrorIllegalAddress, "copy", 3);
-  for (const char* part : {"copy", "device 3", "cudaErrorIllegalAddress", "the process must restart to use this device"})
+  for (const char* part :
+       {"copy", "device 3", "cudaErrorIllegalAddress", "the process must restart to use this device"})
     BOOST_TEST(contains(sticky, part), sticky);
   const std::string capture = text_of<ferry::invalid_argument>(cudaErrorStreamCaptureUnsupported, "synchronize", -1);
   BOOST_TEST(contains(capture, "captured"), capture);
   BOOST_TEST(!contains(capture, "device -1"), capture);
   const std::string image = text_of<ferry::not_supported>(cudaErrorNoKernelImageForDevice, "launch", 0);
   BOOST_TEST(contains(image, "CMAKE_CUDA_ARCHITECTURES"), image);
-  const std::string memory = out_of_memory_text(ferry::memory_kind::device, 1, 4096, {.free_bytes = 512, .total_bytes = 2048});
-  for (const char* part : {"4096 bytes", "device 1", "512 bytes free of 2048"}) BOOST_TEST(contains(memory, part), memory);
+  const std::string memory =
+      out_of_memory_text(ferry::memory_kind::device, 1, 4096, {.free_bytes = 512, .total_bytes = 2048});
+  for (const char* part : {"4096 bytes", "device 1", "512 bytes free of 2048"})
+    BOOST_TEST(contains(memory, part), memory);
 }
 
 BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
@@ -110,12 +115,13 @@ BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
   BOOST_CHECK(backwards.to == a.data() && backwards.from == b.data());
   // Rows with a pitch.
   const auto rows = plan_copy({a.data(), {512, 64, 4}}, {b.data(), {64, 8, 4}}, block);
-  BOOST_TEST(rows.rank == 1u);                                          // a row of 8 bytes is one word
+  BOOST_TEST(rows.rank == 1u);  // a row of 8 bytes is one word
   BOOST_CHECK(rows.is_pitched(1u << 31) && !rows.is_pitched(63) && !rows.is_contiguous());
   BOOST_TEST(rows.rows() == 32u);
   BOOST_TEST(rows.run_bytes() == 8u);
   // A transposition has no run, and no pitch.
-  const auto turned = plan_copy({a.data(), {32, 4}}, {b.data(), {4, 32}}, {.element_bytes = 4, .rank = 2, .extent = {8, 8}});
+  const auto turned =
+      plan_copy({a.data(), {32, 4}}, {b.data(), {4, 32}}, {.element_bytes = 4, .rank = 2, .extent = {8, 8}});
   BOOST_TEST(turned.word == 4u);
   BOOST_CHECK(!turned.is_pitched(1u << 31) && !turned.is_contiguous());
   BOOST_TEST(turned.source_run() == 0u);

@@ -48,7 +48,7 @@ inline layout random_layout(random_engine& r, const ferry::strided_shape& shape,
   if (!plain && pick(r, 0, 1) == 0) std::shuffle(order.begin(), order.end(), r);
   std::size_t step = shape.element_bytes;
   for (const std::size_t d : order) {
-    if (may_repeat && pick(r, 0, 7) == 0) continue;                     // stride 0: the same elements again
+    if (may_repeat && pick(r, 0, 7) == 0) continue;  // stride 0: the same elements again
     if (!plain && pick(r, 0, 1) == 0) step += pick(r, 1, 3) * (pick(r, 0, 1) == 0 ? 1 : shape.element_bytes);
     l.stride[d] = static_cast<std::ptrdiff_t>(step);
     step *= shape.extent[d];
@@ -80,15 +80,17 @@ void for_each_element(const ferry::strided_shape& shape, const layout& to, const
   }
 }
 
-inline void oracle_copy(std::byte* to, const layout& lt, const std::byte* from, const layout& lf, const ferry::strided_shape& shape) {
+inline void oracle_copy(std::byte* to, const layout& lt, const std::byte* from, const layout& lf,
+                        const ferry::strided_shape& shape) {
   for_each_element(shape, lt, lf, [&](std::ptrdiff_t a, std::ptrdiff_t b) {
     std::memcpy(to + lt.offset + a, from + lf.offset + b, shape.element_bytes);
   });
 }
 
 inline void oracle_fill(std::byte* to, const layout& lt, const ferry::strided_shape& shape, const void* element) {
-  for_each_element(shape, lt, lt,
-                   [&](std::ptrdiff_t a, std::ptrdiff_t) { std::memcpy(to + lt.offset + a, element, shape.element_bytes); });
+  for_each_element(shape, lt, lt, [&](std::ptrdiff_t a, std::ptrdiff_t) {
+    std::memcpy(to + lt.offset + a, element, shape.element_bytes);
+  });
 }
 
 }  // namespace cuda_test

@@ -88,7 +88,7 @@ void executor::renew_stream(int i) {
   const auto at = static_cast<std::size_t>(i);
   if (at < own_.size()) {
     const fr::device d = own_[at]->where();
-    own_[at].reset();                      // back to the stock, and most likely the same one again
+    own_[at].reset();  // back to the stock, and most likely the same one again
     own_[at].emplace(d);
     return;
   }
@@ -102,14 +102,18 @@ void executor::renew_stream(int i) {
 }
 
 executor::part executor::of(int slot, std::size_t lo, std::size_t n) const {
-  return std::visit([&](auto& a) { return part{&a.owner(), a.unsynchronized_data() + lo, n}; },
-                    arrays_[static_cast<std::size_t>(slot)]->a);
+  return std::visit(
+      [&](auto& a) {
+        return part{&a.owner(), a.unsynchronized_data() + lo, n};
+      },
+      arrays_[static_cast<std::size_t>(slot)]->a);
 }
 
 fr::array_argument<const u32, 1> executor::in(int slot, std::size_t lo, std::size_t n) const {
   const part p = of(slot, lo, n);
   const auto* at = reinterpret_cast<const std::byte*>(p.data);
-  return {p.owner, fr::mdspan<const u32, 1>(p.data, fr::extents<1>{n}, {1}), {at, at + n * 4}, fr::access_mode::in, true};
+  return {
+      p.owner, fr::mdspan<const u32, 1>(p.data, fr::extents<1>{n}, {1}), {at, at + n * 4}, fr::access_mode::in, true};
 }
 
 fr::array_argument<u32, 1> executor::inout(int slot, std::size_t lo, std::size_t n, fr::access_mode mode) const {
@@ -140,24 +144,28 @@ bool executor::run(const step& s) {
     case op::host_read: return read(s);
     case op::host_scan: {
       bool same = true;
-      std::visit([&](auto& a) {
-        if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind))
-          for (std::size_t i = 0; i < a.size(); ++i) same &= std::as_const(a)[i] == s.expect[i];
-      }, y->a);
+      std::visit(
+          [&](auto& a) {
+            if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind))
+              for (std::size_t i = 0; i < a.size(); ++i) same &= std::as_const(a)[i] == s.expect[i];
+          },
+          y->a);
       return same;
     }
     case op::host_write:
-      std::visit([&](auto& a) {
-        if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind)) {
-          if (s.flag) {
-            for (std::size_t i = 0; i < s.n; ++i) a[s.lo + i] = s.k * static_cast<u32>(i);
-          } else {
-            auto range = a.slice({s.lo, s.lo + s.n});
-            u32 i = 0;
-            for (u32& e : range) e = s.k * i++;
-          }
-        }
-      }, y->a);
+      std::visit(
+          [&](auto& a) {
+            if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind)) {
+              if (s.flag) {
+                for (std::size_t i = 0; i < s.n; ++i) a[s.lo + i] = s.k * static_cast<u32>(i);
+              } else {
+                auto range = a.slice({s.lo, s.lo + s.n});
+                u32 i = 0;
+                for (u32& e : range) e = s.k * i++;
+              }
+            }
+          },
+          y->a);
       break;
     case op::renew: renew(s); break;
     case op::freed:
@@ -166,8 +174,11 @@ bool executor::run(const step& s) {
       break;
     case op::raw_take:
       std::visit([&](auto& a) { (void)fr::pointer(a.slice({s.lo, s.lo + s.n}), stream(s.stream)); }, y->a);
-      std::visit([&](const auto& a) { (void)fr::pointer(a.slice({s.lx, s.lx + s.n}), stream(s.stream)); },
-                 std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
+      std::visit(
+          [&](const auto& a) {
+            (void)fr::pointer(a.slice({s.lx, s.lx + s.n}), stream(s.stream));
+          },
+          std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
       break;
     case op::raw_launch: raw_launch(s); break;
     case op::shard: shard(s); break;
@@ -197,29 +208,35 @@ void executor::renew(const step& s) {
     y->a = fr::host_array<u32>({s.n}, d);
   else
     y->a = fr::unified_array<u32>({s.n}, d);
-  if (s.flag && s.kind != fr::memory_kind::device) {       // the first writer is the CPU
-    std::visit([&](auto& a) {
-      if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind))
-        for (std::size_t i = 0; i < a.size(); ++i) a[i] = s.k + static_cast<u32>(i);
-    }, y->a);
+  if (s.flag && s.kind != fr::memory_kind::device) {  // the first writer is the CPU
+    std::visit(
+        [&](auto& a) {
+          if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind))
+            for (std::size_t i = 0; i < a.size(); ++i) a[i] = s.k + static_cast<u32>(i);
+        },
+        y->a);
     return;
   }
   fr::parallel_for(stream(s.stream), s.n, count_kernel{s.k}, inout(s.y, 0, s.n, fr::access_mode::out));
 }
 
 void executor::copy(const step& s) {
-  std::visit([&](auto& to, const auto& from) {
-    auto range = to.slice({s.lo, s.lo + s.n});
-    fr::copy(stream(s.stream), from.slice({s.lx, s.lx + s.n}), range);
-  }, arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
+  std::visit(
+      [&](auto& to, const auto& from) {
+        auto range = to.slice({s.lo, s.lo + s.n});
+        fr::copy(stream(s.stream), from.slice({s.lx, s.lx + s.n}), range);
+      },
+      arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
 }
 
 void executor::strided(const step& s) {
-  std::visit([&](auto& to, const auto& from) {
-    auto even = to.slice({s.lo, s.lo + s.n, 2});
-    auto backwards = from.slice({s.lx, s.lx + s.n, -2});
-    fr::parallel_for(stream(s.stream), even.size(), set_strided{s.k}, fr::out(even), fr::in(backwards));
-  }, arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
+  std::visit(
+      [&](auto& to, const auto& from) {
+        auto even = to.slice({s.lo, s.lo + s.n, 2});
+        auto backwards = from.slice({s.lx, s.lx + s.n, -2});
+        fr::parallel_for(stream(s.stream), even.size(), set_strided{s.k}, fr::out(even), fr::in(backwards));
+      },
+      arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
 }
 
 // The program's own kernel: ferry does not see it.
@@ -259,7 +276,8 @@ void executor::temporary(const step& s) {
   const fr::device d = fr::devices()[static_cast<std::size_t>(s.device) % fr::devices().size()];
   fr::device_array<u32> between({s.n}, d);
   fr::parallel_for(stream(s.stream), s.n, set_kernel{s.k}, fr::out(between), in(s.x, s.lx, s.n));
-  fr::parallel_for(stream(s.other), s.n, set_kernel{s.k + 1}, inout(s.y, s.lo, s.n, fr::access_mode::out), fr::in(between));
+  fr::parallel_for(stream(s.other), s.n, set_kernel{s.k + 1}, inout(s.y, s.lo, s.n, fr::access_mode::out),
+                   fr::in(between));
 }
 
 bool executor::reduce(const step& s) {
@@ -280,15 +298,17 @@ void executor::graph(const step& s) {
 }
 
 bool executor::read(const step& s) {
-  return std::visit([&](auto& a) {
-    if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind)) {
-      if (s.flag) {
-        const auto range = std::as_const(a).slice({s.lo, s.lo + s.n});
-        return std::equal(s.expect.begin(), s.expect.end(), range.begin());
-      }
-    }
-    return fr::to_vector(a.slice({s.lo, s.lo + s.n})) == s.expect;
-  }, arrays_[static_cast<std::size_t>(s.y)]->a);
+  return std::visit(
+      [&](auto& a) {
+        if constexpr (fr::is_host_accessible(std::remove_reference_t<decltype(a)>::kind)) {
+          if (s.flag) {
+            const auto range = std::as_const(a).slice({s.lo, s.lo + s.n});
+            return std::equal(s.expect.begin(), s.expect.end(), range.begin());
+          }
+        }
+        return fr::to_vector(a.slice({s.lo, s.lo + s.n})) == s.expect;
+      },
+      arrays_[static_cast<std::size_t>(s.y)]->a);
 }
 
 }  // namespace race

@@ -20,7 +20,7 @@ class executor {
 
  private:
   struct any_array;
-  struct part {                            // a range of an array's elements, as an argument
+  struct part {  // a range of an array's elements, as an argument
     const ferry::allocation_ref* owner;
     u32* data;
     std::size_t n;

@@ -23,7 +23,8 @@ struct add_from {
 // Rows of y from three rows of x, on a grid of which the span shows some rows.
 struct jacobi {
   std::size_t above;
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const u32, 2> x, fr::mdspan<u32, 2> y) const {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const u32, 2> x,
+                                    fr::mdspan<u32, 2> y) const {
     const std::size_t r = i + above, last = x.extent(0) - 1;
     y(i, j) = x(r ? r - 1 : 0, j) + 3 * x(r, j) + 5 * x(r < last ? r + 1 : last, j);
   }
@@ -84,7 +85,8 @@ BOOST_FIXTURE_TEST_CASE(readers_never_wait_for_readers, counted_machine) {
   fr::unified_array<u32> x({100}, 1u), y({100}, 0u), z({100}, 0u);
   default_stream(fr::devices()[0]).synchronize();
   const seen n = count([&] {
-    for (int i = 0; i < 20; ++i) fr::parallel_for(a, 100, add_from{}, y, fr::in(x)), fr::parallel_for(b, 100, add_from{}, z, fr::in(x));
+    for (int i = 0; i < 20; ++i)
+      fr::parallel_for(a, 100, add_from{}, y, fr::in(x)), fr::parallel_for(b, 100, add_from{}, z, fr::in(x));
   });
   BOOST_TEST(n.stream_waits == 0);
   BOOST_TEST((y[99] == 20 && z[0] == 20));
@@ -126,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(clocks_skip_waits_already_made, counted_machine) {
   fr::parallel_for(b, 100, add_from{}, y, fr::in(x));
   const seen first = count([&] { fr::parallel_for(c, 100, add_one{}, y); });
   BOOST_TEST(first.stream_waits == 1);
-  const seen second = count([&] { fr::parallel_for(c, 100, add_one{}, x); });   // after a by way of b
+  const seen second = count([&] { fr::parallel_for(c, 100, add_one{}, x); });  // after a by way of b
   BOOST_TEST(second.stream_waits == 0);
   BOOST_TEST((x[0] == 2 && y[0] == 2));
 }
@@ -179,12 +181,12 @@ BOOST_FIXTURE_TEST_CASE(waits_of_the_cpu_are_for_the_point_only, counted_machine
   fr::unified_array<u32> x({100}, 0u), y({100}, 0u);
   fr::parallel_for(a, 100, add_one{}, x);
   const seen n = count([&] {
-    for (int i = 0; i < 3; ++i) BOOST_TEST(x[3] == 1u);     // asked once, then known
+    for (int i = 0; i < 3; ++i) BOOST_TEST(x[3] == 1u);  // asked once, then known
   });
   BOOST_TEST(n.cpu_waits == 1);
   const seen reads = count([&] {
     fr::parallel_for(a, 100, add_from{}, y, fr::in(x));
-    BOOST_TEST(std::as_const(x)[3] == 1u);                  // a reader on the GPU does not stop a reader on the CPU
+    BOOST_TEST(std::as_const(x)[3] == 1u);  // a reader on the GPU does not stop a reader on the CPU
   });
   BOOST_TEST(reads.cpu_waits == 0);
   a.synchronize();

@@ -7,7 +7,9 @@
 namespace race {
 
 generator::generator(u32 seed, int threads, int devices)
-    : random_(seed * 2654435761u + 12345u), threads_(threads), devices_(devices) {}
+    : random_(seed * 2654435761u + 12345u),
+      threads_(threads),
+      devices_(devices) {}
 
 std::vector<phase> generator::make(int operations) {
   std::vector<phase> all(1);
@@ -96,7 +98,7 @@ void generator::add(int thread, phase& into) {
     s.k = random_();
     s.flag = below(2);
     const bool simple = s.what == op::map || s.what == op::set || s.what == op::copy;
-    if (raw_[thread] && simple && below(2)) {              // the same stream may go on meanwhile
+    if (raw_[thread] && simple && below(2)) {  // the same stream may go on meanwhile
       const step& r = raw_[thread]->second;
       s.stream = r.stream;
       (below(2) ? s.x : s.y) = below(2) ? r.x : r.y;
@@ -134,7 +136,7 @@ bool generator::apply(int thread, step& s) {
     case op::copy:
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = x[s.lx + j];
       return true;
-    case op::strided:                                      // every second element, and x backwards
+    case op::strided:  // every second element, and x backwards
       for (std::size_t j = 0; 2 * j < s.n; ++j) y[s.lo + 2 * j] = set_of(x[s.lx + s.n - 1 - 2 * j], s.k);
       return true;
     case op::accumulate:
@@ -147,9 +149,7 @@ bool generator::apply(int thread, step& s) {
       s.expect.assign(first, first + static_cast<std::ptrdiff_t>(s.n));
       return true;
     }
-    case op::host_scan:
-      s.expect = y;
-      return true;
+    case op::host_scan: s.expect = y; return true;
     case op::host_write:
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = s.k * static_cast<u32>(j);
       return true;
@@ -159,7 +159,7 @@ bool generator::apply(int thread, step& s) {
       s.stream = stream;
       return true;
     }
-    case op::freed:                                        // free() in flight, and a new array in its place
+    case op::freed:  // free() in flight, and a new array in its place
       s = fresh(s.y);
       s.what = op::freed;
       return true;
@@ -175,11 +175,10 @@ bool generator::apply(int thread, step& s) {
     case op::shard: {
       if (s.x == s.y) return false;
       s.n = std::min(x.size(), y.size());
-      for (std::size_t j = 0; j < s.n; ++j)
-        y[j] = stencil_of(x[j ? j - 1 : 0], x[j], x[std::min(j + 1, s.n - 1)]);
+      for (std::size_t j = 0; j < s.n; ++j) y[j] = stencil_of(x[j ? j - 1 : 0], x[j], x[std::min(j + 1, s.n - 1)]);
       return true;
     }
-    case op::temporary:                                    // through an array that is destroyed in flight
+    case op::temporary:  // through an array that is destroyed in flight
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = set_of(set_of(x[s.lx + j], s.k), s.k + 1);
       return true;
     case op::reduce: {
@@ -189,10 +188,11 @@ bool generator::apply(int thread, step& s) {
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] += sum;
       return true;
     }
-    case op::graph:                                        // two kernels on two streams, launched twice
+    case op::graph:  // two kernels on two streams, launched twice
       if (std::find(shared_.begin(), shared_.end(), s.x) != shared_.end()) return false;
       s.stream = own_stream(thread, 0), s.other = own_stream(thread, 1);
-      if (raw_[thread] && (raw_[thread]->second.stream == s.stream || raw_[thread]->second.stream == s.other)) return false;
+      if (raw_[thread] && (raw_[thread]->second.stream == s.stream || raw_[thread]->second.stream == s.other))
+        return false;
       for (int launch = 0; launch < 2; ++launch) {
         for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = raw_of(y[s.lo + j], x[s.lx + j], s.k);
         for (std::size_t j = 0; j < s.n; ++j) x[s.lx + j] = set_of(y[s.lo + j], s.k);

@@ -19,13 +19,32 @@ inline constexpr int own_stream(int thread, int which) { return shared_streams +
 inline constexpr int foreign_stream(int thread) { return 8 + thread; }
 
 enum class op {
-  map, set, fill, copy, strided, accumulate, host_read, host_scan, host_write, renew, raw_take, raw_launch, shard,
-  renew_stream, synchronize, trim, temporary, reduce, graph, freed, count
+  map,
+  set,
+  fill,
+  copy,
+  strided,
+  accumulate,
+  host_read,
+  host_scan,
+  host_write,
+  renew,
+  raw_take,
+  raw_launch,
+  shard,
+  renew_stream,
+  synchronize,
+  trim,
+  temporary,
+  reduce,
+  graph,
+  freed,
+  count
 };
 
 struct step {
   op what = op::trim;
-  int y = 0, x = 0, z = 0;                 // slots: written, read, read
+  int y = 0, x = 0, z = 0;  // slots: written, read, read
   int stream = 0, other = 0, device = 0;
   std::size_t lo = 0, n = 0, lx = 0, lz = 0;
   u32 k = 0;
@@ -43,7 +62,7 @@ inline constexpr u32 stencil_of(u32 left, u32 here, u32 right) { return left + 2
 // One phase: what each of two threads does; they may run at the same time.
 struct phase {
   std::array<std::vector<step>, 2> of_thread;
-  std::vector<step> check;                 // afterwards, on one thread
+  std::vector<step> check;  // afterwards, on one thread
 };
 
 class generator {
@@ -69,7 +88,7 @@ class generator {
   std::array<ferry::memory_kind, slots> kind_{};
   std::array<std::vector<int>, 2> own_;
   std::vector<int> shared_, accumulators_;
-  std::array<std::optional<std::pair<int, step>>, 2> raw_;   // a raw pointer is out: (steps to go, its launch)
+  std::array<std::optional<std::pair<int, step>>, 2> raw_;  // a raw pointer is out: (steps to go, its launch)
 };
 
 }  // namespace race

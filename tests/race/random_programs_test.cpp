@@ -79,7 +79,7 @@ void run_seeds(u32 count, int threads, bool random) {
   for (u32 seed = first; seed < first + count; ++seed) {
     const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager");
     BOOST_TEST(wrong.empty(), "seed " << seed << ": " << wrong);
-    if (!wrong.empty()) return;            // one is enough; FERRY_TEST_FIRST_SEED repeats it
+    if (!wrong.empty()) return;  // one is enough; FERRY_TEST_FIRST_SEED repeats it
   }
 }
 

@@ -10,7 +10,7 @@ void prefetch_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes,
   if (!to.is_host()) (void)m.properties(to.device);
   if (!m.migrates_unified()) return;
   access_list<1> uses;
-  uses.add(owner, bytes, false);           // pages of an array that others only read may move below them
+  uses.add(owner, bytes, false);  // pages of an array that others only read may move below them
   submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
     m.verbs().prefetch(n, const_cast<std::byte*>(bytes.begin), bytes.size(), to);
   });

@@ -65,8 +65,10 @@ class cuda_backend final : public ferry::backend {
   double elapsed_milliseconds(native_event from, native_event to) override;
 
   void copy(native_stream s, void* to, const void* from, std::size_t bytes) override;
-  void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device, std::size_t bytes) override;
-  void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) override;
+  void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
+                 std::size_t bytes) override;
+  void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
+                    const strided_shape& shape) override;
   void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) override;
   void run_on_host(native_stream s, std::function<void()> task) override;
   void launch(native_stream s, const host_kernel& kernel) override;
@@ -81,14 +83,15 @@ class cuda_backend final : public ferry::backend {
  private:
   struct device_entry {
     device_properties properties;
-    std::size_t most_pitch = 0;             // of 2-D copies
-    unsigned most_blocks = 0;               // enough to fill the device several times
+    std::size_t most_pitch = 0;  // of 2-D copies
+    unsigned most_blocks = 0;    // enough to fill the device several times
   };
   const device_entry& at(int device, std::string_view verb) const;
   // A foreign stream that is being captured cannot be asked: it is taken to be of the current device.
   int device_of(cudaStream_t s, std::string_view verb) const;
   void check_on(cudaError_t e, std::string_view verb, cudaStream_t s) const {
-    if (e != cudaSuccess) [[unlikely]] fail_on(e, verb, s);
+    if (e != cudaSuccess) [[unlikely]]
+      fail_on(e, verb, s);
   }
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
   void give_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);

@@ -16,7 +16,7 @@ native_graph cuda_backend::end_capture(native_stream s) {
   const device_scope current(device_of(raw(s), verb), verb);
   cudaGraphExec_t exec = nullptr;
   const cudaError_t made = instantiate(&exec, graph);
-  const cudaError_t freed = cudaGraphDestroy(graph);                    // the template: no longer needed either way
+  const cudaError_t freed = cudaGraphDestroy(graph);  // the template: no longer needed either way
   check_on(made, "end_capture (instantiating the graph)", raw(s));
   check_on(freed, verb, raw(s));
   return {exec};
@@ -25,7 +25,7 @@ native_graph cuda_backend::end_capture(native_stream s) {
 bool cuda_backend::is_capturing(native_stream s) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check_on(cudaStreamIsCapturing(raw(s), &status), "is_capturing", raw(s));
-  return status != cudaStreamCaptureStatusNone;                         // an invalidated capture must still be ended
+  return status != cudaStreamCaptureStatusNone;  // an invalidated capture must still be ended
 }
 
 void cuda_backend::launch_graph(native_graph g, native_stream s) {

@@ -12,11 +12,11 @@ namespace ferry::cuda {
 
 enum class error_kind {
   out_of_memory,
-  invalid_argument,   // misuse, capture rules included
+  invalid_argument,  // misuse, capture rules included
   not_supported,
   peer_access,
-  device,             // the driver failed, but later calls may work
-  sticky              // every later call of the process on this device answers with the same error
+  device,  // the driver failed, but later calls may work
+  sticky   // every later call of the process on this device answers with the same error
 };
 
 // Takes the code as an int: codes are stable, their enumerators come and go with the toolkit.
@@ -29,7 +29,8 @@ error_kind classify(int cuda_error);
 std::string out_of_memory_text(memory_kind kind, int device, std::size_t bytes, const device_memory& left);
 
 inline void check(cudaError_t e, std::string_view verb, int device = -1) {
-  if (e != cudaSuccess) [[unlikely]] fail(e, verb, device);
+  if (e != cudaSuccess) [[unlikely]]
+    fail(e, verb, device);
 }
 
 // Forgets a failure that is no failure (cudaErrorNotReady, peer access already enabled).

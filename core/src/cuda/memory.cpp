@@ -10,8 +10,9 @@ namespace {
 void say_once_that_unified_is_pinned() {
   static std::once_flag said;
   std::call_once(said, [] {
-    std::fputs("ferry: this system lacks concurrent access to managed memory; unified arrays use pinned, mapped host memory\n",
-               stderr);
+    std::fputs(
+        "ferry: this system lacks concurrent access to managed memory; unified arrays use pinned, mapped host memory\n",
+        stderr);
   });
 }
 
@@ -24,9 +25,7 @@ void* cuda_backend::allocate(memory_kind kind, int device, std::size_t bytes) {
   void* p = nullptr;
   cudaError_t e = cudaSuccess;
   switch (kind) {
-    case memory_kind::device:
-      e = cudaMalloc(&p, bytes);
-      break;
+    case memory_kind::device: e = cudaMalloc(&p, bytes); break;
     case memory_kind::unified:
       if (managed_) {
         e = cudaMallocManaged(&p, bytes, cudaMemAttachGlobal);
@@ -35,9 +34,7 @@ void* cuda_backend::allocate(memory_kind kind, int device, std::size_t bytes) {
         e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
       }
       break;
-    case memory_kind::host:
-      e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
-      break;
+    case memory_kind::host: e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable); break;
   }
   if (e == cudaErrorMemoryAllocation) {
     clear_pending();

@@ -23,8 +23,8 @@ presence judge(int cuda_error, int driver_version, int devices) {
   std::string text = "ferry: the CUDA driver does not work: ";
   text.append(cudaGetErrorName(e)).append(" (").append(cudaGetErrorString(e)).append(")");
   if (e == cudaErrorInsufficientDriver)
-    text += ": the driver supports CUDA " + version(driver_version) + ", this program needs " + version(CUDART_VERSION) +
-            ". Update the driver, build with an older toolkit,";
+    text += ": the driver supports CUDA " + version(driver_version) + ", this program needs " +
+            version(CUDART_VERSION) + ". Update the driver, build with an older toolkit,";
   else
     text += ". See nvidia-smi and dmesg, restart the driver,";
   throw device_error(text + " or set FERRY_BACKEND=sim to run on the simulator");

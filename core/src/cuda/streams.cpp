@@ -53,15 +53,16 @@ native_stream cuda_backend::create_stream(int device, int priority) {
 
 void cuda_backend::destroy_stream(native_stream s) {
   const relaxed_scope relaxed;
-  streams_.remove(raw(s));                                              // first: CUDA may give the handle to another thread's stream
+  streams_.remove(raw(s));  // first: CUDA may give the handle to another thread's stream
   check(cudaStreamDestroy(raw(s)), "destroy_stream");
 }
 
 std::uint64_t cuda_backend::stream_id(native_stream s) {
   if (const auto known = streams_.find(raw(s))) return known->id;
   if (is_capturing(s))
-    throw invalid_argument("ferry: stream_id: CUDA does not tell which stream this is while it is being captured. "
-                           "Use it with ferry once before the capture, or capture a ferry::stream");
+    throw invalid_argument(
+        "ferry: stream_id: CUDA does not tell which stream this is while it is being captured. "
+        "Use it with ferry once before the capture, or capture a ferry::stream");
   unsigned long long id = 0;
   check(cudaStreamGetId(raw(s), &id), "stream_id");
   return id;
@@ -101,7 +102,8 @@ native_event cuda_backend::create_event(int device, bool timing) {
   const relaxed_scope relaxed;
   const device_scope current(device, "create_event");
   cudaEvent_t e = nullptr;
-  check(cudaEventCreateWithFlags(&e, timing ? unsigned{cudaEventDefault} : unsigned{cudaEventDisableTiming}), "create_event", device);
+  check(cudaEventCreateWithFlags(&e, timing ? unsigned{cudaEventDefault} : unsigned{cudaEventDisableTiming}),
+        "create_event", device);
   return {e};
 }
 
@@ -111,9 +113,13 @@ void cuda_backend::destroy_event(native_event e) {
 }
 
 // The two hot verbs: stream and event carry their devices, so nothing is switched (0.1 us each).
-void cuda_backend::record(native_event e, native_stream s) { check_on(cudaEventRecord(raw(e), raw(s)), "record", raw(s)); }
+void cuda_backend::record(native_event e, native_stream s) {
+  check_on(cudaEventRecord(raw(e), raw(s)), "record", raw(s));
+}
 
-void cuda_backend::wait(native_stream s, native_event e) { check_on(cudaStreamWaitEvent(raw(s), raw(e), 0), "wait", raw(s)); }
+void cuda_backend::wait(native_stream s, native_event e) {
+  check_on(cudaStreamWaitEvent(raw(s), raw(e), 0), "wait", raw(s));
+}
 
 bool cuda_backend::is_done(native_event e) {
   const relaxed_scope relaxed;

@@ -52,7 +52,8 @@ __device__ Index locate(const walk<Index>& w, Index i, std::ptrdiff_t& to, std::
 }
 
 template <class Word, class Index>
-__global__ void __launch_bounds__(threads) copy_words(std::byte* to, const std::byte* from, walk<Index> w, Index words) {
+__global__ void __launch_bounds__(threads)
+    copy_words(std::byte* to, const std::byte* from, walk<Index> w, Index words) {
   const Index step = static_cast<Index>(gridDim.x) * threads;
   for (Index i = static_cast<Index>(blockIdx.x) * threads + threadIdx.x; i < words; i += step) {
     std::ptrdiff_t at_to, at_from;
@@ -139,9 +140,9 @@ unsigned blocks_for(std::size_t words, unsigned most_blocks) {
 cudaError_t launch_tiles(const strided_plan& plan, std::size_t a, unsigned most_blocks, cudaStream_t s) {
   const std::size_t b = plan.rank - 1;
   const std::uint64_t a_tiles = (plan.extent[a] + tile - 1) / tile, b_tiles = (plan.extent[b] + tile - 1) / tile;
-  const plane p{plan.extent[a],    plan.extent[b],    a_tiles,             b_tiles,
-                plan.to_stride[a], plan.to_stride[b], plan.from_stride[a], plan.from_stride[b]};
-  strided_plan rest = plan;                 // the dimensions beside the plane
+  const plane p{plan.extent[a],      plan.extent[b],     a_tiles, b_tiles, plan.to_stride[a], plan.to_stride[b],
+                plan.from_stride[a], plan.from_stride[b]};
+  strided_plan rest = plan;  // the dimensions beside the plane
   rest.rank = 0;
   std::uint64_t tiles = a_tiles * b_tiles;
   for (std::size_t d = 0; d < b; ++d) {

@@ -17,7 +17,9 @@ struct dimension {
 };
 
 std::ptrdiff_t length(std::ptrdiff_t stride) { return stride < 0 ? -stride : stride; }
-std::ptrdiff_t bytes_of(std::size_t extent, std::ptrdiff_t stride) { return static_cast<std::ptrdiff_t>(extent) * stride; }
+std::ptrdiff_t bytes_of(std::size_t extent, std::ptrdiff_t stride) {
+  return static_cast<std::ptrdiff_t>(extent) * stride;
+}
 
 void check_shape(const strided_shape& shape, std::size_t most, const char* verb) {
   if (shape.rank > max_rank)
@@ -57,7 +59,7 @@ strided_plan collapse(const strided_bytes& to, const strided_bytes& from, const 
     dimension dim{shape.extent[d], to.stride_bytes[d], from.stride_bytes[d]};
     p.words *= dim.extent;
     if (dim.extent <= 1) continue;
-    if (dim.to < 0) {                       // walk the same elements forwards
+    if (dim.to < 0) {  // walk the same elements forwards
       p.to += bytes_of(dim.extent - 1, dim.to);
       p.from += bytes_of(dim.extent - 1, dim.from);
       dim.to = -dim.to;
@@ -102,7 +104,7 @@ std::size_t strided_plan::run_bytes() const {
 
 bool strided_plan::is_pitched(std::size_t max_pitch) const {
   const std::size_t row = run_bytes();
-  const std::size_t outer = row == word ? rank : rank - 1;                 // dimensions beside the row
+  const std::size_t outer = row == word ? rank : rank - 1;  // dimensions beside the row
   if (rank == 0 || outer != 1) return false;
   const auto fits = [&](std::ptrdiff_t stride) {
     return stride > 0 && static_cast<std::size_t>(stride) >= row && static_cast<std::size_t>(stride) <= max_pitch;

@@ -14,9 +14,9 @@ inline constexpr std::size_t plan_rank = max_rank + 1;
 // Words of `word` bytes (1, 2, 4, 8, 16) at to + sum(index[d] * to_stride[d]), slowest dimension first. Strides in bytes.
 struct strided_plan {
   std::byte* to = nullptr;
-  const std::byte* from = nullptr;          // null for a fill
+  const std::byte* from = nullptr;  // null for a fill
   std::size_t word = 1;
-  std::size_t words = 0;                    // in all; 0: nothing to do
+  std::size_t words = 0;  // in all; 0: nothing to do
   std::size_t rank = 0;
   std::array<std::size_t, plan_rank> extent{};
   std::array<std::ptrdiff_t, plan_rank> to_stride{}, from_stride{};

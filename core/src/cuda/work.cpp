@@ -46,7 +46,7 @@ bool is_on_a_gpu(const void* p) {
 
 void host_faults::add(std::string text) {
   const std::lock_guard lock(mutex_);
-  if (any_.load(std::memory_order_relaxed)) return;                     // the first one explains the others
+  if (any_.load(std::memory_order_relaxed)) return;  // the first one explains the others
   text_ = std::move(text);
   any_.store(true, std::memory_order_release);
 }
@@ -56,24 +56,26 @@ void host_faults::raise() {
   const std::lock_guard lock(mutex_);
   if (!any_.exchange(false)) return;
   throw device_error("ferry: a function given to run_on_host threw: " + text_ +
-                     ". Later work of its stream ran all the same; catch exceptions inside the function",
+                         ". Later work of its stream ran all the same; catch exceptions inside the function",
                      device_error::severity::passing);
 }
 
 void cuda_backend::copy(native_stream s, void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  const device_scope current(device_of(raw(s), "copy"), "copy");        // memory of pools wants it
+  const device_scope current(device_of(raw(s), "copy"), "copy");  // memory of pools wants it
   check_on(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, raw(s)), "copy", raw(s));
 }
 
-void cuda_backend::copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+void cuda_backend::copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
+                             std::size_t bytes) {
   at(to_device, "copy_peer");
   at(from_device, "copy_peer");
   if (bytes == 0) return;
   check_on(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, raw(s)), "copy_peer", raw(s));
 }
 
-void cuda_backend::copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
+void cuda_backend::copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
+                                const strided_shape& shape) {
   constexpr std::string_view verb = "copy_strided";
   const strided_plan plan = plan_copy(to, from, shape);
   if (plan.words == 0) return;
@@ -84,14 +86,16 @@ void cuda_backend::copy_strided(native_stream s, const strided_bytes& to, const 
   if (plan.is_contiguous())
     check_on(cudaMemcpyAsync(plan.to, plan.from, row, cudaMemcpyDefault, raw(s)), verb, raw(s));
   else if (row >= shortest_row && plan.is_pitched(on.most_pitch) && !(is_on_a_gpu(plan.to) && is_on_a_gpu(plan.from)))
-    check_on(cudaMemcpy2DAsync(plan.to, static_cast<std::size_t>(plan.to_stride[0]), plan.from,
-                               static_cast<std::size_t>(plan.from_stride[0]), row, plan.rows(), cudaMemcpyDefault, raw(s)),
-             verb, raw(s));
+    check_on(
+        cudaMemcpy2DAsync(plan.to, static_cast<std::size_t>(plan.to_stride[0]), plan.from,
+                          static_cast<std::size_t>(plan.from_stride[0]), row, plan.rows(), cudaMemcpyDefault, raw(s)),
+        verb, raw(s));
   else
     check_on(launch_strided_copy(plan, on.most_blocks, raw(s)), verb, raw(s));
 }
 
-void cuda_backend::fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) {
+void cuda_backend::fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape,
+                                const void* element) {
   constexpr std::string_view verb = "fill_strided";
   const fill_plan plan = plan_fill(to, shape, element);
   const strided_plan& where = plan.where;
@@ -104,8 +108,8 @@ void cuda_backend::fill_strided(native_stream s, const strided_bytes& to, const 
   if (plan.what.uniform && where.is_contiguous())
     check_on(cudaMemsetAsync(where.to, byte, row, raw(s)), verb, raw(s));
   else if (plan.what.uniform && row >= shortest_row && where.is_pitched(on.most_pitch))
-    check_on(cudaMemset2DAsync(where.to, static_cast<std::size_t>(where.to_stride[0]), byte, row, where.rows(), raw(s)), verb,
-             raw(s));
+    check_on(cudaMemset2DAsync(where.to, static_cast<std::size_t>(where.to_stride[0]), byte, row, where.rows(), raw(s)),
+             verb, raw(s));
   else
     check_on(launch_strided_fill(plan, on.most_blocks, raw(s)), verb, raw(s));
 }
@@ -118,7 +122,7 @@ void cuda_backend::run_on_host(native_stream s, std::function<void()> task) {
   if (status == cudaStreamCaptureStatusActive) return give_to_graph(raw(s), graph, std::move(task));
   auto owned = std::make_unique<host_task>(host_task{std::move(task), &faults_});
   check_on(cudaLaunchHostFunc(raw(s), run_and_free, owned.get()), "run_on_host", raw(s));
-  static_cast<void>(owned.release());                                   // run_and_free has it now
+  static_cast<void>(owned.release());  // run_and_free has it now
 }
 
 // A captured task runs at every launch, so the graph and what is instantiated from it own it together.

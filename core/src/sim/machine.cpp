@@ -7,17 +7,6 @@
 #include "ferry/core/error.hpp"
 
 namespace ferry::sim {
-namespace {
-
-// CUDA's current device, of this thread; a machine that it has not met starts at device 0.
-struct current_device {
-  std::uint64_t machine = 0;
-  int device = 0;
-};
-thread_local current_device current;
-
-}  // namespace
-
 std::uint64_t fresh_id() {
   static std::atomic<std::uint64_t> next{0x1000};  // small numbers are CUDA's special streams
   return next++;
@@ -64,8 +53,8 @@ void machine::enable_peer_access(int device, int peer) {
 
 int machine::exchange_current_device(int device) {
   check_device(device);
-  if (current.machine != id_) current = {id_, 0};
-  return std::exchange(current.device, device);
+  const std::lock_guard lock(current_mutex_);
+  return std::exchange(current_[std::this_thread::get_id()], device);
 }
 
 void machine::may_fail(failing_verb verb, const scheduler::lock& l, int device, std::size_t bytes) {

@@ -3,7 +3,9 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 
 #include "address_space.hpp"
 #include "capture.hpp"
@@ -126,6 +128,8 @@ class machine final : public backend, public inspector {
   std::map<std::uint64_t, event> events_;
   std::map<std::uint64_t, graph> graphs_;
   std::array<std::uint64_t, 4> calls_{};  // by failing_verb
+  std::mutex current_mutex_;
+  std::map<std::thread::id, int> current_;  // CUDA's current device of each thread; 0 at first
 };
 
 }  // namespace ferry::sim

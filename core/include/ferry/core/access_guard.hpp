@@ -43,13 +43,13 @@ class access_guard {
   capture_session* capture_ = nullptr;
 };
 
-// One submission to several streams, for operations that run jointly, as collectives do (R16).
+// One submission to several different streams, for operations that run jointly, as collectives do (R16).
 class joint_guard {
  public:
   struct part {
     timeline* on;
     std::span<access> uses;
-    ticket at = 0;                         // set by the guard
+    ticket at = 0;  // set by the guard
   };
   explicit joint_guard(std::span<part> parts);
   ~joint_guard();
@@ -71,7 +71,7 @@ struct host_access_state {
 };
 // Blocks until the calling thread may touch the bytes: reading waits for the last writes, writing for all uses.
 host_access_state wait_for_uses(access_log& log, byte_range where, bool write);
-// Whether that wait would return at once. Never blocks.
+// Whether that wait would return at once. Never blocks; a raw pointer that is out stays out, and counts as unfinished.
 bool uses_are_over(allocation& what, byte_range where, bool write);
 // wait_for_uses for bytes of an array; throws invalid_argument inside a capture, and inside a submission.
 host_access_state wait_for_host_access(allocation& what, byte_range where, bool write);

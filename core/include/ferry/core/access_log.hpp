@@ -65,7 +65,7 @@ class alignas(64) access_log {
   void add(timeline& by, ticket at, byte_range where, bool write) noexcept {
     if (uses_.size() == 1 && replaces(by, where, write, uses_.front())) {
       logged_use& u = uses_.front();
-      if (u.at == open_ticket && u.by == &by) at = open_ticket;   // the raw pointer is still out
+      if (u.at == open_ticket && u.by == &by) at = open_ticket;  // the raw pointer is still out
       u = {&by, at, write, where};
     } else {
       add_to_several(by, at, where, write);

@@ -16,10 +16,10 @@ class caching_pool;
 struct allocation {
   access_log log;
   std::byte* begin = nullptr;
-  std::size_t bytes = 0;                  // of the block, at least what was asked for
+  std::size_t bytes = 0;  // of the block, at least what was asked for
   caching_pool* home = nullptr;
   memory_kind kind = memory_kind::device;
-  int device = 0;                         // for host and unified memory: the home device
+  int device = 0;  // for host and unified memory: the home device
   // Generation (high half) and number of references (low half), so that free() and views need no second object.
   std::atomic<std::uint64_t> state{0};
   std::string name;
@@ -41,8 +41,7 @@ class allocation_ref {
   // One more reference to bytes that somebody else holds for the length of the call.
   static allocation_ref another(allocation& a);
   allocation_ref(const allocation_ref& o);
-  allocation_ref(allocation_ref&& o) noexcept
-      : what_(std::exchange(o.what_, nullptr)), generation_(o.generation_) {}
+  allocation_ref(allocation_ref&& o) noexcept : what_(std::exchange(o.what_, nullptr)), generation_(o.generation_) {}
   allocation_ref& operator=(allocation_ref o) noexcept {
     std::swap(what_, o.what_);
     std::swap(generation_, o.generation_);

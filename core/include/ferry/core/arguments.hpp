@@ -33,7 +33,8 @@ array_label label_of(const array_view<T, Rank, Kind>& v) {
 template <class To, class T, std::size_t Rank, memory_kind Kind>
 array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode) {
   To* data = const_cast<To*>(v.unsynchronized_data());
-  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode, v.is_contiguous()};
+  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode,
+          v.is_contiguous()};
 }
 
 }  // namespace detail
@@ -94,8 +95,9 @@ void add_use(auto& list, const A& a) {
 template <class A>
 void add_kernel_use(std::array<kernel_use, 16>& uses, std::size_t& n, const A& a) {
   if constexpr (is_array_argument<A>)
-    if (a.bytes.begin != a.bytes.end)      // what lies between the elements of a strided view is kept
-      uses[n++] = {a.bytes.begin, a.bytes.size(), a.mode != access_mode::out || !a.contiguous, a.mode != access_mode::in};
+    if (a.bytes.begin != a.bytes.end)  // what lies between the elements of a strided view is kept
+      uses[n++] = {a.bytes.begin, a.bytes.size(), a.mode != access_mode::out || !a.contiguous,
+                   a.mode != access_mode::in};
 }
 
 // The device of the first written argument, else of the first array, else the default device.

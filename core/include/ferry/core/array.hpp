@@ -35,8 +35,8 @@ class basic_array : public array_view<T, Rank, Kind> {
   }
   // The same from {n}, which could as well mean an array made from n.
   template <std::integral Int>
-    requires(Rank == 1)
-  explicit basic_array(const Int (&n)[1], ferry::device d = default_device()) : basic_array(ferry::extents<1>(n[0]), d) {}
+  requires(Rank == 1) explicit basic_array(const Int (&n)[1], ferry::device d = default_device())
+      : basic_array(ferry::extents<1>(n[0]), d) {}
   basic_array(basic_array&& o) noexcept { swap(o); }
   basic_array& operator=(basic_array&& o) noexcept {
     basic_array taken(std::move(o));
@@ -50,34 +50,24 @@ class basic_array : public array_view<T, Rank, Kind> {
   basic_array(const extents<Rank>& e, T value, ferry::device d = default_device());
   // A copy of elements of the CPU, in row-major order. Throws invalid_argument when counts differ.
   static basic_array from(std::span<const T> elements, const extents<Rank>& e, ferry::device d = default_device());
-  static basic_array from(std::span<const T> elements, ferry::device d = default_device())
-    requires(Rank == 1)
-  {
+  static basic_array from(std::span<const T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(elements, extents<1>{elements.size()}, d);
   }
-  static basic_array from(const std::vector<T>& elements, ferry::device d = default_device())
-    requires(Rank == 1)
-  {
+  static basic_array from(const std::vector<T>& elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements), d);
   }
-  static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device())
-    requires(Rank == 1)
-  {
+  static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements.begin(), elements.size()), d);
   }
   // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
   basic_array clone() const;
 
   // As in a view, without its strides.
-  T& operator[](std::size_t i)
-    requires(Rank == 1)
-  {
+  T& operator[](std::size_t i) requires(Rank == 1) {
     this->template ask_for_host<T>();
     return this->data_[i];
   }
-  const T& operator[](std::size_t i) const
-    requires(Rank == 1)
-  {
+  const T& operator[](std::size_t i) const requires(Rank == 1) {
     this->template ask_for_host<const T>();
     return this->data_[i];
   }

@@ -38,7 +38,7 @@ class host_permission {
 // Half-open indices [begin, end) of one dimension, every step-th of them.
 struct slice {
   std::size_t begin = 0, end = std::size_t(-1);
-  std::ptrdiff_t step = 1;                 // negative: from end - 1 downwards
+  std::ptrdiff_t step = 1;  // negative: from end - 1 downwards
 };
 inline constexpr slice all_of{};
 
@@ -47,9 +47,10 @@ inline constexpr bool is_host_accessible(memory_kind k) { return k != memory_kin
 namespace detail {
 template <memory_kind Kind>
 constexpr void need_host_access() {
-  static_assert(is_host_accessible(Kind),
-                "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
-                "or make it a ferry::unified_array");
+  static_assert(
+      is_host_accessible(Kind),
+      "a device array cannot be touched by the CPU: copy it with ferry::to_vector(a) or ferry::to_unified(a), "
+      "or make it a ferry::unified_array");
 }
 
 // What begin() of a device array gives: no iterator, so that whoever asks whether the array is a range is told no, and
@@ -67,13 +68,15 @@ struct no_host_iterator {
 
 // Throws invalid_argument unless s lies in [0, extent]; returns the number of elements.
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape);
-[[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of);
+[[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
+                                     const allocation* of);
 const char* kind_name(memory_kind k);
 
 // T may be const: then the elements can only be read. A const view gives const elements, as containers do.
 template <class T, std::size_t Rank, memory_kind Kind>
 class array_view {
-  static_assert(std::is_trivially_copyable_v<T>, "ferry arrays hold trivially copyable types: bytes are copied as they are");
+  static_assert(std::is_trivially_copyable_v<T>,
+                "ferry arrays hold trivially copyable types: bytes are copied as they are");
 
  public:
   using element_type = T;
@@ -84,12 +87,20 @@ class array_view {
 
   array_view() = default;
   array_view(allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
-      : owner_(std::move(owner)), data_(data), extents_(e), strides_(s) {}
+      : owner_(std::move(owner)),
+        data_(data),
+        extents_(e),
+        strides_(s) {}
   // A read-only view of a writable one.
   template <class U>
-    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
-  array_view(const array_view<U, Rank, Kind>& o)
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) array_view(const array_view<U, Rank, Kind>& o)
       : array_view(o.owner(), o.unsynchronized_data(), o.extents(), o.strides()) {}
+
+  // A const array gives no writable view, not even by slicing off its class.
+  template <class A>
+  requires(std::is_const_v<A> && !std::is_const_v<T> && std::is_base_of_v<array_view, A> &&
+           !std::is_same_v<A, const array_view>) array_view(A&)
+  = delete;
 
   const ferry::extents<Rank>& extents() const { return extents_; }
   std::size_t extent(std::size_t d) const { return extents_[d]; }
@@ -139,39 +150,27 @@ class array_view {
 
   // Element access from the CPU: waits for the device work that it conflicts with, then costs one comparison.
   template <class... Index>
-    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
-  T& operator()(Index... index) {
+  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
+      Index... index) {
     return at_offset<T>(static_cast<std::size_t>(index)...);
   }
   template <class... Index>
-    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
-  const T& operator()(Index... index) const {
+  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) const T& operator()(
+      Index... index) const {
     return at_offset<const T>(static_cast<std::size_t>(index)...);
   }
-  T& operator[](std::size_t i)
-    requires(Rank == 1)
-  {
-    return at_offset<T>(i);
-  }
-  const T& operator[](std::size_t i) const
-    requires(Rank == 1)
-  {
-    return at_offset<const T>(i);
-  }
+  T& operator[](std::size_t i) requires(Rank == 1) { return at_offset<T>(i); }
+  const T& operator[](std::size_t i) const requires(Rank == 1) { return at_offset<const T>(i); }
   // Whether the work that writes the elements is over. Never blocks.
-  bool is_ready() const {
-    return !owner_ || uses_are_over(owner_.get(), bytes(), false);
-  }
+  bool is_ready() const { return !owner_ || uses_are_over(owner_.get(), bytes(), false); }
   // The same, and the indices are checked: throws invalid_argument.
   template <class... Index>
-    requires(sizeof...(Index) == Rank)
-  T& at(Index... index) {
+  requires(sizeof...(Index) == Rank) T& at(Index... index) {
     check_indices(static_cast<std::size_t>(index)...);
     return (*this)(index...);
   }
   template <class... Index>
-    requires(sizeof...(Index) == Rank)
-  const T& at(Index... index) const {
+  requires(sizeof...(Index) == Rank) const T& at(Index... index) const {
     check_indices(static_cast<std::size_t>(index)...);
     return (*this)(index...);
   }
@@ -198,7 +197,8 @@ class array_view {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
     const access_log& log = owner_.unchecked()->log;
-    if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] wait_for_host(write);
+    if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
+      wait_for_host(write);
   }
   template <class U, class... Index>
   U& at_offset(Index... index) const {
@@ -248,7 +248,7 @@ class array_view {
       e[d] = checked_slice(p, extents_[d], d, extents_.text());
       const std::size_t last = std::min(p.end, extents_[d]);
       if (e[d] > 0) data += static_cast<std::ptrdiff_t>(p.step > 0 ? p.begin : last - 1) * strides_[d];
-      s[d] = strides_[d] * p.step;
+      s[d] = e[d] > 1 ? strides_[d] * p.step : strides_[d];
       ++d;
     }
     return View(owner_, data, e, s);
@@ -256,8 +256,9 @@ class array_view {
   template <class View, std::size_t NewRank>
   View reshaped(const ferry::extents<NewRank>& e) const {
     if (!is_contiguous() || e.count() != size())
-      throw invalid_argument("reshape from " + extents_.text() + " to " + e.text() +
-                             (is_contiguous() ? ": the number of elements differs" : ": the view is strided; clone() it"));
+      throw invalid_argument(
+          "reshape from " + extents_.text() + " to " + e.text() +
+          (is_contiguous() ? ": the number of elements differs" : ": the view is strided; clone() it"));
     return View(owner_, data_, e, row_major(e));
   }
   template <class View>

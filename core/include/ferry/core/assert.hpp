@@ -17,12 +17,12 @@ namespace ferry::detail {
 #if !FERRY_CHECKS
 #define FERRY_ASSERT(condition, text) ((void)0)
 #elif FERRY_IN_DEVICE_CODE
-#define FERRY_ASSERT(condition, text)                                                                  \
-  do {                                                                                                 \
-    if (!(condition)) {                                                                                \
-      ::printf("ferry: %s:%d: assertion failed: %s (%s)\n", __FILE__, __LINE__, #condition, text);     \
-      __trap();                                                                                        \
-    }                                                                                                  \
+#define FERRY_ASSERT(condition, text)                                                              \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      ::printf("ferry: %s:%d: assertion failed: %s (%s)\n", __FILE__, __LINE__, #condition, text); \
+      __trap();                                                                                    \
+    }                                                                                              \
   } while (false)
 #else
 #define FERRY_ASSERT(condition, text) \

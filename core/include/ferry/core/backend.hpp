@@ -32,10 +32,10 @@ struct native_graph {
 
 struct device_properties {
   std::string name;
-  std::size_t memory_bytes = 0;             // in all
+  std::size_t memory_bytes = 0;  // in all
   int multiprocessors = 0;
   int compute_major = 0, compute_minor = 0;
-  bool concurrent_managed_access = false;   // the CPU may touch managed memory while the device works
+  bool concurrent_managed_access = false;  // the CPU may touch managed memory while the device works
 };
 
 struct device_memory {
@@ -44,14 +44,19 @@ struct device_memory {
 
 // A place that unified memory can be moved to or advised about.
 struct memory_location {
-  int device = -1;                          // -1: the CPU
+  int device = -1;  // -1: the CPU
   bool is_host() const { return device < 0; }
   bool operator==(const memory_location&) const = default;
 };
 
 // Hints for unified memory, as cudaMemAdvise has them; each has its undoing.
 enum class memory_advice : std::uint8_t {
-  read_mostly, unset_read_mostly, preferred_location, unset_preferred_location, accessed_by, unset_accessed_by
+  read_mostly,
+  unset_read_mostly,
+  preferred_location,
+  unset_preferred_location,
+  accessed_by,
+  unset_accessed_by
 };
 
 inline constexpr std::size_t max_rank = 6;
@@ -101,8 +106,8 @@ class relocation {
 
 // A kernel as the simulator runs it: the whole grid, as one function of the CPU.
 struct host_kernel {
-  std::string_view name;                    // must outlive the launch (a literal or a type's name)
-  std::span<const kernel_use> uses;         // read during the call only
+  std::string_view name;             // must outlive the launch (a literal or a type's name)
+  std::span<const kernel_use> uses;  // read during the call only
   std::function<void(const relocation&)> body;
 };
 
@@ -111,7 +116,7 @@ class backend {
   virtual ~backend() = default;
 
   // The machine
-  virtual std::string_view name() const = 0;                       // "cuda" or "sim"
+  virtual std::string_view name() const = 0;  // "cuda" or "sim"
   virtual int device_count() const = 0;
   virtual device_properties properties(int device) const = 0;
   virtual device_memory memory(int device) const = 0;
@@ -129,25 +134,28 @@ class backend {
   // Streams and events. A lower priority number is more urgent; 0 is the default, -1 is high.
   virtual native_stream create_stream(int device, int priority) = 0;
   virtual void destroy_stream(native_stream s) = 0;
-  virtual std::uint64_t stream_id(native_stream s) = 0;            // unique over the life of the process
+  virtual std::uint64_t stream_id(native_stream s) = 0;  // unique over the life of the process
   virtual bool is_done(native_stream s) = 0;
-  virtual void synchronize(native_stream s) = 0;                   // blocks
+  virtual void synchronize(native_stream s) = 0;  // blocks
   virtual native_event create_event(int device, bool timing) = 0;
   virtual void destroy_event(native_event e) = 0;
   virtual void record(native_event e, native_stream s) = 0;
-  virtual void wait(native_stream s, native_event e) = 0;          // by the event's state at the time of the call
+  virtual void wait(native_stream s, native_event e) = 0;  // by the event's state at the time of the call
   virtual bool is_done(native_event e) = 0;
-  virtual void synchronize(native_event e) = 0;                    // blocks; spins briefly, then sleeps
+  virtual void synchronize(native_event e) = 0;  // blocks; spins briefly, then sleeps
   virtual double elapsed_milliseconds(native_event from, native_event to) = 0;
 
   // Work. Addresses may be of any kind and any device; pageable memory blocks the caller until it was read or written.
   virtual void copy(native_stream s, void* to, const void* from, std::size_t bytes) = 0;
   // Between two devices' own memory, whether or not they are peers.
-  virtual void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device, std::size_t bytes) = 0;
+  virtual void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
+                         std::size_t bytes) = 0;
   // Both sides reachable by the stream's device.
-  virtual void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) = 0;
+  virtual void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
+                            const strided_shape& shape) = 0;
   // Writes one element's bytes (at most 16) to every element.
-  virtual void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) = 0;
+  virtual void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape,
+                            const void* element) = 0;
   // Runs a function of the CPU in the order of the stream. It must not call ferry or the driver.
   virtual void run_on_host(native_stream s, std::function<void()> task) = 0;
   // Simulator only: the CUDA backend launches from code that nvcc compiled, then calls check_launch.
@@ -160,7 +168,7 @@ class backend {
 
   // Capture: everything given to s, and to streams that wait for events of s, becomes one graph.
   virtual void begin_capture(native_stream s) = 0;
-  virtual native_graph end_capture(native_stream s) = 0;           // instantiated, ready to launch
+  virtual native_graph end_capture(native_stream s) = 0;  // instantiated, ready to launch
   virtual bool is_capturing(native_stream s) = 0;
   virtual void launch_graph(native_graph g, native_stream s) = 0;
   virtual void destroy_graph(native_graph g) = 0;

@@ -25,8 +25,11 @@ void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& fr
 
 template <class T, std::size_t Rank, memory_kind Kind>
 copy_side side_of(const array_view<T, Rank, Kind>& v) {
-  copy_side side{&v.owner(), reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(v.unsynchronized_data())),
-                 {}, v.bytes(), v.is_contiguous()};
+  copy_side side{&v.owner(),
+                 reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(v.unsynchronized_data())),
+                 {},
+                 v.bytes(),
+                 v.is_contiguous()};
   for (std::size_t d = 0; d != Rank; ++d)
     side.stride_bytes[d] = v.strides()[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   return side;

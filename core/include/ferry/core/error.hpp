@@ -63,7 +63,9 @@ class out_of_memory : public error {
 class device_error : public error {
  public:
   enum class severity { sticky, passing };
-  explicit device_error(const std::string& text, severity how_bad = severity::sticky) : error(text), severity_(how_bad) {}
+  explicit device_error(const std::string& text, severity how_bad = severity::sticky)
+      : error(text),
+        severity_(how_bad) {}
   bool is_sticky() const noexcept { return severity_ == severity::sticky; }
 
  private:

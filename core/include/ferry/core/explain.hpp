@@ -13,7 +13,8 @@ namespace ferry {
 
 namespace detail {
 std::string explain_allocation(const allocation_ref& owner, byte_range bytes);
-std::string headline(std::string_view type, std::string_view kind, const std::string& shape, const allocation_ref& owner);
+std::string headline(std::string_view type, std::string_view kind, const std::string& shape,
+                     const allocation_ref& owner);
 // Where a printed row leaves out elements, as NumPy does.
 inline constexpr std::size_t printed_edge = 3, printed_most = 8;
 }  // namespace detail

@@ -21,8 +21,7 @@ class extents {
   constexpr extents() = default;
   // One integer a dimension. Throws invalid_argument for a negative one.
   template <std::integral... Int>
-    requires(sizeof...(Int) == Rank && Rank > 0)
-  constexpr extents(Int... e) : value_{checked(e)...} {}
+  requires(sizeof...(Int) == Rank && Rank > 0) constexpr extents(Int... e) : value_{checked(e)...} {}
   constexpr extents(const std::array<std::size_t, Rank>& e) : value_(e) {}
 
   FERRY_HOST_DEVICE constexpr std::size_t operator[](std::size_t d) const { return value_[d]; }
@@ -76,9 +75,10 @@ constexpr strides<Rank> row_major(const extents<Rank>& e) {
 // Whether elements lie one after the other, last dimension fastest.
 template <std::size_t Rank>
 constexpr bool is_contiguous(const extents<Rank>& e, const strides<Rank>& s) {
+  for (std::size_t d = 0; d != Rank; ++d)
+    if (e[d] == 0) return true;
   std::size_t step = 1;
   for (std::size_t d = Rank; d-- > 0;) {
-    if (e[d] == 0) return true;
     if (e[d] != 1 && s[d] != static_cast<std::ptrdiff_t>(step)) return false;
     step *= e[d];
   }

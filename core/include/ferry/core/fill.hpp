@@ -14,7 +14,7 @@ void fill_view(const stream_ref* s, array_view<T, Rank, Kind>& to, const T& valu
   static_assert(!std::is_const_v<T>, "fill(view, value): the view is read-only");
   fill_elements(s, side_of(to), shape_of<T>(to.extents()), &value);
 }
-}
+}  // namespace detail
 
 // Ordered on `s`, or on this thread's stream of the array's device. Does not block (elements above 16 bytes: it may).
 template <class T, std::size_t Rank, memory_kind Kind>

@@ -13,18 +13,14 @@ class host_view {
   host_view(T* data, const extents<Rank>& e, const strides<Rank>& s) : data_(data), extents_(e), strides_(s) {}
   // For functors that run on the CPU too. Its accesses are checked.
   operator mdspan<T, Rank>() const { return {data_, extents_, strides_}; }
-  operator mdspan<const T, Rank>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data_, extents_, strides_};
-  }
+  operator mdspan<const T, Rank>() const requires(!std::is_const_v<T>) { return {data_, extents_, strides_}; }
   T* data() const { return data_; }
   std::size_t extent(std::size_t d) const { return extents_[d]; }
   std::ptrdiff_t stride(std::size_t d) const { return strides_[d]; }
   // The element at one index a dimension. Unchecked.
   template <class... Index>
-    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
-  T& operator()(Index... index) const {
+  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
+      Index... index) const {
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
@@ -45,6 +41,10 @@ struct host_type : memory_location {
   host_view<T, Rank> operator()(array_view<T, Rank, Kind>& v) const {
     v.wait_for_host(!std::is_const_v<T>);
     return {v.unsynchronized_data(), v.extents(), v.strides()};
+  }
+  template <class T, std::size_t Rank, memory_kind Kind>
+  host_view<T, Rank> operator()(array_view<T, Rank, Kind>&& v) const {
+    return (*this)(v);
   }
   template <class T, std::size_t Rank, memory_kind Kind>
   host_view<const T, Rank> operator()(const array_view<T, Rank, Kind>& v) const {

@@ -8,8 +8,8 @@ namespace ferry {
 
 // A piece of a two-dimensional space that one call of the functor handles. Clipped at the end of the space.
 struct tile {
-  std::size_t row, column;                 // its first element
-  std::size_t rows, columns;               // its size, at most that of `tiles`
+  std::size_t row, column;    // its first element
+  std::size_t rows, columns;  // its size, at most that of `tiles`
 };
 
 // A two-dimensional space cut into tiles of rows x columns: the functor is called as f(tile, arguments...), so that a
@@ -21,7 +21,7 @@ struct tiles {
 
 namespace detail {
 
-FERRY_HOST_DEVICE inline std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+FERRY_HOST_DEVICE inline std::size_t ceil_div(std::size_t a, std::size_t b) { return a / b + (a % b != 0); }
 FERRY_HOST_DEVICE inline std::size_t at_most(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
 // Spaces as kernels see them: up to three extents, x fastest, and the call of a functor at one index.
@@ -50,7 +50,7 @@ struct space_3d {
   }
 };
 struct space_of_tiles {
-  std::size_t x, y;                        // numbers of tiles
+  std::size_t x, y;  // numbers of tiles
   std::size_t rows, columns, all_rows, all_columns;
   static constexpr std::size_t z = 1, indices = 1;
   template <class F, class... P>
@@ -74,7 +74,9 @@ inline space_of_tiles space_of(const tiles& t) {
 }
 
 template <class S>
-concept index_space = requires(const S& s) { detail::space_of(s); };
+concept index_space = requires(const S& s) {
+  detail::space_of(s);
+};
 
 template <class Space>
 bool is_empty(const Space& s) {

@@ -32,7 +32,7 @@ struct of_member<R (C::*)(P...) noexcept> : parameter_list<P...> {};
 template <class R, class C, class... P>
 struct of_member<R (C::*)(P...) const noexcept> : parameter_list<P...> {};
 template <class F>
-  requires requires { &F::operator(); }
+requires requires { &F::operator(); }
 struct declared_parameters<F> : of_member<decltype(&F::operator())> {};
 template <class R, class... P>
 struct declared_parameters<R (*)(P...)> : parameter_list<P...> {};
@@ -67,9 +67,10 @@ struct parameter<P, array_argument<T, Rank>> {
     if constexpr (span::is) return !std::is_const_v<typename span::element>;
     return false;
   }();
-  static_assert(!(writes && std::is_const_v<T>),
-                "in given to a writing functor: the argument is passed as in(a) or as a const array, but the functor takes "
-                "it through a pointer or mdspan to non-const. Pass inout(a) or out(a), or declare the parameter const");
+  static_assert(
+      !(writes && std::is_const_v<T>),
+      "in given to a writing functor: the argument is passed as in(a) or as a const array, but the functor takes "
+      "it through a pointer or mdspan to non-const. Pass inout(a) or out(a), or declare the parameter const");
   static constexpr bool rank_agrees = [] {
     if constexpr (span::is) return span::rank == Rank;
     return true;
@@ -83,8 +84,7 @@ struct declared_at {
   using type = void;
 };
 template <class F, std::size_t I>
-  requires(declared_parameters<F>::known && I < declared_parameters<F>::count)
-struct declared_at<F, I> {
+requires(declared_parameters<F>::known&& I < declared_parameters<F>::count) struct declared_at<F, I> {
   using type = typename declared_parameters<F>::template type<I>;
 };
 

@@ -64,14 +64,14 @@ class machine {
   std::vector<device_properties> properties_;
   bool migrates_ = true;
   timelines streams_;
-  std::vector<std::unique_ptr<caching_pool>> pools_;   // by kind and device
-  std::vector<std::atomic<bool>> reaches_;             // [device, owner]
+  std::vector<std::unique_ptr<caching_pool>> pools_;  // by kind and device
+  std::vector<std::atomic<bool>> reaches_;            // [device, owner]
   std::mutex granting_;
 };
 
 // Replaces the current machine for a scope: simulated machines in tests, backends that count or fail. Leaving waits for
-// all its work. Arrays, streams and graphs of the machine must be gone by then; if some are not, the machine stays in
-// memory, and stderr says how many.
+// all its work. Arrays of the machine must be gone or freed by then; if some are not, the machine stays in memory, and
+// stderr says how many.
 class machine_scope {
  public:
   explicit machine_scope(std::unique_ptr<backend> verbs, pool_options pools = {});

@@ -26,7 +26,7 @@ basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default
   std::vector<T> v;
   for (std::size_t i = 0;; ++i) {
     const T x = static_cast<T>(first + static_cast<T>(i) * step);
-    const bool wrapped = !v.empty() && (up ? x <= v.back() : x >= v.back());   // beyond what T holds: beyond the end
+    const bool wrapped = !v.empty() && (up ? x <= v.back() : x >= v.back());  // beyond what T holds: beyond the end
     if (wrapped || (up ? !(x < end) : !(x > end))) break;
     v.push_back(x);
   }
@@ -39,7 +39,9 @@ basic_array<T, 1, Kind> linspace(T first, T last, std::size_t count, device d = 
   static_assert(std::is_floating_point_v<T>, "linspace needs a floating point type");
   std::vector<T> v(count);
   for (std::size_t i = 0; i < count; ++i)
-    v[i] = i + 1 == count && count > 1 ? last : first + (last - first) * static_cast<T>(i) / static_cast<T>(count > 1 ? count - 1 : 1);
+    v[i] = i + 1 == count && count > 1
+               ? last
+               : first + (last - first) * static_cast<T>(i) / static_cast<T>(count > 1 ? count - 1 : 1);
   return basic_array<T, 1, Kind>::from(std::span<const T>(v), d);
 }
 

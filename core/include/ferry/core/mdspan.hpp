@@ -13,21 +13,13 @@ namespace ferry {
 class array_label {
  public:
   constexpr array_label() = default;
-#ifdef NDEBUG
-  explicit array_label(const char* text) : text_(text) {}
-  FERRY_HOST_DEVICE const char* text() const { return text_; }   // memory of the CPU: not for device code
-
- private:
-  const char* text_ = nullptr;
-#else
   explicit array_label(const char* text) {
     for (std::size_t i = 0; i + 1 < sizeof text_ && text[i]; ++i) text_[i] = text[i];
   }
   FERRY_HOST_DEVICE const char* text() const { return text_; }
 
  private:
-  char text_[24] = {};
-#endif
+  char text_[16] = {};  // a copy: the array may be renamed or gone when the kernel runs
 };
 
 template <class T, std::size_t Rank>
@@ -43,8 +35,9 @@ class mdspan {
   }
   // A read-only span from a writable one.
   template <class U>
-    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
-  FERRY_HOST_DEVICE mdspan(const mdspan<U, Rank>& o) : data_(o.data()), label_(o.label()) {
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE mdspan(const mdspan<U, Rank>& o)
+      : data_(o.data()),
+        label_(o.label()) {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = o.extent(d), stride_[d] = o.stride(d);
   }
 
@@ -60,18 +53,14 @@ class mdspan {
 
   // The element at one index a dimension, each in [0, extent).
   template <class... Index>
-    requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...))
-  FERRY_HOST_DEVICE T& operator()(Index... index) const {
+  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
+  operator()(Index... index) const {
     std::ptrdiff_t at = 0;
     [[maybe_unused]] int d = 0;
     ((at += static_cast<std::ptrdiff_t>(checked(d, static_cast<std::size_t>(index))) * stride_[d], ++d), ...);
     return data_[at];
   }
-  FERRY_HOST_DEVICE T& operator[](std::size_t i) const
-    requires(Rank == 1)
-  {
-    return (*this)(i);
-  }
+  FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
 
   // The same elements from another address: for the simulator, which runs kernels on copies.
   template <class Move>
@@ -91,8 +80,8 @@ class mdspan {
 #if FERRY_IN_DEVICE_CODE
   FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::size_t i) const {
 #ifndef NDEBUG
-    ::printf("ferry: index %lld in dimension %d of array '%s' is outside its extent %llu\n",
-             static_cast<long long>(i), d, label_.text(), static_cast<unsigned long long>(extent_[d]));
+    ::printf("ferry: index %lld in dimension %d of array '%s' is outside its extent %llu\n", static_cast<long long>(i),
+             d, label_.text(), static_cast<unsigned long long>(extent_[d]));
     __trap();
 #endif
   }

@@ -8,10 +8,10 @@
 namespace ferry {
 
 struct measurement {
-  double device_milliseconds = 0;          // between the first and the last work given to the stream
-  double cpu_milliseconds = 0;             // until body returned: what submitting cost, and what it waited for
-  std::uint64_t copied_bytes = 0;          // given to copies on all streams meanwhile
-  std::uint64_t allocations = 0;           // arrays made meanwhile
+  double device_milliseconds = 0;  // between the first and the last work given to the stream
+  double cpu_milliseconds = 0;     // until body returned: what submitting cost, and what it waited for
+  std::uint64_t copied_bytes = 0;  // given to copies on all streams meanwhile
+  std::uint64_t allocations = 0;   // arrays made meanwhile
 };
 
 // Runs body, whose work goes to `s`, and blocks until that stream has done it.

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/stream.hpp"
 
@@ -13,8 +14,8 @@ enum class access_mode : std::uint8_t { in, out, inout };
 
 // How the work reaches memory of other devices.
 enum class reach : std::uint8_t {
-  by_kernel,                               // peers must be granted
-  by_copy                                  // the driver finds a way
+  by_kernel,  // peers must be granted
+  by_copy     // the driver finds a way
 };
 
 namespace detail {
@@ -27,7 +28,12 @@ void need_access(stream_ref s, std::span<const access> uses, reach how);
 class current_device_scope {
  public:
   current_device_scope(machine& m, int device) : machine_(m), before_(m.verbs().exchange_current_device(device)) {}
-  ~current_device_scope() { machine_.verbs().exchange_current_device(before_); }
+  ~current_device_scope() {
+    try {
+      machine_.verbs().exchange_current_device(before_);
+    } catch (const error&) {  // a device that broke meanwhile: the call that finds out reports it
+    }
+  }
   current_device_scope(const current_device_scope&) = delete;
   current_device_scope& operator=(const current_device_scope&) = delete;
 

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(block_threads) run_over_line(std::size_t n, F 
 // Two and three dimensions, and tiles: an index a thread and no loop, which costs registers. Blocks of bx x (256 / bx)
 // threads lie along x first.
 struct block_layout {
-  unsigned bx, along_x, along_y;           // threads along x; blocks along x and y
+  unsigned bx, along_x, along_y;  // threads along x; blocks along x and y
 };
 template <class Space, class F, class... P>
 __global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, block_layout b, F f, P... p) {
@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, bl
 }
 
 [[noreturn]] inline void throw_too_many_blocks(std::size_t x, std::size_t y, std::size_t z) {
-  throw invalid_argument("an index space of " + std::to_string(z) + " x " + std::to_string(y) + " x " + std::to_string(x) +
-                         " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
+  throw invalid_argument("an index space of " + std::to_string(z) + " x " + std::to_string(y) + " x " +
+                         std::to_string(x) + " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
 }
 
 template <class Space, class F, class... P>
@@ -63,8 +63,8 @@ void launch_over(const Space& s, int multiprocessors, cudaStream_t stream, const
     while (bx > 32 && bx / 2 >= s.x) bx /= 2;
     const std::size_t along_x = detail::ceil_div(s.x, bx), along_y = detail::ceil_div(s.y, block_threads / bx);
     std::size_t blocks = 0;
-    if (__builtin_mul_overflow(along_x, along_y, &blocks) || __builtin_mul_overflow(blocks, std::size_t{s.z}, &blocks) ||
-        blocks > 0x7fffffff)
+    if (__builtin_mul_overflow(along_x, along_y, &blocks) ||
+        __builtin_mul_overflow(blocks, std::size_t{s.z}, &blocks) || blocks > 0x7fffffff)
       throw_too_many_blocks(s.x, s.y, s.z);
     const block_layout layout{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)};
     run_over_blocks<<<static_cast<unsigned>(blocks), dim3(bx, block_threads / bx), 0, stream>>>(s, layout, f, p...);
@@ -99,9 +99,10 @@ void launch_simulated(native_stream s, Body body, const A&... a) {
 
 template <class Space, class F, class... A>
 void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
-  static_assert(kernels_can_be_compiled<F>,
-                "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
-                "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  static_assert(
+      kernels_can_be_compiled<F>,
+      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
+      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
   if (detail::is_empty(space)) return;
   detail::access_list<sizeof...(A)> uses;
   (detail::add_use(uses, a), ...);
@@ -113,14 +114,16 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
         [&](const auto&... p) {
           detail::current_device_scope current(m, s.line().device());
           detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
-launch_over(space, m.properties(s.line().device()).multiprocessors, static_cast<cudaStream_t>(n.handle), f, p...);
+            launch_over(space, m.properties(s.line().device()).multiprocessors, static_cast<cudaStream_t>(n.handle), f,
+                        p...);
             m.verbs().check_launch(n, detail::type_name<F>());
           });
         },
         a...);
 #endif
   detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
-    launch_simulated<F, Space::indices>(n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
+    launch_simulated<F, Space::indices>(
+        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
   });
 }
 

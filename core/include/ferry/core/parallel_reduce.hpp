@@ -58,7 +58,8 @@ template <class F, class Space, class... A>
 auto reduced_type(const Space& space, const F& f, const A&... a) {
   return detail::with_parameters<F, Space::indices>(
       std::index_sequence_for<A...>(),
-      [&](const auto&... p) { return std::type_identity<std::decay_t<decltype(space.call(f, 0, 0, 0, p...))>>(); }, a...);
+      [&](const auto&... p) { return std::type_identity<std::decay_t<decltype(space.call(f, 0, 0, 0, p...))>>(); },
+      a...);
 }
 
 inline constexpr unsigned reduce_threads = 256;
@@ -95,7 +96,8 @@ __global__ void __launch_bounds__(reduce_threads) reduce_over(Space space, F f, 
 }
 
 template <class T, class Op>
-__global__ void __launch_bounds__(reduce_threads) reduce_partials(const T* partial, unsigned count, Op op, T identity, T* to) {
+__global__ void __launch_bounds__(reduce_threads)
+    reduce_partials(const T* partial, unsigned count, Op op, T identity, T* to) {
   T mine = identity;
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) mine = op(mine, partial[i]);
   mine = block_reduce(mine, op);
@@ -113,9 +115,10 @@ dim3 reduce_grid(const Space& s, int multiprocessors) {
 
 template <class T, class Space, class F, class Op, class... A>
 void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_array<T, 0>& result, const A&... a) {
-  static_assert(kernels_can_be_compiled<F>,
-                "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
-                "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  static_assert(
+      kernels_can_be_compiled<F>,
+      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
+      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
   const T identity = Op::template identity<T>();
   if (detail::is_empty(space)) return fill(s, result, identity);
   detail::access_list<sizeof...(A) + 2> uses;
@@ -135,7 +138,8 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
             const auto to = static_cast<cudaStream_t>(n.handle);
             T* const parts = partial.unsynchronized_data();
             reduce_over<<<grid, reduce_threads, 0, to>>>(space, f, op, identity, parts, p...);
-            reduce_partials<<<1, reduce_threads, 0, to>>>(parts, grid.x * grid.y, op, identity, result.unsynchronized_data());
+            reduce_partials<<<1, reduce_threads, 0, to>>>(parts, grid.x * grid.y, op, identity,
+                                                          result.unsynchronized_data());
             m.verbs().check_launch(n, detail::type_name<F>());
           });
         },
@@ -147,7 +151,8 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
         n,
         [space, f, op, identity](const auto& to, const auto&... p) {
           T sum = identity;
-          run_on_cpu(space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
+          run_on_cpu(
+              space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
           to() = sum;
         },
         out(result), a...);
@@ -171,7 +176,7 @@ auto parallel_reduce(stream_ref s, const Space& space, const F& f, const Op& op,
   return run(detail::as_argument(std::forward<Arguments>(arguments))...);
 }
 
-// The same on this thread's stream of the device of the first array.
+// The same on this thread's stream of the device of the first written argument, else of the first array.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
   const auto run = [&](const auto&... a) {

@@ -13,9 +13,9 @@
 namespace ferry {
 
 struct pool_options {
-  std::size_t granularity = 512;                       // every block's size and offset is a multiple of it
-  std::size_t small_segment = std::size_t{2} << 20;    // what is taken from the backend for small blocks
-  std::size_t large_segment = std::size_t{32} << 20;   // and for larger ones; beyond it, a segment of their own
+  std::size_t granularity = 512;                      // every block's size and offset is a multiple of it
+  std::size_t small_segment = std::size_t{2} << 20;   // what is taken from the backend for small blocks
+  std::size_t large_segment = std::size_t{32} << 20;  // and for larger ones; beyond it, a segment of their own
 };
 
 struct pool_statistics {
@@ -64,8 +64,8 @@ class caching_pool {
   const pool_options options_;
   mutable std::mutex mutex_;
   free_set free_;
-  std::vector<free_set::node_type> handles_;           // one for each node that is not offered: freeing never allocates
-  std::vector<std::unique_ptr<allocation>> nodes_;     // all there ever were
+  std::vector<free_set::node_type> handles_;        // one for each node that is not offered: the set never allocates
+  std::vector<std::unique_ptr<allocation>> nodes_;  // all there ever were
   std::vector<allocation*> spare_;
   pool_statistics statistics_;
 };

@@ -15,8 +15,9 @@ auto stream_parameter(machine& m, native_stream s) {
   using P = std::remove_cvref_t<typename declared_at<F, 0>::type>;
   if constexpr (std::is_pointer_v<P>) {
     if (m.is_simulated())
-      throw not_supported("submit: the call takes a CUDA stream, and the devices are simulated: run it with "
-                          "FERRY_BACKEND=cuda, or use parallel_for");
+      throw not_supported(
+          "submit: the call takes a CUDA stream, and the devices are simulated: run it with "
+          "FERRY_BACKEND=cuda, or use parallel_for");
     return static_cast<P>(s.handle);
   } else {
     return s;
@@ -79,7 +80,9 @@ struct launch_size {
   struct dimensions {
     unsigned x = 1, y = 1, z = 1;
     dimensions(std::size_t x_ = 1, std::size_t y_ = 1, std::size_t z_ = 1)
-        : x(narrow(x_)), y(narrow(y_)), z(narrow(z_)) {}
+        : x(narrow(x_)),
+          y(narrow(y_)),
+          z(narrow(z_)) {}
 
    private:
     static unsigned narrow(std::size_t n) {
@@ -100,20 +103,23 @@ void launch(stream_ref s, const launch_size& size, void (*kernel)(P...), Argumen
   static_assert(sizeof...(P) == sizeof...(Arguments), "the kernel takes another number of arguments");
   machine& m = machine::current();
   if (m.is_simulated())
-    throw not_supported("launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
-                        "FERRY_BACKEND=cuda");
+    throw not_supported(
+        "launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
+        "FERRY_BACKEND=cuda");
   using with_stream = void (*)(native_stream, P...);
   detail::submit_call(
       s, with_stream(nullptr),
       [&](native_stream n, const auto&... p) {
-        kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z), dim3(size.threads.x, size.threads.y, size.threads.z),
-                 size.shared_bytes, static_cast<cudaStream_t>(n.handle)>>>(p...);
+        kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
+                 dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
+                 static_cast<cudaStream_t>(n.handle)>>>(p...);
         m.verbs().check_launch(n, "a kernel given to ferry::launch");
       },
       detail::as_argument(std::forward<Arguments>(arguments))...);
 #else
-  static_assert(sizeof...(P) > 1000000, "ferry::launch runs __global__ functions: compile this source as CUDA, by "
-                                        "ferry_add_executable() in a build with CUDA");
+  static_assert(sizeof...(P) > 1000000,
+                "ferry::launch runs __global__ functions: compile this source as CUDA, by "
+                "ferry_add_executable() in a build with CUDA");
 #endif
 }
 

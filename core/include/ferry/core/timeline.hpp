@@ -88,13 +88,14 @@ class alignas(64) timeline {
   bool is_special() const { return flags_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  struct fact {                          // events covering ticket `since` come after ticket `behind` of `of`
+  struct fact {  // events covering ticket `since` come after ticket `behind` of `of`
     ticket behind = 0, since = 0;
     timeline* of = nullptr;
   };
-  struct mark_type {                     // the event comes after all tickets up to `covers`
+  struct mark_type {  // the event comes after all tickets up to `covers`
     ticket covers = 0;
     native_event event;
+    int waiting = 0;  // threads of the CPU that poll it: not re-recorded meanwhile
   };
   void given(ticket t) const {
     if (last() < t) give_way_until([&] { return last() >= t; });
@@ -105,6 +106,10 @@ class alignas(64) timeline {
   std::span<const fact> facts() const { return {known_.data(), known_end_}; }
   mark_type cover(ticket t);
   mark_type record();
+  void pin(const mark_type& m, int by) {
+    for (mark_type& k : marks_)
+      if (k.event.handle == m.event.handle) k.waiting += by;
+  }
   void finish(ticket covers);
   static void raise(std::atomic<ticket>& a, ticket to) {
     for (ticket now = a.load(std::memory_order_relaxed); now < to && !a.compare_exchange_weak(now, to);) {
@@ -124,10 +129,10 @@ class alignas(64) timeline {
   std::size_t newest_ = 0;
   alignas(64) std::atomic<ticket> reserved_{0};
   std::atomic<ticket> last_{0}, finished_{0};
-  std::mutex mutex_;                     // marks_, newest_, known_
-  std::vector<fact> known_;              // by id
-  std::size_t known_end_ = 0;            // from here on nothing was learnt
-  std::array<mark_type, 16> marks_;      // a ring, re-recorded on this timeline only (R6)
+  std::mutex mutex_;                 // marks_, newest_, known_
+  std::vector<fact> known_;          // by id
+  std::size_t known_end_ = 0;        // from here on nothing was learnt
+  std::array<mark_type, 16> marks_;  // a ring, re-recorded on this timeline only (R6)
 };
 
 }  // namespace ferry

@@ -34,9 +34,9 @@ class timelines {
   timeline& create(int device, int priority, native_stream stream, stream_origin origin);
   backend& verbs_;
   mutable std::mutex mutex_;
-  std::deque<std::unique_ptr<timeline>> all_;                             // by id
-  std::map<std::pair<int, int>, std::vector<timeline*>> stock_;           // by device and priority
-  std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;            // by device and stream id
+  std::deque<std::unique_ptr<timeline>> all_;                    // by id
+  std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority
+  std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;   // by device and stream id
   std::size_t expected_ = 64;
 };
 
