@@ -41,7 +41,7 @@ MUTANTS = [
     ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) bump(writes_);\n", "")),
     ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "if (pending.all()) return pending.seen;", "return pending.seen;")),
     ("R7", "element writes ask like reads",
-     (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]] wait_for_host(write);",
+     (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write);",
       "if (!permission_.may_read(log)) [[unlikely]] wait_for_host(false && write);")),
     ("R7", "iterators for writing ask like reads", (VIEW, "wait_for_host(!std::is_const_v<U>);", "wait_for_host(false);")),
     ("R7", "every element access asks", (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]", "(void)log;")),
@@ -133,7 +133,7 @@ MUTANTS = [
     ("R18", "a graph keeps no array alive", (CAPTURE, "keep_.push_back(allocation_ref::another(*a.what));", "")),
     ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get();", "(void)r;")),
     # Declared uses.
-    ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous, a.mode", "a.mode != access_mode::out, a.mode")),
+    ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous,", "a.mode != access_mode::out,")),
     ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in);", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout);")),
     ("R9", "a copy does not log its source", (COPY, "if (is_array(from)) uses.add(*from.owner, from.bytes, false);", "(void)from;")),
     ("", "work beside a stream does not come after it", (COPY, "  other.wait(s);\n", "")),
