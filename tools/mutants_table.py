@@ -98,7 +98,7 @@ MUTANTS = [
      (LOG_HPP, "if (u.at == open_ticket && u.by == &by) at = open_ticket;", ""),
      (LOG, "if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;", "")),
     ("R11", "an open use is closed when taken", (GUARD, "locked.add_and_unlock(on, open_ticket);", "locked.add_and_unlock(on, on.close());")),
-    ("R11", "an open use is never closed", (LOG_HPP, "if (u.at == open_ticket) u.at = u.by->close();", "if (u.at == open_ticket) continue;")),
+    ("R11", "an open use is never closed", (LOG_HPP, "if (u.at == open_ticket) u.at = u.by->close() & open_ticket;", "if (u.at == open_ticket) continue;")),
     ("R11", "a raw pointer is not logged", (GUARD, "  locked.add_and_unlock(on, open_ticket);\n", "")),
     # Pools.
     ("R12", "bytes are reused without their log", (POOL, "  a.log.invalidate();\n  a.is_free = true;\n", "  a.log.keep_only({});\n  a.is_free = true;\n")),
@@ -122,7 +122,7 @@ MUTANTS = [
     ("R13", "old timelines have no room to know new ones", (TIMELINES, "  for (auto& t : all_) t->expect_timelines(expected_);\n", "")),
     ("R13", "waiting for a stream covers only what ferry saw", (STREAM, "timeline_->follow(*other.timeline_, other.timeline_->close());", "timeline_->follow(*other.timeline_, other.timeline_->last());")),
     # Capture.
-    ("R18", "no wait between the streams of a capture", (CAPTURE, "    verbs_.wait(on.stream(), steps_[step - 1].done);\n", "")),
+    ("R18", "no wait between the streams of a capture", (CAPTURE, "    verbs_.wait(on.stream(), steps_[count - 1].done);\n", "")),
     ("R18", "inside a capture the oldest conflict is enough", (CAPTURE, "behind = std::max(behind, u.step + 1);", "behind = behind ? behind : u.step + 1;")),
     ("R18", "inside a capture reads conflict with nothing", (CAPTURE, "if ((u.write || a.write) && u.where.overlaps(a.where)", "if (a.write && u.where.overlaps(a.where)")),
     ("R18", "a captured stream is not marked first", (TIMELINE, "  close();\n  mark();\n", "  close();\n  if (why == released) mark();\n")),

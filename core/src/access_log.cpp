@@ -25,7 +25,7 @@ void access_log::join_by_timeline() {
       continue;
     }
     logged_use& into = uses_[k];
-    into.at = std::max<ticket>(into.at, u.at);
+    into.at = std::max<ticket>(into.at, u.at) & open_ticket;
     into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
   }
   uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());

@@ -77,11 +77,11 @@ void capture_session::order(timeline& on, std::span<access> uses) {
         behind = std::max(behind, u.step + 1);
       }
   }
-  for (const auto& [other, step] : needed) {  // the newest step of each stream, once
+  for (const auto& [other, count] : needed) {  // the newest step of each stream, once
     std::size_t& behind = waited_[{&on, other}];
-    if (behind >= step) continue;
-    verbs_.wait(on.stream(), steps_[step - 1].done);
-    behind = step;
+    if (behind >= count) continue;
+    verbs_.wait(on.stream(), steps_[count - 1].done);
+    behind = count;
   }
   steps_.push_back({&on, fresh_event(on.device())});
   for (const access& a : uses) {

@@ -175,9 +175,9 @@ BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
       auto to = y.slice({i * width, (i + 1) * width});
       fr::parallel_for(a, width, add_from{}, to, fr::in(from));
     }
-    auto last = x.slice({n - width, n});
-    fr::parallel_for(b, width, add_one{}, last);
-    fr::parallel_for(b, n, add_one{}, x), fr::parallel_for(a, n, add_one{}, x);
+    auto late = x.slice({30 * width, 31 * width});  // among those that were joined, not the first
+    fr::parallel_for(b, width, add_one{}, late);
+    fr::parallel_for(a, n, add_one{}, x), fr::parallel_for(b, n, add_one{}, x);
     for (std::size_t i = 0; i < parts; ++i) {
       auto part = x.slice({i * width, (i + 1) * width});
       if (i < parts / 2)
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
       else
         fr::parallel_for(a, width, add_one{}, part);
     }
-    fr::parallel_for(b, width, add_from{}, z, fr::in(std::as_const(last)));
+    fr::parallel_for(b, width, add_from{}, z, fr::in(std::as_const(late)));
     const auto got = fr::to_vector(y);
     for (std::size_t i = width; i < n; ++i)
       if (got[i] != 2) return false;

@@ -20,6 +20,11 @@ struct byte_range {
 
 // Point `at` on timeline `by` touches `where`. Half a cache line, never across two.
 struct alignas(32) logged_use {
+  logged_use(timeline* who, ticket t, bool writes, byte_range bytes)
+      : by(who),
+        at(t & open_ticket),
+        write(writes),
+        where(bytes) {}
   timeline* by;
   ticket at : 63;
   ticket write : 1;
@@ -52,7 +57,7 @@ class alignas(64) access_log {
     for (std::size_t i = uses_.size(); i-- > 0;) {
       logged_use& u = uses_[i];
       if (u.by == who || !(write || u.write) || !u.where.overlaps(where) || u.by->finished(u.at)) continue;
-      if (u.at == open_ticket) u.at = u.by->close();
+      if (u.at == open_ticket) u.at = u.by->close() & open_ticket;
       shared_ = shared_uses;
       wait(*u.by, u.at);
     }

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -59,7 +60,7 @@ template <class T, memory_kind Kind>
 struct no_host_iterator {
   T& operator*() const {
     need_host_access<Kind>();
-    return *static_cast<T*>(nullptr);
+    std::terminate();
   }
   no_host_iterator& operator++() { return *this; }
   bool operator!=(const no_host_iterator&) const { return false; }
