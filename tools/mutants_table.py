@@ -89,7 +89,9 @@ MUTANTS = [
      (GUARD, "each_log(uses_, [](access_log& l) { l.lock(); });", "if (!uses_.empty()) uses_[0].what->log.lock();")),
     ("R14", "an array that is passed twice is locked twice", (GUARD, "if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->log);", "f(uses[i].what->log);")),
     ("R14", "logs are locked in the order of the arguments", (GUARD, "if (std::less<>{}(uses[i].what, uses[i - 1].what)) {", "if (uses.empty()) {")),
-    ("R16", "joint operations reserve one ticket after the other", (GUARD, "      std::lock_guard lock(global);\n", "")),
+    ("R16", "joint operations reserve one ticket after the other",
+     (GUARD, "std::lock_guard lock(global);\n      for (part& p : parts) p.at = p.on->reserve();",
+      "for (part& p : parts) p.at = p.on->reserve(), std::this_thread::yield();")),
     ("R16", "joint operations do not wait", (GUARD, "    for (part& p : parts) wait_for_what_conflicts(*p.on, p.uses);\n", "")),
     ("R16", "joint operations are not logged", (GUARD, "a.what->log.add(*p.on, p.at, a.where, a.write);", "(void)a;")),
     # Raw pointers.

@@ -1,4 +1,3 @@
-// as: host
 // One test for each defect that a review found: each failed before its repair.
 #include <string>
 
@@ -9,6 +8,16 @@
 namespace fr = ferry;
 
 namespace {
+
+struct fails {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const {
+    FERRY_ASSERT(i > 1000, "always");
+    y[i] = 1;
+  }
+};
+struct count {
+  FERRY_HOST_DEVICE void operator()(fr::tile t, int* y) const { *y += static_cast<int>(t.rows * t.columns); }
+};
 
 template <class Body>
 void over_seeds(int seeds, const std::string& options, Body body) {
@@ -74,12 +83,6 @@ BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
 
 // A device that breaks does not make another count as finished.
 BOOST_AUTO_TEST_CASE(a_broken_device_leaves_the_others_in_order) {
-  struct fails {
-    void operator()(std::size_t i, int* y) const {
-      FERRY_ASSERT(i > 1000, "always");
-      y[i] = 1;
-    }
-  };
   for (int seed = 0; seed < 40; ++seed) {
     fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));
     fr::stream s0{fr::devices()[0]}, s2{fr::devices()[0]}, s1{fr::devices()[1]};
@@ -100,9 +103,6 @@ BOOST_AUTO_TEST_CASE(a_broken_device_leaves_the_others_in_order) {
 }
 
 BOOST_AUTO_TEST_CASE(tiles_wider_than_any_space) {
-  struct count {
-    void operator()(fr::tile t, int* y) const { *y += static_cast<int>(t.rows * t.columns); }
-  };
   fr::simulation sim("devices=1");
   fr::unified_array<int> y({1}, 0);
   fr::parallel_for(fr::tiles{fr::extents<2>{2, 10}, 1, std::size_t(-1)}, count{}, y);
