@@ -301,6 +301,46 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
   });
 }
 
+// R18: inside a graph readers come after writers, after the last of them, and the launch counts for every byte touched.
+BOOST_AUTO_TEST_CASE(graphs_are_ordered_inside_and_outside) {
+  over_seeds(60, [] {
+    fr::stream s = stream_on(0), t = stream_on(1), u = stream_on(2);
+    fr::unified_array<u32> x({64}, 0u), y({64}, 0u), z({64}, 0u);
+    fr::graph g = fr::capture(s, [&] {
+      auto middle = x.slice({8, 16});
+      fr::parallel_for(s, 64, add_one{}, x);
+      fr::parallel_for(s, 8, add_one{}, middle);
+      fr::parallel_for(s, 64, add_one{}, x);
+      fr::parallel_for(t, 64, add_from{}, y, fr::in(x));
+    });
+    for (int i = 0; i < 3; ++i) {
+      g.launch(s);
+      fr::parallel_for(u, 32, add_from{}, z, fr::in(std::as_const(x).slice({32, 64})));
+    }
+    const auto of_y = fr::to_vector(y), of_z = fr::to_vector(z);
+    for (std::size_t i = 0; i < 64; ++i)
+      if (of_y[i] != (i >= 8 && i < 16 ? 3u + 6 + 9 : 2u + 4 + 6) || of_z[i] != (i < 32 ? 2u + 4 + 6 : 0)) return false;
+    return true;
+  });
+}
+
+// R18: what a stream was given before it is captured can be waited for meanwhile, by another thread.
+BOOST_AUTO_TEST_CASE(captured_streams_can_be_waited_for) {
+  over_seeds(50, [] {
+    fr::stream s = stream_on(0), t = stream_on(1);
+    fr::unified_array<u32> x({64}, 0u), y({64}, 0u), z({64}, 0u);
+    for (u32 i = 1; i <= 3; ++i) {
+      for (int k = 0; k < 6; ++k) fr::parallel_for(s, 64, add_one{}, x);  // the last ones are not marked yet
+      fr::graph g = fr::capture(s, [&] {
+        fr::parallel_for(s, 64, add_one{}, z);
+        std::thread([&] { fr::parallel_for(t, 64, add_from{}, y, fr::in(x)); }).join();
+      });
+      g.launch(s);
+    }
+    return all_are(y, 6 + 12 + 18) && all_are(z, 3);
+  });
+}
+
 // R18: arrays that are gone live on in the graph, and the bytes of freed ones are not touched by it.
 BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
   over_seeds(20, [] {

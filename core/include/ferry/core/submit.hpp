@@ -98,7 +98,8 @@ inline namespace FERRY_UNIT {
 
 // Launches a __global__ function; arrays become the pointers or mdspans that it declares. CUDA only. Never blocks.
 template <class... P, class... Arguments>
-void launch(stream_ref s, const launch_size& size, void (*kernel)(P...), Arguments&&... arguments) {
+void launch([[maybe_unused]] stream_ref s, [[maybe_unused]] const launch_size& size,
+            [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {
 #if defined(__CUDACC__)
   static_assert(sizeof...(P) == sizeof...(Arguments), "the kernel takes another number of arguments");
   machine& m = machine::current();
