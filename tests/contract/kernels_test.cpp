@@ -7,7 +7,9 @@ namespace {
 
 struct axpy {
   int a;
-  FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const { y[i] += a * x[i]; }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const {
+    y[i] = static_cast<int>(static_cast<unsigned>(y[i]) + static_cast<unsigned>(a) * static_cast<unsigned>(x[i]));
+  }
 };
 struct number_2d {  // how often each element was visited, and with which indices
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<int, 2> v) const {

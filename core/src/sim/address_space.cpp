@@ -72,11 +72,12 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes) {
   allocation a{kind, device, bytes, 256, false, {}};
   void* p = nullptr;
   try {
+    constexpr std::size_t address_bits = 47;  // of a user's memory on x86-64: beyond it nothing is worth asking for
+    if (bytes >> address_bits) throw std::bad_alloc();
     if (kind == memory_kind::unified) {
       a.pages.resize((bytes + page_bytes - 1) / page_bytes);
       if (bytes >= page_bytes) a.alignment = page_bytes;  // pages counted from the start are then pages of addresses
     }
-    if (bytes > bytes + gap_bytes) throw std::bad_alloc();
     p = ::operator new (bytes + gap_bytes, std::align_val_t{a.alignment});
   } catch (const std::bad_alloc&) {
     std::lock_guard lock(mutex_);
