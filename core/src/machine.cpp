@@ -24,6 +24,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
       verbs_(std::move(verbs)),
       simulated_(verbs_->name() != "cuda"),
       streams_(*verbs_),
+      memory_(*verbs_),
       reaches_(static_cast<std::size_t>(verbs_->device_count()) * static_cast<std::size_t>(verbs_->device_count())) {
   for (int d = 0; d < verbs_->device_count(); ++d) {
     devices_.emplace_back(d);
@@ -31,7 +32,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
     migrates_ = migrates_ && properties_.back().concurrent_managed_access;
   }
   for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})
-    for (const device d : devices_) pools_.push_back(std::make_unique<caching_pool>(*verbs_, kind, d.index(), pools));
+    for (const device d : devices_) pools_.push_back(std::make_unique<caching_pool>(memory_, kind, d.index(), pools));
 }
 
 machine::~machine() = default;

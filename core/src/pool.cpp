@@ -17,13 +17,17 @@ bool is_whole_segment(const allocation& a) { return a.is_free && !a.before && !a
 
 }  // namespace
 
-caching_pool::caching_pool(backend& verbs, memory_kind kind, int device, pool_options options)
-    : verbs_(verbs),
+caching_pool::caching_pool(memory_ledger& ledger, memory_kind kind, int device, pool_options options)
+    : ledger_(ledger),
+      verbs_(ledger.verbs()),
       kind_(kind),
       device_(device),
-      options_(options) {}
+      options_(options) {
+  ledger_.enroll(*this);
+}
 
 caching_pool::~caching_pool() {
+  ledger_.dismiss(*this);
   try {
     trim();
   } catch (const error&) {  // a broken device: its memory goes with the process
@@ -37,6 +41,7 @@ caching_pool::~caching_pool() {
 allocation_ref caching_pool::allocate(std::size_t bytes) {
   refuse_inside_submission("allocate");
   bytes = rounded_up(std::max<std::size_t>(bytes, 1), options_.granularity);
+  ledger_.before_allocate(*this, bytes);
   std::unique_lock lock(mutex_);
   allocation* a = nullptr;
   if (const auto at = free_.lower_bound(bytes); at != free_.end()) {
@@ -51,10 +56,13 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
   ++statistics_.allocations;
   a->name.clear();
   a->log.invalidate();  // what another owner's array had asked does not hold for this one
+  lock.unlock();
+  ledger_.allocated(*a);
   return allocation_ref::first(*a);
 }
 
 void caching_pool::deallocate(allocation& a) noexcept {
+  ledger_.freed(a);
   std::lock_guard lock(mutex_);
   a.log.invalidate();
   a.is_free = true;
@@ -74,13 +82,14 @@ void caching_pool::deallocate(allocation& a) noexcept {
 }
 
 // The segments leave the pool before anybody waits for them, and the wait holds no lock (R7, R14).
-std::size_t caching_pool::trim() {
+std::size_t caching_pool::release_cached(release_depth how) {
   std::vector<allocation*> leaving;
   {
     std::lock_guard lock(mutex_);
     for (auto at = free_.begin(); at != free_.end();) {
       const auto here = at++;
       if (!is_whole_segment(**here)) continue;
+      if (how == release_depth::finished && !uses_are_over(**here, (*here)->range(), true)) continue;
       leaving.push_back(*here);
       statistics_.reserved_bytes -= (*here)->bytes;
       --statistics_.segments;
@@ -98,11 +107,18 @@ std::size_t caching_pool::trim() {
         if (!e.is_sticky()) throw;  // that device was given up: what it was doing counts as over next time
       }
     }
+    ledger_.returning(*this, a->begin, a->bytes);
     verbs_.release(kind_, device_, a->begin, a->bytes);
+    ledger_.returned(*this, a->bytes);
     std::lock_guard lock(mutex_);
     retire(*a);
   }
   return bytes;
+}
+
+source_state caching_pool::state() const {
+  std::lock_guard lock(mutex_);
+  return {statistics_.allocated_bytes, statistics_.reserved_bytes, free_.empty() ? 0 : (*free_.rbegin())->bytes};
 }
 
 pool_statistics caching_pool::statistics() const {
@@ -120,14 +136,15 @@ allocation* caching_pool::grow(std::size_t bytes, std::unique_lock<std::mutex>& 
   allocation* a = node();
   lock.unlock();
   void* p = nullptr;
+  const auto attempt = [&] { p = verbs_.allocate(kind_, device_, segment); };
   try {
     try {
-      p = verbs_.allocate(kind_, device_, segment);
+      ledger_.acquire_once(*this, segment, attempt);
     } catch (const out_of_memory&) {
       segment = bytes;  // no spare room this time
-      trim();
-      p = verbs_.allocate(kind_, device_, segment);
+      ledger_.acquire(*this, segment, attempt);
     }
+    ledger_.reserved(*this, p, segment);
   } catch (...) {
     lock.lock();
     retire(*a);

@@ -19,7 +19,8 @@ struct allocation {
   std::size_t bytes = 0;  // of the block, at least what was asked for
   caching_pool* home = nullptr;
   memory_kind kind = memory_kind::device;
-  int device = 0;  // for host and unified memory: the home device
+  int device = 0;         // for host and unified memory: the home device
+  std::uint32_t tag = 0;  // whose bytes these are: see memory_tag_scope; 0 for nobody's
   // Generation (high half) and number of references (low half), so that free() and views need no second object.
   std::atomic<std::uint64_t> state{0};
   std::string name;

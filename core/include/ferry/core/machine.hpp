@@ -34,6 +34,8 @@ class machine {
   // Throws invalid_argument for a device that is not there.
   const device_properties& properties(int device) const;
   caching_pool& pool(memory_kind kind, int device);
+  // The books of all pools: observers, limits, what is tried when memory runs out.
+  memory_ledger& memory() { return memory_; }
   // Whether unified memory moves between the CPU and devices. Where a device lacks concurrent managed access it is pinned
   // memory that devices map: it stays where it is.
   bool migrates_unified() const { return migrates_; }
@@ -64,6 +66,7 @@ class machine {
   std::vector<device_properties> properties_;
   bool migrates_ = true;
   timelines streams_;
+  memory_ledger memory_;
   std::vector<std::unique_ptr<caching_pool>> pools_;  // by kind and device
   std::vector<std::atomic<bool>> reaches_;            // [device, owner]
   std::mutex granting_;

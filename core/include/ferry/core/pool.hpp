@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ferry/core/allocation.hpp"
+#include "ferry/core/memory_ledger.hpp"
 
 namespace ferry {
 
@@ -23,21 +24,25 @@ struct pool_statistics {
   std::size_t allocations = 0, blocks = 0, segments = 0;
 };
 
-class caching_pool {
+class caching_pool : public memory_source {
  public:
-  caching_pool(backend& verbs, memory_kind kind, int device, pool_options options = {});
+  caching_pool(memory_ledger& ledger, memory_kind kind, int device, pool_options options = {});
   // Gives everything back; all of it must be free.
   ~caching_pool();
   caching_pool(const caching_pool&) = delete;
   caching_pool& operator=(const caching_pool&) = delete;
 
   // At least `bytes` bytes (0 counts as 1), best fit, aligned to the granularity. Takes a segment from the backend when
-  // no block fits (may block), after trimming once if the backend has none left. Throws out_of_memory.
+  // no block fits (may block), climbing the ledger's ladder if the backend has none left. Throws out_of_memory.
   allocation_ref allocate(std::size_t bytes);
   // Never blocks and never throws; the uses of the bytes may still be running.
   void deallocate(allocation& a) noexcept;
   // Gives segments that are free as a whole back to the backend, after waiting for their uses. Returns the bytes.
-  std::size_t trim();
+  std::size_t trim() { return release_cached(release_depth::unused); }
+  std::size_t release_cached(release_depth how) override;
+  memory_kind kind() const override { return kind_; }
+  int device() const override { return device_; }
+  source_state state() const override;
   pool_statistics statistics() const;
   const backend& verbs() const { return verbs_; }
 
@@ -58,6 +63,7 @@ class caching_pool {
   void withdraw(free_set::iterator at);
   void retire(allocation& a);
 
+  memory_ledger& ledger_;
   backend& verbs_;
   const memory_kind kind_;
   const int device_;

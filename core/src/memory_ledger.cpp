@@ -1,0 +1,102 @@
+#include "ferry/core/memory_ledger.hpp"
+
+#include <algorithm>
+
+#include "ferry/core/access_guard.hpp"
+
+namespace ferry {
+namespace {
+constexpr std::size_t kinds = 3;
+}
+
+memory_ledger::memory_ledger(backend& verbs)
+    : verbs_(verbs),
+      devices_(static_cast<std::size_t>(verbs.device_count())),
+      booked_(kinds * devices_) {
+  add_own_rungs();
+}
+
+memory_ledger::~memory_ledger() = default;
+
+void memory_ledger::admit(memory_source& asker, std::size_t bytes) { cell(asker.kind(), asker.device()) += bytes; }
+
+void memory_ledger::unbook(memory_source& asker, std::size_t bytes) noexcept {
+  cell(asker.kind(), asker.device()) -= bytes;
+}
+
+void memory_ledger::enroll(memory_source& s) {
+  std::lock_guard lock(enrolling_);
+  sources_.push_back(&s);
+}
+
+void memory_ledger::dismiss(memory_source& s) noexcept {
+  std::lock_guard lock(enrolling_);
+  std::erase(sources_, &s);
+}
+
+void memory_ledger::each_source(const std::function<void(memory_source&)>& f) const {
+  std::shared_lock lock(enrolling_);
+  for (memory_source* s : sources_) f(*s);
+}
+
+void memory_ledger::observe(allocation_observer& o) {
+  std::lock_guard lock(observing_);
+  observers_.push_back(&o);
+  observed_ = true;
+}
+
+void memory_ledger::stop_observing(allocation_observer& o) noexcept {
+  std::lock_guard lock(observing_);
+  std::erase(observers_, &o);
+  observed_ = !observers_.empty();
+}
+
+std::uint64_t memory_ledger::add_rung(reclaim_rung r) {
+  std::lock_guard lock(rungs_mutex_);
+  const auto at = std::upper_bound(rungs_.begin(), rungs_.end(), r.order,
+                                   [](int order, const numbered_rung& n) { return order < n.what->order; });
+  rungs_.insert(at, {next_rung_, std::make_shared<const reclaim_rung>(std::move(r))});
+  return next_rung_++;
+}
+
+void memory_ledger::remove_rung(std::uint64_t id) noexcept {
+  std::lock_guard lock(rungs_mutex_);
+  std::erase_if(rungs_, [&](const numbered_rung& n) { return n.id == id; });
+}
+
+// The rungs are copied: one may add or remove others, and none is called with a lock held.
+void memory_ledger::climb(const memory_demand& d, const out_of_memory& why, const std::function<void()>& again) {
+  refuse_inside_submission("allocate");
+  std::vector<numbered_rung> rungs;
+  {
+    std::lock_guard lock(rungs_mutex_);
+    rungs = rungs_;
+  }
+  for (const numbered_rung& r : rungs) {
+    if (r.what->reclaim(d) == 0) continue;
+    try {
+      return again();
+    } catch (const out_of_memory&) {  // the next rung
+    }
+  }
+  throw out_of_memory(why);
+}
+
+void memory_ledger::add_own_rungs() {
+  const auto from_sources = [this](const memory_demand& d, release_depth how, bool own) {
+    std::size_t bytes = 0;
+    each_source([&](memory_source& s) {
+      if ((own && &s == d.asker) || (!own && s.kind() == d.kind && s.device() == d.device))
+        bytes += s.release_cached(how);
+    });
+    return bytes;
+  };
+  add_rung({"the pool's own cache", rung_order::own_cache,
+            [=](const memory_demand& d) { return from_sources(d, release_depth::finished, true); }});
+  add_rung({"bytes of other pools whose work is over", rung_order::finished_frees,
+            [=](const memory_demand& d) { return from_sources(d, release_depth::finished, false); }});
+  add_rung({"trim of every pool on the device", rung_order::every_pool,
+            [=](const memory_demand& d) { return from_sources(d, release_depth::unused, false); }});
+}
+
+}  // namespace ferry

@@ -1,0 +1,119 @@
+// What pools tell their machine's ledger, and what is tried when memory runs out.
+#include <boost/test/unit_test.hpp>
+#include <ferry/core.hpp>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace fr = ferry;
+
+namespace {
+
+struct recorder : fr::allocation_observer {
+  std::mutex mutex;
+  std::set<const fr::allocation*> alive;
+  std::size_t allocated = 0, freed = 0, reserved_bytes = 0, returned_bytes = 0;
+  void on_allocate(fr::allocation& a) noexcept override {
+    std::lock_guard lock(mutex);
+    ++allocated;
+    alive.insert(&a);
+  }
+  void on_free(fr::allocation& a) noexcept override {
+    std::lock_guard lock(mutex);
+    ++freed;
+    alive.erase(&a);
+  }
+  void on_reserve(fr::memory_kind, int, const void*, std::size_t bytes) noexcept override {
+    std::lock_guard lock(mutex);
+    reserved_bytes += bytes;
+  }
+  void on_return(fr::memory_kind, int, const void*, std::size_t bytes) noexcept override {
+    std::lock_guard lock(mutex);
+    returned_bytes += bytes;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(memory_ledger)
+
+BOOST_AUTO_TEST_CASE(observers_see_every_allocation_once) {
+  fr::simulation sim("devices=2");
+  fr::memory_ledger& ledger = sim.get().memory();
+  const fr::device_array<int> unseen({100});
+  recorder seen;
+  ledger.observe(seen);
+  {
+    fr::device_array<int> a({10}), b({20}, fr::device(1));
+    fr::unified_array<int> c({30});
+    BOOST_TEST(seen.alive.contains(b.owner().unchecked()));
+    BOOST_TEST(seen.alive.size() == 3u);
+    b.free();
+    BOOST_TEST(!seen.alive.contains(b.owner().unchecked()));
+  }
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 200; ++i) fr::device_array<char> a({1000});
+    });
+  threads.clear();
+  BOOST_TEST(seen.alive.empty());
+  BOOST_TEST((seen.allocated == 803u && seen.freed == 803u));
+  for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified})
+    for (const fr::device d : fr::devices()) sim.get().pool(kind, d.index()).trim();
+  BOOST_TEST(seen.returned_bytes == seen.reserved_bytes - ledger.reserved_bytes(fr::memory_kind::device, 0) +
+                                        std::size_t{2 << 20});  // that of `unseen` was reserved before
+  ledger.stop_observing(seen);
+  fr::device_array<int> after({10});
+  BOOST_TEST(seen.allocated == 803u);
+}
+
+// Pools book what they take from the backend, and no failure leaves a trace.
+BOOST_AUTO_TEST_CASE(the_books_balance) {
+  fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096});
+  const fr::memory_ledger& ledger = sim.get().memory();
+  const auto booked = [&] { return ledger.reserved_bytes(fr::memory_kind::device, 0); };
+  fr::caching_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+  {
+    fr::device_array<char> a({40000}), b({10});
+    BOOST_TEST(booked() == pool.statistics().reserved_bytes);
+    BOOST_CHECK_THROW(fr::device_array<char>({40000}), fr::out_of_memory);
+    BOOST_TEST(booked() == pool.statistics().reserved_bytes);
+  }
+  pool.trim();
+  BOOST_TEST(booked() == 0u);
+}
+
+// Rungs are climbed in their order, each with a retry when it freed something, until the bytes are there.
+BOOST_AUTO_TEST_CASE(rungs_are_climbed_in_order) {
+  fr::simulation sim("devices=1;memory=1MiB", {64, 1024, 4096});
+  fr::memory_ledger& ledger = sim.get().memory();
+  fr::device_array<char> hoard({900000});
+  std::string climbed;
+  const auto useless = ledger.add_rung({"useless", fr::rung_order::callbacks, [&](const fr::memory_demand& d) {
+                                          climbed += 'u';
+                                          BOOST_TEST((d.bytes >= 500000u && d.device == 0));
+                                          return std::size_t{0};
+                                        }});
+  ledger.add_rung({"late", fr::rung_order::to_peer, [&](const fr::memory_demand&) {
+                     climbed += 'l';
+                     return std::size_t{0};
+                   }});
+  const auto helpful = ledger.add_rung({"helpful", fr::rung_order::callbacks, [&](const fr::memory_demand&) {
+                                          climbed += 'h';
+                                          hoard.free();
+                                          return sim.get().pool(fr::memory_kind::device, 0).trim();
+                                        }});
+  { const fr::device_array<char> a({500000}); }
+  BOOST_TEST(climbed == "uh");
+  ledger.remove_rung(useless);
+  ledger.remove_rung(helpful);
+  climbed.clear();
+  hoard = fr::device_array<char>({900000});
+  BOOST_CHECK_THROW(fr::device_array<char>({500000}), fr::out_of_memory);
+  BOOST_TEST(climbed == "l");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
