@@ -2,40 +2,80 @@
 
 #include <string>
 
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "submitters.hpp"
 
 namespace ferry {
+namespace {
 
-team::team(std::span<const device> members) {
-  if (members.empty()) throw invalid_argument("a team needs at least one device");
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    (void)members[i].properties();
+[[noreturn]] void refuse_member(std::size_t member, const team& t) {
+  const std::string who = "member " + std::to_string(member) + " of a team of " + std::to_string(t.size());
+  if (member >= t.size()) throw invalid_argument(who + " does not exist");
+  throw invalid_argument(who + " belongs to another process: only its own process has its device and stream; ask " +
+                         "team::is_local(member)");
+}
+
+}  // namespace
+
+team::team(std::span<const ferry::device> members) : team(members, 0, members.size(), nullptr) {}
+
+team::team(std::span<const ferry::device> local, std::size_t first, std::size_t size, std::shared_ptr<transport> wire)
+    : state_(std::make_shared<state>()) {
+  if (local.empty()) throw invalid_argument("a team needs at least one device");
+  if (first > size || local.size() > size - first)
+    throw invalid_argument("members " + std::to_string(first) + " to " + std::to_string(first + local.size()) +
+                           " (end excluded) of a team of " + std::to_string(size));
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    (void)local[i].properties();
     for (std::size_t j = 0; j < i; ++j)
-      if (members[j] == members[i])
-        throw invalid_argument("device " + std::to_string(members[i].index()) +
-                               " is named twice in a team: use it once");
-    streams_.emplace_back(members[i]);
+      if (local[j] == local[i])
+        throw invalid_argument("device " + std::to_string(local[i].index()) + " is named twice in a team: use it once");
+    state_->members.push_back({ferry::stream(local[i]), ferry::stream(local[i], -1)});
   }
+  state_->first = first;
+  state_->size = size;
+  state_->wire = std::move(wire);
 }
 
 team team::all() { return team(devices()); }
 
-stream_ref team::operator[](std::size_t member) const {
-  if (member >= size())
-    throw invalid_argument("member " + std::to_string(member) + " of a team of " + std::to_string(size()));
-  return streams_[member];
+const team::local_member& team::local(std::size_t member) const {
+  if (!is_local(member)) refuse_member(member, *this);
+  return state_->members[member - first_local()];
 }
 
 part team::part_of(std::size_t member, std::size_t count) const {
-  if (member >= size())
-    throw invalid_argument("member " + std::to_string(member) + " of a team of " + std::to_string(size()));
+  if (member >= size()) refuse_member(member, *this);
   const std::size_t each = count / size(), more = count % size();
   const std::size_t begin = member * each + (member < more ? member : more);
   return {begin, begin + each + (member < more ? 1 : 0)};
 }
 
+std::size_t team::member_of(std::size_t index, std::size_t count) const {
+  if (index >= count)
+    throw invalid_argument("element " + std::to_string(index) + " of " + std::to_string(count) + " on a team");
+  const std::size_t each = count / size(), more = count % size();
+  const std::size_t in_larger = more * (each + 1);
+  return index < in_larger ? index / (each + 1) : more + (index - in_larger) / each;
+}
+
+void team::submit(submission how) {
+  if (how == how_submitted()) return;
+  state_->threads = how == submission::by_threads ? std::make_shared<submitters>(local_size()) : nullptr;
+}
+
+submission team::how_submitted() const { return state_->threads ? submission::by_threads : submission::by_caller; }
+
+void team::for_each(const std::function<void(std::size_t)>& f) const {
+  const std::size_t first = first_local();
+  // A capture belongs to the thread that began it.
+  if (state_->threads && !this_thread_state.capture) return state_->threads->run([&](std::size_t i) { f(first + i); });
+  for (std::size_t i = 0; i < local_size(); ++i) f(first + i);
+}
+
 void team::synchronize() const {
-  for (const stream& s : streams_) s.synchronize();
+  for (const local_member& m : state_->members) m.own.synchronize(), m.side.synchronize();
 }
 
 }  // namespace ferry

@@ -1,5 +1,9 @@
 // Teams: their members, and how ranges are dealt out.
+#include <atomic>
+#include <chrono>
+#include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <boost/test/unit_test.hpp>
@@ -33,6 +37,77 @@ BOOST_AUTO_TEST_CASE(members_keep_their_order) {
   const fr::team t(order);
   BOOST_TEST(t[0].where().index() == 2);
   BOOST_TEST(t[1].where().index() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(every_element_has_the_member_whose_part_it_is_in) {
+  fr::simulation sim("devices=4");
+  const fr::team t = fr::team::all();
+  for (const std::size_t count : {1u, 3u, 4u, 7u, 1001u})
+    for (std::size_t i = 0; i < count; ++i) {
+      const fr::part p = t.part_of(t.member_of(i, count), count);
+      BOOST_TEST((p.begin <= i && i < p.end));
+    }
+  BOOST_CHECK_THROW((void)t.member_of(3, 3), fr::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(copies_name_the_same_team) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all(), same = t, other = fr::team::all();
+  BOOST_TEST((same == t));
+  BOOST_TEST(!(other == t));
+  BOOST_TEST((same.stream(1) == t.stream(1)));
+  BOOST_TEST(!(t.stream(1) == t.side_stream(1)));
+  BOOST_TEST(t.side_stream(1).where().index() == 1);
+  BOOST_TEST(t.side_stream(1).priority() < t.stream(1).priority());
+}
+
+// What a process sees of a team that it shares with others.
+BOOST_AUTO_TEST_CASE(members_of_other_processes) {
+  fr::simulation sim("devices=2");
+  const fr::team t(fr::devices(), 3, 6, nullptr);
+  BOOST_TEST(t.size() == 6u);
+  BOOST_TEST(t.local_size() == 2u);
+  BOOST_TEST(t.first_local() == 3u);
+  for (std::size_t m = 0; m < 6; ++m) BOOST_TEST(t.is_local(m) == (m == 3 || m == 4));
+  BOOST_TEST(t.device(4).index() == 1);
+  BOOST_TEST((t.part_of(5, 13) == fr::part{11, 13}));
+  BOOST_CHECK_EXCEPTION((void)t.device(2), fr::invalid_argument, [](const fr::error& e) {
+    return std::string(e.what()).find("another process") != std::string::npos;
+  });
+  std::vector<std::size_t> called;
+  t.for_each([&](std::size_t m) { called.push_back(m); });
+  BOOST_TEST((called == std::vector<std::size_t>{3, 4}));
+  BOOST_CHECK_THROW(fr::team(fr::devices(), 5, 6, nullptr), fr::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
+  fr::simulation sim("devices=4");
+  fr::team t = fr::team::all();
+  t.submit(fr::submission::by_threads);
+  BOOST_TEST((t.how_submitted() == fr::submission::by_threads));
+  std::vector<std::thread::id> who(4);
+  std::vector<int> calls(4);
+  for (int round = 0; round < 300; ++round) {
+    t.for_each([&](std::size_t m) { who[m] = std::this_thread::get_id(), ++calls[m]; });
+    if (round == 100) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they sleep, and wake up again
+  }
+  BOOST_TEST((calls == std::vector<int>{300, 300, 300, 300}));
+  BOOST_TEST((std::set<std::thread::id>(who.begin(), who.end()).size() == 4));
+  // Calls inside a call stay on its thread; what one throws arrives after all are over, and the next call is a fresh one.
+  std::atomic<int> inner{0}, reached{0};
+  BOOST_CHECK_EXCEPTION(t.for_each([&](std::size_t m) {
+    t.for_each([&](std::size_t) { ++inner; });
+    ++reached;
+    if (m >= 2) throw fr::invalid_argument("member " + std::to_string(m));
+  }),
+                        fr::invalid_argument, [](const fr::error& e) { return std::string(e.what()) == "member 2"; });
+  BOOST_TEST(inner == 16);
+  BOOST_TEST(reached == 4);
+  t.for_each([&](std::size_t) { ++reached; });
+  BOOST_TEST(reached == 8);
+  t.submit(fr::submission::by_caller);
+  t.for_each([&](std::size_t m) { who[m] = std::this_thread::get_id(); });
+  for (const auto& id : who) BOOST_TEST((id == std::this_thread::get_id()));
 }
 
 BOOST_AUTO_TEST_CASE(teams_that_cannot_be) {

@@ -1,12 +1,16 @@
 // Several devices as one: which they are, in which order, and how a range is dealt out to them.
 #pragma once
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "ferry/core/stream.hpp"
 
 namespace ferry {
+
+class transport;  // what carries bytes between the processes of a team
 
 // Rows [begin, end) that a member of a team owns.
 struct part {
@@ -15,25 +19,70 @@ struct part {
   bool operator==(const part&) const = default;
 };
 
-// Devices in order, with one stream each. Moves; the streams go back when it is destroyed.
+// Who gives work to the devices of a team.
+enum class submission : std::uint8_t {
+  by_caller,   // the calling thread, one device after the other
+  by_threads,  // a thread a device, all at once: for short steps on several devices
+};
+
+// Members in order, each a device with one stream of its own. A team may span processes: each holds some consecutive
+// members, its local ones, and every process says the same things to the team in the same order. A handle: copies name
+// the same team. The streams go back when the last of them is destroyed.
 class team {
  public:
-  // Throws invalid_argument for no device, one that is not there, or one named twice.
-  explicit team(std::span<const device> members);
+  // All members are local. Throws invalid_argument for no device, one that is not there, or one named twice.
+  explicit team(std::span<const ferry::device> members);
+  // `local` are the members first, first + 1, ... of a team of `size`; the others are reached over `wire`.
+  team(std::span<const ferry::device> local, std::size_t first, std::size_t size, std::shared_ptr<transport> wire);
   // All devices of this machine.
   static team all();
 
-  std::size_t size() const { return streams_.size(); }
-  // The stream of a member, by its place in the team.
-  stream_ref operator[](std::size_t member) const;
+  // Members in all processes; how many of them are local, and which is the first of these.
+  std::size_t size() const { return state_->size; }
+  std::size_t local_size() const { return state_->members.size(); }
+  std::size_t first_local() const { return state_->first; }
+  bool is_local(std::size_t member) const { return member - first_local() < local_size(); }
+  // Null when all members are local.
+  const std::shared_ptr<transport>& wire() const { return state_->wire; }
+
+  // Of a local member, by its place in the team: its device; its stream; a second, more urgent stream for what should
+  // happen beside the work of the first. Throws invalid_argument.
+  ferry::device device(std::size_t member) const { return stream(member).where(); }
+  stream_ref stream(std::size_t member) const { return local(member).own; }
+  stream_ref side_stream(std::size_t member) const { return local(member).side; }
+  stream_ref operator[](std::size_t member) const { return stream(member); }
+
   // How `count` elements are dealt out: contiguous parts in order, sizes differing by at most one; some are empty when
   // there are fewer elements than members.
   part part_of(std::size_t member, std::size_t count) const;
-  // Blocks until the streams of all members are idle.
+  // The member whose part holds element `index` of `count`. Throws invalid_argument.
+  std::size_t member_of(std::size_t index, std::size_t count) const;
+
+  // From now on: who calls the functions that for_each is given. Starting threads may block.
+  void submit(submission how);
+  submission how_submitted() const;
+  // Calls f(member) for every local member, by the caller or by a thread each; returns when all calls have. What
+  // different members submit must not conflict, unless submissions are by_caller. Throws what the first of them threw.
+  void for_each(const std::function<void(std::size_t member)>& f) const;
+
+  // Blocks until the streams of all local members are idle.
   void synchronize() const;
 
+  bool operator==(const team&) const = default;
+
  private:
-  std::vector<stream> streams_;
+  struct local_member {
+    ferry::stream own, side;
+  };
+  class submitters;
+  struct state {
+    std::vector<local_member> members;
+    std::size_t first = 0, size = 0;
+    std::shared_ptr<transport> wire;
+    std::shared_ptr<submitters> threads;  // null: by the caller
+  };
+  const local_member& local(std::size_t member) const;
+  std::shared_ptr<state> state_;
 };
 
 }  // namespace ferry

@@ -1,0 +1,103 @@
+#include "submitters.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace ferry {
+namespace {
+
+constexpr auto patience = std::chrono::microseconds(200);
+
+// Set in workers, and in callers while they call.
+thread_local bool inside = false;
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Spins until ready() or for `patience`; on a machine with fewer cores than workers the others get their turn.
+template <class Ready>
+bool spin_until(Ready ready) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  for (int i = 1; !ready(); ++i) {
+    relax();
+    if (i % 64) continue;
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+}  // namespace
+
+team::submitters::submitters(std::size_t count) : workers_(count) {
+  for (std::size_t i = 1; i < count; ++i) workers_[i].thread = std::thread([this, i] { loop(i); });
+}
+
+team::submitters::~submitters() {
+  {
+    std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  for (worker& w : workers_)
+    if (w.thread.joinable()) w.thread.join();
+}
+
+void team::submitters::call(worker& w, std::size_t index, const std::function<void(std::size_t)>& f) {
+  const bool was_inside = std::exchange(inside, true);
+  try {
+    f(index);
+  } catch (...) {
+    w.failure = std::current_exception();
+  }
+  inside = was_inside;
+}
+
+void team::submitters::run(const std::function<void(std::size_t)>& f) {
+  if (inside || workers_.size() == 1) {
+    for (std::size_t i = 0; i < workers_.size(); ++i) f(i);
+    return;
+  }
+  std::lock_guard one_caller(calling_);
+  task_ = &f;
+  const unsigned number = call_.load(std::memory_order_relaxed) + 1;
+  call_.store(number);  // before asleep_ is read, as a worker counts itself asleep before it reads call_
+  if (asleep_.load() > 0) {
+    std::lock_guard lock(mutex_);
+    wake_.notify_all();
+  }
+  call(workers_[0], 0, f);
+  for (std::size_t i = 1; i < workers_.size(); ++i)
+    while (workers_[i].done.load(std::memory_order_acquire) != number)
+      spin_until([&] { return workers_[i].done.load(std::memory_order_acquire) == number; });
+  std::exception_ptr first;
+  for (worker& w : workers_)
+    if (auto failure = std::exchange(w.failure, nullptr); failure && !first) first = failure;
+  if (first) std::rethrow_exception(first);
+}
+
+unsigned team::submitters::next_call(unsigned last) {
+  const auto called = [&] { return call_.load() != last || ending_.load(); };
+  if (!spin_until(called)) {
+    std::unique_lock lock(mutex_);
+    ++asleep_;
+    wake_.wait(lock, called);
+    --asleep_;
+  }
+  return call_.load();
+}
+
+void team::submitters::loop(std::size_t index) {
+  for (unsigned last = 0;;) {
+    const unsigned number = next_call(last);
+    if (number == last) return;  // ending
+    call(workers_[index], index, *task_);
+    workers_[index].done.store(number, std::memory_order_release);
+    last = number;
+  }
+}
+
+}  // namespace ferry
