@@ -1,4 +1,5 @@
 // Everything of ferry::unified: where unified arrays live.
 #pragma once
 #include "ferry/core.hpp"
+#include "ferry/unified/batches.hpp"
 #include "ferry/unified/migration.hpp"

@@ -1,0 +1,319 @@
+// What ferry::batches takes its pieces from and puts its results into.
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "ferry/core/arguments.hpp"
+#include "ferry/core/array.hpp"
+#include "ferry/core/npy_map.hpp"
+
+namespace ferry {
+
+// Pieces that a function makes, each of its own length. See generate().
+template <class Function>
+struct batch_generator {
+  Function make;
+};
+
+// A source for ferry::batches: make() gives the elements of the next piece as a std::optional<std::vector<T>>, empty at the
+// end. It is called from another thread than the loop's, one call after the other; pieces may differ in length, be empty,
+// and differ from what the other sources give.
+template <class Function>
+auto generate(Function make) {
+  return batch_generator<Function>{std::move(make)};
+}
+
+// Results of a loop over batches: pieces are not uploaded, and what the loop wrote is downloaded into `to` when the loop
+// goes on to the next piece.
+template <class T, std::size_t Rank>
+struct batch_results {
+  T* data;
+  ferry::extents<Rank> extents;
+  bool upload;  // the old elements are wanted, too
+};
+template <std::ranges::contiguous_range Elements>
+requires(!array_like<Elements>) auto out(Elements& to) {
+  return batch_results<std::ranges::range_value_t<Elements>, 1>{std::ranges::data(to),
+                                                                extents<1>(std::ranges::size(to)), false};
+}
+// The same for elements that the loop reads and writes.
+template <std::ranges::contiguous_range Elements>
+requires(!array_like<Elements>) auto inout(Elements& to) {
+  return batch_results<std::ranges::range_value_t<Elements>, 1>{std::ranges::data(to),
+                                                                extents<1>(std::ranges::size(to)), true};
+}
+
+namespace detail {
+
+// Where one source has its piece in the device's memory. Grows, and is used again by every depth-th piece.
+template <class T, std::size_t Rank>
+class batch_slot {
+ public:
+  using piece = array_view<T, Rank, memory_kind::device>;
+  piece view() const { return view_; }
+  // Room for a piece; the old one is gone.
+  piece make(const extents<Rank>& e, device on) {
+    const std::size_t n = e.count();
+    if (buffer_.size() < n) {
+      buffer_ = {};  // first: there may be no room for both
+      buffer_ = device_array<T, 1>(extents<1>(n), on);
+    }
+    view_ = piece(buffer_.owner(), buffer_.unsynchronized_data(), e, row_major(e));
+    return view_;
+  }
+
+ private:
+  device_array<T, 1> buffer_;
+  piece view_;
+};
+
+// Rows [first, first + count) of the first axis.
+struct batch_rows {
+  std::size_t first = 0, count = 0;
+};
+// Streams of one loop over batches.
+struct batch_streams {
+  device on;
+  stream_ref up, down;
+};
+
+template <std::size_t Rank>
+extents<Rank> rows_of(extents<Rank> e, std::size_t rows) {
+  e[0] = rows;
+  return e;
+}
+template <std::size_t Rank>
+std::size_t row_size(const extents<Rank>& e) {
+  std::size_t n = 1;
+  for (std::size_t d = 1; d < Rank; ++d) n *= e[d];
+  return n;
+}
+
+// Elements of the CPU that lie one after the other. What must hold before each piece is read: check.
+template <class T, std::size_t Rank, class Check>
+struct memory_source {
+  using slot = batch_slot<T, Rank>;
+  const T* data;
+  ferry::extents<Rank> extents;
+  Check check;
+  bool stores() const { return false; }
+  std::optional<std::size_t> rows() const { return extents[0]; }
+  std::size_t row_bytes() const { return row_size(extents) * sizeof(T); }
+  bool load(slot& to, const batch_rows& r, const batch_streams& s) {
+    if (r.first >= extents[0]) return false;
+    check();
+    auto view = to.make(rows_of(extents, r.count), s.on);
+    const std::size_t row = row_size(extents);
+    upload(&s.up, std::span<const T>(data + r.first * row, r.count * row), view);
+    return true;
+  }
+  void store(slot&, const batch_rows&, const batch_streams&) {}
+};
+
+// Elements of the CPU that the loop writes.
+template <class T, std::size_t Rank>
+struct results_source {
+  using slot = batch_slot<T, Rank>;
+  batch_results<T, Rank> to;
+  bool stores() const { return true; }
+  std::optional<std::size_t> rows() const { return to.extents[0]; }
+  std::size_t row_bytes() const { return row_size(to.extents) * sizeof(T); }
+  std::span<T> part(const batch_rows& r) const {
+    const std::size_t row = row_size(to.extents);
+    return {to.data + r.first * row, r.count * row};
+  }
+  bool load(slot& in, const batch_rows& r, const batch_streams& s) {
+    if (r.first >= to.extents[0]) return false;
+    auto view = in.make(rows_of(to.extents, r.count), s.on);
+    if (to.upload) upload(&s.up, std::span<const T>(part(r)), view);
+    return true;
+  }
+  void store(slot& from, const batch_rows& r, const batch_streams& s) { download(&s.down, from.view(), part(r)); }
+};
+
+// Arrays and views of ferry, of any kind.
+template <class View>
+struct array_source {
+  using T = typename View::value_type;
+  static constexpr std::size_t rank = View::rank;
+  static_assert(rank > 0, "batches: an array of rank 0 has no pieces");
+  using slot = batch_slot<T, rank>;
+  View all;
+  access_mode mode = access_mode::in;
+  bool stores() const { return mode != access_mode::in; }
+  std::optional<std::size_t> rows() const { return all.extent(0); }
+  std::size_t row_bytes() const { return row_size(all.extents()) * sizeof(T); }
+  auto part(const batch_rows& r) { return all.slice(slice{r.first, r.first + r.count}); }
+  bool load(slot& to, const batch_rows& r, const batch_streams& s) {
+    if (r.first >= all.extent(0)) return false;
+    auto view = to.make(rows_of(all.extents(), r.count), s.on);
+    if (mode != access_mode::out) copy(s.up, std::as_const(*this).all.slice(slice{r.first, r.first + r.count}), view);
+    return true;
+  }
+  void store(slot& from, const batch_rows& r, const batch_streams& s) {
+    if constexpr (!std::is_const_v<typename View::element_type>) copy(s.down, from.view(), part(r));
+  }
+};
+
+template <class Function>
+struct generator_source {
+  using made = std::invoke_result_t<Function&>;
+  static_assert(
+      requires(made m) { m.has_value(), std::ranges::data(*m), std::ranges::size(*m); },
+      "batches: a generator returns a std::optional<std::vector<T>>, empty at the end");
+  using T = std::ranges::range_value_t<typename made::value_type>;
+  using slot = batch_slot<T, 1>;
+  Function make;
+  bool stores() const { return false; }
+  std::optional<std::size_t> rows() const { return {}; }
+  std::size_t row_bytes() const { return sizeof(T); }
+  bool load(slot& to, const batch_rows&, const batch_streams& s) {
+    const made piece = make();
+    if (!piece) return false;
+    auto view = to.make(extents<1>(std::ranges::size(*piece)), s.on);
+    upload(&s.up, std::span<const T>(std::ranges::data(*piece), std::ranges::size(*piece)), view);
+    return true;
+  }
+  void store(slot&, const batch_rows&, const batch_streams&) {}
+};
+
+// Several sources with their pieces side by side.
+template <class... Sources>
+struct tuple_source {
+  struct slot {
+    std::tuple<typename Sources::slot...> each;
+    auto view() const {
+      return std::apply([](const auto&... s) { return std::tuple(s.view()...); }, each);
+    }
+  };
+  std::tuple<Sources...> each;
+  bool stores() const {
+    return std::apply([](const auto&... s) { return (s.stores() || ...); }, each);
+  }
+  std::size_t row_bytes() const {
+    return std::apply([](const auto&... s) { return (s.row_bytes() + ...); }, each);
+  }
+  // Throws invalid_argument when two sources know different numbers.
+  std::optional<std::size_t> rows() const {
+    std::optional<std::size_t> all;
+    const auto join = [&](std::optional<std::size_t> n) {
+      if (all && n && *all != *n)
+        throw invalid_argument("batches: one source has " + std::to_string(*all) + " rows and another " +
+                               std::to_string(*n) + ": sources that are walked together have equal lengths");
+      if (n) all = n;
+    };
+    std::apply([&](const auto&... s) { (join(s.rows()), ...); }, each);
+    return all;
+  }
+  bool load(slot& to, const batch_rows& r, const batch_streams& s) {
+    std::size_t loaded = 0;
+    for_each(to, [&](auto& source, auto& part) { loaded += source.load(part, r, s) ? 1U : 0U; });
+    if (loaded != 0 && loaded != sizeof...(Sources))
+      throw invalid_argument("batches: of " + std::to_string(sizeof...(Sources)) + " sources " +
+                             std::to_string(sizeof...(Sources) - loaded) +
+                             " ended before the others: let generators give as many pieces as the other sources have");
+    return loaded != 0;
+  }
+  void store(slot& from, const batch_rows& r, const batch_streams& s) {
+    for_each(from, [&](auto& source, auto& part) {
+      if (source.stores()) source.store(part, r, s);
+    });
+  }
+
+ private:
+  template <class F>
+  void for_each(slot& parts, F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::get<I>(each), std::get<I>(parts.each)), ...); }
+    (std::index_sequence_for<Sources...>());
+  }
+};
+
+// A dense object of Eigen, known by its members: vectors have rank 1, matrices are cut along their outer dimension
+// (columns, or rows where they are row-major), and a piece has the shape {outer, inner}.
+template <class M>
+concept eigen_like = requires(const M& m) {
+  typename M::Scalar;
+  m.data(), m.outerSize(), m.innerSize(), m.outerStride(), m.innerStride();
+};
+
+struct nothing_to_check {
+  void operator()() const {}
+};
+
+template <class M>
+auto source_of_eigen(const M& m) {
+  using T = typename M::Scalar;
+  if (m.innerStride() != 1 || (m.outerSize() > 1 && m.outerStride() != m.innerSize()))
+    throw invalid_argument("batches: the Eigen object is a strided block: evaluate it into a matrix first");
+  const auto outer = static_cast<std::size_t>(m.outerSize()), inner = static_cast<std::size_t>(m.innerSize());
+  if constexpr (M::IsVectorAtCompileTime)
+    return memory_source<T, 1, nothing_to_check>{m.data(), extents<1>(outer * inner), {}};
+  else
+    return memory_source<T, 2, nothing_to_check>{m.data(), extents<2>(outer, inner), {}};
+}
+
+// ferry::out(array) and the like. What kind of memory it is, its bytes know.
+template <class T, std::size_t Rank>
+auto source_of_argument(const array_argument<T, Rank>& a) {
+  extents<Rank> e;
+  strides<Rank> s{};
+  for (std::size_t d = 0; d < Rank; ++d) e[d] = a.span.extent(d), s[d] = a.span.stride(d);
+  using view = array_view<T, Rank, memory_kind::host>;
+  return array_source<view>{view(*a.owner, a.span.data(), e, s), a.mode};
+}
+
+// The source that stands for an argument of batches(). Refers to the elements, never copies them.
+template <class A>
+auto source_of(A&& a) {
+  using X = std::remove_cvref_t<A>;
+  constexpr bool lasting = std::is_lvalue_reference_v<A> || std::ranges::borrowed_range<X>;
+  if constexpr (requires { typename X::slot; }) {
+    return X(std::forward<A>(a));
+  } else if constexpr (array_like<X>) {
+    const typename X::const_view all(a.owner(), a.unsynchronized_data(), a.extents(), a.strides());
+    return array_source<typename X::const_view>{all};
+  } else if constexpr (is_array_argument<X>) {
+    return source_of_argument(a);
+  } else if constexpr (eigen_like<X>) {
+    static_assert(std::is_lvalue_reference_v<A>, "batches: the matrix ends before the loop does: give it a name first");
+    return source_of_eigen(a);
+  } else if constexpr (requires { a.need_whole(), a.elements(); }) {
+    static_assert(std::is_lvalue_reference_v<A>, "batches: the map ends before the loop does: give it a name first");
+    using T = std::remove_const_t<typename decltype(a.elements())::element_type>;
+    const auto check = [map = &a] { map->need_whole(); };
+    return memory_source<T, std::remove_cvref_t<decltype(a.extents())>::rank, decltype(check)>{a.elements().data(),
+                                                                                               a.extents(), check};
+  } else if constexpr (requires { a.make; }) {
+    return generator_source<std::remove_cvref_t<decltype(a.make)>>{std::forward<A>(a).make};
+  } else if constexpr (requires { a.upload, a.extents; }) {
+    using T = std::remove_pointer_t<decltype(a.data)>;
+    return results_source<T, std::remove_cvref_t<decltype(a.extents)>::rank>{a};
+  } else if constexpr (requires { std::tuple_size<X>::value; } && !std::ranges::range<X>) {
+    return std::apply(
+        [](auto&&... parts) {
+          return tuple_source<decltype(source_of(std::forward<decltype(parts)>(parts)))...>{
+              {source_of(std::forward<decltype(parts)>(parts))...}};
+        },
+        std::forward<A>(a));
+  } else {
+    static_assert(
+        std::ranges::contiguous_range<X>,
+        "batches: a source is a contiguous range (vector, span), an array of ferry, an Eigen object, a ferry::npy_map, "
+        "ferry::generate(function), ferry::out or inout of a range, or a std::tuple of those");
+    static_assert(lasting, "batches: the elements end before the loop does: give them a name first");
+    using T = std::ranges::range_value_t<X>;
+    static_assert(std::is_trivially_copyable_v<T>, "batches: elements must be trivially copyable");
+    return memory_source<T, 1, nothing_to_check>{std::ranges::data(a), extents<1>(std::ranges::size(a)), {}};
+  }
+}
+
+}  // namespace detail
+}  // namespace ferry
