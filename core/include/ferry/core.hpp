@@ -17,5 +17,6 @@
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/core/scalar.hpp"
+#include "ferry/core/soa.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/core/submit.hpp"

@@ -33,6 +33,12 @@ class mdspan {
   mdspan(T* data, const extents<Rank>& e, const strides<Rank>& s, array_label label = {}) : data_(data), label_(label) {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
   }
+  // n elements, one after the other.
+  FERRY_HOST_DEVICE mdspan(T* data, std::size_t n, const array_label& label = {}) requires(Rank == 1)
+      : data_(data),
+        extent_{n},
+        stride_{1},
+        label_(label) {}
   // A read-only span from a writable one.
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE mdspan(const mdspan<U, Rank>& o)
