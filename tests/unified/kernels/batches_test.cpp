@@ -34,8 +34,7 @@ std::vector<int> doubled(const std::vector<int>& x) {
   return y;
 }
 
-constexpr fr::detail::batch_threads both_ways[] = {fr::detail::batch_threads::background,
-                                                   fr::detail::batch_threads::none};
+constexpr fr::batch_threads both_ways[] = {fr::batch_threads::background, fr::batch_threads::none};
 
 // The text of what the call throws.
 template <class Error, class Call>
@@ -259,7 +258,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
       fr::stream s0(fr::devices()[0]), s1(fr::devices()[0]);
       int turn = 0;
       for (auto&& [xb, yb] :
-           fr::batches(x, fr::out(y), {.size = 128, .depth = 2, .threads = fr::detail::batch_threads::none})) {
+           fr::batches(x, fr::out(y), {.size = 128, .depth = 2, .threads = fr::batch_threads::none})) {
         fr::parallel_for(turn++ % 2 ? s0 : s1, xb.size(), twice_plus_one{}, fr::in(xb), fr::out(yb));
       }
     }

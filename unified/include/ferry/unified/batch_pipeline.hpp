@@ -9,7 +9,12 @@
 #include <thread>
 #include <vector>
 
-namespace ferry::detail {
+namespace ferry {
+
+// Who loads and stores: threads of their own, or the loop's thread whenever it takes a piece.
+enum class batch_threads { background, none };
+
+namespace detail {
 
 // What the pipeline moves. Piece p uses slot p % depth.
 class batch_work {
@@ -22,9 +27,6 @@ class batch_work {
  protected:
   ~batch_work() = default;
 };
-
-// Who loads and stores: threads of their own, or the loop's thread whenever it takes a piece.
-enum class batch_threads { background, none };
 
 // Used by one thread. Its own threads call batch_work only.
 class batch_pipeline {
@@ -63,4 +65,5 @@ class batch_pipeline {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace ferry::detail
+}  // namespace detail
+}  // namespace ferry

@@ -22,7 +22,7 @@ struct batch_options {
   std::optional<device> on = {};
   // none: sources are read and results written by the loop's own thread when it takes a piece, so that copies from
   // pageable memory overlap nothing; for programs that must run in one thread.
-  detail::batch_threads threads = detail::batch_threads::background;
+  batch_threads threads = batch_threads::background;
 };
 
 // What a range-based for over batches() walks. Its destructor waits for its threads, not for the device.
