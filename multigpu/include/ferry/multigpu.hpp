@@ -1,4 +1,10 @@
-// Everything of ferry::multigpu: several devices as one.
+// Everything of ferry::multigpu: several devices as one, and what is spread over them.
 #pragma once
 #include "ferry/core.hpp"
+#include "ferry/multigpu/halo_exchange.hpp"
+#include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/multigpu/shard_loop.hpp"
+#include "ferry/multigpu/shard_reduce.hpp"
+#include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/multigpu/sweep.hpp"
 #include "ferry/multigpu/team.hpp"

@@ -1,0 +1,171 @@
+// What a loop over shards is given, and what each member's kernel gets of it.
+#pragma once
+#include "ferry/core/arguments.hpp"
+#include "ferry/core/kernel_parameters.hpp"
+#include "ferry/multigpu/shard_region.hpp"
+#include "ferry/multigpu/shard_span.hpp"
+
+namespace ferry {
+
+// A sharded array in a call. T is const when it is only read. Refers to the array: for use within the call.
+template <class T, std::size_t Rank, memory_kind Kind>
+struct sharded_argument {
+  using array = sharded_array<std::remove_const_t<T>, Rank, Kind>;
+  std::conditional_t<std::is_const_v<T>, const array, array>* what;
+  access_mode mode;
+};
+
+// Read: the cells of the loop's region and, along the axis of distribution, the halo's width around them.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_argument<const T, Rank, Kind> in(const sharded_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::in};
+}
+// The same cells read, those of the region written too.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_argument<T, Rank, Kind> inout(sharded_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::inout};
+}
+// Every cell of the region is written, and none is read.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_argument<T, Rank, Kind> out(sharded_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::out};
+}
+
+// What a sharded array is for one kernel of one member.
+template <class T, std::size_t Rank>
+struct shard_argument {
+  const allocation_ref* owner;
+  shard_span<T, Rank> span;
+  byte_range hull;  // of all that the span reaches
+  std::array<byte_range, 2> reads, writes;
+  access_mode mode;
+  bool contiguous;  // what is written
+};
+
+namespace detail {
+
+template <class T, std::size_t Rank>
+inline constexpr bool is_array_argument<shard_argument<T, Rank>> = true;
+
+template <class X>
+struct shard_span_traits {
+  static constexpr bool is = false;
+};
+template <class T, std::size_t R>
+struct shard_span_traits<shard_span<T, R>> {
+  static constexpr bool is = true;
+  static constexpr std::size_t rank = R;
+  static constexpr bool writes = !std::is_const_v<T>;
+};
+template <class T, std::size_t Rank>
+struct parameter<void, shard_argument<T, Rank>> {
+  using type = shard_span<T, Rank>;
+};
+template <class P, class T, std::size_t Rank>
+struct parameter<P, shard_argument<T, Rank>> {
+  using declared = std::remove_cvref_t<P>;
+  using span = shard_span_traits<declared>;
+  static_assert(span::is, "the functor gets a sharded array here: declare the parameter as ferry::shard_span<T, Rank>");
+  static constexpr bool fits = [] {
+    if constexpr (span::is) return span::rank == Rank;
+    return true;
+  }();
+  static_assert(fits, "the functor takes a shard_span of another rank than the array has");
+  static constexpr bool writes = [] {
+    if constexpr (span::is) return span::writes && std::is_const_v<T>;
+    return false;
+  }();
+  static_assert(!writes,
+                "in given to a writing functor: the argument is passed as in(a) or as a const array, but the functor "
+                "takes a shard_span of non-const elements. Pass inout(a) or out(a), or declare the elements const");
+  using type = declared;
+};
+
+// Sharded arrays as calls take them; everything else as ferry::parallel_for takes it.
+template <class T, std::size_t Rank, memory_kind Kind>
+auto as_shard_argument(const sharded_array<T, Rank, Kind>& a) {
+  return in(a);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+auto as_shard_argument(sharded_array<T, Rank, Kind>& a) {
+  return inout(a);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+auto as_shard_argument(const sharded_argument<T, Rank, Kind>& a) {
+  return a;
+}
+template <class A>
+decltype(auto) as_shard_argument(A&& a) {
+  using X = std::remove_cvref_t<A>;
+  if constexpr (requires { a.of_member(std::size_t{}); })
+    return X(a);
+  else if constexpr (requires { a.as_team_argument(); })
+    return a.as_team_argument();
+  else
+    return as_argument(std::forward<A>(a));
+}
+
+// The part of a sharded array that a kernel over `p` on `member` may touch.
+template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>
+shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<RegionRank>& region,
+                                    const shard_part<RegionRank>& p, const sharded_argument<T, Rank, Kind>& a) {
+  static_assert(Rank == RegionRank, "the loop's region is of a sharded array of another rank than an argument");
+  const auto& layout = a.what->layout();
+  if (!layout.is_dealt_like(region)) throw_other_layout(a.what->name(), layout.text(), region.text());
+  const std::size_t axis = layout.axis();
+  const box<Rank> local = layout.local(member);
+  const auto width = static_cast<std::ptrdiff_t>(layout.halo(axis));
+  const auto around = [&](const box<Rank>& b) {
+    return local.with(axis, b.begin[axis] - width, b.end[axis] + width) & local;
+  };
+  const box<Rank> seen = a.mode == access_mode::out ? p.hull : around(p.hull);
+  auto cells = a.what->cells(member, seen);
+  shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
+  made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
+               array_label(a.what->name().c_str())};
+  for (std::size_t i = 0; i < p.slabs(); ++i) {
+    if (a.mode != access_mode::out) made.reads[i] = a.what->cells(member, around(p.slab(i))).bytes();
+    if (a.mode == access_mode::in) continue;
+    const auto written = a.what->cells(member, p.slab(i));
+    made.writes[i] = written.bytes();
+    made.contiguous = made.contiguous && written.is_contiguous();
+  }
+  return made;
+}
+template <class RegionLayout, class Part, class A>
+decltype(auto) argument_of(std::size_t member, const RegionLayout&, const Part&, const A& a) {
+  if constexpr (requires { a.of_member(member); })
+    return a.of_member(member);
+  else
+    return A(a);
+}
+
+template <class List, class A>
+void add_shard_use(List& list, const A& a) {
+  add_use<A>(list, a);
+}
+template <class List, class T, std::size_t Rank>
+void add_shard_use(List& list, const shard_argument<T, Rank>& a) {
+  for (const byte_range& r : a.reads) list.add(*a.owner, r, false);
+  for (const byte_range& w : a.writes) list.add(*a.owner, w, true);
+}
+
+template <class A>
+void add_shard_kernel_use(std::vector<kernel_use>& uses, const A& a) {
+  std::array<kernel_use, 16> one;
+  std::size_t n = 0;
+  add_kernel_use(one, n, a);
+  uses.insert(uses.end(), one.begin(), one.begin() + static_cast<std::ptrdiff_t>(n));
+}
+template <class T, std::size_t Rank>
+void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T, Rank>& a) {
+  const auto add = [&](const byte_range& r, bool reads, bool writes) {
+    if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes});
+  };
+  add(a.hull, false, false);  // addresses are counted from its beginning
+  for (const byte_range& r : a.reads) add(r, true, false);
+  for (const byte_range& w : a.writes) add(w, !a.contiguous, true);
+}
+
+}  // namespace detail
+}  // namespace ferry

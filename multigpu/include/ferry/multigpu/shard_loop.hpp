@@ -1,0 +1,82 @@
+// Functors over the cells of sharded arrays, each member on its own shard.
+#pragma once
+#include "ferry/core/parallel_for.hpp"
+#include "ferry/multigpu/shard_arguments.hpp"
+#include "ferry/multigpu/shard_space.hpp"
+
+namespace ferry {
+inline namespace FERRY_UNIT {
+namespace detail_unit {
+
+// One kernel to a simulated device.
+template <class F, std::size_t First, class Body, class... A>
+void simulate_on_shard(native_stream s, Body body, const A&... a) {
+  std::vector<kernel_use> uses;
+  (detail::add_shard_kernel_use(uses, a), ...);
+  detail::with_parameters<F, First>(
+      std::index_sequence_for<A...>(),
+      [&](const auto&... p) {
+        machine::current().verbs().launch(s, {detail::type_name<F>(), uses, [body, p...](const relocation& move) {
+                                                body(detail::relocated<A>(move, p)...);
+                                              }});
+      },
+      a...);
+}
+
+template <class Space, class F, class... A>
+void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
+  static_assert(
+      kernels_can_be_compiled<F>,
+      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
+      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  if (detail::is_empty(space)) return;
+  detail::access_list<4 * sizeof...(A)> uses;
+  (detail::add_shard_use(uses, a), ...);
+  [[maybe_unused]] machine& m = machine::current();
+#if defined(__CUDACC__)
+  if (!m.is_simulated())
+    return detail::with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&](const auto&... p) {
+          detail::current_device_scope current(m, s.line().device());
+          detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
+            launch_over(space, m.properties(s.line().device()).multiprocessors, static_cast<cudaStream_t>(n.handle), f,
+                        p...);
+            m.verbs().check_launch(n, detail::type_name<F>());
+          });
+        },
+        a...);
+#endif
+  detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
+    simulate_on_shard<F, Space::indices>(
+        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
+  });
+}
+
+// The kernels of one member.
+template <class Space, class F, class... A>
+void run_on_member(std::size_t member, const Space& space, const F& f, const A&... a) {
+  const auto& region = detail::region_of(space);
+  for (const auto& p : region.parts(member))
+    run_on_shard(region.layout().team().stream(member), detail::space_of_part(space, p), f,
+                 detail::argument_of(member, region.layout(), p, a)...);
+}
+
+template <class Space, class F, class... A>
+void run_on_team(const Space& space, const F& f, const A&... a) {
+  detail::region_of(space).layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+}
+
+}  // namespace detail_unit
+
+// Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
+// .within(a box), or shard_tiles of one; each member for its own cells, on its stream. Indices are those of the whole
+// array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
+// not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
+template <detail::shard_space Space, class F, class... Arguments>
+void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
+  detail_unit::run_on_team(space, f, detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+}
+
+}  // namespace FERRY_UNIT
+}  // namespace ferry

@@ -1,0 +1,76 @@
+// Reductions over the cells of sharded arrays.
+#pragma once
+#include <deque>
+
+#include "ferry/multigpu/member_reduction.hpp"
+
+namespace ferry {
+inline namespace FERRY_UNIT {
+namespace detail_unit {
+
+template <class Space, class F, class... A>
+struct shard_result {
+  using region = std::remove_cvref_t<decltype(detail::region_of(std::declval<Space>()))>;
+  using part = std::remove_cvref_t<decltype(*std::declval<region>().parts(0).begin())>;
+  using space = decltype(detail::space_of_part(std::declval<Space>(), std::declval<part>()));
+  using type = typename decltype(reduced_type(
+      std::declval<space>(), std::declval<F>(),
+      detail::argument_of(0, std::declval<region>().layout(), std::declval<part>(), std::declval<A>())...))::type;
+};
+
+// One reduction over all members; every region of it is run once.
+template <class T, class Op>
+class team_reduction {
+ public:
+  team_reduction(const team& t, const Op& op)
+      : result_(t, Op::template identity<T>(), [](const T& a, const T& b) -> T { return Op()(a, b); }) {
+    for (std::size_t i = 0; i < t.local_size(); ++i)
+      members_.emplace_back(t.stream(t.first_local() + i), op, result_.parts().slice({i, i + 1}));
+  }
+  template <class Space>
+  void expect(const Space& space) {
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      for (const auto& p : detail::region_of(space).parts(first() + i))
+        members_[i].expect(detail::space_of_part(space, p));
+  }
+  template <class Space, class F, class... A>
+  void run(std::size_t member, const Space& space, const F& f, const A&... a) {
+    const auto& region = detail::region_of(space);
+    for (const auto& p : region.parts(member))
+      members_[member - first()].run(detail::space_of_part(space, p), f,
+                                     detail::argument_of(member, region.layout(), p, a)...);
+  }
+  void finish(std::size_t member) { members_[member - first()].finish(); }
+  team_scalar<T> result() && { return std::move(result_); }
+
+ private:
+  std::size_t first() const { return result_.team().first_local(); }
+  team_scalar<T> result_;
+  std::deque<member_reduction<T, Op>> members_;
+};
+
+template <class Space, class F, class Op, class... A>
+auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a) {
+  using T = typename shard_result<Space, F, A...>::type;
+  const team& t = detail::region_of(space).layout().team();
+  team_reduction<T, Op> all(t, op);
+  all.expect(space);
+  t.for_each([&](std::size_t m) {
+    all.run(m, space, f, a...);
+    all.finish(m);
+  });
+  return std::move(all).result();
+}
+
+}  // namespace detail_unit
+
+// The results f(index..., arguments...) of all cells of a region, joined by op as in parallel_reduce over one device, in an
+// order that depends on the region, the number of members and their devices. Spaces and arguments as in parallel_for over
+// shards. Every member works out its part on its stream; never blocks: the result waits when the CPU reads it.
+template <detail::shard_space Space, class F, class Op, class... Arguments>
+auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
+  return detail_unit::reduce_on_team(space, f, op, detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+}
+
+}  // namespace FERRY_UNIT
+}  // namespace ferry

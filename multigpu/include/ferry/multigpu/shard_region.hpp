@@ -1,0 +1,126 @@
+// Which cells of a sharded array a loop runs over: all that each member owns, or those at the edge of its shard, or those
+// inside.
+#pragma once
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "ferry/core/index_space.hpp"
+#include "ferry/multigpu/sharded_array.hpp"
+
+namespace ferry {
+
+enum class shard_cells : std::uint8_t {
+  owned,     // all
+  boundary,  // those that lie in halos of others, or see halo cells: within the halo's width of an edge
+  interior   // the others
+};
+
+namespace detail {
+
+// One box, or what is left of it without the cells [gap_begin, gap_end) along one axis: two slabs that one kernel handles.
+template <std::size_t Rank>
+struct shard_part {
+  box<Rank> hull;
+  std::size_t gap_axis = 0;
+  std::ptrdiff_t gap_begin = 0, gap_end = 0;
+
+  bool has_gap() const { return gap_end > gap_begin; }
+  std::size_t slabs() const { return has_gap() ? 2 : 1; }
+  box<Rank> slab(std::size_t i) const {
+    if (!has_gap()) return hull;
+    return i == 0 ? hull.with(gap_axis, hull.begin[gap_axis], gap_begin)
+                  : hull.with(gap_axis, gap_end, hull.end[gap_axis]);
+  }
+};
+
+template <std::size_t Rank>
+struct shard_parts {
+  std::array<shard_part<Rank>, Rank> part;
+  std::size_t count = 0;
+  void add(const shard_part<Rank>& p, const box<Rank>& within) {
+    const box<Rank> low = p.slab(0) & within, high = p.has_gap() ? p.slab(1) & within : box<Rank>();
+    if (low.empty() && high.empty()) return;
+    if (low.empty() || high.empty()) {
+      part[count++] = {low.empty() ? high : low, 0, 0, 0};
+      return;
+    }
+    box<Rank> hull = low;
+    hull.end = high.end;
+    part[count++] = {hull, p.gap_axis, low.end[p.gap_axis], high.begin[p.gap_axis]};
+  }
+  const shard_part<Rank>* begin() const { return part.data(); }
+  const shard_part<Rank>* end() const { return part.data() + count; }
+};
+
+}  // namespace detail
+
+template <std::size_t Rank>
+class shard_region {
+ public:
+  static constexpr std::size_t rank = Rank;
+  shard_region(std::shared_ptr<const shard_layout<Rank>> layout, shard_cells which)
+      : layout_(std::move(layout)),
+        which_(which),
+        within_(layout_->whole()) {}
+
+  const shard_layout<Rank>& layout() const { return *layout_; }
+  // The same cells, as far as they lie in a box of the whole array.
+  shard_region within(const box<Rank>& b) const {
+    shard_region r = *this;
+    r.within_ = within_ & b;
+    return r;
+  }
+  shard_region with(shard_cells which) const {
+    shard_region r = *this;
+    r.which_ = which;
+    return r;
+  }
+  shard_cells which() const { return which_; }
+
+  // What a member has to do, a kernel each.
+  detail::shard_parts<Rank> parts(std::size_t member) const {
+    detail::shard_parts<Rank> all;
+    const box<Rank> own = layout_->own(member), inside = layout_->interior(member);
+    if (own.empty()) return all;
+    if (which_ == shard_cells::owned) all.add({own, 0, 0, 0}, within_);
+    if (which_ == shard_cells::interior) all.add({inside, 0, 0, 0}, within_);
+    if (which_ != shard_cells::boundary) return all;
+    box<Rank> rest = own;  // what the axes before leave
+    for (std::size_t i = 0; i != Rank && !rest.empty(); ++i) {
+      const std::size_t d = i == 0 ? layout_->axis() : i <= layout_->axis() ? i - 1 : i;
+      if (layout_->halo(d) == 0) continue;
+      all.add({rest, d, inside.begin[d], inside.end[d]}, within_);
+      rest = rest.with(d, inside.begin[d], inside.end[d]);
+    }
+    return all;
+  }
+
+ private:
+  std::shared_ptr<const shard_layout<Rank>> layout_;
+  shard_cells which_;
+  box<Rank> within_;
+};
+
+// A region cut into tiles of rows x columns, which never cross the edge of a shard: the functor is called with a
+// ferry::tile in indices of the whole array.
+struct shard_tiles {
+  shard_region<2> region;
+  std::size_t rows = 1, columns = 1;
+};
+
+template <class T, std::size_t Rank, memory_kind Kind>
+shard_region<Rank> owned(const sharded_array<T, Rank, Kind>& a) {
+  (void)a.layout();
+  return {a.shared_layout(), shard_cells::owned};
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+shard_region<Rank> boundary(const sharded_array<T, Rank, Kind>& a) {
+  return owned(a).with(shard_cells::boundary);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+shard_region<Rank> interior(const sharded_array<T, Rank, Kind>& a) {
+  return owned(a).with(shard_cells::interior);
+}
+
+}  // namespace ferry

@@ -1,0 +1,126 @@
+// Parts of shards as kernels see them: index spaces that begin anywhere, with a gap along one axis.
+#pragma once
+#include "ferry/multigpu/shard_region.hpp"
+
+namespace ferry::detail {
+
+// 0, 1, ... become first, first + 1, ..., and jump once.
+struct stretch {
+  std::size_t first, before_jump, jump;
+  FERRY_HOST_DEVICE std::size_t operator()(std::size_t i) const { return first + i + (i >= before_jump ? jump : 0); }
+};
+
+template <std::size_t Rank>
+stretch stretch_of(const shard_part<Rank>& p, std::size_t d) {
+  stretch s{static_cast<std::size_t>(p.hull.begin[d]), std::size_t(-1), 0};
+  if (p.has_gap() && p.gap_axis == d) {
+    s.before_jump = static_cast<std::size_t>(p.gap_begin - p.hull.begin[d]);
+    s.jump = static_cast<std::size_t>(p.gap_end - p.gap_begin);
+  }
+  return s;
+}
+template <std::size_t Rank>
+std::size_t cells_along(const shard_part<Rank>& p, std::size_t d) {
+  return p.hull.length(d) -
+         (p.has_gap() && p.gap_axis == d ? static_cast<std::size_t>(p.gap_end - p.gap_begin) : std::size_t{0});
+}
+
+struct part_space_1d {
+  std::size_t x;
+  stretch along_x;
+  static constexpr std::size_t y = 1, z = 1, indices = 1;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
+    return f(along_x(i), p...);
+  }
+};
+struct part_space_2d {
+  std::size_t x, y;
+  stretch along_x, along_y;
+  static constexpr std::size_t z = 1, indices = 2;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
+    return f(along_y(j), along_x(i), p...);
+  }
+};
+struct part_space_3d {
+  std::size_t x, y, z;
+  stretch along_x, along_y, along_z;
+  static constexpr std::size_t indices = 3;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t k, const P&... p) const {
+    return f(along_z(k), along_y(j), along_x(i), p...);
+  }
+};
+
+// Tiles along one axis: those of the first slab, then those of the second.
+struct tile_line {
+  std::size_t size, first, cells, tiles;   // of a tile; of the first slab
+  std::size_t second_first, second_cells;  // of the second
+  FERRY_HOST_DEVICE void at(std::size_t t, std::size_t& begin, std::size_t& length) const {
+    const bool in_second = t >= tiles;
+    const std::size_t done = (in_second ? t - tiles : t) * size, all = in_second ? second_cells : cells;
+    begin = (in_second ? second_first : first) + done;
+    length = at_most(size, all - done);
+  }
+  std::size_t count() const { return tiles + ceil_div(second_cells, size); }
+};
+inline tile_line tiles_along(const shard_part<2>& p, std::size_t d, std::size_t size) {
+  const box<2> low = p.slab(0), high = p.slab(1);
+  const bool two = p.has_gap() && p.gap_axis == d;
+  return {size,
+          static_cast<std::size_t>(low.begin[d]),
+          low.length(d),
+          ceil_div(low.length(d), size),
+          static_cast<std::size_t>(high.begin[d]),
+          two ? high.length(d) : 0};
+}
+struct part_space_of_tiles {
+  std::size_t x, y;  // numbers of tiles
+  tile_line along_x, along_y;
+  static constexpr std::size_t z = 1, indices = 1;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
+    tile t;
+    along_y.at(j, t.row, t.rows);
+    along_x.at(i, t.column, t.columns);
+    return f(t, p...);
+  }
+};
+
+inline part_space_1d space_of_part(const shard_region<1>&, const shard_part<1>& p) {
+  return {cells_along(p, 0), stretch_of(p, 0)};
+}
+inline part_space_2d space_of_part(const shard_region<2>&, const shard_part<2>& p) {
+  return {cells_along(p, 1), cells_along(p, 0), stretch_of(p, 1), stretch_of(p, 0)};
+}
+inline part_space_3d space_of_part(const shard_region<3>&, const shard_part<3>& p) {
+  return {cells_along(p, 2), cells_along(p, 1), cells_along(p, 0),
+          stretch_of(p, 2),  stretch_of(p, 1),  stretch_of(p, 0)};
+}
+inline part_space_of_tiles space_of_part(const shard_tiles& t, const shard_part<2>& p) {
+  const tile_line x = tiles_along(p, 1, t.columns), y = tiles_along(p, 0, t.rows);
+  return {x.count(), y.count(), x, y};
+}
+
+template <std::size_t Rank>
+const shard_region<Rank>& region_of(const shard_region<Rank>& r) {
+  return r;
+}
+inline const shard_region<2>& region_of(const shard_tiles& t) {
+  if (t.rows == 0 || t.columns == 0)
+    throw invalid_argument("a tile of " + std::to_string(t.rows) + " x " + std::to_string(t.columns) + " is empty");
+  return t.region;
+}
+template <std::size_t Rank>
+shard_region<Rank> with_region(const shard_region<Rank>&, const shard_region<Rank>& r) {
+  return r;
+}
+inline shard_tiles with_region(const shard_tiles& t, const shard_region<2>& r) { return {r, t.rows, t.columns}; }
+
+template <class S>
+concept shard_space = requires(const S& s) {
+  detail::region_of(s);
+};
+
+}  // namespace ferry::detail

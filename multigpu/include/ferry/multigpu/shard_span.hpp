@@ -1,0 +1,111 @@
+// What a sharded array becomes inside kernels: the cells that one device sees, under the indices of the whole array.
+#pragma once
+#include <type_traits>
+
+#include "ferry/core/mdspan.hpp"
+#include "ferry/multigpu/box.hpp"
+
+namespace ferry {
+
+namespace detail {
+[[noreturn]] void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,
+                                     std::ptrdiff_t end);
+}
+
+// Indices are those of the whole array; halo cells lie at -1, -2, ... and beyond the last one where an axis is periodic or
+// at its end. A functor that takes shard_spans also runs on whole arrays, as mdspans convert to it.
+template <class T, std::size_t Rank>
+class shard_span {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+  static constexpr std::size_t rank() { return Rank; }
+
+  shard_span() = default;
+  // data: of the first cell of `seen`.
+  shard_span(T* data, const box<Rank>& seen, const strides<Rank>& s, const extents<Rank>& whole, array_label label = {})
+      : data_(data),
+        label_(label) {
+    for (std::size_t d = 0; d != Rank; ++d)
+      begin_[d] = seen.begin[d], length_[d] = seen.length(d), stride_[d] = s[d], extent_[d] = whole[d];
+  }
+  // All of an array, without halos.
+  FERRY_HOST_DEVICE shard_span(const mdspan<T, Rank>& m) : data_(m.data()), label_(m.label()) {
+    for (std::size_t d = 0; d != Rank; ++d)
+      begin_[d] = 0, length_[d] = extent_[d] = m.extent(d), stride_[d] = m.stride(d);
+  }
+  // Read-only from writable.
+  template <class U>
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE
+      shard_span(const shard_span<U, Rank>& o)
+      : data_(o.data()),
+        label_(o.label()) {
+    for (std::size_t d = 0; d != Rank; ++d)
+      begin_[d] = o.begin(d), length_[d] = o.length(d), stride_[d] = o.stride(d), extent_[d] = o.extent(d);
+  }
+  template <class U>
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE shard_span(const mdspan<U, Rank>& m)
+      : shard_span(mdspan<T, Rank>(m)) {}
+
+  // Of the whole array.
+  FERRY_HOST_DEVICE std::size_t extent(std::size_t d) const { return extent_[d]; }
+  FERRY_HOST_DEVICE std::ptrdiff_t stride(std::size_t d) const { return stride_[d]; }
+  // The cells that this device sees: [begin, begin + length) along each axis; and the address of the first of them.
+  FERRY_HOST_DEVICE std::ptrdiff_t begin(std::size_t d) const { return begin_[d]; }
+  FERRY_HOST_DEVICE std::size_t length(std::size_t d) const { return length_[d]; }
+  FERRY_HOST_DEVICE T* data() const { return data_; }
+  FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+
+  // One index of the whole array a dimension. Unsigned arithmetic may wrap: i - 1 is fine for i = 0.
+  template <class... Index>
+  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
+  operator()(Index... index) const {
+    std::ptrdiff_t at = 0;
+    [[maybe_unused]] int d = 0;
+    ((at += checked(d, static_cast<std::ptrdiff_t>(static_cast<std::size_t>(index)) - begin_[d]) * stride_[d], ++d),
+     ...);
+    return data_[at];
+  }
+  FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
+
+  // The same cells from another address: for the simulator, which runs kernels on copies.
+  template <class Move>
+  shard_span relocated(const Move& move) const {
+    shard_span s = *this;
+    s.data_ = move(data_);
+    return s;
+  }
+
+ private:
+  FERRY_HOST_DEVICE std::ptrdiff_t checked([[maybe_unused]] int d, std::ptrdiff_t i) const {
+#if FERRY_CHECKS
+    if (static_cast<std::size_t>(i) >= length_[d]) out_of_range(d, i + begin_[d]);
+#endif
+    return i;
+  }
+#if FERRY_IN_DEVICE_CODE
+  FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::ptrdiff_t i) const {
+#ifndef NDEBUG
+    ::printf(
+        "ferry: index %lld in dimension %d of sharded array '%s' is outside the cells [%lld, %lld) that this device "
+        "may touch here\n",
+        static_cast<long long>(i), d, label_.text(), static_cast<long long>(begin_[d]),
+        static_cast<long long>(begin_[d]) + static_cast<long long>(length_[d]));
+    __trap();
+#endif
+  }
+#else
+  FERRY_HOST_DEVICE void out_of_range(int d, std::ptrdiff_t i) const {
+    detail::shard_index_failed(label_.text(), d, i, begin_[d], begin_[d] + static_cast<std::ptrdiff_t>(length_[d]));
+  }
+#endif
+
+  T* data_ = nullptr;
+  std::ptrdiff_t begin_[Rank] = {};
+  std::size_t length_[Rank] = {};
+  std::ptrdiff_t stride_[Rank] = {};
+  std::size_t extent_[Rank] = {};
+  array_label label_;
+};
+
+}  // namespace ferry

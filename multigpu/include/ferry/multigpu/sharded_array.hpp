@@ -1,0 +1,176 @@
+// Arrays whose cells are dealt out to the members of a team, with halos: copies of the neighbours' cells.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ferry/core/array.hpp"
+#include "ferry/multigpu/shard_layout.hpp"
+#include "ferry/unified/migration.hpp"
+
+namespace ferry {
+
+namespace detail {
+class halo_plan;
+// One allocation for the shards of a unified array: of `bytes[i]` bytes each, beginning on edges of 2 MiB, preferred by
+// their devices.
+struct shared_allocation {
+  allocation_ref owner;
+  std::vector<std::byte*> begin;
+};
+shared_allocation allocate_shards(const team& t, std::span<const std::size_t> bytes);
+}  // namespace detail
+
+// Rank dimensions of T, cut along one axis into contiguous shards, one a member of a team, in memory of its device, or
+// (kind unified) in one allocation of which each device prefers its part. Every shard has room for halos on all sides
+// that were asked for, also at the ends of the array; exchange_halos fills those that mirror cells of the array. Moves.
+// Its destructor never blocks. What is done with it runs on the streams of the team.
+template <class T, std::size_t Rank, memory_kind Kind = memory_kind::device>
+class sharded_array {
+ public:
+  using element_type = T;
+  using value_type = T;
+  using view = array_view<T, Rank, Kind>;
+  using const_view = array_view<const T, Rank, Kind>;
+  static constexpr std::size_t rank = Rank;
+  static constexpr memory_kind kind = Kind;
+
+  sharded_array() = default;
+  // Contents are undefined, also of the halos. May block when pools have to grow. Throws invalid_argument as
+  // shard_layout does, out_of_memory.
+  sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o = {})
+      : layout_(std::make_shared<shard_layout<Rank>>(t, e, o)) {
+    allocate();
+  }
+  // Every cell gets a value, those of the halos too.
+  sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o, T value)
+      : sharded_array(t, e, o) {
+    for (std::size_t m = 0; m < shards_.size(); ++m) fill(team().stream(first() + m), shards_[m], value);
+  }
+  sharded_array(sharded_array&&) noexcept = default;
+  sharded_array& operator=(sharded_array&&) noexcept = default;
+  sharded_array(const sharded_array&) = delete;
+  sharded_array& operator=(const sharded_array&) = delete;
+
+  // Throws invalid_argument for an array that was not made yet.
+  const shard_layout<Rank>& layout() const {
+    if (!layout_) throw invalid_argument("a sharded array is used that was default-constructed, or moved from");
+    return *layout_;
+  }
+  const std::shared_ptr<const shard_layout<Rank>>& shared_layout() const { return layout_; }
+  const ferry::team& team() const { return layout().team(); }
+  const ferry::extents<Rank>& extents() const { return layout().extents(); }
+  std::size_t extent(std::size_t d) const { return extents()[d]; }
+  std::size_t size() const { return extents().count(); }
+
+  // The cells that a local member owns, as a view of an ordinary array; the same with the halos around them; and a box
+  // (in indices of the whole array) out of these. Throws invalid_argument for a member of another process.
+  view shard(std::size_t member) { return cells(member, layout().own(member)); }
+  const_view shard(std::size_t member) const { return cells(member, layout().own(member)); }
+  view shard_with_halo(std::size_t member) { return local(member); }
+  const_view shard_with_halo(std::size_t member) const { return local(member); }
+  view cells(std::size_t member, const box<Rank>& b) { return part_of<view>(member, b); }
+  const_view cells(std::size_t member, const box<Rank>& b) const { return part_of<const_view>(member, b); }
+
+  // An element, by its indices in the whole array, from the CPU: waits for the device work that it conflicts with. For
+  // unified arrays. For many elements take host(a.shard(m)).
+  template <class... Index>
+  requires(sizeof...(Index) == Rank) T& operator()(Index... index) {
+    return element<T>(*this, static_cast<std::ptrdiff_t>(index)...);
+  }
+  template <class... Index>
+  requires(sizeof...(Index) == Rank) const T& operator()(Index... index) const {
+    return element<const T>(*this, static_cast<std::ptrdiff_t>(index)...);
+  }
+
+  // Of the memory that a local member's cells lie in; null when it has none.
+  const allocation_ref& shard_owner(std::size_t member) const { return local(member).owner(); }
+
+  // How its halos travel, which is worked out by make() at first use.
+  template <class Make>
+  detail::halo_plan& halos(Make make) const {
+    if (!halos_) halos_ = make();
+    return *halos_;
+  }
+
+  const std::string& name() const { return name_; }
+  sharded_array& name(std::string text) & {
+    for (std::size_t m = 0; m < shards_.size(); ++m)
+      if (shards_[m].owner())
+        shards_[m].owner().get().name =
+            Kind == memory_kind::unified ? text : text + "[" + std::to_string(first() + m) + "]";
+    name_ = std::move(text);
+    return *this;
+  }
+  sharded_array&& name(std::string text) && { return std::move(name(std::move(text))); }
+  friend void swap(sharded_array& a, sharded_array& b) noexcept {
+    std::swap(a.layout_, b.layout_);
+    std::swap(a.shards_, b.shards_);
+    std::swap(a.halos_, b.halos_);
+    std::swap(a.name_, b.name_);
+  }
+
+ private:
+  std::size_t first() const { return team().first_local(); }
+  const view& local(std::size_t member) const {
+    (void)team().stream(member);  // refuses members that are not here
+    return shards_[member - first()];
+  }
+  template <class View>
+  View part_of(std::size_t member, const box<Rank>& b) const {
+    const view& all = local(member);
+    const box<Rank> seen = layout().local(member);
+    if (!seen.contains(b))
+      throw invalid_argument("the cells " + b.text() + " are not among those that member " + std::to_string(member) +
+                             " of the team sees: " + seen.text());
+    if (b.empty()) return View(all.owner(), all.unsynchronized_data(), b.extents(), all.strides());
+    T* data = all.unsynchronized_data();
+    for (std::size_t d = 0; d != Rank; ++d) data += (b.begin[d] - seen.begin[d]) * all.strides()[d];
+    return View(all.owner(), data, b.extents(), all.strides());
+  }
+  void allocate() {
+    const std::size_t n = team().local_size();
+    if constexpr (Kind == memory_kind::unified) {
+      std::vector<std::size_t> bytes(n);
+      for (std::size_t i = 0; i < n; ++i) bytes[i] = layout_->local(first() + i).extents().count() * sizeof(T);
+      const auto memory = detail::allocate_shards(team(), bytes);
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto e = layout_->local(first() + i).extents();
+        shards_.emplace_back(bytes[i] ? memory.owner : allocation_ref(), reinterpret_cast<T*>(memory.begin[i]), e,
+                             row_major(e));
+      }
+    } else {
+      for (std::size_t i = 0; i < n; ++i)
+        shards_.push_back(
+            basic_array<T, Rank, Kind>(layout_->local(first() + i).extents(), team().device(first() + i)));
+    }
+  }
+  template <class U, class Self, class... Index>
+  static U& element(Self& a, Index... index) {
+    detail::need_host_access<Kind>();
+    const box<Rank> all = a.layout().whole();
+    const std::array<std::ptrdiff_t, Rank> at{index...};
+    for (std::size_t d = 0; d != Rank; ++d)
+      if (at[d] < 0 || at[d] >= all.end[d])
+        throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, nullptr);
+    const std::size_t axis = a.layout().axis();
+    const std::size_t member = a.team().member_of(static_cast<std::size_t>(at[axis]), a.extent(axis));
+    const box<Rank> seen = a.layout().local(member);
+    auto& v = const_cast<std::conditional_t<std::is_const_v<U>, const view, view>&>(a.local(member));
+    return [&]<std::size_t... D>(std::index_sequence<D...>)->U& {
+      return v(static_cast<std::size_t>(at[D] - seen.begin[D])...);
+    }
+    (std::make_index_sequence<Rank>());
+  }
+
+  std::shared_ptr<const shard_layout<Rank>> layout_;
+  std::vector<view> shards_;  // with halos, of local members
+  mutable std::shared_ptr<detail::halo_plan> halos_;
+  std::string name_;
+};
+
+template <class T, std::size_t Rank = 1>
+using unified_sharded_array = sharded_array<T, Rank, memory_kind::unified>;
+
+}  // namespace ferry

@@ -1,0 +1,114 @@
+// Loops that leave the halos of what they write valid: the edges of shards first, and the halos travel while the devices
+// work on the inside.
+#pragma once
+#include "ferry/multigpu/halo_exchange.hpp"
+#include "ferry/multigpu/shard_reduce.hpp"
+
+namespace ferry {
+
+// A region whose loops exchange the halos of the sharded arrays that they write. Made by sweep().
+template <class Space>
+struct swept {
+  Space space;
+};
+template <class T, std::size_t Rank, memory_kind Kind>
+swept<shard_region<Rank>> sweep(const sharded_array<T, Rank, Kind>& a) {
+  return {owned(a)};
+}
+// Of tiles. The region must be owned(a), or a part of it by within().
+inline swept<shard_tiles> sweep(const shard_tiles& tiles) { return {tiles}; }
+template <std::size_t Rank>
+swept<shard_region<Rank>> sweep(const shard_region<Rank>& r) {
+  return {r};
+}
+
+namespace detail {
+
+[[noreturn]] void throw_narrow_sweep(const std::string& name);
+[[noreturn]] void throw_partial_sweep();
+
+// The arrays that a sweep writes, and whether it may be cut into boundary and interior by the halos of its region.
+template <std::size_t Rank>
+struct written_halos {
+  const shard_layout<Rank>& region;
+  std::array<halo_plan*, 16> plans{};
+  std::size_t count = 0;
+
+  template <class A>
+  void look(const A&) {}
+  template <class T, memory_kind Kind>
+  void look(const sharded_argument<T, Rank, Kind>& a) {
+    const auto& layout = a.what->layout();
+    if (!layout.is_dealt_like(region)) throw_other_layout(a.what->name(), layout.text(), region.text());
+    for (std::size_t d = 0; d != Rank; ++d)
+      if (layout.halo(d) > region.halo(d)) throw_narrow_sweep(a.what->name());
+    if (a.mode == access_mode::in || !layout.has_halo()) return;
+    halo_plan* const plan = &halo_plan_of(*a.what);
+    for (std::size_t i = 0; i < count; ++i)
+      if (plans[i] == plan) return;
+    plans[count++] = plan;
+  }
+  std::span<halo_plan* const> get() const { return {plans.data(), count}; }
+};
+
+}  // namespace detail
+
+inline namespace FERRY_UNIT {
+namespace detail_unit {
+
+// on_part(member, space) submits the loop over a part of the region.
+template <class Space, class OnPart, class... A>
+void run_sweep(const Space& space, OnPart on_part, const A&... a) {
+  static_assert(sizeof...(A) <= 16, "a sweep takes at most 16 arguments");
+  const auto& region = detail::region_of(space);
+  if (region.which() != shard_cells::owned) detail::throw_partial_sweep();
+  const team& t = region.layout().team();
+  detail::written_halos<std::remove_cvref_t<decltype(region)>::rank> halos{region.layout()};
+  (halos.look(a), ...);
+  const auto edges = detail::with_region(space, region.with(shard_cells::boundary));
+  const auto inside = detail::with_region(space, region.with(shard_cells::interior));
+  t.for_each([&](std::size_t m) { on_part(m, edges, false); });
+  t.for_each([&](std::size_t m) {
+    detail::start_exchange(t, halos.get(), m, detail::halo_streams::side);
+    on_part(m, inside, true);
+  });
+  detail::finish_exchange(t, halos.get());
+}
+
+}  // namespace detail_unit
+
+// parallel_for over all cells, after which the halos of the arrays that it writes are valid. The cells at the edges of
+// shards come first; what they are copied to travels on the side streams of the team while the rest is worked on. The
+// array of the region must have the widest halos of all the arguments. Never blocks.
+template <detail::shard_space Space, class F, class... Arguments>
+void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
+  const auto run = [&](const auto&... a) {
+    detail_unit::run_sweep(
+        s.space, [&](std::size_t m, const auto& part, bool) { detail_unit::run_on_member(m, part, f, a...); }, a...);
+  };
+  run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+}
+
+// The same with a result, as parallel_reduce: one reduction over edges and inside.
+template <detail::shard_space Space, class F, class Op, class... Arguments>
+auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&&... arguments) {
+  const auto run = [&](const auto&... a) {
+    using T = typename detail_unit::shard_result<Space, F, std::remove_cvref_t<decltype(a)>...>::type;
+    const auto& region = detail::region_of(s.space);
+    detail_unit::team_reduction<T, Op> all(region.layout().team(), op);
+    all.expect(detail::with_region(s.space, region.with(shard_cells::boundary)));
+    all.expect(detail::with_region(s.space, region.with(shard_cells::interior)));
+    detail_unit::run_sweep(
+        s.space,
+        [&](std::size_t m, const auto& part, bool is_last) {
+          all.run(m, part, f, a...);
+          if (is_last) all.finish(m);
+        },
+        a...);
+    return std::move(all).result();
+  };
+  return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+}
+
+}  // namespace FERRY_UNIT
+}  // namespace ferry

@@ -1,0 +1,46 @@
+// One value that the members of a team work out together.
+#pragma once
+#include "ferry/core/parallel_reduce.hpp"
+#include "ferry/multigpu/team.hpp"
+
+namespace ferry {
+
+// A scalar in parts, one of each member, in pinned memory: every member writes its own without waiting for the others, and
+// whoever reads joins them, in the order of the members. So the CPU can read it steps later without stalling anybody.
+// Kernels take it as ferry::mdspan<const T, 1>, the parts; or ask joined() for a scalar.
+template <class T>
+class team_scalar {
+ public:
+  using join = T (*)(const T&, const T&);
+  // The parts are undefined until work writes them.
+  team_scalar(ferry::team t, T identity, join op)
+      : team_(std::move(t)),
+        parts_({team_.local_size()}, team_.device(team_.first_local())),
+        identity_(identity),
+        join_(op) {}
+
+  // Blocks until the work that writes the parts is over; not again until other work writes them.
+  operator T() const { return value(); }
+  T value() const {
+    T all = identity_;
+    for (const T& part : parts_) all = join_(all, part);
+    return all;
+  }
+  // Whether value() would return at once. Never blocks.
+  bool is_ready() const { return parts_.is_ready(); }
+  void name(std::string text) { parts_.name(std::move(text)); }
+
+  const ferry::team& team() const { return team_; }
+  const host_array<T, 1>& parts() const { return parts_; }
+  host_array<T, 1>& parts() { return parts_; }
+  auto as_kernel_argument() const { return in(parts_); }
+  auto as_kernel_argument() { return in(std::as_const(parts_)); }
+
+ private:
+  ferry::team team_;
+  host_array<T, 1> parts_;
+  T identity_;
+  join join_;
+};
+
+}  // namespace ferry

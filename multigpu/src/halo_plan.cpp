@@ -1,0 +1,171 @@
+#include "ferry/multigpu/halo_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "box_copies.hpp"
+#include "ferry/core/array.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry::detail {
+namespace {
+
+// Bytes that a plan touches, and that stay alive with it.
+struct planned_use {
+  allocation_ref owner;
+  byte_range where;
+  bool write;
+  bool whole = true;  // every byte of it; else what lies between is kept
+};
+
+// A kernel of one member.
+struct planned_kernel {
+  std::vector<box_copy> boxes;
+  std::vector<planned_use> uses;
+  bool empty() const { return boxes.empty(); }
+};
+
+using buffer = device_array<std::byte>;
+
+// A contiguous copy that the driver makes.
+struct planned_copy {
+  array_view<const std::byte, 1, memory_kind::device> from;
+  array_view<std::byte, 1, memory_kind::device> to;
+};
+
+// Ranges of one allocation that touch or overlap become one.
+void merge(std::vector<planned_use>& uses) {
+  const auto key = [](const planned_use& u) { return std::tuple(u.owner.unchecked(), u.write, u.where.begin); };
+  std::sort(uses.begin(), uses.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::vector<planned_use> merged;
+  for (planned_use& u : uses) {
+    if (!merged.empty() && merged.back().owner.unchecked() == u.owner.unchecked() && merged.back().write == u.write &&
+        u.where.begin <= merged.back().where.end) {
+      merged.back().where.end = std::max(merged.back().where.end, u.where.end);
+      merged.back().whole = merged.back().whole && u.whole;
+    } else {
+      merged.push_back(std::move(u));
+    }
+  }
+  uses = std::move(merged);
+}
+
+std::size_t bytes_of(const strided_shape& s) {
+  std::size_t n = s.element_bytes;
+  for (std::size_t d = 0; d < s.rank; ++d) n *= s.extent[d];
+  return n;
+}
+
+// The elements of a shape one behind the other.
+strided_bytes packed_at(std::byte* base, const strided_shape& s) {
+  strided_bytes b{base, {}};
+  auto step = static_cast<std::ptrdiff_t>(s.element_bytes);
+  for (std::size_t d = s.rank; d-- > 0; step *= static_cast<std::ptrdiff_t>(s.extent[d])) b.stride_bytes[d] = step;
+  return b;
+}
+
+constexpr std::size_t packed_alignment = 256;
+std::size_t aligned(std::size_t n) { return (n + packed_alignment - 1) / packed_alignment * packed_alignment; }
+
+void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
+  thread_local std::vector<box_copy> boxes;
+  thread_local std::vector<access> accesses;
+  thread_local std::vector<kernel_use> uses;
+  boxes.clear(), accesses.clear(), uses.clear();
+  for (const planned_kernel* k : kernels) {
+    boxes.insert(boxes.end(), k->boxes.begin(), k->boxes.end());
+    for (const planned_use& u : k->uses) {
+      accesses.push_back({&u.owner.get(), u.where, u.write});
+      uses.push_back({u.where.begin, u.where.size(), !u.write || !u.whole, u.write});
+    }
+  }
+  if (boxes.empty()) return;
+  submit_ordered(on, accesses, reach::by_kernel,
+                 [&](native_stream s) { copy_boxes(s, on.where().index(), boxes, uses); });
+}
+
+}  // namespace
+
+struct halo_plan::member_plan {
+  planned_kernel give, take;
+  std::vector<planned_copy> copies;
+  std::vector<buffer> buffers;
+};
+
+halo_plan::~halo_plan() = default;
+
+halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how) : team_(t) {
+  for (std::size_t i = 0; i < t.local_size(); ++i) members_.push_back(std::make_unique<member_plan>());
+  machine& m = machine::current();
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<const halo_box*>> packed;  // by (from, to)
+  const auto stores_reach = [&](const halo_box& b) {
+    return b.target_owner.get().kind != memory_kind::device ||
+           m.can_reach(t.device(b.from).index(), t.device(b.to).index());
+  };
+  const auto by_store = [&](const halo_box& b) {
+    return b.from == b.to || (how != halo_method::copies && stores_reach(b));
+  };
+  for (const halo_box& b : boxes) {
+    member_plan& giver = of(b.from);
+    const bool in_device_memory = b.target_owner.get().kind == memory_kind::device;
+    if (by_store(b) && (b.from == b.to || b.target_contiguous)) {
+      giver.give.boxes.push_back(plan_box(b.target, b.source, b.shape));
+      giver.give.uses.push_back({b.source_owner, b.read, false});
+      giver.give.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});
+    } else if (!by_store(b) && in_device_memory && b.source_contiguous && b.target_contiguous) {
+      const std::size_t n = bytes_of(b.shape);
+      giver.copies.push_back(
+          {{b.source_owner, b.source.base, extents<1>(n), {1}}, {b.target_owner, b.target.base, extents<1>(n), {1}}});
+    } else {
+      packed[{b.from, b.to}].push_back(&b);
+    }
+  }
+  // What is strided goes as one piece: packed beside the giver, or straight into memory of the taker, and unpacked there.
+  for (const auto& [ends, list] : packed) {
+    std::size_t bytes = 0;
+    for (const halo_box* b : list) bytes += aligned(bytes_of(b->shape));
+    member_plan &giver = of(ends.first), &taker = of(ends.second);
+    taker.buffers.emplace_back(extents<1>(bytes), t.device(ends.second));
+    const auto arrived = taker.buffers.back().slice({0, bytes});
+    auto given = arrived;
+    if (!m.can_reach(t.device(ends.first).index(), t.device(ends.second).index()) || how == halo_method::copies) {
+      giver.buffers.emplace_back(extents<1>(bytes), t.device(ends.first));
+      given = giver.buffers.back().slice({0, bytes});
+      giver.copies.push_back({given, arrived});
+    }
+    std::size_t at = 0;
+    for (const halo_box* b : list) {
+      const std::size_t n = bytes_of(b->shape);
+      const auto to = packed_at(given.unsynchronized_data() + at, b->shape);
+      const auto from = packed_at(arrived.unsynchronized_data() + at, b->shape);
+      giver.give.boxes.push_back(plan_box(to, b->source, b->shape));
+      giver.give.uses.push_back({b->source_owner, b->read, false});
+      giver.give.uses.push_back({given.owner(), {to.base, to.base + n}, true});
+      taker.take.boxes.push_back(plan_box(b->target, from, b->shape));
+      taker.take.uses.push_back({arrived.owner(), {from.base, from.base + n}, false});
+      taker.take.uses.push_back({b->target_owner, b->written, true, b->target_contiguous});
+      at += aligned(n);
+    }
+    packs_ = true;
+  }
+  for (const auto& p : members_) merge(p->give.uses), merge(p->take.uses);
+}
+
+halo_plan::member_plan& halo_plan::of(std::size_t member) const { return *members_[member - team_.first_local()]; }
+
+void halo_plan::start(std::span<halo_plan* const> plans, std::size_t member, stream_ref on) {
+  std::vector<const planned_kernel*> kernels;
+  for (const halo_plan* p : plans) kernels.push_back(&p->of(member).give);
+  run(kernels, on);
+  for (const halo_plan* p : plans)
+    for (planned_copy& c : p->of(member).copies) copy(on, c.from, c.to);
+}
+
+void halo_plan::finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on) {
+  std::vector<const planned_kernel*> kernels;
+  for (const halo_plan* p : plans) kernels.push_back(&p->of(member).take);
+  run(kernels, on);
+}
+
+}  // namespace ferry::detail

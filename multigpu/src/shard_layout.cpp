@@ -1,0 +1,88 @@
+#include "ferry/multigpu/shard_layout.hpp"
+
+#include "ferry/core/error.hpp"
+#include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/multigpu/shard_span.hpp"
+#include "ferry/multigpu/sweep.hpp"
+
+namespace ferry::detail {
+namespace {
+
+void check_axis(const shard_options& o, std::size_t rank) {
+  if (o.axis >= rank)
+    throw invalid_argument("a sharded array of rank " + std::to_string(rank) + " is to be cut along axis " +
+                           std::to_string(o.axis) + ": axes are counted from 0");
+}
+
+}  // namespace
+
+std::vector<std::size_t> checked_halo(const shard_options& o, std::size_t rank) {
+  check_axis(o, rank);
+  if (!o.halo.one && o.halo.widths.size() != rank)
+    throw invalid_argument("a sharded array of rank " + std::to_string(rank) + " is given " +
+                           std::to_string(o.halo.widths.size()) + " halo widths: give one an axis, or one number for " +
+                           "the axis of distribution");
+  std::vector<std::size_t> halo(rank, 0);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::ptrdiff_t w = !o.halo.one ? o.halo.widths[d] : d == o.axis ? o.halo.widths[0] : 0;
+    if (w < 0) throw invalid_argument("a halo of width " + std::to_string(w) + " along axis " + std::to_string(d));
+    halo[d] = static_cast<std::size_t>(w);
+  }
+  return halo;
+}
+
+std::vector<bool> checked_periods(const shard_options& o, std::size_t rank) {
+  if (o.periodic.one) return std::vector<bool>(rank, o.periodic.axes[0]);
+  if (o.periodic.axes.size() != rank)
+    throw invalid_argument("a sharded array of rank " + std::to_string(rank) + " is told for " +
+                           std::to_string(o.periodic.axes.size()) +
+                           " axes whether they are periodic: say it for each, " + "or once for all");
+  return o.periodic.axes;
+}
+
+void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, const std::string& what) {
+  if (width > cells)
+    throw invalid_argument("a halo of width " + std::to_string(width) + " along axis " + std::to_string(axis) +
+                           " is wider than " + what + ", which has " + std::to_string(cells) +
+                           " cells along it: use a narrower halo, fewer devices, or another axis");
+}
+
+void throw_other_layout(const std::string& name, const std::string& has, const std::string& needed) {
+  throw invalid_argument(
+      "the sharded array" + (name.empty() ? std::string() : " '" + name + "'") + " has shape " + has +
+      ", and the work is on shape " + needed +
+      ": arrays that are used together must be cut the same way on the same team; use ferry::reshard");
+}
+
+void need_same_team(const team& a, const team& b) {
+  if (!(a == b))
+    throw invalid_argument(
+        "sharded arrays of two different teams are used together: make both on one team (copies of a "
+        "team name the same one), or use ferry::reshard");
+}
+
+void throw_other_count(std::size_t given, const std::string& shape) {
+  throw invalid_argument("a copy between " + std::to_string(given) + " elements and a sharded array of shape " + shape);
+}
+
+void throw_narrow_sweep(const std::string& name) {
+  throw invalid_argument(
+      "a sweep is over an array whose halo is narrower than that of its argument" +
+      (name.empty() ? std::string() : " '" + name + "'") +
+      ", so that its boundary does not hold all cells that are exchanged: sweep over the array with " +
+      "the widest halo");
+}
+void throw_partial_sweep() {
+  throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");
+}
+
+void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,
+                        std::ptrdiff_t end) {
+  const std::string name = *array ? std::string("sharded array '") + array + "'" : "an unnamed sharded array";
+  throw invalid_argument("index " + std::to_string(index) + " in dimension " + std::to_string(dimension) + " of " +
+                         name + " is outside the cells [" + std::to_string(begin) + ", " + std::to_string(end) +
+                         ") that this call may touch: those of the loop's region, and around them the halo of arrays " +
+                         "that are read");
+}
+
+}  // namespace ferry::detail
