@@ -1,0 +1,133 @@
+// How long does it take to exchange the halos of a field: from one thread, a thread a device, as a graph; by stores of
+// kernels, by copies?
+#include <benchmark/benchmark.h>
+
+#include "../support/on_stream.hpp"
+#include "../support/suite.hpp"
+#include "../support/teams.hpp"
+
+namespace fr = ferry;
+namespace bm = benchmarks;
+namespace {
+
+using field = fr::sharded_array<float, 2>;
+constexpr std::size_t rows_each = 64;
+
+struct number_cells {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<float, 2> u) const {
+    u(i, j) = static_cast<float>(i % 61) + static_cast<float>(j % 59) / 64;
+  }
+};
+// Every cell at an edge takes its outer neighbour's value and adds one: each step needs what the last one sent.
+struct pass_on {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<float, 2> u) const {
+    const bool is_first = static_cast<std::ptrdiff_t>(i) == u.begin(0) + 1;
+    u(i, j) = u(is_first ? i - 1 : i + 1, j) + 1;
+  }
+};
+
+field make(const fr::team& t, std::size_t columns, fr::halo_method how, std::size_t axis = 0) {
+  const std::size_t along = rows_each * t.size();
+  const fr::extents<2> e = axis == 0 ? fr::extents<2>{along, columns} : fr::extents<2>{columns, along};
+  field u(t, e, {.axis = axis, .halo = 1, .periodic = true, .exchange = how});
+  fr::parallel_for(fr::owned(u), number_cells{}, fr::out(u));
+  return u;
+}
+
+// Whether every shard mirrors its neighbours.
+bool is_right(field& u) {
+  fr::exchange_halos(u);
+  const std::size_t axis = u.layout().axis(), n = u.extent(axis);
+  const std::vector<float> all = fr::to_vector(u);
+  for (std::size_t m = 0; m < u.team().size(); ++m) {
+    const auto own = u.layout().own(m), local = u.layout().local(m);
+    for (const auto& [at, from] :
+         {std::pair(local.begin[axis], (own.begin[axis] + std::ptrdiff_t(n) - 1) % std::ptrdiff_t(n)),
+          std::pair(own.end[axis], own.end[axis] % std::ptrdiff_t(n))}) {
+      const auto got = fr::to_vector(std::as_const(u).cells(m, own.with(axis, at, at + 1)));
+      for (std::size_t k = 0; k < got.size(); ++k) {
+        const std::size_t i = axis == 0 ? static_cast<std::size_t>(from) : k,
+                          j = axis == 0 ? k : static_cast<std::size_t>(from);
+        if (got[k] != all[i * u.extent(1) + j]) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bm::suite s(argc, argv, {.rounds = 31, .milliseconds = 5});
+  std::deque<field> fields;
+  std::deque<fr::graph> graphs;
+  const std::size_t row = 20480;  // 80 KiB
+  const bool timed = bm::has_gpu();
+  for (const std::size_t n : bm::team_sizes()) {
+    if (n == 1) continue;
+    const auto add = [&](const std::string& what, std::size_t columns, fr::submission by, fr::halo_method how,
+                         bm::bound limit, std::size_t axis = 0) -> field* {
+      const fr::team t = bm::first_devices(n, by);
+      field& u = fields.emplace_back(make(t, columns, how, axis));
+      if (!is_right(u)) return std::printf("wrong results: %s\n", what.c_str()), std::exit(1), nullptr;
+      if (!timed) return &u;
+      s.add({what + ", " + bm::of_devices(n),
+             "us",
+             bm::team_steps(t,
+                            [&u](std::size_t k) {
+                              for (std::size_t i = 0; i < k; ++i) fr::exchange_halos(u);
+                            }),
+             "",
+             {},
+             limit});
+      return &u;
+    };
+    const bool four = n == 4;
+    const auto caller = fr::submission::by_caller, threads = fr::submission::by_threads;
+    const auto stores = fr::halo_method::stores, copies = fr::halo_method::copies;
+    const auto most = [&](double us) { return four ? bm::bound::value_at_most(us, "us") : bm::bound::none(); };
+    add("halos of 80 KiB, one thread", row, caller, stores, most(25));
+    add("halos of 80 KiB, a thread each", row, threads, stores, most(12));
+    add("halos of 80 KiB, one thread, copies", row, caller, copies, bm::bound::none());
+    add("halos of 80 KiB, a thread each, copies", row, threads, copies, bm::bound::none());
+    for (const std::size_t columns : {std::size_t{1} << 10, std::size_t{1} << 18, std::size_t{1} << 22})
+      for (const auto how : {stores, copies})
+        add("halos of " + std::to_string(columns / 256) + " KiB, a thread each" + (how == copies ? ", copies" : ""),
+            columns, threads, how, bm::bound::none());
+    add("halos of 80 KiB in columns, a thread each", row, threads, stores, bm::bound::none(), 1);
+    add("halos of 80 KiB in columns, copies, a thread each", row, threads, copies, bm::bound::none(), 1);
+    if (!timed) continue;
+
+    const fr::team t = bm::first_devices(n);
+    field& u = fields.emplace_back(make(t, row, stores));
+    fr::exchange_halos(u);
+    graphs.push_back(fr::capture(t.stream(0), [&] { fr::exchange_halos(u); }));
+    s.add({"halos of 80 KiB, as a graph, " + bm::of_devices(n),
+           "us",
+           bm::team_steps(t,
+                          [&g = graphs.back(), t](std::size_t k) {
+                            for (std::size_t i = 0; i < k; ++i) g.launch(t.stream(0));
+                          }),
+           "",
+           {},
+           most(12)});
+    for (const auto by : {caller, threads}) {
+      const fr::team own = bm::first_devices(n, by);
+      field& v = fields.emplace_back(make(own, row, stores));
+      s.add({std::string("the same, each step needs the last one's halos") +
+                 (by == threads ? ", a thread each, " : ", ") + bm::of_devices(n),
+             "us",
+             bm::team_steps(own,
+                            [&v](std::size_t k) {
+                              for (std::size_t i = 0; i < k; ++i) {
+                                fr::parallel_for(fr::boundary(v), pass_on{}, fr::inout(v));
+                                fr::exchange_halos(v);
+                              }
+                            }),
+             "",
+             {},
+             bm::bound::none()});
+    }
+  }
+  return s.run();
+}
