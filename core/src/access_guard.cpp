@@ -128,6 +128,7 @@ access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses
   mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
   on.begin(at_);
   this_thread_state.submitting = true;
+  this_thread_state.line = &on;
 }
 
 access_guard::~access_guard() {

@@ -29,7 +29,7 @@ void access_log::join_by_timeline() {
     into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
   }
   uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());
-  limit_ = std::max(usual_limit, 2 * kept);
+  limit_ = static_cast<std::uint32_t>(std::max(usual_limit, 2 * kept));
 }
 
 void access_log::keep_only(byte_range where) {

@@ -1,20 +1,12 @@
 #include "ferry/core/allocation.hpp"
 
 #include "ferry/core/error.hpp"
-#include "ferry/core/pool.hpp"
 
 namespace ferry {
 namespace {
 constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
 constexpr std::uint64_t references_mask = one_generation - 1;
 }  // namespace
-
-allocation_ref allocation_ref::first(allocation& a) {
-  allocation_ref r;
-  r.what_ = &a;
-  r.generation_ = generation_of(a.state.fetch_add(1, std::memory_order_relaxed));
-  return r;
-}
 
 allocation_ref allocation_ref::another(allocation& a) {
   allocation_ref r;
@@ -31,15 +23,14 @@ allocation_ref::allocation_ref(const allocation_ref& o) : what_(o.what_), genera
 }
 
 void allocation_ref::drop() noexcept {
-  if (!what_) return;
-  std::uint64_t now = what_->state.load(std::memory_order_relaxed);
+  std::uint64_t now = what_->state.load(std::memory_order_acquire);
   for (;;) {
     if (generation_of(now) != generation_) return;
-    const bool last = (now & references_mask) == 1;
-    if (what_->state.compare_exchange_weak(now, last ? now - 1 + one_generation : now - 1, std::memory_order_acq_rel)) {
-      if (last) what_->home->deallocate(*what_);
-      return;
+    if ((now & references_mask) == 1) {  // the only one: nobody else can count, or free
+      what_->state.store(now - 1 + one_generation, std::memory_order_release);
+      return what_->home->deallocate(*what_);
     }
+    if (what_->state.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel)) return;
   }
 }
 

@@ -14,7 +14,7 @@ std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimens
 }
 
 void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of) {
-  detail::index_failed(of ? of->name.c_str() : "", static_cast<int>(dimension), index, extent);
+  detail::index_failed(of ? of->name.get().c_str() : "", static_cast<int>(dimension), index, extent);
 }
 
 const char* kind_name(memory_kind k) {

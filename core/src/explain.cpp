@@ -1,7 +1,6 @@
 #include "ferry/core/explain.hpp"
 
 #include "ferry/core/machine.hpp"
-#include "ferry/core/pool.hpp"
 
 namespace ferry::detail {
 
@@ -11,7 +10,7 @@ std::string headline(std::string_view type, std::string_view kind, const std::st
   if (!owner) return s + ", empty";
   s += " on device " + std::to_string(owner.unchecked()->device);
   if (owner.is_freed()) return s + ", freed";
-  if (!owner.get().name.empty()) s += ", named '" + owner.get().name + "'";
+  if (!owner.get().name.empty()) s += ", named '" + owner.get().name.get() + "'";
   return s;
 }
 

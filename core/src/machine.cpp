@@ -1,6 +1,7 @@
 #include "ferry/core/machine.hpp"
 
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 #include "ferry/core/error.hpp"
@@ -10,11 +11,16 @@
 namespace ferry {
 namespace {
 
-constexpr std::size_t kinds = 3;
-
 std::uint64_t next_serial() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
+}
+
+// FERRY_POOL says what is meant by automatic.
+pool_kind chosen_kind(pool_kind asked) {
+  if (asked != pool_kind::automatic) return asked;
+  const char* text = std::getenv("FERRY_POOL");
+  return text && *text ? parse_pool_kind(text) : pool_kind::split;
 }
 
 }  // namespace
@@ -25,17 +31,25 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
       simulated_(verbs_->name() != "cuda"),
       streams_(*verbs_),
       memory_(*verbs_),
+      default_kind_(chosen_kind(pools.kind)),
       reaches_(static_cast<std::size_t>(verbs_->device_count()) * static_cast<std::size_t>(verbs_->device_count())) {
   for (int d = 0; d < verbs_->device_count(); ++d) {
     devices_.emplace_back(d);
     properties_.push_back(verbs_->properties(d));
     migrates_ = migrates_ && properties_.back().concurrent_managed_access;
   }
+  pools.kind = default_kind_;
   for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})
-    for (const device d : devices_) pools_.push_back(std::make_unique<caching_pool>(memory_, kind, d.index(), pools));
+    for (const device d : devices_) {
+      pools_.push_back(make_pool(memory_, kind, d.index(), pools));
+      memory_.enroll(*pools_.back());
+    }
 }
 
-machine::~machine() = default;
+machine::~machine() {
+  for (auto& p : pools_) memory_.dismiss(*p);
+  for (auto& p : extra_) memory_.dismiss(*p);
+}
 
 const device_properties& machine::properties(int device) const {
   if (device < 0 || static_cast<std::size_t>(device) >= properties_.size())
@@ -44,16 +58,33 @@ const device_properties& machine::properties(int device) const {
   return properties_[static_cast<std::size_t>(device)];
 }
 
-caching_pool& machine::pool(memory_kind kind, int device) {
+memory_pool& machine::take_pool(memory_kind kind, int device, const pool_options& options) {
   (void)properties(device);
-  static_assert(static_cast<std::size_t>(memory_kind::host) + 1 == kinds);
-  return *pools_[static_cast<std::size_t>(kind) * devices_.size() + static_cast<std::size_t>(device)];
+  std::lock_guard lock(extra_mutex_);
+  for (memory_pool*& p : stock_)
+    if (p->kind() == kind && p->device() == device && p->options() == options) {
+      memory_pool& taken = *p;
+      p = stock_.back();
+      stock_.pop_back();
+      return taken;
+    }
+  stock_.reserve(extra_.size() + 1);  // giving back must not fail
+  extra_.push_back(make_pool(memory_, kind, device, options));
+  memory_.enroll(*extra_.back());
+  return *extra_.back();
 }
 
-std::size_t machine::allocations() const {
-  std::size_t n = 0;
-  for (const auto& p : pools_) n += p->statistics().allocations;
-  return n;
+void machine::give_back_pool(memory_pool& p) noexcept {
+  std::lock_guard lock(extra_mutex_);
+  stock_.push_back(&p);
+}
+
+pool_statistics machine::all_pools() const {
+  pool_statistics all;
+  for (const auto& p : pools_) all += p->statistics();
+  std::lock_guard lock(extra_mutex_);
+  for (const auto& p : extra_) all += p->statistics();
+  return all;
 }
 
 void machine::grant_peer(int device, int owner) {

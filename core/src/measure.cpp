@@ -9,7 +9,7 @@ namespace ferry {
 
 measurement measure(stream_ref s, const std::function<void()>& body) {
   machine& m = machine::current();
-  const std::uint64_t copied = m.copied_bytes, made = m.made_allocations;
+  const std::uint64_t copied = m.copied_bytes, made = m.made_allocations();
   measurement r;
   const event before = s.record();
   const auto start = std::chrono::steady_clock::now();
@@ -17,7 +17,7 @@ measurement measure(stream_ref s, const std::function<void()>& body) {
   r.cpu_milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   r.device_milliseconds = milliseconds_between(before, s.record());
   r.copied_bytes = m.copied_bytes - copied;
-  r.allocations = m.made_allocations - made;
+  r.allocations = m.made_allocations() - made;
   return r;
 }
 

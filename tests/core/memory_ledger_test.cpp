@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_books_balance) {
   fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096});
   const fr::memory_ledger& ledger = sim.get().memory();
   const auto booked = [&] { return ledger.reserved_bytes(fr::memory_kind::device, 0); };
-  fr::caching_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+  fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
   {
     fr::device_array<char> a({40000}), b({10});
     BOOST_TEST(booked() == pool.statistics().reserved_bytes);

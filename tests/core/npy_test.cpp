@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_the_arrays) {
   const fr::simulation sim("devices=2");
   const folder here;
   fr::save_npy(here(), std::vector<float>(6, 1.f), fr::extents{2, 3}, storage_order::column_major);
-  BOOST_TEST(fr::machine::current().made_allocations == 0u);  // no device for memory of the CPU
+  BOOST_TEST(fr::machine::current().made_allocations() == 0u);  // no device for memory of the CPU
   static_cast<void>(fr::load_npy<float, 2, memory_kind::device>(here()));
   BOOST_TEST(fr::machine::current().allocations() == 0u);
 }

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_SUITE(found)
 // Blocks that split and join again and again: the log of the rest stays short.
 BOOST_AUTO_TEST_CASE(logs_of_split_blocks_do_not_grow) {
   fr::simulation sim("devices=1;schedule=random:1");
-  fr::caching_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+  fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
   { fr::device_array<char> a({1 << 20}, 'x'); }
   for (int i = 0; i < 100; ++i) pool.allocate(4096);
   const fr::allocation_ref a = pool.allocate(4096);

@@ -64,7 +64,7 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule) {
   if (wrong.empty() && sim.get().allocations() != 0) wrong = "arrays are left";
   for (const ferry::device d : ferry::devices())
     for (const auto kind : {ferry::memory_kind::device, ferry::memory_kind::unified, ferry::memory_kind::host}) {
-      ferry::caching_pool& pool = sim.get().pool(kind, d.index());
+      ferry::memory_pool& pool = sim.get().pool(kind, d.index());
       if (wrong.empty()) pool.trim();
       const ferry::pool_statistics left = pool.statistics();
       if (wrong.empty() && (left.allocated_bytes || left.reserved_bytes || left.blocks)) wrong = "pool blocks are left";

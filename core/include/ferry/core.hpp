@@ -16,6 +16,7 @@
 #include "ferry/core/npy_map.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/parallel_reduce.hpp"
+#include "ferry/core/pool.hpp"
 #include "ferry/core/scalar.hpp"
 #include "ferry/core/soa.hpp"
 #include "ferry/core/stream.hpp"

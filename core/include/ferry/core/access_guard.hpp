@@ -15,6 +15,7 @@ class capture_session;
 struct thread_state {
   bool submitting = false;
   capture_session* capture = nullptr;
+  const timeline* line = nullptr;  // that was given work last; it may be gone by now
 };
 inline thread_local constinit thread_state this_thread_state;
 

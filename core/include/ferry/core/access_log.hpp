@@ -32,7 +32,7 @@ struct alignas(32) logged_use {
 };
 static_assert(sizeof(logged_use) == 32);
 
-class alignas(64) access_log {
+class access_log {
  public:
   // Above this many uses they are joined by timeline.
   static constexpr std::size_t usual_limit = 32;
@@ -84,6 +84,12 @@ class alignas(64) access_log {
   // For bytes that are split, joined and reused: nobody waits until the next user does (R12).
   void keep_only(byte_range where);
   void inherit(const access_log& other);
+  // Whether work on `on` could start at once, for all that is known: all uses are its own, or over.
+  bool is_ready_for(const timeline* on) const {
+    for (const logged_use& u : uses_)
+      if (u.by != on && !u.by->finished(u.at)) return false;
+    return true;
+  }
   const std::vector<logged_use>& uses() const { return uses_; }
   bool is_shared() const { return shared_ > 0; }
 
@@ -98,9 +104,9 @@ class alignas(64) access_log {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   spin_lock lock_;
-  int shared_ = 0;
+  std::int16_t shared_ = 0;
+  std::uint32_t limit_ = usual_limit;
   std::atomic<std::uint64_t> touches_{1}, writes_{1};
-  std::size_t limit_ = usual_limit;
   std::vector<logged_use> uses_;
 };
 

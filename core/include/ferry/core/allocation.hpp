@@ -3,42 +3,78 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "ferry/core/access_log.hpp"
+#include "ferry/core/allocation_home.hpp"
 #include "ferry/core/backend.hpp"
 
 namespace ferry {
 
-class caching_pool;
+// A text that most allocations lack: one pointer.
+class rare_text {
+ public:
+  const std::string& get() const { return text_ ? *text_ : none(); }
+  operator const std::string&() const { return get(); }
+  bool empty() const { return !text_ || text_->empty(); }
+  void clear() noexcept {
+    if (text_) text_.reset();
+  }
+  rare_text& operator=(std::string text) {
+    text_ = text.empty() ? nullptr : std::make_unique<std::string>(std::move(text));
+    return *this;
+  }
 
-struct allocation {
+ private:
+  static const std::string& none() {
+    static const auto* empty = new std::string;
+    return *empty;
+  }
+  std::unique_ptr<std::string> text_;
+};
+
+// Two cache lines: what submissions touch, and what only the owner of the bytes does.
+struct alignas(64) allocation {
   access_log log;
-  std::byte* begin = nullptr;
-  std::size_t bytes = 0;  // of the block, at least what was asked for
-  caching_pool* home = nullptr;
-  memory_kind kind = memory_kind::device;
-  int device = 0;         // for host and unified memory: the home device
-  std::uint32_t tag = 0;  // whose bytes these are: see memory_tag_scope; 0 for nobody's
   // Generation (high half) and number of references (low half), so that free() and views need no second object.
   std::atomic<std::uint64_t> state{0};
-  std::string name;
+  allocation_home* home = nullptr;
 
-  // The pool's own: neighbours in one segment of the backend, by address.
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;  // of the block, at least what was asked for
+  memory_kind kind = memory_kind::device;
+  // The pool's own, with its lock held: waits in its index of free blocks; was handed out before.
+  bool is_free : 1 = true, was_used : 1 = false;
+  std::int16_t device = 0;  // for host and unified memory: the home device
+  std::uint32_t tag = 0;    // whose bytes these are: see memory_tag_scope; 0 for nobody's
+  rare_text name;
+
+  // The pool's own: neighbours in one segment of the backend, by address; and in a list of free blocks.
   allocation* before = nullptr;
   allocation* after = nullptr;
-  bool is_free = true;
+  allocation* next = nullptr;
+  allocation* previous = nullptr;
 
   byte_range range() const { return {begin, begin + bytes}; }
 };
+static_assert(sizeof(allocation) == 128);
 
 // A counted reference to one generation of an allocation.
 class allocation_ref {
  public:
   allocation_ref() = default;
   // Takes over the first reference to bytes that a pool has just handed out.
-  static allocation_ref first(allocation& a);
+  static allocation_ref first(allocation& a) {
+    allocation_ref r;
+    const std::uint64_t now =
+        a.state.load(std::memory_order_relaxed);  // nobody else can change it: all others are stale
+    a.state.store(now + 1, std::memory_order_release);
+    r.what_ = &a;
+    r.generation_ = generation_of(now);
+    return r;
+  }
   // One more reference to bytes that somebody else holds for the length of the call.
   static allocation_ref another(allocation& a);
   allocation_ref(const allocation_ref& o);
@@ -48,7 +84,9 @@ class allocation_ref {
     std::swap(generation_, o.generation_);
     return *this;
   }
-  ~allocation_ref() { drop(); }
+  ~allocation_ref() {
+    if (what_) drop();
+  }
 
   explicit operator bool() const { return what_ != nullptr; }
   // The allocation, which may meanwhile belong to somebody else: for counters and comparisons only.

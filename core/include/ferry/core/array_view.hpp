@@ -124,7 +124,7 @@ class array_view {
   }
   const std::string& name() const {
     static const std::string none;
-    return owner_ ? owner_.get().name : none;
+    return owner_ ? owner_.get().name.get() : none;
   }
   // The address, ordered behind nothing: what touches it must be ordered by the caller.
   T* unsynchronized_data() const { return data_; }

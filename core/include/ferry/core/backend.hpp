@@ -111,6 +111,8 @@ struct host_kernel {
   std::function<void(const relocation&)> body;
 };
 
+class pool_backend;
+
 class backend {
  public:
   virtual ~backend() = default;
@@ -130,6 +132,8 @@ class backend {
   virtual void* allocate(memory_kind kind, int device, std::size_t bytes) = 0;
   // The bytes must not be in use any more.
   virtual void release(memory_kind kind, int device, void* p, std::size_t bytes) = 0;
+  // The driver's own pools; null where it has none.
+  virtual pool_backend* pools() { return nullptr; }
 
   // Streams and events. A lower priority number is more urgent; 0 is the default, -1 is high.
   virtual native_stream create_stream(int device, int priority) = 0;

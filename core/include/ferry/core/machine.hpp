@@ -9,7 +9,7 @@
 
 #include "ferry/core/backend.hpp"
 #include "ferry/core/device.hpp"
-#include "ferry/core/pool.hpp"
+#include "ferry/core/memory_pool.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
@@ -33,14 +33,24 @@ class machine {
   std::span<const device> devices() const { return devices_; }
   // Throws invalid_argument for a device that is not there.
   const device_properties& properties(int device) const;
-  caching_pool& pool(memory_kind kind, int device);
+  // The pool that arrays come from where no pool_scope says otherwise.
+  memory_pool& pool(memory_kind kind, int device) {
+    if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) (void)properties(device);
+    return *pools_[static_cast<std::size_t>(kind) * devices_.size() + static_cast<std::size_t>(device)];
+  }
+  // What pool_kind::automatic stands for.
+  pool_kind default_pool_kind() const { return default_kind_; }
+  // A pool of its own, or one that was given back and has the same options. They live as long as the machine.
+  memory_pool& take_pool(memory_kind kind, int device, const pool_options& options);
+  void give_back_pool(memory_pool& p) noexcept;
   // The books of all pools: observers, limits, what is tried when memory runs out.
   memory_ledger& memory() { return memory_; }
   // Whether unified memory moves between the CPU and devices. Where a device lacks concurrent managed access it is pinned
   // memory that devices map: it stays where it is.
   bool migrates_unified() const { return migrates_; }
-  // Arrays that are alive.
-  std::size_t allocations() const;
+  // Arrays that are alive, and arrays made so far.
+  std::size_t allocations() const { return all_pools().allocations; }
+  std::uint64_t made_allocations() const { return all_pools().made; }
 
   // Lets kernels of `device` reach memory of `owner`, asking the driver on first use (may block).
   // Throws peer_access_error where it is impossible.
@@ -51,14 +61,13 @@ class machine {
 
   // Bytes that copies were given so far.
   std::atomic<std::uint64_t> copied_bytes{0};
-  // Arrays made so far.
-  std::atomic<std::uint64_t> made_allocations{0};
 
  private:
   std::size_t index(int device, int owner) const {
     return static_cast<std::size_t>(device) * devices_.size() + static_cast<std::size_t>(owner);
   }
   void grant_peer(int device, int owner);
+  pool_statistics all_pools() const;
   const std::uint64_t serial_;
   std::unique_ptr<backend> verbs_;
   const bool simulated_;
@@ -67,8 +76,12 @@ class machine {
   bool migrates_ = true;
   timelines streams_;
   memory_ledger memory_;
-  std::vector<std::unique_ptr<caching_pool>> pools_;  // by kind and device
-  std::vector<std::atomic<bool>> reaches_;            // [device, owner]
+  pool_kind default_kind_;
+  std::vector<std::unique_ptr<memory_pool>> pools_;  // by kind and device
+  mutable std::mutex extra_mutex_;
+  std::vector<std::unique_ptr<memory_pool>> extra_;  // those of programs
+  std::vector<memory_pool*> stock_;                  // of these, the ones that nobody has
+  std::vector<std::atomic<bool>> reaches_;           // [device, owner]
   std::mutex granting_;
 };
 

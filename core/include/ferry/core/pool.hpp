@@ -1,79 +1,72 @@
-// A caching pool over one kind of memory of one device. Bytes that are free keep their log, so the next user comes after
-// the last one; nobody else waits.
+// Pools that a program chooses: one for a part of it, for a scope, or the driver's that other libraries use, too.
 #pragma once
-#include <cstddef>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <set>
-#include <vector>
 
 #include "ferry/core/allocation.hpp"
-#include "ferry/core/memory_ledger.hpp"
+#include "ferry/core/device.hpp"
+#include "ferry/core/memory_pool.hpp"
+#include "ferry/core/pool_options.hpp"
 
 namespace ferry {
 
-struct pool_options {
-  std::size_t granularity = 512;                      // every block's size and offset is a multiple of it
-  std::size_t small_segment = std::size_t{2} << 20;   // what is taken from the backend for small blocks
-  std::size_t large_segment = std::size_t{32} << 20;  // and for larger ones; beyond it, a segment of their own
-};
+class machine;
 
-struct pool_statistics {
-  std::size_t allocated_bytes = 0, reserved_bytes = 0;  // in use by arrays; taken from the backend
-  std::size_t allocations = 0, blocks = 0, segments = 0;
-};
-
-class caching_pool : public memory_source {
+// The pools of one device with the same options, one for each kind of memory; they are made when they are first used. Arrays
+// may outlive the object: then their bytes go back to the machine, which keeps pools for whoever asks for the same next.
+class pool {
  public:
-  caching_pool(memory_ledger& ledger, memory_kind kind, int device, pool_options options = {});
-  // Gives everything back; all of it must be free.
-  ~caching_pool();
-  caching_pool(const caching_pool&) = delete;
-  caching_pool& operator=(const caching_pool&) = delete;
+  // options.kind automatic: by FERRY_POOL. Throws invalid_argument for options that make no sense.
+  explicit pool(ferry::device d = default_device(), const pool_options& options = {});
+  // The driver's default pool of the device, which other libraries of the process (PyTorch, CuPy, Thrust) may use, too: what
+  // one of them frees, the others can have. Device memory; other kinds come from driver pools of ferry's own. Throws
+  // not_supported where the driver has no pools.
+  static pool default_of(ferry::device d);
+  pool(pool&& o) noexcept;
+  pool& operator=(pool&& o) noexcept;
+  ~pool();
 
-  // At least `bytes` bytes (0 counts as 1), best fit, aligned to the granularity. Takes a segment from the backend when
-  // no block fits (may block), climbing the ledger's ladder if the backend has none left. Throws out_of_memory.
-  allocation_ref allocate(std::size_t bytes);
-  // Never blocks and never throws; the uses of the bytes may still be running.
-  void deallocate(allocation& a) noexcept;
-  // Gives segments that are free as a whole back to the backend, after waiting for their uses. Returns the bytes.
-  std::size_t trim() { return release_cached(release_depth::unused); }
-  std::size_t release_cached(release_depth how) override;
-  memory_kind kind() const override { return kind_; }
-  int device() const override { return device_; }
-  source_state state() const override;
+  ferry::device where() const { return where_; }
+  pool_kind kind() const { return options_.kind; }
+  // Bytes without a type: at least so many (0 counts as 1). May block when the pool grows. Throws out_of_memory.
+  allocation_ref allocate(std::size_t bytes, memory_kind kind = memory_kind::device) {
+    return of(kind).allocate(bytes);
+  }
+  // Gives bytes that are not in use back to the system, after waiting for their last uses. Returns how many.
+  std::size_t trim();
+  // Of all kinds of memory together.
   pool_statistics statistics() const;
-  const backend& verbs() const { return verbs_; }
+  // The pool of one kind of memory.
+  memory_pool& of(memory_kind kind);
 
  private:
-  struct smaller {
-    using is_transparent = void;
-    bool operator()(const allocation* a, const allocation* b) const {
-      return a->bytes != b->bytes ? a->bytes < b->bytes : std::less<>{}(a->begin, b->begin);
-    }
-    bool operator()(const allocation* a, std::size_t bytes) const { return a->bytes < bytes; }
-  };
-  using free_set = std::set<allocation*, smaller>;
-  allocation* node();
-  allocation* grow(std::size_t bytes, std::unique_lock<std::mutex>& lock);
-  void split(allocation& a, std::size_t bytes);
-  void swallow_next(allocation& a);
-  void offer(allocation& a) noexcept;
-  void withdraw(free_set::iterator at);
-  void retire(allocation& a);
+  struct made_pools;
+  machine& home() const;  // throws invalid_argument when that is not the current one
+  ferry::device where_;
+  pool_options options_;
+  std::uint64_t serial_;
+  std::unique_ptr<made_pools> made_;
+};
 
-  memory_ledger& ledger_;
-  backend& verbs_;
-  const memory_kind kind_;
-  const int device_;
-  const pool_options options_;
-  mutable std::mutex mutex_;
-  free_set free_;
-  std::vector<free_set::node_type> handles_;        // one for each node that is not offered: the set never allocates
-  std::vector<std::unique_ptr<allocation>> nodes_;  // all there ever were
-  std::vector<allocation*> spare_;
-  pool_statistics statistics_;
+// New arrays of this thread on the pool's device come from it until the scope ends. Scopes nest; those of different
+// devices hold at the same time.
+class pool_scope {
+ public:
+  explicit pool_scope(pool& p) : pool_(p), outer_(innermost_) { innermost_ = this; }
+  ~pool_scope() { innermost_ = outer_; }
+  pool_scope(const pool_scope&) = delete;
+  pool_scope& operator=(const pool_scope&) = delete;
+
+  // The pool that the calling thread's scopes name for a device, or null.
+  static pool* of(int device) {
+    for (const pool_scope* s = innermost_; s; s = s->outer_)
+      if (s->pool_.where().index() == device) return &s->pool_;
+    return nullptr;
+  }
+
+ private:
+  static inline thread_local constinit const pool_scope* innermost_ = nullptr;
+  pool& pool_;
+  const pool_scope* outer_;
 };
 
 }  // namespace ferry

@@ -1,0 +1,37 @@
+// Where bytes go back to when nobody refers to them any more: a pool, or whoever lent them.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "ferry/core/backend.hpp"
+
+namespace ferry {
+
+struct allocation;
+
+// Outlives its allocations' nodes. Every member may be called from any thread.
+class allocation_home {
+ public:
+  explicit allocation_home(backend& verbs) : verbs_(verbs) {}
+  allocation_home(const allocation_home&) = delete;
+  allocation_home& operator=(const allocation_home&) = delete;
+
+  backend& verbs() const { return verbs_; }
+  // Takes the bytes back; their uses may still be running. Never throws; pools never block, the end of a borrow does.
+  virtual void deallocate(allocation& a) noexcept = 0;
+  // Lets kernels of `device` reach these bytes where a grant between the two devices does not cover them, as with the
+  // driver's pools. Asks the driver on first use (may block). Throws peer_access_error.
+  void need_peer(int device) {
+    if (ungranted_.load(std::memory_order_acquire) >> device & 1) grant_peer(device);
+  }
+
+ protected:
+  ~allocation_home() = default;
+  virtual void grant_peer(int /*device*/) {}
+  std::atomic<std::uint64_t> ungranted_{0};  // bit d: device d needs a grant of its own
+
+ private:
+  backend& verbs_;
+};
+
+}  // namespace ferry

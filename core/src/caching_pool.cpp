@@ -1,0 +1,317 @@
+#include "caching_pool.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "memory_sizes.hpp"
+#include "thread_number.hpp"
+
+namespace ferry {
+
+caching_pool::rules caching_pool::rules_of(pool_kind k) {
+  switch (k) {
+    case pool_kind::binned: return {true, true, false};
+    case pool_kind::simple: return {false, false, false};
+    default: return {false, true, true};
+  }
+}
+
+caching_pool::caching_pool(memory_ledger& ledger, memory_kind kind, int device, const pool_options& options)
+    : memory_pool(ledger, kind, device, options),
+      verbs_(ledger.verbs()),
+      rules_(rules_of(options.kind)),
+      memory_bytes_(memory_behind(verbs_, kind, device)),
+      nodes_(*this, kind, device) {}
+
+caching_pool::~caching_pool() {
+  try {
+    trim();
+  } catch (const error&) {  // a broken device: its memory goes with the process
+  }
+}
+
+pool_shard& caching_pool::shard() { return shards_[this_thread_number() % shards]; }
+
+std::size_t caching_pool::rounded(std::size_t bytes) const {
+  const std::size_t size = rounded_up(std::max<std::size_t>(bytes, 1), options_.granularity);
+  if (!rules_.powers_of_two) return size;
+  if (size > std::size_t{1} << 63) throw out_of_memory("the size of an allocation overflows", bytes);
+  return std::bit_ceil(size);
+}
+
+allocation_ref caching_pool::allocate(std::size_t bytes) {
+  if (this_thread_state.submitting) refuse_inside_submission("allocate");
+  const std::size_t size = rounded(bytes);
+  ledger_.before_allocate(*this, size);
+  const timeline* const on = this_thread_state.line;
+  pool_shard& near = shard();
+  bool others = false;  // near has a block, but work on it would wait
+  allocation* a = near.take(size, on, others);
+  if (!a) a = take_stored(size, on, !others);
+  if (!a && others) a = near.take_any(size);
+  if (!a) a = grow(size, on);
+  a->tag = 0;
+  a->log.invalidate();  // what another owner's array had asked does not hold for this one
+  allocation_ref r = allocation_ref::first(*a);
+  ledger_.allocated(*a);
+  return r;
+}
+
+void caching_pool::deallocate(allocation& a) noexcept {
+  ledger_.freed(a);
+  a.log.invalidate();
+  a.name.clear();
+  if (allocation* const out = shard().put(a)) store(out);
+}
+
+bool caching_pool::fits(const allocation& a, std::size_t size) const {
+  if (!rules_.cuts) return a.bytes - size <= std::max(size / 8, options_.granularity);
+  if (rules_.powers_of_two && a.was_used) return a.bytes == size;
+  if (size > options_.max_split_size) return a.bytes - size <= options_.large_segment;
+  return a.bytes <= options_.max_split_size;
+}
+
+// A free block, cut to size. If not patient, only one for which work on `on` need not wait.
+allocation* caching_pool::take_stored(std::size_t size, const timeline* on, bool patient) {
+  std::lock_guard lock(mutex_);
+  allocation* const a = free_.find(size, on, [&](const allocation& b) { return fits(b, size); });
+  if (!a || (!patient && !a->log.is_ready_for(on))) return nullptr;
+  free_.remove(*a);
+  try {
+    cut(*a, size);
+  } catch (...) {
+    free_.add(*a);
+    throw;
+  }
+  a->was_used = true;
+  counts_.allocated(a->bytes);
+  return a;
+}
+
+// A block that is in no list. Both parts keep the uses that overlap them (R12). If it throws, the block is as it was.
+void caching_pool::cut(allocation& a, std::size_t size) {
+  if (a.bytes == size || !rules_.cuts || a.bytes > options_.max_split_size) return;
+  if (rules_.powers_of_two && a.was_used) return;
+  allocation& rest = nodes_.take();
+  rest.begin = a.begin + size;
+  rest.bytes = a.bytes - size;
+  try {
+    rest.log.inherit(a.log);
+  } catch (...) {
+    nodes_.give_back(rest);
+    throw;
+  }
+  rest.log.keep_only(rest.range());
+  rest.before = &a;
+  rest.after = a.after;
+  if (rest.after) rest.after->before = &rest;
+  rest.tag = a.tag;
+  a.after = &rest;
+  a.bytes = size;
+  a.log.keep_only(a.range());
+  free_.add(rest);
+}
+
+void caching_pool::store(allocation* chain) noexcept {
+  std::lock_guard lock(mutex_);
+  while (chain) {
+    allocation& a = *chain;
+    chain = a.next;
+    allocation& whole = rules_.joins ? join(a) : a;
+    whole.tag = ++clock_;
+    free_.add(whole);
+  }
+}
+
+allocation& caching_pool::join(allocation& a) noexcept {
+  if (a.after && a.after->is_free) {
+    allocation& next = *a.after;
+    free_.remove(next);
+    if (!swallow_next(a)) free_.add(next);
+  }
+  if (!a.before || !a.before->is_free) return a;
+  allocation& before = *a.before;
+  free_.remove(before);
+  if (swallow_next(before)) return before;
+  free_.add(before);
+  return a;
+}
+
+// Not if there is no memory for the joined log: then the two stay as they are.
+bool caching_pool::swallow_next(allocation& a) noexcept {
+  allocation& next = *a.after;
+  try {
+    a.log.inherit(next.log);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  a.bytes += next.bytes;
+  a.after = next.after;
+  if (a.after) a.after->before = &a;
+  nodes_.give_back(next);
+  return true;
+}
+
+void caching_pool::drain_shards() noexcept {
+  for (pool_shard& s : shards_)
+    if (allocation* const all = s.drain()) store(all);
+}
+
+std::size_t caching_pool::segment_for(std::size_t size) const {
+  std::size_t segment = size;
+  if (rules_.cuts && size <= options_.small_segment / 2)
+    segment = options_.small_segment;
+  else if (rules_.cuts && size <= options_.large_segment / 2)
+    segment = options_.large_segment;
+  return rounded_up(std::max(size, std::min(segment, options_.max_split_size / 2)), options_.granularity);
+}
+
+// Takes a segment from the backend, unless what the shards hold will do. Nothing is locked while the ladder is climbed.
+allocation* caching_pool::grow(std::size_t size, const timeline* on) {
+  std::size_t segment = segment_for(size);
+  void* p = nullptr;
+  allocation* found = nullptr;
+  try {
+    std::lock_guard one(growing_);
+    drain_shards();
+    if ((found = take_stored(size, on, true))) return found;
+    collect_garbage(segment);
+    ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
+  } catch (const out_of_memory&) {
+    segment = size;  // no spare room this time
+    ledger_.acquire(*this, segment, [&] {
+      std::lock_guard one(growing_);
+      drain_shards();
+      if (!(found = take_stored(size, on, true))) p = verbs_.allocate(kind_, device_, segment);
+    });
+    if (found) {
+      ledger_.returned(*this, segment);
+      return found;
+    }
+  }
+  ledger_.reserved(*this, p, segment);
+  return adopt_segment(p, segment, size);
+}
+
+allocation* caching_pool::adopt_segment(void* p, std::size_t segment, std::size_t size) {
+  std::lock_guard lock(mutex_);
+  try {
+    allocation& a = nodes_.take();
+    a.begin = static_cast<std::byte*>(p);
+    a.bytes = segment;
+    a.is_free = false;
+    reserved_ += segment;
+    ++segments_;
+    try {
+      cut(a, size);
+    } catch (const std::bad_alloc&) {  // then the whole of it
+    }
+    a.was_used = true;
+    counts_.allocated(a.bytes);
+    return &a;
+  } catch (...) {
+    verbs_.release(kind_, device_, p, segment);
+    ledger_.returned(*this, segment);
+    throw;
+  }
+}
+
+// Takes segments that are free as a whole out of the index, longest unused first.
+std::vector<allocation*> caching_pool::leave_whole_segments() {
+  drain_shards();
+  std::lock_guard lock(mutex_);
+  std::vector<allocation*> whole;
+  free_.each([&](allocation& a) {
+    if (a.before) return;
+    for (const allocation* b = a.after; b; b = b->after)
+      if (!b->is_free) return;
+    whole.push_back(&a);
+  });
+  std::erase_if(whole, [&](allocation* a) {
+    while (a->after) {
+      allocation& next = *a->after;
+      free_.remove(next), free_.remove(*a);
+      a->tag = std::max(a->tag, next.tag);
+      const bool joined = swallow_next(*a);
+      free_.add(*a);
+      if (joined) continue;
+      free_.add(next);
+      return true;
+    }
+    free_.remove(*a);
+    return false;
+  });
+  std::sort(whole.begin(), whole.end(), [](auto* a, auto* b) { return a->tag < b->tag; });
+  return whole;
+}
+
+// The segments have left the pool before anybody waits for them, and the wait holds no lock (R7, R14).
+std::size_t caching_pool::give_back(std::vector<allocation*> segments, release_depth how, std::size_t enough) {
+  std::size_t bytes = 0;
+  allocation* kept = nullptr;
+  std::exception_ptr first;
+  for (allocation* a : segments) {
+    bool over = false;
+    try {
+      over = bytes < enough && is_unused(*a, how);
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+    if (!over) {
+      a->next = kept;
+      kept = a;
+      continue;
+    }
+    ledger_.returning(*this, a->begin, a->bytes);
+    try {
+      verbs_.release(kind_, device_, a->begin, a->bytes);
+    } catch (const error&) {  // a broken device: its memory goes with the process
+      if (!first) first = std::current_exception();
+    }
+    ledger_.returned(*this, a->bytes);
+    bytes += a->bytes;
+    std::lock_guard lock(mutex_);
+    reserved_ -= a->bytes;
+    --segments_;
+    nodes_.give_back(*a);
+  }
+  if (kept) store(kept);
+  if (first) std::rethrow_exception(first);
+  return bytes;
+}
+
+std::size_t caching_pool::release_cached(release_depth how) {
+  refuse_inside_submission("trim a pool");
+  return give_back(leave_whole_segments(), how, std::size_t(-1));
+}
+
+// Before the pool grows beyond its share: gives back what was unused longest.
+void caching_pool::collect_garbage(std::size_t segment) {
+  if (!options_.gc_threshold) return;
+  const auto limit = static_cast<std::size_t>(*options_.gc_threshold * static_cast<double>(memory_bytes_));
+  std::size_t held = 0;
+  {
+    std::lock_guard lock(mutex_);
+    held = reserved_;
+  }
+  if (held + segment > limit) give_back(leave_whole_segments(), release_depth::unused, held + segment - limit);
+}
+
+source_state caching_pool::state() const {
+  const pool_statistics s = statistics();
+  std::lock_guard lock(mutex_);
+  return {s.allocated_bytes, s.reserved_bytes, free_.largest()};
+}
+
+pool_statistics caching_pool::statistics() const {
+  pool_counts all;
+  for (const pool_shard& s : shards_) all += s.counts();
+  std::lock_guard lock(mutex_);
+  all += counts_;
+  return {all.bytes, reserved_, all.allocations, nodes_.in_use(), segments_, all.made};
+}
+
+}  // namespace ferry

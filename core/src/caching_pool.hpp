@@ -1,0 +1,65 @@
+// Our own pool: takes segments from the backend, cuts blocks out of them, and keeps what is freed. What its kinds (split,
+// binned, simple) differ in are three rules.
+#pragma once
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "allocation_nodes.hpp"
+#include "ferry/core/memory_pool.hpp"
+#include "free_blocks.hpp"
+#include "pool_shard.hpp"
+
+namespace ferry {
+
+class caching_pool final : public memory_pool {
+ public:
+  caching_pool(memory_ledger& ledger, memory_kind kind, int device, const pool_options& options);
+  // Gives everything back; all of it must be free.
+  ~caching_pool() override;
+
+  allocation_ref allocate(std::size_t bytes) override;
+  void deallocate(allocation& a) noexcept override;
+  std::size_t release_cached(release_depth how) override;
+  source_state state() const override;
+  pool_statistics statistics() const override;
+
+ private:
+  struct rules {
+    bool powers_of_two;  // sizes are rounded up to them
+    bool cuts;           // blocks may be cut: binned ones only until they are used
+    bool joins;          // free neighbours become one
+  };
+  static rules rules_of(pool_kind k);
+
+  std::size_t rounded(std::size_t bytes) const;
+  std::size_t segment_for(std::size_t size) const;
+  bool fits(const allocation& a, std::size_t size) const;
+  allocation* take_stored(std::size_t size, const timeline* on, bool patient);
+  allocation* grow(std::size_t size, const timeline* on);
+  allocation* adopt_segment(void* p, std::size_t segment, std::size_t size);
+  void cut(allocation& a, std::size_t size);
+  void store(allocation* chain) noexcept;
+  allocation& join(allocation& a) noexcept;
+  bool swallow_next(allocation& a) noexcept;
+  void drain_shards() noexcept;
+  std::vector<allocation*> leave_whole_segments();
+  std::size_t give_back(std::vector<allocation*> segments, release_depth how, std::size_t enough);
+  void collect_garbage(std::size_t segment);
+  pool_shard& shard();
+
+  backend& verbs_;
+  const rules rules_;
+  const std::size_t memory_bytes_;  // that gc_threshold is a share of
+  static constexpr std::size_t shards = 16;
+  std::array<pool_shard, shards> shards_;
+  std::mutex growing_;        // one thread asks the backend at a time; taken before mutex_
+  mutable std::mutex mutex_;  // what follows
+  free_blocks free_;
+  allocation_nodes nodes_;
+  pool_counts counts_;  // of blocks that no shard handed out
+  std::size_t reserved_ = 0, segments_ = 0;
+  std::uint32_t clock_ = 0;
+};
+
+}  // namespace ferry

@@ -1,0 +1,32 @@
+#include "ferry/core/memory_pool.hpp"
+
+#include "caching_pool.hpp"
+#include "direct_pool.hpp"
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+
+bool memory_pool::is_unused(allocation& a, release_depth how) {
+  for (;;) {
+    try {
+      if (how == release_depth::finished) return uses_are_over(a, a.range(), true);
+      wait_for_uses(a.log, a.range(), true);
+      return true;
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;  // that device was given up: what it was doing counts as over next time
+    }
+  }
+}
+
+std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, memory_kind kind, int device,
+                                       const pool_options& options) {
+  check(options);
+  switch (options.kind) {
+    case pool_kind::none: return std::make_unique<direct_pool>(ledger, kind, device, options);
+    case pool_kind::driver: throw not_supported("driver pools are not there yet");
+    default: return std::make_unique<caching_pool>(ledger, kind, device, options);
+  }
+}
+
+}  // namespace ferry
