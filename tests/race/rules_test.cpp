@@ -197,7 +197,8 @@ BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
 BOOST_AUTO_TEST_CASE(logs_stay_short_when_blocks_split_and_join) {
   support::call_counts calls;
   fr::backend& below = verbs();
-  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls), fr::pool_options{64, 1024, 4096});
+  const fr::pool_options small{.granularity = 64, .small_segment = 1024, .kind = fr::pool_kind::split};
+  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls), small);
   fr::stream s = stream_on(0);
   {
     fr::device_array<u32> x({256});

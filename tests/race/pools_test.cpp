@@ -1,0 +1,249 @@
+// Pools of every kind hand out bytes that others used just before: one suite that writes data and finds it again, and a pool
+// that forgets who used its bytes, which the suite must catch.
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <ferry/core.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+using u32 = std::uint32_t;
+using view = fr::array_view<u32, 1, fr::memory_kind::device>;
+
+struct count_from {
+  u32 k;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, u32* x) const { x[i] = k + static_cast<u32>(i); }
+};
+struct differs {
+  u32 k;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const u32* x, u32* bad) const {
+    if (x[i] != k + static_cast<u32>(i)) *bad = 1;
+  }
+};
+
+constexpr fr::pool_kind kinds[] = {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple,
+                                   fr::pool_kind::none};
+constexpr fr::memory_kind memory_kinds[] = {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host};
+
+// A pool that forgets who used its bytes, as pools do that know of no streams.
+class blind_pool final : public fr::memory_pool {
+ public:
+  explicit blind_pool(fr::memory_pool& below)
+      : memory_pool(fr::machine::current().memory(), below.kind(), below.device(), below.options()),
+        below_(below) {}
+  fr::allocation_ref allocate(std::size_t bytes) override {
+    fr::allocation_ref r = below_.allocate(bytes);
+    r.get().log.keep_only({});
+    return r;
+  }
+  void deallocate(fr::allocation& a) noexcept override { below_.deallocate(a); }
+  std::size_t release_cached(fr::release_depth how) override { return below_.release_cached(how); }
+  fr::source_state state() const override { return below_.state(); }
+  fr::pool_statistics statistics() const override { return below_.statistics(); }
+
+ private:
+  fr::memory_pool& below_;
+};
+
+// Allocates, fills, reads and frees at random, on streams of several devices; each read notes whether it found what was
+// written. What is written, read and freed never conflicts but for the bytes that the pool gives out again.
+class churn {
+ public:
+  churn(fr::memory_pool& pool, u32 seed, std::size_t operations)
+      : pool_(pool),
+        random_(seed),
+        operations_(operations),
+        bad_({operations}, 0u) {
+    for (std::size_t i = 0; i < 4; ++i) streams_.emplace_back(fr::devices()[i % fr::devices().size()]);
+  }
+  // How many reads found other values.
+  std::size_t run() {
+    for (std::size_t i = 0; i < operations_; ++i) {
+      const auto dice = below(100);
+      if (live_.empty() || (dice < 45 && live_.size() < 16))
+        add(static_cast<u32>(i) * 65536);
+      else if (dice < 65)
+        read(below(live_.size()), i);
+      else
+        drop(below(live_.size()), i);
+    }
+    live_.clear();
+    std::size_t count = 0;
+    for (const u32 b : std::as_const(bad_)) count += b;
+    return count;
+  }
+
+ private:
+  struct held {
+    view v;
+    u32 k;
+  };
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
+  fr::stream_ref any_stream() { return streams_[below(streams_.size())]; }
+  void add(u32 k) {
+    const std::size_t n = 1 + below(below(4) ? 64 : 3000);
+    fr::allocation_ref bytes = pool_.allocate(n * sizeof(u32));
+    auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
+    live_.push_back({view(std::move(bytes), data, fr::extents<1>{n}, {1}), k});
+    fr::parallel_for(any_stream(), n, count_from{k}, fr::out(live_.back().v));
+  }
+  void read(std::size_t which, std::size_t note) {
+    const held& h = live_[which];
+    auto flag = bad_.slice({note, note + 1});
+    fr::parallel_for(any_stream(), h.v.size(), differs{h.k}, fr::in(h.v), flag);
+  }
+  void drop(std::size_t which, std::size_t note) {
+    if (below(2)) read(which, note);
+    std::swap(live_[which], live_.back());
+    live_.pop_back();
+  }
+  fr::memory_pool& pool_;
+  std::mt19937 random_;
+  const std::size_t operations_;
+  fr::unified_array<u32> bad_;
+  std::vector<fr::stream> streams_;
+  std::vector<held> live_;
+};
+
+fr::pool_options small(fr::pool_kind k) {
+  fr::pool_options o{64, 1024, 16384};
+  o.kind = k;
+  return o;
+}
+
+std::string random_devices(u32 seed) { return "devices=3;memory=16MiB;schedule=random:" + std::to_string(seed); }
+
+// What is left in a pool after everything was freed and trimmed, in words.
+std::string left_in(fr::memory_pool& pool) {
+  pool.trim();
+  const fr::pool_statistics s = pool.statistics();
+  if (s.allocated_bytes == 0 && s.reserved_bytes == 0 && s.allocations == 0 && s.blocks == 0) return "";
+  return std::to_string(s.allocated_bytes) + " bytes allocated, " + std::to_string(s.reserved_bytes) + " reserved, " +
+         std::to_string(s.allocations) + " allocations, " + std::to_string(s.blocks) + " blocks";
+}
+
+template <class Body>
+void each_pool(Body body) {
+  for (const fr::pool_kind k : kinds)
+    for (const fr::memory_kind m : memory_kinds) {
+      BOOST_TEST_CONTEXT(fr::pool_kind_name(k) << " pool of " << fr::kind_name(m) << " memory") body(k, m);
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pools)
+
+// 1e5 operations.
+BOOST_AUTO_TEST_CASE(data_survive_in_every_pool) {
+  const bool simulated = fr::machine::current().is_simulated();
+  each_pool([&](fr::pool_kind k, fr::memory_kind m) {
+    if (!simulated) {
+      fr::pool p(fr::device(0), small(k));
+      BOOST_TEST(churn(p.of(m), 1, 3000).run() == 0u);
+      BOOST_TEST(left_in(p.of(m)) == "");
+      return;
+    }
+    for (u32 seed = 0; seed < 28; ++seed) {
+      fr::simulation sim(random_devices(seed), small(k));
+      fr::memory_pool& pool = sim.get().pool(m, 0);
+      BOOST_TEST(churn(pool, seed, 300).run() == 0u, "seed " << seed);
+      BOOST_TEST(left_in(pool) == "", "seed " << seed);
+    }
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_that_knows_no_streams_is_caught) {
+  std::size_t seen = 0;
+  for (u32 seed = 0; seed < 20; ++seed) {
+    fr::simulation sim(random_devices(seed), small(fr::pool_kind::split));
+    blind_pool blind(sim.get().pool(fr::memory_kind::device, 0));
+    seen += churn(blind, seed, 300).run() != 0;
+  }
+  BOOST_TEST(seen >= 10u);
+}
+
+// Threads of their own streams and data meet in one pool only.
+BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
+  each_pool([](fr::pool_kind k, fr::memory_kind m) {
+    for (u32 seed = 0; seed < 4; ++seed) {
+      fr::simulation sim(random_devices(seed), small(k));
+      fr::memory_pool& pool = sim.get().pool(m, 0);
+      std::vector<std::size_t> bad(4);
+      std::vector<std::jthread> threads;
+      for (u32 t = 0; t < 4; ++t) threads.emplace_back([&, t] { bad[t] = churn(pool, 100 * seed + t, 120).run(); });
+      threads.clear();
+      BOOST_TEST((bad == std::vector<std::size_t>(4)), "seed " << seed);
+      BOOST_TEST(left_in(pool) == "", "seed " << seed);
+    }
+  });
+}
+
+// The backend refuses once, at any place: the pool tries again with what it can give back, and its books stay right.
+BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
+  each_pool([](fr::pool_kind k, fr::memory_kind m) {
+    for (u32 nth = 1; nth <= 40; ++nth) {
+      fr::simulation sim(random_devices(nth) + ";fail=alloc@" + std::to_string(nth), small(k));
+      fr::memory_pool& pool = sim.get().pool(m, 0);
+      std::size_t bad = 0;
+      try {
+        bad = churn(pool, nth, 60).run();
+      } catch (const fr::out_of_memory&) {
+      }
+      BOOST_TEST(bad == 0u, "allocation " << nth);
+      BOOST_TEST(left_in(pool) == "", "allocation " << nth);
+    }
+  });
+}
+
+// Memory runs out, and the program goes on with less.
+BOOST_AUTO_TEST_CASE(exhaustion) {
+  for (const fr::pool_kind k : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
+      fr::simulation sim("devices=1;memory=256KiB;schedule=random:3", small(k));
+      std::vector<fr::device_array<u32>> held;
+      const auto fill_up = [&] {
+        for (u32 i = 0;; ++i) {
+          try {
+            held.emplace_back(fr::extents<1>{1000 + 100 * (i % 7)}, i);
+          } catch (const fr::out_of_memory& e) {
+            BOOST_TEST(e.requested() > 0u);
+            return i;
+          }
+        }
+      };
+      const u32 most = fill_up();
+      BOOST_TEST(most > 20u);
+      for (u32 i = 0; i < most; ++i) BOOST_TEST(fr::to_vector(held[i])[999] == i);
+      held.clear();
+      BOOST_TEST(fill_up() == most);
+      held.clear();
+      fr::device_array<u32> large({50000}, 7u);  // of all the pieces
+      BOOST_TEST(fr::to_vector(large)[49999] == 7u);
+    }
+}
+
+// What goes back to the system must not be in use: the simulator finds late accesses.
+BOOST_AUTO_TEST_CASE(trim_while_a_peer_still_writes) {
+  each_pool([](fr::pool_kind k, fr::memory_kind m) {
+    for (u32 seed = 0; seed < 20; ++seed) {
+      fr::simulation sim(random_devices(seed), small(k));
+      fr::memory_pool& pool = sim.get().pool(m, 0);
+      fr::stream peer(fr::devices()[1]);
+      {
+        fr::allocation_ref bytes = pool.allocate(8192);
+        auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
+        view v(std::move(bytes), data, fr::extents<1>{2048}, {1});
+        for (u32 i = 0; i < 5; ++i) fr::parallel_for(peer, 2048, count_from{i}, fr::out(v));
+      }
+      BOOST_TEST(left_in(pool) == "");
+      peer.synchronize();  // throws if the kernels found their memory gone
+    }
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
