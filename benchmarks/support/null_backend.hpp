@@ -24,6 +24,9 @@ class null_backend final : public ferry::backend {
     return std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   }
   void release(ferry::memory_kind, int, void* p, std::size_t) override { std::free(p); }
+  ferry::pointer_attributes attributes(const void*) override { return {}; }
+  void pin(void*, std::size_t) override {}
+  void unpin(void*, std::size_t) override {}
 
   ferry::native_stream create_stream(int, int) override { return {handle()}; }
   void destroy_stream(ferry::native_stream) override {}

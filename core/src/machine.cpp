@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
+#include "foreign_memory.hpp"
 #include "machine_registry.hpp"
 #include "sim/sim_backend.hpp"
 
@@ -44,12 +45,15 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
       pools_.push_back(make_pool(memory_, kind, d.index(), pools));
       memory_.enroll(*pools_.back());
     }
+  foreign_ = std::make_unique<foreign_memory>(*this);
 }
 
 machine::~machine() {
   for (auto& p : pools_) memory_.dismiss(*p);
   for (auto& p : extra_) memory_.dismiss(*p);
 }
+
+void machine::synchronized() noexcept { foreign_->collect(); }
 
 const device_properties& machine::properties(int device) const {
   if (device < 0 || static_cast<std::size_t>(device) >= properties_.size())
@@ -86,6 +90,8 @@ pool_statistics machine::all_pools() const {
   for (const auto& p : extra_) all += p->statistics();
   return all;
 }
+
+std::size_t machine::allocations() const { return all_pools().allocations + foreign_->count(); }
 
 void machine::grant_peer(int device, int owner) {
   std::lock_guard lock(granting_);

@@ -55,6 +55,7 @@ void stream_ref::synchronize() const {
   refuse_inside_submission("synchronize");
   refuse_inside_capture("synchronize");
   timeline_->synchronize();
+  machine::current().synchronized();
 }
 
 event stream_ref::record() const { return event(*this); }
@@ -125,6 +126,7 @@ void event::synchronize() const {
   refuse_inside_submission("wait for an event");
   refuse_inside_capture("waiting for an event");
   machine::current().verbs().synchronize(native_);
+  machine::current().synchronized();
 }
 
 bool event::is_done() const { return machine::current().verbs().is_done(native_); }

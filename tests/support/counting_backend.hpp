@@ -26,6 +26,10 @@ class counting_backend final : public ferry::backend {
   void* allocate(ferry::memory_kind k, int d, std::size_t bytes) override { return counted().allocate(k, d, bytes); }
   void release(ferry::memory_kind k, int d, void* p, std::size_t n) override { counted().release(k, d, p, n); }
 
+  ferry::pointer_attributes attributes(const void* p) override { return counted().attributes(p); }
+  void pin(void* p, std::size_t n) override { counted().pin(p, n); }
+  void unpin(void* p, std::size_t n) override { counted().unpin(p, n); }
+
   ferry::native_stream create_stream(int d, int priority) override { return counted().create_stream(d, priority); }
   void destroy_stream(ferry::native_stream s) override { counted().destroy_stream(s); }
   std::uint64_t stream_id(ferry::native_stream s) override { return counted().stream_id(s); }

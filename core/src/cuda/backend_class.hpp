@@ -48,6 +48,9 @@ class cuda_backend final : public ferry::backend {
 
   void* allocate(memory_kind kind, int device, std::size_t bytes) override;
   void release(memory_kind kind, int device, void* p, std::size_t bytes) override;
+  pointer_attributes attributes(const void* p) override;
+  void pin(void* p, std::size_t bytes) override;
+  void unpin(void* p, std::size_t bytes) override;
   void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
   void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) override;
 

@@ -1,4 +1,5 @@
 // Allocations of the three kinds, and the placement of unified memory.
+#include <algorithm>
 #include <cstdio>
 
 #include "backend_class.hpp"
@@ -55,6 +56,42 @@ void cuda_backend::release(memory_kind kind, int device, void* p, std::size_t) {
   const device_scope current(device, "release");
   const bool pinned = kind == memory_kind::host || (kind == memory_kind::unified && !managed_);
   check(pinned ? cudaFreeHost(p) : cudaFree(p), "release", device);
+}
+
+pointer_attributes cuda_backend::attributes(const void* p) {
+  const relaxed_scope relaxed;
+  cudaPointerAttributes a{};
+  check(cudaPointerGetAttributes(&a, p), "attributes");
+  switch (a.type) {
+    case cudaMemoryTypeDevice: return {true, memory_kind::device, a.device};
+    case cudaMemoryTypeManaged: return {true, memory_kind::unified, std::max(a.device, 0)};
+    case cudaMemoryTypeHost: return {true, memory_kind::host, std::max(a.device, 0)};
+    default: return {};
+  }
+}
+
+void cuda_backend::pin(void* p, std::size_t bytes) {
+  const relaxed_scope relaxed;
+  for (int d = 0; d < device_count(); ++d) {
+    int same_address = 0;
+    check(cudaDeviceGetAttribute(&same_address, cudaDevAttrCanUseHostPointerForRegisteredMem, d), "pin", d);
+    if (same_address == 0)
+      throw not_supported("ferry: pin: device " + std::to_string(d) +
+                          " sees memory that is pinned later at another address. Use a ferry::host_array");
+  }
+  const cudaError_t e = cudaHostRegister(p, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  if (e == cudaErrorMemoryAllocation) {
+    clear_pending();
+    throw out_of_memory("ferry: pin: the system pins no more: " + std::to_string(bytes) +
+                            " bytes. Pin less at a time; `ulimit -l` and the machine's RAM are the limits",
+                        bytes);
+  }
+  check(e, "pin");
+}
+
+void cuda_backend::unpin(void* p, std::size_t) {
+  const relaxed_scope relaxed;
+  check(cudaHostUnregister(p), "unpin");
 }
 
 // Both are hints: where unified memory is pinned there is nothing to move and nothing to hint.

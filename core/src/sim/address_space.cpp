@@ -47,7 +47,7 @@ address_space::~address_space() {
 }
 
 void address_space::give_back(const std::byte* p, const allocation& a) {
-  ::operator delete (const_cast<std::byte*>(p), std::align_val_t{a.alignment});
+  if (!a.pinned_later) ::operator delete (const_cast<std::byte*>(p), std::align_val_t{a.alignment});
 }
 
 usage& address_space::account(memory_kind kind, int device) {
@@ -69,7 +69,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes) {
                           bytes);
     u.bytes += bytes, ++u.allocations;  // before the slow part, so that the limit holds
   }
-  allocation a{kind, device, bytes, 256, false, {}};
+  allocation a{kind, device, bytes, 256, false, false, {}};
   void* p = nullptr;
   try {
     constexpr std::size_t address_bits = 47;  // of a user's memory on x86-64: beyond it nothing is worth asking for
@@ -103,6 +103,7 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   if (found == table_.end()) refuse("no allocation of this machine begins there");
   allocation& a = found->second;
   if (a.freed) refuse("it was released before");
+  if (a.pinned_later) refuse("it is the program's own, and was pinned only");
   if (a.kind != kind || (kind == memory_kind::device && a.device != device) || a.bytes != bytes)
     refuse("it was allocated as " + readable_bytes(a.bytes) + " of " + std::string(kind_name(a.kind)) +
            " memory of device " + std::to_string(a.device));
@@ -121,11 +122,34 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   }
 }
 
+void address_space::pin(void* p, std::size_t bytes) {
+  const auto* begin = static_cast<const std::byte*>(p);
+  std::lock_guard lock(mutex_);
+  const auto refuse = [&](const std::string& why) {
+    throw invalid_argument("ferry: cannot pin " + readable_bytes(bytes) + " at " + readable_address(p) + ": " + why);
+  };
+  if (p == nullptr || bytes == 0) refuse("there is nothing to pin");
+  const auto next = table_.lower_bound(begin);
+  const bool meets_next = next != table_.end() && next->first < begin + bytes;
+  if (find(begin) != table_.end() || meets_next) refuse("some of it is known already, as pinned or as other memory");
+  table_.emplace(begin, allocation{memory_kind::host, 0, bytes, 0, false, true, {}});
+}
+
+void address_space::unpin(void* p, std::size_t bytes) {
+  std::lock_guard lock(mutex_);
+  const auto found = table_.find(static_cast<const std::byte*>(p));
+  if (found == table_.end() || !found->second.pinned_later || found->second.bytes != bytes)
+    throw invalid_argument("ferry: cannot unpin " + readable_bytes(bytes) + " at " + readable_address(p) +
+                           ": they were not pinned as a whole");
+  table_.erase(found);
+}
+
 address_space::table::const_iterator address_space::find(const std::byte* p) const {
   auto next = table_.upper_bound(p);
   if (next == table_.begin()) return table_.end();
   --next;
-  return p < next->first + next->second.bytes + gap_bytes ? next : table_.end();
+  const std::size_t gap = next->second.pinned_later ? 0 : gap_bytes;
+  return p < next->first + next->second.bytes + gap ? next : table_.end();
 }
 
 place address_space::at(const void* p) const {

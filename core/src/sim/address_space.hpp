@@ -46,6 +46,10 @@ class address_space {
   // Poisons the bytes (0xDD) and keeps them out of use, so that late readers see poison and do not crash.
   void release(memory_kind kind, int device, void* p, std::size_t bytes);
 
+  // Pageable memory of the CPU becomes pinned memory, and pageable again.
+  void pin(void* p, std::size_t bytes);
+  void unpin(void* p, std::size_t bytes);
+
   place at(const void* p) const;
   usage held(memory_kind kind, int device) const;  // device counts for memory_kind::device only
 
@@ -71,6 +75,7 @@ class address_space {
     int device = -1;
     std::size_t bytes = 0, alignment = 0;
     bool freed = false;
+    bool pinned_later = false;  // the program's own memory
     std::vector<page> pages;  // managed memory only
   };
   using table = std::map<const std::byte*, allocation>;

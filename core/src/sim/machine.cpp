@@ -1,6 +1,7 @@
 // The machine itself: devices, peers, memory, unified memory, inspection.
 #include "machine.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -86,6 +87,24 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
   check_device(device);
   memory_.release(kind, device, p, bytes);
   schedule_.check(device);
+}
+
+pointer_attributes machine::attributes(const void* p) {
+  const place here = memory_.at(p);
+  if (here.state == address_state::freed || (here.state == address_state::live && here.room == 0))
+    throw invalid_argument("ferry: attributes: " + readable_address(p) +
+                           " lies in no allocation: it was released, or is the end of one");
+  return {here.state == address_state::live, here.kind, std::max(here.device, 0)};
+}
+
+void machine::pin(void* p, std::size_t bytes) {
+  call c(*this);
+  memory_.pin(p, bytes);
+}
+
+void machine::unpin(void* p, std::size_t bytes) {
+  call c(*this);
+  memory_.unpin(p, bytes);
 }
 
 void machine::check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,

@@ -37,6 +37,9 @@ class machine final : public backend, public inspector {
 
   void* allocate(memory_kind kind, int device, std::size_t bytes) override;
   void release(memory_kind kind, int device, void* p, std::size_t bytes) override;
+  pointer_attributes attributes(const void* p) override;
+  void pin(void* p, std::size_t bytes) override;
+  void unpin(void* p, std::size_t bytes) override;
 
   native_stream create_stream(int device, int priority) override;
   void destroy_stream(native_stream s) override;

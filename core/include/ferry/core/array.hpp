@@ -59,6 +59,18 @@ class basic_array : public array_view<T, Rank, Kind> {
   static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements.begin(), elements.size()), d);
   }
+  // Takes over bytes that were allocated elsewhere, at the start of their block (see adopt).
+  static basic_array from_owner(allocation_ref owner, const extents<Rank>& e) {
+    basic_array a;
+    if (owner) {
+      a.data_ = reinterpret_cast<T*>(owner.get().begin);
+      a.home_ = ferry::device(owner.get().device);
+    }
+    a.owner_ = std::move(owner);
+    a.extents_ = e;
+    a.strides_ = row_major(e);
+    return a;
+  }
   // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
   basic_array clone() const;
 

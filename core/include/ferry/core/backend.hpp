@@ -42,6 +42,13 @@ struct device_memory {
   std::size_t free_bytes = 0, total_bytes = 0;
 };
 
+// What an address is, as far as the backend knows.
+struct pointer_attributes {
+  bool is_known = false;  // else memory of the CPU that the backend was never told of
+  memory_kind kind = memory_kind::host;
+  int device = 0;
+};
+
 // A place that unified memory can be moved to or advised about.
 struct memory_location {
   int device = -1;  // -1: the CPU
@@ -134,6 +141,14 @@ class backend {
   virtual void release(memory_kind kind, int device, void* p, std::size_t bytes) = 0;
   // The driver's own pools; null where it has none.
   virtual pool_backend* pools() { return nullptr; }
+
+  // Of memory that anybody allocated, through ferry or not.
+  virtual pointer_attributes attributes(const void* p) = 0;
+  // Pins pageable memory of the CPU, so that copies are asynchronous and every device reaches it. The bytes share no page
+  // with others that are pinned. May block. Throws invalid_argument, not_supported, out_of_memory.
+  virtual void pin(void* p, std::size_t bytes) = 0;
+  // What pin() got; not in use any more.
+  virtual void unpin(void* p, std::size_t bytes) = 0;
 
   // Streams and events. A lower priority number is more urgent; 0 is the default, -1 is high.
   virtual native_stream create_stream(int device, int priority) = 0;

@@ -14,6 +14,8 @@
 
 namespace ferry {
 
+class foreign_memory;
+
 class machine {
  public:
   explicit machine(std::unique_ptr<backend> verbs, pool_options pools = {});
@@ -48,8 +50,12 @@ class machine {
   // Whether unified memory moves between the CPU and devices. Where a device lacks concurrent managed access it is pinned
   // memory that devices map: it stays where it is.
   bool migrates_unified() const { return migrates_; }
+  // What arrays use and others allocated (see borrow.hpp).
+  foreign_memory& foreign() { return *foreign_; }
+  // For whoever has waited for devices: what waited for their work is seen to. Never blocks; one load if there is nothing.
+  void synchronized() noexcept;
   // Arrays that are alive, and arrays made so far.
-  std::size_t allocations() const { return all_pools().allocations; }
+  std::size_t allocations() const;
   std::uint64_t made_allocations() const { return all_pools().made; }
 
   // Lets kernels of `device` reach memory of `owner`, asking the driver on first use (may block).
@@ -83,6 +89,7 @@ class machine {
   std::vector<memory_pool*> stock_;                  // of these, the ones that nobody has
   std::vector<std::atomic<bool>> reaches_;           // [device, owner]
   std::mutex granting_;
+  std::unique_ptr<foreign_memory> foreign_;
 };
 
 // Replaces the current machine for a scope: simulated machines in tests, backends that count or fail. Leaving waits for

@@ -1,0 +1,167 @@
+// Memory that ferry did not allocate, as arrays and views with a log of their own: borrowed, owned, or pinned.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include "ferry/core/array.hpp"
+#include "ferry/core/stream.hpp"
+
+namespace ferry {
+
+struct borrow_options {
+  // The stream that used the memory last: work of ferry on other streams comes after what this one was given until now.
+  // Without it, whatever touches the memory must be over.
+  std::optional<stream_ref> stream{};
+  std::string name{};
+};
+
+namespace detail {
+
+// One borrow of some bytes. Borrows of the same bytes share one log, which goes with the last of them.
+class loan {
+ public:
+  loan() = default;
+  // Throws invalid_argument for memory of another kind, memory that the backend does not know, and memory that overlaps
+  // several other borrows or an adopted array.
+  static loan borrowed(byte_range bytes, memory_kind kind, const borrow_options& how);
+  // Pageable memory of the CPU; pinned as long as somebody pins it. May block.
+  static loan pinned(byte_range bytes, const borrow_options& how);
+  loan(loan&& o) noexcept { swap(o); }
+  loan& operator=(loan o) noexcept {
+    swap(o);
+    return *this;
+  }
+  // Waits for the work that uses the bytes; a device that fails meanwhile is reported by the next call that uses it.
+  ~loan();
+  void end();                   // the same now, and throws device_error
+  void end(stream_ref before);  // never blocks: later work of that stream comes after all uses
+  const allocation_ref& owner() const { return owner_; }
+
+ private:
+  void swap(loan& o) noexcept {
+    std::swap(owner_, o.owner_);
+    std::swap(bytes_, o.bytes_);
+    std::swap(pinned_, o.pinned_);
+  }
+  allocation_ref owner_;
+  byte_range bytes_;
+  bool pinned_ = false;
+};
+
+// The home of an adopted block and what runs when its array and all work on it are gone. Throws as borrowing does, and
+// then nothing was adopted.
+using block_deleter = std::function<void(void*, const stream_ref*)>;
+allocation_ref adopt_block(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
+                           block_deleter deleter);
+
+template <class T, std::size_t Rank>
+byte_range bytes_at(T* p, const extents<Rank>& e) {
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(e.count(), sizeof(T), &bytes))
+    throw invalid_argument("the shape " + e.text() + " has more than 2^64 bytes");
+  const auto* begin = reinterpret_cast<const std::byte*>(p);
+  if (!begin && bytes > 0) throw invalid_argument("a null pointer was given for an array of shape " + e.text());
+  return {begin, begin + bytes};
+}
+
+}  // namespace detail
+
+// A view of memory that somebody else owns. Ending it waits for the work that uses the memory, and so does its destructor:
+// the one destructor that blocks. Views of it throw use_after_free afterwards.
+template <class T, std::size_t Rank, memory_kind Kind>
+class borrowed : public array_view<T, Rank, Kind> {
+  using view = array_view<T, Rank, Kind>;
+
+ public:
+  borrowed(T* p, const extents<Rank>& e, detail::loan l) : view(l.owner(), p, e, row_major(e)), loan_(std::move(l)) {}
+  borrowed(borrowed&& o) noexcept = default;
+  borrowed& operator=(borrowed&& o) noexcept = default;
+  borrowed(const borrowed&) = delete;
+  borrowed& operator=(const borrowed&) = delete;
+
+  // Blocks until all work on the memory is over. Throws device_error.
+  void end() { loan_.end(); }
+  // Gives the memory back without waiting: later work of s, and what waits for it, comes after all work on the memory.
+  void end(stream_ref s) { loan_.end(s); }
+  template <class Never = T>
+  void free() {
+    static_assert(!std::is_same_v<Never, T>,
+                  "a borrowed pointer belongs to somebody else and cannot be freed: end() the borrow, or take the "
+                  "memory over with ferry::adopt(pointer, extents, deleter)");
+  }
+
+ private:
+  detail::loan loan_;
+};
+
+// Memory of the CPU that copies reach without blocking and kernels directly, as long as this lives.
+template <class T>
+class pinned : public array_view<T, 1, memory_kind::host> {
+  using view = array_view<T, 1, memory_kind::host>;
+
+ public:
+  pinned(std::span<T> memory, detail::loan l)
+      : view(l.owner(), memory.data(), extents<1>(memory.size()), {1}),
+        loan_(std::move(l)) {}
+  pinned(pinned&& o) noexcept = default;
+  pinned& operator=(pinned&& o) noexcept = default;
+  pinned(const pinned&) = delete;
+  pinned& operator=(const pinned&) = delete;
+  // Blocks until all work on the memory is over, and unpins it unless others pin it too. Throws device_error.
+  void end() { loan_.end(); }
+
+ private:
+  detail::loan loan_;
+};
+
+// Elements at p, in row-major order, for as long as the result lives. Kind must be what the memory is: device
+// (cudaMalloc, cudaMallocAsync), unified (cudaMallocManaged) or host (cudaMallocHost, cudaHostRegister). Borrows of the
+// same bytes are ordered against each other. Throws invalid_argument for other memory.
+template <memory_kind Kind = memory_kind::device, class T, std::size_t Rank>
+borrowed<T, Rank, Kind> borrow(T* p, const extents<Rank>& e, const borrow_options& how = {}) {
+  return {p, e, detail::loan::borrowed(detail::bytes_at(p, e), Kind, how)};
+}
+template <memory_kind Kind = memory_kind::device, class T, std::integral Int>
+borrowed<T, 1, Kind> borrow(T* p, Int n, const borrow_options& how = {}) {
+  return borrow<Kind>(p, extents<1>(n), how);
+}
+
+// An array that owns what is at p. When it and the work on it are gone, deleter(p) is called by whoever destroys it, or
+// later by a synchronisation or another adopted array if work is still running; deleter(p, stream) is called at once, with
+// a stream of ferry that comes after that work. Neither blocks. Throws as borrow does; then p remains the caller's.
+template <memory_kind Kind = memory_kind::device, class T, std::size_t Rank, class Deleter>
+basic_array<T, Rank, Kind> adopt(T* p, const extents<Rank>& e, Deleter deleter, const borrow_options& how = {}) {
+  static_assert(!std::is_const_v<T>, "an array of const elements cannot be owned: cast the pointer, or borrow it");
+  constexpr bool wants_stream = std::is_invocable_v<Deleter&, T*, stream_ref>;
+  static_assert(wants_stream || std::is_invocable_v<Deleter&, T*>,
+                "the deleter of an adopted array is called as deleter(pointer) or deleter(pointer, ferry::stream_ref)");
+  auto owner = detail::adopt_block(detail::bytes_at(p, e), Kind, how, wants_stream,
+                                   [deleter](void* q, [[maybe_unused]] const stream_ref* s) mutable {
+                                     if constexpr (wants_stream)
+                                       deleter(static_cast<T*>(q), *s);
+                                     else
+                                       deleter(static_cast<T*>(q));
+                                   });
+  return basic_array<T, Rank, Kind>::from_owner(std::move(owner), e);
+}
+template <memory_kind Kind = memory_kind::device, class T, std::integral Int, class Deleter>
+basic_array<T, 1, Kind> adopt(T* p, Int n, Deleter deleter, const borrow_options& how = {}) {
+  return adopt<Kind>(p, extents<1>(n), std::move(deleter), how);
+}
+
+// Pins memory of the CPU (std::vector, malloc, a mapped file) as long as the result lives: a view of it as pinned memory.
+// Pinning costs about as much as touching the pages; may block. Spans that overlap, or share a page, are pinned together
+// and counted. Throws invalid_argument, not_supported; out_of_memory when the system pins no more.
+template <class T>
+pinned<T> pin(std::span<T> memory, const borrow_options& how = {}) {
+  const auto bytes = detail::bytes_at(memory.data(), extents<1>(memory.size()));
+  return {memory, detail::loan::pinned(bytes, how)};
+}
+template <class Container>
+requires requires(Container& c) { std::span(c); }
+auto pin(Container& memory, const borrow_options& how = {}) { return pin(std::span(memory), how); }
+
+}  // namespace ferry

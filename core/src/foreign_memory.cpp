@@ -1,0 +1,397 @@
+#include "foreign_memory.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <sstream>
+#include <utility>
+
+#include "capture.hpp"
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry {
+namespace {
+
+std::string text_of(byte_range bytes) {
+  std::ostringstream out;
+  out << bytes.size() << " bytes at " << static_cast<const void*>(bytes.begin);
+  return out.str();
+}
+
+// Nodes outlive their machine: arrays that are stale may look at them.
+allocation* new_node() {
+  static std::mutex mutex;
+  static auto* all = new std::list<allocation>;
+  std::lock_guard lock(mutex);
+  return &all->emplace_back();
+}
+
+// What a broken device was doing counts as over; other errors are for the caller.
+void wait_for_all_uses(allocation& a, byte_range bytes) {
+  for (;;) {
+    try {
+      wait_for_uses(a.log, bytes, true);
+      return;
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;
+    }
+  }
+}
+
+void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
+  std::lock_guard lock(a.log);
+  a.log.before(&on, bytes, true, [&](timeline& t, ticket at) { on.follow(t, at); });
+}
+
+void say(const char* what, const char* why) noexcept { std::fprintf(stderr, "ferry: %s: %s\n", what, why); }
+
+}  // namespace
+
+foreign_memory::foreign_memory(machine& m)
+    : allocation_home(m.verbs()),
+      machine_(m),
+      pages_(m.verbs(), [this](auto leaving, const auto& change) { while_unused(leaving, change); }),
+      giving_back_(m.devices().size(), nullptr) {}
+
+foreign_memory::~foreign_memory() {
+  run_deleters(true);
+  for (timeline* t : giving_back_)
+    if (t) machine_.streams().give_back(*t);
+}
+
+std::size_t foreign_memory::count() const {
+  std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+void foreign_memory::check_stream(const borrow_options& how) const {
+  if (!how.stream) return;
+  timeline& line = how.stream->line();
+  if (&line.family() != &machine_.streams())
+    throw invalid_argument(
+        "the stream belongs to another machine (another backend or simulation) than the current one");
+  if (line.is_special()) refuse_special(line);
+}
+
+foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, std::string_view verb) const {
+  const pointer_attributes first = verbs().attributes(bytes.begin), last = verbs().attributes(bytes.end - 1);
+  const std::string what = std::string(verb) + " of " + text_of(bytes);
+  if (first.is_known != last.is_known || (first.is_known && (first.kind != last.kind || first.device != last.device)))
+    throw invalid_argument(what + ": they begin and end in different memory: check the extents");
+  if (first.is_known && first.kind != kind)
+    throw invalid_argument(what + ": this is " + kind_name(first.kind) + " memory, and was taken for " +
+                           kind_name(kind) + " memory: write ferry::" + std::string(verb) +
+                           "<ferry::memory_kind::" + kind_name(first.kind) + ">(...)");
+  return {first.is_known, first.device};
+}
+
+allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const borrow_options& how, bool pin) {
+  const char* const verb = pin ? "pin" : "borrow";
+  refuse_inside_submission(verb);
+  refuse_inside_capture(verb);
+  check_stream(how);
+  std::lock_guard lock(mutex_);
+  const known_memory memory = look_at(bytes, kind, verb);
+  if (!pin && !memory.is_known)
+    throw invalid_argument("borrow of " + text_of(bytes) +
+                           ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
+                           "it with ferry::pin(span), or copy it into an array with array::from");
+  const int device = kind != memory_kind::host ? memory.device
+                     : how.stream              ? how.stream->line().device()
+                                               : default_device().index();
+  const auto e = enter(bytes, kind, device, how);
+  try {
+    if (pin && (!memory.is_known || pages_.has(bytes.begin))) pages_.add(bytes);
+  } catch (...) {
+    if (e->loans == 0) erase(e);
+    throw;
+  }
+  allocation_ref owner = e->loans == 0 ? allocation_ref::first(*e->what) : allocation_ref::another(*e->what);
+  ++e->loans;
+  return owner;
+}
+
+// The entry of bytes that are about to be lent or adopted: a new one, or that of a loan which they overlap.
+foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory_kind kind, int device,
+                                                        const borrow_options& how) {
+  auto shared = entries_.end();
+  for (auto e = entries_.begin(); e != entries_.end(); ++e) {
+    if (e->ending || !e->bytes.overlaps(bytes)) continue;
+    if (e->loans == 0)
+      throw invalid_argument(text_of(bytes) + " belong to an array that adopted them: use that array, or views of it");
+    if (shared != entries_.end())
+      throw invalid_argument(
+          text_of(bytes) +
+          " overlap several borrows, whose work is not ordered against each other: borrow or pin the "
+          "whole first, and then the parts");
+    shared = e;
+  }
+  if (shared == entries_.end()) {
+    if (spare_.empty()) {
+      spare_.reserve(++nodes_);  // giving back must not fail
+      spare_.push_back(new_node());
+    }
+    shared = entries_.insert(entries_.end(), entry{spare_.back(), bytes});
+    spare_.pop_back();
+    allocation& a = *shared->what;
+    a.home = this;
+    a.begin = const_cast<std::byte*>(bytes.begin);
+    a.bytes = bytes.size();
+    a.kind = kind;
+    a.device = static_cast<std::int16_t>(device);
+    a.name = how.name;
+    a.log.invalidate();
+    std::lock_guard lock(a.log);
+    for (entry& e : entries_)  // a loan that is ending may still be in use
+      if (e.ending && e.bytes.overlaps(bytes)) {
+        std::lock_guard other(e.what->log);
+        a.log.inherit(e.what->log);
+      }
+  } else {
+    allocation& a = *shared->what;
+    shared->bytes = {std::min(shared->bytes.begin, bytes.begin, std::less<>{}),
+                     std::max(shared->bytes.end, bytes.end, std::less<>{})};
+    a.begin = const_cast<std::byte*>(shared->bytes.begin);
+    a.bytes = shared->bytes.size();
+  }
+  if (!how.stream) return shared;
+  timeline& line = how.stream->line();
+  const ticket t = line.close();
+  if (line.marks_always()) line.mark();
+  access_log& log = shared->what->log;
+  std::lock_guard lock(log);
+  log.expect(1);
+  log.add(line, t, bytes, true);
+  return shared;
+}
+
+void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before) {
+  refuse_inside_submission("end a borrow");
+  allocation& a = *owner.unchecked();
+  bool is_last = false;
+  {
+    std::lock_guard lock(mutex_);
+    const auto e = find(a);
+    is_last = --e->loans == 0;
+    e->ending = is_last;
+  }
+  if (is_last) owner.free();  // views are stale from now on
+  std::exception_ptr failed;
+  try {
+    if (before)
+      follow_all_uses(before->line(), a, bytes);
+    else
+      wait_for_all_uses(a, bytes);
+  } catch (const error&) {
+    failed = std::current_exception();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    try {
+      if (pinned) pages_.remove(bytes);
+    } catch (const error&) {
+      if (!failed) failed = std::current_exception();
+    }
+    if (is_last) erase(find(a));
+  }
+  owner = {};
+  if (failed) std::rethrow_exception(failed);
+}
+
+allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
+                                     detail::block_deleter deleter) {
+  refuse_inside_submission("adopt");
+  refuse_inside_capture("adopt");
+  check_stream(how);
+  collect();
+  std::lock_guard lock(mutex_);
+  const known_memory memory = look_at(bytes, kind, "adopt");
+  if (!memory.is_known)
+    throw invalid_argument(
+        "adopt of " + text_of(bytes) +
+        ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): copy it "
+        "into an array with array::from, or pin it with ferry::pin(span) for as long as it is used");
+  for (const entry& e : entries_)
+    if (!e.ending && e.bytes.overlaps(bytes))
+      throw invalid_argument("adopt of " + text_of(bytes) +
+                             ": some of them are borrowed, pinned or adopted already, and would be freed under their "
+                             "user: end that first");
+  const int device = kind == memory_kind::host ? default_device().index() : memory.device;
+  const auto e = enter(bytes, kind, device, how);
+  e->wants_stream = wants_stream;
+  e->deleter = std::move(deleter);
+  return allocation_ref::first(*e->what);
+}
+
+// Of adopted blocks; a loan's end is not over with it.
+void foreign_memory::deallocate(allocation& a) noexcept {
+  a.log.invalidate();
+  entries::iterator e;
+  bool at_once = false;
+  {
+    std::lock_guard lock(mutex_);
+    e = find(a);
+    if (e->ending) return;
+    e->ending = true;
+    at_once = e->wants_stream && !this_thread_state.submitting;
+    e->is_being_deleted = at_once;
+    if (!at_once) ++waiting_;
+  }
+  if (!at_once) {
+    if (!this_thread_state.submitting) run_deleters(false);
+    return;
+  }
+  const bool handed_over = hand_to_stream(*e);
+  std::lock_guard lock(mutex_);
+  e->is_being_deleted = false;
+  if (handed_over)
+    erase(e);
+  else
+    ++waiting_;
+}
+
+// The deleter is called for a stream that comes after all uses. No lock is held: it is the program's code.
+bool foreign_memory::hand_to_stream(entry& e) noexcept {
+  try {
+    const auto device = static_cast<std::size_t>(e.what->device);
+    timeline* line = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      if (!giving_back_[device]) giving_back_[device] = &machine_.streams().take(e.what->device, 0);
+      line = giving_back_[device];
+    }
+    follow_all_uses(*line, *e.what, e.bytes);
+    const stream_ref s(*line);
+    e.deleter(e.what->begin, &s);
+    return true;
+  } catch (const device_error& error) {
+    say("an adopted array could not be given to its deleter", error.what());
+    return !error.is_sticky();
+  } catch (const std::exception& error) {
+    say("the deleter of an adopted array threw", error.what());
+    return true;
+  }
+}
+
+void foreign_memory::run_deleters(bool wait) noexcept {
+  for (;;) {
+    entries::iterator found;
+    {
+      std::lock_guard lock(mutex_);
+      found = std::find_if(entries_.begin(), entries_.end(), [&](entry& e) {
+        if (!e.ending || e.is_being_deleted || !e.deleter) return false;
+        try {
+          if (wait) wait_for_all_uses(*e.what, e.bytes);
+          return wait || uses_are_over(*e.what, e.bytes, true);
+        } catch (const error&) {  // the device broke: its work counts as over the next time
+          return wait;
+        }
+      });
+      if (found == entries_.end()) return;
+      found->is_being_deleted = true;
+    }
+    if (found->wants_stream) {
+      (void)hand_to_stream(*found);
+    } else {
+      try {
+        found->deleter(found->what->begin, nullptr);
+      } catch (const std::exception& e) {
+        say("the deleter of an adopted array threw", e.what());
+      }
+    }
+    std::lock_guard lock(mutex_);
+    erase(found);
+    --waiting_;
+  }
+}
+
+// Others may go on using parts that stay pinned: nobody gets in between, for their logs are locked meanwhile.
+void foreign_memory::while_unused(std::span<const byte_range> ranges, const std::function<void()>& change) {
+  std::vector<allocation*> users;
+  for (const entry& e : entries_)
+    if (std::any_of(ranges.begin(), ranges.end(), [&](const byte_range& r) { return r.overlaps(e.bytes); }))
+      users.push_back(e.what);
+  std::sort(users.begin(), users.end(), std::less<>{});
+  struct unlock {
+    const std::vector<allocation*>& users;
+    ~unlock() {
+      for (allocation* a : users) a->log.unlock();
+    }
+  };
+  for (;;) {
+    for (allocation* a : users) wait_for_all_uses(*a, a->range());
+    for (allocation* a : users) a->log.lock();
+    const unlock later{users};
+    const bool unused = std::all_of(users.begin(), users.end(), [](allocation* a) {
+      const auto& uses = a->log.uses();
+      return std::all_of(uses.begin(), uses.end(), [](const logged_use& u) { return u.by->finished(u.at); });
+    });
+    if (unused) return change();
+  }
+}
+
+foreign_memory::entries::iterator foreign_memory::find(const allocation& a) {
+  return std::find_if(entries_.begin(), entries_.end(), [&](const entry& e) { return e.what == &a; });
+}
+
+void foreign_memory::erase(entries::iterator e) noexcept {
+  allocation& a = *e->what;
+  {
+    std::lock_guard lock(a.log);
+    a.log.invalidate();
+    a.log.keep_only({});
+  }
+  a.begin = nullptr;
+  a.bytes = 0;
+  spare_.push_back(&a);
+  entries_.erase(e);
+}
+
+namespace detail {
+
+loan loan::borrowed(byte_range bytes, memory_kind kind, const borrow_options& how) {
+  loan l;
+  if (bytes.size() == 0) return l;
+  l.bytes_ = bytes;
+  l.owner_ = machine::current().foreign().lend(bytes, kind, how, false);
+  return l;
+}
+
+loan loan::pinned(byte_range bytes, const borrow_options& how) {
+  loan l;
+  if (bytes.size() == 0) return l;
+  l.bytes_ = bytes;
+  l.pinned_ = true;
+  l.owner_ = machine::current().foreign().lend(bytes, memory_kind::host, how, true);
+  return l;
+}
+
+void loan::end() {
+  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, nullptr);
+}
+
+void loan::end(stream_ref before) {
+  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, &before);
+}
+
+loan::~loan() {
+  try {
+    end();
+  } catch (const error&) {  // the next call that uses the device reports it
+  }
+}
+
+allocation_ref adopt_block(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
+                           block_deleter deleter) {
+  if (bytes.size() == 0) {
+    if (!bytes.begin) return {};
+    throw invalid_argument("adopt of no elements: there is nothing to own, and the pointer remains yours");
+  }
+  return machine::current().foreign().adopt(bytes, kind, how, wants_stream, std::move(deleter));
+}
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,36 @@
+// Which memory of the CPU is pinned for fr::pin: spans that share pages are registered with the driver as one.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "ferry/core/access_log.hpp"
+#include "ferry/core/backend.hpp"
+
+namespace ferry {
+
+// The caller locks.
+class pinned_pages {
+ public:
+  // Calls change() while no device uses any of the ranges, which are about to be unpinned.
+  using quiescence = std::function<void(std::span<const byte_range> leaving, const std::function<void()>& change)>;
+
+  pinned_pages(backend& verbs, quiescence quiet) : verbs_(verbs), quiet_(std::move(quiet)) {}
+  // Throws what the backend's pin throws; then nothing has changed.
+  void add(byte_range bytes);
+  // The bytes must have been added.
+  void remove(byte_range bytes);
+  bool has(const std::byte* p) const;
+  std::size_t registrations() const { return registered_.size(); }
+
+ private:
+  // The hulls of pins that share pages.
+  std::vector<byte_range> wanted() const;
+  void bring_about(const std::vector<byte_range>& wanted);
+  backend& verbs_;
+  quiescence quiet_;
+  std::vector<byte_range> pins_;        // by address, each as often as it was added
+  std::vector<byte_range> registered_;  // by address, disjoint
+};
+
+}  // namespace ferry

@@ -1,0 +1,10 @@
+// expect: a borrowed pointer belongs to somebody else and cannot be freed
+// with: core
+#include <ferry/core.hpp>
+
+void call(float* p) {
+  auto v = ferry::borrow(p, 100);
+#ifdef FERRY_WRONG
+  v.free();
+#endif
+}
