@@ -1,19 +1,28 @@
 #include "ferry/core/array.hpp"
 
+#include "array_blocks.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/pool.hpp"
+#include "ferry/core/workspace.hpp"
 
 namespace ferry {
 
+allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes) {
+  pool* const chosen = pool_scope::of(device);
+  memory_pool& from = chosen ? chosen->of(kind) : m.pool(kind, device);
+  return from.allocate(bytes);
+}
+
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes) {
-  pool* const chosen = pool_scope::of(d.index());
-  memory_pool& from = chosen ? chosen->of(kind) : machine::current().pool(kind, d.index());
+  machine& m = machine::current();
+  (void)m.properties(d.index());
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, element_bytes, &bytes))
     throw invalid_argument(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
                            " bytes are more than 2^64 bytes");
   if (bytes == 0) return {};
-  return from.allocate(bytes);
+  if (workspace_scope* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
+  return detail::allocate_block(m, kind, d.index(), bytes);
 }
 
 }  // namespace ferry

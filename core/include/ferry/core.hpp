@@ -22,3 +22,4 @@
 #include "ferry/core/soa.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/core/submit.hpp"
+#include "ferry/core/workspace.hpp"

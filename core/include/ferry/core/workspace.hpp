@@ -1,0 +1,60 @@
+// The same blocks of memory for each iteration of a loop: no traffic with pools from the second one on.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "ferry/core/allocation.hpp"
+
+namespace ferry {
+
+namespace detail {
+class workspace_blocks;
+}
+
+struct workspace_statistics {
+  std::size_t blocks = 0, bytes = 0, in_use = 0;  // blocks that are held, their bytes, and how many arrays have now
+  std::uint64_t taken = 0, reused = 0;            // arrays made: with a block from a pool, with one that was here
+};
+
+// Holds the blocks of arrays that were made within its scopes and are gone. The next array of about that size gets one,
+// ordered behind the work that still uses it by its log, whatever streams are involved. Arrays may outlive the scope, the
+// workspace, and be destroyed by other threads. Used by several threads at once, but each has scopes of its own.
+class workspace {
+ public:
+  workspace();
+  // Gives the blocks back to their pools; those of arrays that live on, when these go. Never blocks.
+  ~workspace();
+  workspace(const workspace&) = delete;
+  workspace& operator=(const workspace&) = delete;
+
+  // Gives the blocks that no array has back to their pools.
+  void clear() noexcept;
+  workspace_statistics statistics() const;
+
+ private:
+  friend class workspace_scope;
+  detail::workspace_blocks* blocks_;  // lives as long as an array has one of its blocks
+};
+
+// One iteration: arrays of this thread, of all kinds and devices, and ferry's own scratch get blocks of the workspace. The
+// nth allocation of an iteration gets the block of the nth of the one before, if it fits.
+class workspace_scope {
+ public:
+  explicit workspace_scope(workspace& w);
+  ~workspace_scope();
+  workspace_scope(const workspace_scope&) = delete;
+  workspace_scope& operator=(const workspace_scope&) = delete;
+
+  // The innermost scope of the calling thread, or null.
+  static workspace_scope* current() { return innermost_; }
+  // A block for an array. Throws what a pool's allocate throws.
+  allocation_ref allocate(memory_kind kind, int device, std::size_t bytes);
+
+ private:
+  static inline thread_local constinit workspace_scope* innermost_ = nullptr;
+  detail::workspace_blocks& blocks_;
+  workspace_scope* outer_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace ferry

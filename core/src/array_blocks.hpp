@@ -1,0 +1,16 @@
+// Where the bytes of arrays come from.
+#pragma once
+#include <cstddef>
+
+#include "ferry/core/allocation.hpp"
+
+namespace ferry {
+
+class machine;
+
+namespace detail {
+// Bytes (at least one) of a pool of the machine, not of a workspace. Throws out_of_memory.
+allocation_ref allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes);
+}  // namespace detail
+
+}  // namespace ferry

@@ -1,0 +1,153 @@
+#include "ferry/core/workspace.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "array_blocks.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry {
+
+namespace detail {
+
+class workspace_blocks final : public allocation_home {
+ public:
+  explicit workspace_blocks(machine& m) : allocation_home(m.verbs()), machine_(m) {}
+  virtual ~workspace_blocks() = default;
+
+  allocation_ref take(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    if (&machine::current() != &machine_)
+      throw invalid_argument(
+          "the workspace was made for another machine (another backend or simulation) than the current one: make it "
+          "inside the same ferry::simulation");
+    {
+      std::lock_guard lock(mutex_);
+      if (slot* s = find(kind, device, bytes, wanted)) {
+        s->is_free = false;
+        ++statistics_.reused;
+        ++statistics_.in_use;
+        allocation& a = *s->what;
+        a.name = std::string();
+        return allocation_ref::first(a);
+      }
+    }
+    allocation_ref r = allocate_block(machine_, kind, device, bytes);
+    allocation& a = r.get();
+    std::lock_guard lock(mutex_);
+    slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, slots_.size())),
+                  slot{&a, a.home, false});
+    a.home = this;
+    ++statistics_.taken;
+    ++statistics_.blocks;
+    ++statistics_.in_use;
+    statistics_.bytes += a.bytes;
+    return r;
+  }
+
+  void deallocate(allocation& a) noexcept override {
+    slot gone{};
+    bool last = false;
+    {
+      std::lock_guard lock(mutex_);
+      const auto at = std::find_if(slots_.begin(), slots_.end(), [&](const slot& s) { return s.what == &a; });
+      --statistics_.in_use;
+      if (!closed_) {
+        std::lock_guard log(a.log);
+        a.log.invalidate();  // views of the array that is gone ask again
+        at->is_free = true;
+        return;
+      }
+      gone = *at;
+      slots_.erase(at);
+      last = slots_.empty() && is_abandoned_;
+    }
+    give_back(gone);
+    if (last) delete this;
+  }
+
+  void clear() noexcept {
+    for (;;) {
+      slot s{};
+      {
+        std::lock_guard lock(mutex_);
+        const auto at = std::find_if(slots_.begin(), slots_.end(), [](const slot& t) { return t.is_free; });
+        if (at == slots_.end()) return;
+        s = *at;
+        slots_.erase(at);
+        --statistics_.blocks;
+        statistics_.bytes -= s.what->bytes;
+      }
+      give_back(s);
+    }
+  }
+
+  // No more blocks; deletes this when the last array is gone.
+  void close() noexcept {
+    bool last = false;
+    {
+      std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    clear();
+    {
+      std::lock_guard lock(mutex_);
+      is_abandoned_ = true;
+      last = slots_.empty();
+    }
+    if (last) delete this;
+  }
+
+  workspace_statistics statistics() const {
+    std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+
+ private:
+  struct slot {
+    allocation* what = nullptr;
+    allocation_home* home = nullptr;  // where the block belongs
+    bool is_free = false;
+  };
+  // Twice what is needed is too much for a loop that goes on for long.
+  static bool fits(const slot& s, memory_kind kind, int device, std::size_t bytes) {
+    constexpr std::size_t small = 4096;
+    return s.is_free && s.what->kind == kind && s.what->device == device && s.what->bytes >= bytes &&
+           s.what->bytes <= 2 * std::max(bytes, small);
+  }
+  slot* find(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    if (wanted < slots_.size() && fits(slots_[wanted], kind, device, bytes)) return &slots_[wanted];
+    slot* best = nullptr;
+    for (slot& s : slots_)
+      if (fits(s, kind, device, bytes) && (!best || s.what->bytes < best->what->bytes)) best = &s;
+    return best;
+  }
+  static void give_back(const slot& s) noexcept {
+    s.what->home = s.home;
+    s.home->deallocate(*s.what);
+  }
+
+  machine& machine_;
+  mutable std::mutex mutex_;
+  std::vector<slot> slots_;    // in the order of the allocations of an iteration
+  bool closed_ = false;        // blocks go home when their arrays go
+  bool is_abandoned_ = false;  // the workspace is gone: whoever gives back the last block deletes this
+  workspace_statistics statistics_;
+};
+
+}  // namespace detail
+
+workspace::workspace() : blocks_(new detail::workspace_blocks(machine::current())) {}
+workspace::~workspace() { blocks_->close(); }
+void workspace::clear() noexcept { blocks_->clear(); }
+workspace_statistics workspace::statistics() const { return blocks_->statistics(); }
+
+workspace_scope::workspace_scope(workspace& w) : blocks_(*w.blocks_), outer_(innermost_) { innermost_ = this; }
+workspace_scope::~workspace_scope() { innermost_ = outer_; }
+
+allocation_ref workspace_scope::allocate(memory_kind kind, int device, std::size_t bytes) {
+  return blocks_.take(kind, device, bytes, next_++);
+}
+
+}  // namespace ferry
