@@ -31,7 +31,7 @@ from mutants_table import MUTANTS
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
 FOLDERS = ["core/include", "core/src", "tests/race", "tests/support"]
-SOURCES = ["core/src/*.cpp", "core/src/sim/*.cpp", "core/src/host/*.cpp", "tests/race/*.cpp", "tests/support/*.cpp"]
+SOURCES = ["core/src/*.cpp", "core/src/sim/*.cpp", "core/src/host/*.cpp", "core/src/hwloc/*.cpp", "core/src/nvml/*.cpp", "tests/race/*.cpp", "tests/support/*.cpp"]
 # -g1: lines, by which to find the objects that hold the code of a line of a header.
 FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-Icore/include", "-Icore/src", "-Itests"]
 LIBRARIES = ["-pthread"]

@@ -4,6 +4,8 @@ TIMELINE, TIMELINES = "core/src/timeline.cpp", "core/src/timelines.cpp"
 LOG, GUARD = "core/src/access_log.cpp", "core/src/access_guard.cpp"
 POOL, ALLOCATION, STREAM = "core/src/pool.cpp", "core/src/allocation.cpp", "core/src/stream.cpp"
 CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
+LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
+MIRRORS = "core/src/mirrors.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
@@ -137,7 +139,19 @@ MUTANTS = [
     # Declared uses.
     ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous,", "a.mode != access_mode::out,")),
     ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in);", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout);")),
-    ("R9", "a copy does not log its source", (COPY, "if (is_array(from)) uses.add(*from.owner, from.bytes, false);", "(void)from;")),
-    ("", "work beside a stream does not come after it", (COPY, "  other.wait(s);\n", "")),
-    ("", "a stream does not come after work beside it", (COPY, "  s.wait(other);\n", "")),
+    # Copies.
+    ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false);\n", "")),
+    ("R9", "a copy in steps does not log its source", (STEPS, "  add(whole_.from, false);\n", "")),
+    ("R12", "scratch memory of a copy is not logged", (STEPS, "    if (*memory) uses.push_back(", "    if (false) uses.push_back(")),
+    ("", "filling chunks does not fork from the stream", (LANE, "  verbs_.wait(in_, e);\n", "")),
+    ("", "sending chunks does not fork from the stream", (LANE, "  verbs_.wait(out_, e);\n", "")),
+    ("", "the stream does not join kernels beside it", (LANE, "  verbs_.wait(s, in_done_);\n", "")),
+    ("", "the stream does not join chunks on their way", (LANE, "  verbs_.wait(s, out_done_);\n", "")),
+    ("", "a chunk is filled before it is empty", (WAYS, "  verbs_.wait(lane.in(), c.emptied);\n  hop(", "  hop(")),
+    ("", "a chunk is sent before it is full", (WAYS, "  verbs_.wait(lane.out(), c.filled);\n", "")),
+    ("", "a thread fills a chunk that is on its way", (WAYS, "    verbs_.synchronize(c.emptied);\n", "")),
+    ("", "a thread empties a chunk before it is full", (WAYS, "    verbs_.synchronize(c.filled);\n", "")),
+    ("", "a chunk is sent before its thread has filled it", (WAYS, "    workers_->wait(jobs_[sent % ring]);\n", "")),
+    ("", "mirrors of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->give(n);", "")),
+    ("R9", "a kernel on mirrors logs only the mirrors", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
 ]

@@ -18,6 +18,8 @@ class null_backend final : public ferry::backend {
   ferry::device_memory memory(int) const override { return {std::size_t{1} << 40, std::size_t{1} << 40}; }
   bool can_access_peer(int, int) const override { return true; }
   void enable_peer_access(int, int) override {}
+  void disable_peer_access(int, int) override {}
+  ferry::peer_properties peer(int, int) const override { return {true, true, 0}; }
   int exchange_current_device(int device) override { return std::exchange(current_device, device); }
 
   void* allocate(ferry::memory_kind, int, std::size_t bytes) override {
@@ -43,6 +45,9 @@ class null_backend final : public ferry::backend {
 
   void copy(ferry::native_stream, void*, const void*, std::size_t) override {}
   void copy_peer(ferry::native_stream, void*, int, const void*, int, std::size_t) override {}
+  void copy_batch(ferry::native_stream, std::span<const ferry::copy_part>) override {}
+  void convert_strided(ferry::native_stream, const ferry::strided_bytes&, ferry::number_type,
+                       const ferry::strided_bytes&, ferry::number_type, const ferry::strided_shape&) override {}
   void copy_strided(ferry::native_stream, const ferry::strided_bytes&, const ferry::strided_bytes&,
                     const ferry::strided_shape&) override {}
   void fill_strided(ferry::native_stream, const ferry::strided_bytes&, const ferry::strided_shape&,

@@ -1,76 +1,18 @@
 #include "ferry/core/copy.hpp"
 
+#include <algorithm>
+#include <deque>
+
 #include "capture.hpp"
+#include "copy_operation.hpp"
 #include "ferry/core/array.hpp"
+#include "ferry/core/mirrors.hpp"
 
 namespace ferry::detail {
 namespace {
 
 bool is_array(const copy_side& s) { return s.owner != nullptr; }
-const allocation& of(const copy_side& s) { return s.owner->get(); }
-int device_of(const copy_side& s) { return of(s).device; }
-bool in_device_memory(const copy_side& s) { return is_array(s) && of(s).kind == memory_kind::device; }
-bool same_bytes(const copy_side& a, const copy_side& b) {
-  return is_array(a) && is_array(b) && &of(a) == &of(b) && a.bytes.overlaps(b.bytes);
-}
-
-std::size_t bytes_of(const strided_shape& shape) {
-  std::size_t n = shape.element_bytes;
-  for (std::size_t d = 0; d < shape.rank; ++d) n *= shape.extent[d];
-  return n;
-}
-
-strided_bytes layout(const copy_side& s) { return {s.data, s.stride_bytes}; }
-
-// Contiguous scratch in the memory of a device, in the shape of what passes through it.
-struct scratch {
-  basic_array<std::byte, 1, memory_kind::device> bytes;
-  copy_side side;
-  scratch(const strided_shape& shape, int on) : bytes(extents<1>{bytes_of(shape)}, device(on)) {
-    side = side_of(bytes);
-    auto step = static_cast<std::ptrdiff_t>(shape.element_bytes);
-    for (std::size_t d = shape.rank; d-- > 0;) {
-      side.stride_bytes[d] = step;
-      step *= static_cast<std::ptrdiff_t>(shape.extent[d]);
-    }
-  }
-};
-
-access_list<2> uses_of(const copy_side& to, const copy_side& from) {
-  access_list<2> uses;
-  if (is_array(to)) uses.add(*to.owner, to.bytes, true);
-  if (is_array(from)) uses.add(*from.owner, from.bytes, false);
-  return uses;
-}
-
-void copy_contiguous(stream_ref s, const copy_side& to, const copy_side& from, std::size_t bytes) {
-  backend& verbs = machine::current().verbs();
-  auto uses = uses_of(to, from);
-  submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
-    if (in_device_memory(to) && in_device_memory(from) && device_of(to) != device_of(from))
-      verbs.copy_peer(n, to.data, device_of(to), from.data, device_of(from), bytes);
-    else
-      verbs.copy(n, to.data, from.data, bytes);
-  });
-  // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
-  if (!is_array(to) || !is_array(from)) s.line().wait(s.line().last());
-}
-
-void copy_strided(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape) {
-  auto uses = uses_of(to, from);
-  submit_ordered(s, uses.get(), reach::by_kernel,
-                 [&](native_stream n) { machine::current().verbs().copy_strided(n, layout(to), layout(from), shape); });
-}
-
-// Work that the given stream cannot do, on a stream of another device: forked from the given one, and joined.
-template <class Work>
-void beside(stream_ref s, int on, Work work) {
-  const stream_ref other = default_stream(device(on));
-  if (other == s || this_thread_state.capture) return work(other);  // a capture orders by its arrays, and joins all
-  other.wait(s);
-  work(other);
-  s.wait(other);
-}
+int device_of(const copy_side& s) { return s.owner->get().device; }
 
 // The graph would hold an address of the CPU, and nobody could wait for it.
 void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& from) {
@@ -80,43 +22,49 @@ void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& f
   this_thread_state.capture->refuse("a copy to or from memory of the CPU", {&use, 1});
 }
 
-bool reachable(int device, const copy_side& side) {
-  return is_array(side) && (!in_device_memory(side) || machine::current().can_reach(device, device_of(side)));
+// Contiguous bytes that one call moves: nothing is planned, and nothing allocated.
+bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std::size_t bytes) {
+  if (!is_array(to) || !is_array(from) || !to.contiguous || !from.contiguous) return false;
+  const copy_end source = end_of(from), target = end_of(to);
+  const route_choice way = machine::current().copies().choose(source, target, bytes);
+  if (way.kind != route_kind::direct && way.kind != route_kind::peer) return false;
+  access_list<2> uses;
+  uses.add(*to.owner, to.bytes, true);
+  uses.add(*from.owner, from.bytes, false);
+  backend& verbs = machine::current().verbs();
+  const bool across = way.why != route_choice::reason::one_place;
+  submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
+    if (across)
+      verbs.copy_peer(n, to.data, target.on, from.data, source.on, bytes);
+    else
+      verbs.copy(n, to.data, from.data, bytes);
+  });
+  return true;
 }
 
 }  // namespace
 
-void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape) {
+void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
+                   number_type to_type, number_type from_type) {
   const stream_ref s = given ? *given : default_stream(device(device_of(is_array(to) ? to : from)));
   const std::size_t bytes = bytes_of(shape);
+  refuse_inside_submission("copy");
   refuse_memory_of_the_cpu_in_capture(to, from);
-  if (same_bytes(to, from)) {
-    if (to.data == from.data && to.stride_bytes == from.stride_bytes) return;
-    const scratch between(shape, device_of(from));
-    copy_elements(&s, between.side, from, shape);
-    copy_elements(&s, to, between.side, shape);
-    return;
-  }
+  access_list<2> sides;
+  for (const copy_side* side : {&to, &from})
+    if (is_array(*side)) sides.add(*side->owner, side->bytes, side == &to);
+  need_access(s, sides.get(), reach::by_copy);
+  const bool same = is_array(to) && is_array(from) && &to.owner->get() == &from.owner->get();
+  if (same && to.data == from.data && to.stride_bytes == from.stride_bytes && to_type == from_type) return;
   machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  if (to.contiguous && from.contiguous) return copy_contiguous(s, to, from, bytes);
-  const int here = s.line().device();
-  if (reachable(here, to) && reachable(here, from)) return copy_strided(s, to, from, shape);
-  // Pack beside the source, move, unpack beside the destination, each on a device that reaches its memory.
-  const auto strided = [&](int on, const copy_side& t, const copy_side& f) {
-    if (reachable(here, t) && reachable(here, f)) return copy_strided(s, t, f, shape);
-    beside(s, on, [&](stream_ref other) { copy_strided(other, t, f, shape); });
-  };
-  const int there = is_array(from) ? device_of(from) : device_of(to);
-  const scratch packed(shape, there);
-  if (from.contiguous)
-    copy_contiguous(s, packed.side, from, bytes);
-  else
-    strided(there, packed.side, from);
-  if (to.contiguous) return copy_contiguous(s, to, packed.side, bytes);
-  if (device_of(to) == there) return strided(there, to, packed.side);
-  const scratch arrived(shape, device_of(to));
-  copy_contiguous(s, arrived.side, packed.side, bytes);
-  strided(device_of(to), to, arrived.side);
+  if (to_type == from_type && !(same && to.bytes.overlaps(from.bytes)) && copy_at_once(s, to, from, bytes)) return;
+  copy_operation whole(s, {to, from, shape, to_type, from_type});
+  if (this_thread_state.capture) return whole.submit_captured();
+  std::vector<access> uses;
+  whole.add_uses(uses);
+  submit_ordered(s, uses, reach::by_copy, [&](native_stream n) { whole.give(n); });
+  // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
+  if (whole.needs_wait()) s.line().wait(s.line().last());
 }
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {
@@ -135,9 +83,89 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
     }
     return copy_elements(&s, to, from, shape);
   }
-  auto uses = uses_of(to, {});
-  submit_ordered(s, uses.get(), reach::by_kernel,
-                 [&](native_stream n) { machine::current().verbs().fill_strided(n, layout(to), shape, element); });
+  access_list<1> uses;
+  uses.add(*to.owner, to.bytes, true);
+  machine& m = machine::current();
+  const auto give = [&](native_stream n) { m.verbs().fill_strided(n, {to.data, to.stride_bytes}, shape, element); };
+  if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, give);
+  // Nothing is to be copied in: the owner does it.
+  if (this_thread_state.capture)
+    return submit_ordered(default_stream(device(device_of(to))), uses.get(), reach::by_copy, give);
+  const int owner = device_of(to), here = s.line().device();
+  const lane_lease beside = m.copies().lanes().take({memory_kind::device, owner, owner, owner, 0, 0}, here);
+  submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
+    beside->fork(n, here);
+    give(beside->in());
+    beside->join(n);
+  });
 }
 
 }  // namespace ferry::detail
+
+namespace ferry {
+namespace {
+
+struct touched {
+  byte_range where;
+  std::size_t by;
+  bool write;
+};
+
+// Whether no task reads or writes what another writes.
+bool are_independent(std::span<const copy_task> tasks) {
+  std::vector<touched> all;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    all.push_back({tasks[i].to().bytes, i, true});
+    all.push_back({tasks[i].from().bytes, i, false});
+  }
+  std::sort(all.begin(), all.end(),
+            [](const touched& a, const touched& b) { return std::less<>{}(a.where.begin, b.where.begin); });
+  touched read{}, written{};  // what reaches furthest so far
+  for (const touched& t : all) {
+    if (t.where.begin == t.where.end) continue;
+    if (t.where.begin < written.where.end || (t.write && t.where.begin < read.where.end)) return false;
+    touched& furthest = t.write ? written : read;
+    if (furthest.where.end < t.where.end) furthest = t;
+  }
+  return true;
+}
+
+}  // namespace
+
+void copy_many(stream_ref s, std::span<const copy_task> tasks) {
+  using namespace detail;
+  refuse_inside_submission("copy");
+  const auto is_empty = [](const copy_task& t) { return bytes_of(t.shape()) == 0; };
+  if (this_thread_state.capture || !are_independent(tasks)) {
+    for (const copy_task& t : tasks)
+      if (!is_empty(t)) copy_elements(&s, t.to(), t.from(), t.shape());
+    return;
+  }
+  machine& m = machine::current();
+  std::vector<copy_part> batch;
+  std::vector<access> uses;
+  std::deque<copy_operation> others;
+  for (const copy_task& t : tasks) {
+    if (is_empty(t)) continue;
+    const copy_side to = t.to(), from = t.from();
+    const std::size_t first = uses.size(), bytes = bytes_of(t.shape());
+    uses.push_back({&to.owner->get(), to.bytes, true});
+    uses.push_back({&from.owner->get(), from.bytes, false});
+    need_access(s, std::span(uses).subspan(first), reach::by_copy);
+    m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    const route_kind way = m.copies().choose(end_of(from), end_of(to), bytes).kind;
+    if (to.contiguous && from.contiguous && (way == route_kind::direct || way == route_kind::peer)) {
+      batch.push_back({to.data, from.data, bytes});
+    } else {
+      uses.resize(first);
+      others.emplace_back(s, copy_request{to, from, t.shape()}).add_uses(uses);
+    }
+  }
+  if (uses.empty()) return;
+  submit_ordered(s, uses, reach::by_copy, [&](native_stream n) {
+    if (!batch.empty()) m.verbs().copy_batch(n, batch);
+    for (copy_operation& o : others) o.give(n);
+  });
+}
+
+}  // namespace ferry

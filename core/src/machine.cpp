@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "copy_engine.hpp"
 #include "ferry/core/error.hpp"
 #include "foreign_memory.hpp"
 #include "machine_registry.hpp"
@@ -33,7 +34,9 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
       streams_(*verbs_),
       memory_(*verbs_),
       default_kind_(chosen_kind(pools.kind)),
-      reaches_(static_cast<std::size_t>(verbs_->device_count()) * static_cast<std::size_t>(verbs_->device_count())) {
+      peers_(*verbs_, verbs_->device_count(), peer_policy::from_environment()),
+      copies_(
+          std::make_unique<copy_engine>(memory_, peers_, verbs_->device_count(), copy_options::from_environment())) {
   for (int d = 0; d < verbs_->device_count(); ++d) {
     devices_.emplace_back(d);
     properties_.push_back(verbs_->properties(d));
@@ -94,16 +97,13 @@ pool_statistics machine::all_pools() const {
 std::size_t machine::allocations() const { return all_pools().allocations + foreign_->count(); }
 
 void machine::grant_peer(int device, int owner) {
-  std::lock_guard lock(granting_);
-  if (reaches_[index(device, owner)].load(std::memory_order_relaxed)) return;
-  if (!verbs_->can_access_peer(device, owner))
-    throw peer_access_error("a kernel on device " + std::to_string(device) + " (" + properties(device).name +
-                            ") uses memory of device " + std::to_string(owner) + " (" + properties(owner).name +
-                            "), and the two cannot be peers: copy the array to device " + std::to_string(device) +
-                            " first (ferry::to), run the kernel on device " + std::to_string(owner) +
-                            ", or use a unified array");
-  verbs_->enable_peer_access(device, owner);
-  reaches_[index(device, owner)].store(true, std::memory_order_release);
+  if (peers_.grant(device, owner)) return;
+  throw peer_access_error("a kernel on device " + std::to_string(device) + " (" + properties(device).name +
+                          ") uses memory of device " + std::to_string(owner) + " (" + properties(owner).name +
+                          "), which it does not reach: " + peers_.why_not(device, owner) +
+                          ". Copy the array to device " + std::to_string(device) +
+                          " first (ferry::to), run the kernel on device " + std::to_string(owner) +
+                          ", use a unified array, or set FERRY_PEER_KERNELS=stage");
 }
 
 machine_scope::machine_scope(std::unique_ptr<backend> verbs, pool_options pools)

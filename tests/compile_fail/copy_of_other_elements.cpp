@@ -2,10 +2,14 @@
 // with: core
 #include <ferry/core.hpp>
 
-void call(const ferry::device_array<float>& x, ferry::unified_array<float>& y, ferry::unified_array<double>& z) {
-  ferry::copy(x, y);
+struct pair {
+  float a, b;
+};
+
+void call(const ferry::device_array<float>& x, ferry::unified_array<double>& y, ferry::unified_array<pair>& z) {
+  ferry::copy(x, y);  // numbers are converted
 #ifdef FERRY_WRONG
   ferry::copy(x, z);
 #endif
-  ferry::fill(z, 1);
+  ferry::fill(z, pair{1, 2});
 }

@@ -7,10 +7,12 @@ BOOST_AUTO_TEST_SUITE(sim_options)
 
 BOOST_AUTO_TEST_CASE(options_are_read) {
   const auto o = fr::sim::parse_options(
-      " devices=3; memory=2MiB ;peers=0-1,1-2;schedule=random:42;fail=alloc@17,peer@2;concurrent_managed=off");
+      " devices=3; memory=2MiB "
+      ";peers=0-1,1-2;broken=2-1;schedule=random:42;fail=alloc@17,peer@2;concurrent_managed=off");
   BOOST_TEST(o.devices == 3);
   BOOST_TEST(o.memory_bytes == 2u << 20);
   BOOST_TEST((o.are_peers(1, 0) && o.are_peers(1, 2) && !o.are_peers(0, 2) && !o.are_peers(1, 1)));
+  BOOST_TEST((o.is_broken(1, 2) && o.is_broken(2, 1) && !o.is_broken(0, 1)));
   BOOST_TEST((o.schedule == fr::sim::schedule_kind::random && o.seed == 42 && !o.concurrent_managed));
   BOOST_TEST((o.failures ==
               std::vector<fr::sim::failure>{{fr::sim::failing_verb::alloc, 17}, {fr::sim::failing_verb::peer, 2}}));
@@ -32,6 +34,9 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
                                 "peers=0",
                                 "peers=0-0",
                                 "peers=0-9",
+                                "broken=0",
+                                "broken=1-1",
+                                "broken=0-9",
                                 "schedule=fast",
                                 "schedule=random:",
                                 "schedule=random:x",

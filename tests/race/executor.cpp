@@ -140,6 +140,7 @@ bool executor::run(const step& s) {
       fr::parallel_for(stream(s.stream), s.n, add_kernel{s.k}, inout(s.y, 0, s.n, fr::access_mode::inout));
       break;
     case op::copy: copy(s); break;
+    case op::upload: upload(s); break;
     case op::strided: strided(s); break;
     case op::host_read: return read(s);
     case op::host_scan: {
@@ -173,6 +174,7 @@ bool executor::run(const step& s) {
       renew(s);
       break;
     case op::raw_take:
+      if (!raw_is_possible(s)) break;
       std::visit([&](auto& a) { (void)fr::pointer(a.slice({s.lo, s.lo + s.n}), stream(s.stream)); }, y->a);
       std::visit(
           [&](const auto& a) {
@@ -240,7 +242,26 @@ void executor::strided(const step& s) {
 }
 
 // The program's own kernel: ferry does not see it.
+void executor::upload(const step& s) {
+  std::vector<u32> v(s.n);
+  for (std::size_t j = 0; j < s.n; ++j) v[j] = s.k ^ static_cast<u32>(j);
+  std::visit([&](auto& a) { fr::copy(v, a.slice({s.lo, s.lo + s.n})); }, arrays_[static_cast<std::size_t>(s.y)]->a);
+}
+
+// Nobody mirrors what a raw pointer reaches.
+bool executor::raw_is_possible(const step& s) const {
+  const fr::device d = stream(s.stream).where();
+  const auto reached = [&](int slot) {
+    const fr::allocation& a = of(slot, 0, 0).owner->get();
+    return a.kind != fr::memory_kind::device || fr::machine::current().peers().can_reach(d.index(), a.device);
+  };
+  return reached(s.x) && reached(s.y);
+}
+
 void executor::raw_launch(const step& s) {
+  if (!raw_is_possible(s))
+    return fr::parallel_for(stream(s.stream), s.n, raw_kernel{s.k}, inout(s.y, s.lo, s.n, fr::access_mode::inout),
+                            in(s.x, s.lx, s.n));
   const part y = of(s.y, s.lo, s.n), x = of(s.x, s.lx, s.n);
   const fr::stream_ref on = stream(s.stream);
   fr::machine& m = fr::machine::current();

@@ -33,6 +33,8 @@ class executor {
   void renew_stream(int i);
   void copy(const step& s);
   void strided(const step& s);
+  void upload(const step& s);
+  bool raw_is_possible(const step& s) const;
   void raw_launch(const step& s);
   void shard(const step& s);
   void temporary(const step& s);

@@ -136,6 +136,9 @@ bool generator::apply(int thread, step& s) {
     case op::copy:
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = x[s.lx + j];
       return true;
+    case op::upload:
+      for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = s.k ^ static_cast<u32>(j);
+      return true;
     case op::strided:  // every second element, and x backwards
       for (std::size_t j = 0; 2 * j < s.n; ++j) y[s.lo + 2 * j] = set_of(x[s.lx + s.n - 1 - 2 * j], s.k);
       return true;

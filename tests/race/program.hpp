@@ -23,6 +23,7 @@ enum class op {
   set,
   fill,
   copy,
+  upload,
   strided,
   accumulate,
   host_read,

@@ -55,11 +55,24 @@ std::string run_program(u32 seed, int threads, int operations) {
 }
 
 // Simulated: each seed on a machine of its own, whose pools are small so that blocks split and join all the time.
-std::string run_seed(u32 seed, int threads, const std::string& schedule) {
+// staged: where few devices or none are peers, and copies go through the CPU in several chunks each.
+std::string run_seed(u32 seed, int threads, const std::string& schedule, bool staged) {
   constexpr int operations = 300;
   if (!ferry::machine::current().is_simulated()) return run_program(seed, threads, operations);
   const ferry::pool_options small{64, 1024, 4096};
-  ferry::simulation sim("devices=3;memory=64MiB;schedule=" + schedule, small);
+  const std::string peers = !staged ? "" : seed % 3 == 0 ? "peers=0-1;" : "peers=none;";
+  ferry::simulation sim("devices=3;memory=64MiB;" + peers + "schedule=" + schedule, small);
+  if (staged) {
+    sim.get().peers().kernels(ferry::peer_kernels::stage);
+    ferry::copy_options o;
+    o.chunk_bytes = o.small_chunk_bytes = 40;
+    o.chunks = 2 + seed % 3;
+    o.parallel_from_bytes = o.multipath_from_bytes = 48;
+    o.parallel_chunk_bytes = 28, o.parallel_chunks = 3, o.threads = 2;
+    o.multipath = ferry::multipath_use::always;
+    o.multipath_chunk_bytes = 36;
+    ferry::set_copy_options(o);
+  }
   std::string wrong = run_program(seed, threads, operations);
   if (wrong.empty() && sim.get().allocations() != 0) wrong = "arrays are left";
   for (const ferry::device d : ferry::devices())
@@ -72,12 +85,12 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule) {
   return wrong;
 }
 
-void run_seeds(u32 count, int threads, bool random) {
+void run_seeds(u32 count, int threads, bool random, bool staged = false) {
   const u32 first = number("FERRY_TEST_FIRST_SEED", 0);
   count = number("FERRY_TEST_SEEDS", count);
   if (!ferry::machine::current().is_simulated() && count > 100) count = 100;
   for (u32 seed = first; seed < first + count; ++seed) {
-    const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager");
+    const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager", staged);
     BOOST_TEST(wrong.empty(), "seed " << seed << ": " << wrong);
     if (!wrong.empty()) return;  // one is enough; FERRY_TEST_FIRST_SEED repeats it
   }
@@ -90,5 +103,8 @@ BOOST_AUTO_TEST_SUITE(random_programs)
 BOOST_AUTO_TEST_CASE(eager) { run_seeds(50, 1, false); }
 BOOST_AUTO_TEST_CASE(one_thread) { run_seeds(1000, 1, true); }
 BOOST_AUTO_TEST_CASE(two_threads) { run_seeds(300, 2, true); }
+
+BOOST_AUTO_TEST_CASE(staged_one_thread) { run_seeds(400, 1, true, true); }
+BOOST_AUTO_TEST_CASE(staged_two_threads) { run_seeds(100, 2, true, true); }
 
 BOOST_AUTO_TEST_SUITE_END()

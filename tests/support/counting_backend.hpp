@@ -22,6 +22,8 @@ class counting_backend final : public ferry::backend {
   ferry::device_memory memory(int d) const override { return counted().memory(d); }
   bool can_access_peer(int d, int peer) const override { return counted().can_access_peer(d, peer); }
   void enable_peer_access(int d, int peer) override { counted().enable_peer_access(d, peer); }
+  void disable_peer_access(int d, int peer) override { counted().disable_peer_access(d, peer); }
+  ferry::peer_properties peer(int d, int other) const override { return counted().peer(d, other); }
   int exchange_current_device(int d) override { return counted().exchange_current_device(d); }
   void* allocate(ferry::memory_kind k, int d, std::size_t bytes) override { return counted().allocate(k, d, bytes); }
   void release(ferry::memory_kind k, int d, void* p, std::size_t n) override { counted().release(k, d, p, n); }
@@ -50,6 +52,14 @@ class counting_backend final : public ferry::backend {
   }
   void copy_peer(ferry::native_stream s, void* to, int td, const void* from, int fd, std::size_t n) override {
     counted().copy_peer(s, to, td, from, fd, n);
+  }
+  void copy_batch(ferry::native_stream s, std::span<const ferry::copy_part> parts) override {
+    counted().copy_batch(s, parts);
+  }
+  void convert_strided(ferry::native_stream s, const ferry::strided_bytes& to, ferry::number_type tt,
+                       const ferry::strided_bytes& from, ferry::number_type ft,
+                       const ferry::strided_shape& shape) override {
+    counted().convert_strided(s, to, tt, from, ft, shape);
   }
   void copy_strided(ferry::native_stream s, const ferry::strided_bytes& to, const ferry::strided_bytes& from,
                     const ferry::strided_shape& shape) override {

@@ -1,5 +1,7 @@
 // What there is: devices, their properties, peers, the current device.
 #include <algorithm>
+#include <array>
+#include <cctype>
 
 #include "backend_class.hpp"
 
@@ -15,6 +17,20 @@ std::unique_ptr<ferry::backend> make_backend() {
   return std::make_unique<cuda_backend>(devices);
 }
 
+namespace {
+
+// In lower case, as Linux names it.
+std::string pci_bus_id_of(int device) {
+  std::array<char, 32> text{};
+  if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) != cudaSuccess)
+    return clear_pending(), "";
+  std::string id(text.data());
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return id;
+}
+
+}  // namespace
+
 cuda_backend::cuda_backend(int devices) {
   for (int d = 0; d < devices; ++d) {
     cudaDeviceProp p{};
@@ -25,7 +41,8 @@ cuda_backend::cuda_backend(int devices) {
                         .multiprocessors = p.multiProcessorCount,
                         .compute_major = p.major,
                         .compute_minor = p.minor,
-                        .concurrent_managed_access = p.concurrentManagedAccess != 0};
+                        .concurrent_managed_access = p.concurrentManagedAccess != 0,
+                        .pci_bus_id = pci_bus_id_of(d)};
     entry.most_pitch = p.memPitch;
     entry.most_blocks = static_cast<unsigned>(std::max(1, p.multiProcessorCount)) * 32u;
     managed_ = managed_ && p.managedMemory != 0 && p.concurrentManagedAccess != 0;
@@ -75,6 +92,28 @@ void cuda_backend::enable_peer_access(int device, int peer) {
   const cudaError_t e = cudaDeviceEnablePeerAccess(peer, 0);
   if (e == cudaErrorPeerAccessAlreadyEnabled) return clear_pending();
   check(e, "enable_peer_access", device);
+}
+
+void cuda_backend::disable_peer_access(int device, int peer) {
+  at(device, "disable_peer_access");
+  at(peer, "disable_peer_access");
+  if (device == peer) return;
+  const relaxed_scope relaxed;
+  const device_scope current(device, "disable_peer_access");
+  const cudaError_t e = cudaDeviceDisablePeerAccess(peer);
+  if (e == cudaErrorPeerAccessNotEnabled) return clear_pending();
+  check(e, "disable_peer_access", device);
+}
+
+peer_properties cuda_backend::peer(int device, int peer) const {
+  peer_properties p;
+  p.access = can_access_peer(device, peer);
+  if (device == peer) return {true, true, 0};
+  int atomics = 0;
+  check(cudaDeviceGetP2PAttribute(&p.rank, cudaDevP2PAttrPerformanceRank, device, peer), "peer", device);
+  check(cudaDeviceGetP2PAttribute(&atomics, cudaDevP2PAttrNativeAtomicSupported, device, peer), "peer", device);
+  p.atomics = atomics != 0;
+  return p;
 }
 
 int cuda_backend::exchange_current_device(int device) {

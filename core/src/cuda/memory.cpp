@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "../host_topology.hpp"
+#include "../thread_affinity.hpp"
 #include "backend_class.hpp"
 
 namespace ferry::cuda {
@@ -35,7 +37,11 @@ void* cuda_backend::allocate(memory_kind kind, int device, std::size_t bytes) {
         e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
       }
       break;
-    case memory_kind::host: e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable); break;
+    case memory_kind::host: {
+      const cores_scope near(nearer_cores(devices_[static_cast<std::size_t>(device)].properties.pci_bus_id));
+      e = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
+      break;
+    }
   }
   if (e == cudaErrorMemoryAllocation) {
     clear_pending();

@@ -5,6 +5,9 @@
 #include <cuda.h>
 #endif
 
+#include <cstdint>
+#include <vector>
+
 #include <ferry/core/backend.hpp>
 
 static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStreamGetId)");
@@ -65,6 +68,25 @@ inline cudaError_t captured_graph(cudaStream_t s, cudaStreamCaptureStatus& statu
 #else
   return cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, nullptr, nullptr);
 #endif
+}
+
+// Copies that may run in any order. Default streams and captures take no batches, nor does CUDA before 13.
+inline cudaError_t memcpy_batch(const std::vector<void*>& to, const std::vector<const void*>& from,
+                                const std::vector<std::size_t>& bytes, cudaStream_t s) {
+#if CUDART_VERSION >= 13000
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (const cudaError_t e = cudaStreamIsCapturing(s, &status); e != cudaSuccess) return e;
+  if (status == cudaStreamCaptureStatusNone && reinterpret_cast<std::uintptr_t>(s) > 2) {
+    cudaMemcpyAttributes how{};
+    how.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    std::size_t first = 0;
+    return cudaMemcpyBatchAsync(to.data(), from.data(), bytes.data(), to.size(), &how, &first, 1, s);
+  }
+#endif
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (const cudaError_t e = cudaMemcpyAsync(to[i], from[i], bytes[i], cudaMemcpyDefault, s); e != cudaSuccess)
+      return e;
+  return cudaSuccess;
 }
 
 // CUDA 11's form of cudaGraphInstantiate took an error node and a log; flags are the same from 12.0 on.

@@ -1,8 +1,10 @@
 // Copies, fills and functions of the CPU on a stream.
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "backend_class.hpp"
+#include "convert_kernels.hpp"
 #include "strided_kernels.hpp"
 
 namespace ferry::cuda {
@@ -72,6 +74,29 @@ void cuda_backend::copy_peer(native_stream s, void* to, int to_device, const voi
   at(from_device, "copy_peer");
   if (bytes == 0) return;
   check_on(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, raw(s)), "copy_peer", raw(s));
+}
+
+void cuda_backend::copy_batch(native_stream s, std::span<const copy_part> parts) {
+  const device_scope current(device_of(raw(s), "copy_batch"), "copy_batch");
+  std::vector<void*> to;
+  std::vector<const void*> from;
+  std::vector<std::size_t> bytes;
+  for (const copy_part& p : parts) {
+    if (p.bytes == 0) continue;
+    to.push_back(p.to), from.push_back(p.from), bytes.push_back(p.bytes);
+  }
+  if (!to.empty()) check_on(memcpy_batch(to, from, bytes, raw(s)), "copy_batch", raw(s));
+}
+
+void cuda_backend::convert_strided(native_stream s, const strided_bytes& to, number_type to_type,
+                                   const strided_bytes& from, number_type from_type, const strided_shape& shape) {
+  constexpr std::string_view verb = "convert_strided";
+  if (to_type == number_type::none || from_type == number_type::none || shape.rank > max_rank)
+    throw invalid_argument("ferry: convert_strided: elements that are no numbers, or a rank above 6");
+  const int device = device_of(raw(s), verb);
+  const device_entry& on = at(device, verb);
+  const device_scope current(device, verb);
+  check_on(launch_strided_convert(to, to_type, from, from_type, shape, on.most_blocks, raw(s)), verb, raw(s));
 }
 
 void cuda_backend::copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,

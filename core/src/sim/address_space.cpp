@@ -173,6 +173,16 @@ void address_space::grant(int device, int peer) {
   granted_[static_cast<std::size_t>(device)] |= std::uint64_t{1} << peer;
 }
 
+void address_space::revoke(int device, int peer) {
+  std::lock_guard lock(mutex_);
+  granted_[static_cast<std::size_t>(device)] &= ~(std::uint64_t{1} << peer);
+}
+
+bool address_space::is_granted(int device, int peer) const {
+  std::lock_guard lock(mutex_);
+  return (granted_[static_cast<std::size_t>(device)] >> peer & 1) != 0;
+}
+
 std::string address_space::forbids(int device, std::span<const kernel_use> uses, reach how) const {
   for (const kernel_use& use : uses) {
     const std::string why = use.bytes == 0 ? std::string{} : forbids(device, use, how);

@@ -54,6 +54,8 @@ class address_space {
   usage held(memory_kind kind, int device) const;  // device counts for memory_kind::device only
 
   void grant(int device, int peer);
+  void revoke(int device, int peer);
+  bool is_granted(int device, int peer) const;
   // Why `device` must not touch these bytes, in words, or "".
   std::string forbids(int device, std::span<const kernel_use> uses, reach how) const;
 

@@ -52,6 +52,29 @@ void machine::enable_peer_access(int device, int peer) {
   memory_.grant(device, peer);
 }
 
+void machine::disable_peer_access(int device, int peer) {
+  call c(*this);
+  check_device(device), check_device(peer);
+  schedule_.check(device);
+  memory_.revoke(device, peer);
+}
+
+peer_properties machine::peer(int device, int peer) const {
+  const bool can = can_access_peer(device, peer);
+  return {can, can, 0};
+}
+
+bool machine::are_lost(int device, std::span<const kernel_use> uses) const {
+  if (!options_.broken.empty())
+    for (const kernel_use& u : uses) {
+      const place here = memory_.at(u.begin);
+      if (here.state == address_state::live && here.kind == memory_kind::device && here.device != device &&
+          options_.is_broken(device, here.device) && memory_.is_granted(device, here.device))
+        return true;
+    }
+  return false;
+}
+
 int machine::exchange_current_device(int device) {
   check_device(device);
   const std::lock_guard lock(current_mutex_);

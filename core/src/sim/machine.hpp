@@ -33,6 +33,8 @@ class machine final : public backend, public inspector {
   device_memory memory(int device) const override;
   bool can_access_peer(int device, int peer) const override;
   void enable_peer_access(int device, int peer) override;
+  void disable_peer_access(int device, int peer) override;
+  peer_properties peer(int device, int peer) const override;
   int exchange_current_device(int device) override;
 
   void* allocate(memory_kind kind, int device, std::size_t bytes) override;
@@ -57,6 +59,9 @@ class machine final : public backend, public inspector {
   void copy(native_stream s, void* to, const void* from, std::size_t bytes) override;
   void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
                  std::size_t bytes) override;
+  void copy_batch(native_stream s, std::span<const copy_part> parts) override;
+  void convert_strided(native_stream s, const strided_bytes& to, number_type to_type, const strided_bytes& from,
+                       number_type from_type, const strided_shape& shape) override;
   void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
                     const strided_shape& shape) override;
   void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) override;
@@ -120,6 +125,8 @@ class machine final : public backend, public inspector {
   [[noreturn]] void refuse_in_capture(capture& in, const std::string& what);
   void refuse_captured(event& e, const std::string& what);
   void give(call& c, stream& s, work w);
+  // Whether bytes of a pair in broken= go over its peer link: then nothing arrives, and nobody says so.
+  bool are_lost(int device, std::span<const kernel_use> uses) const;
   void check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
                      std::string_view verb) const;
 

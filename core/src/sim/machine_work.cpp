@@ -73,8 +73,54 @@ void machine::copy_peer(native_stream s, void* to, int to_device, const void* fr
   }
   may_fail(failing_verb::copy, c.lock, on.device);
   if (bytes == 0) return;
-  const auto run = [to, from, bytes](const relocation&) { std::memmove(to, from, bytes); };
-  give(c, on, {"peer copy", reach::copied, {reads(from, bytes), writes(to, bytes)}, run});
+  const std::array<kernel_use, 2> uses{reads(from, bytes), writes(to, bytes)};
+  const bool lost = are_lost(to_device, uses) || are_lost(from_device, uses);
+  const auto run = [to, from, bytes, lost](const relocation&) {
+    if (!lost) std::memmove(to, from, bytes);
+  };
+  give(c, on, {"peer copy", reach::copied, {uses.begin(), uses.end()}, run});
+}
+
+void machine::copy_batch(native_stream s, std::span<const copy_part> parts) {
+  call c(*this);
+  stream& on = find_working(s);
+  may_fail(failing_verb::copy, c.lock, on.device);
+  std::vector<kernel_use> uses;
+  for (const copy_part& p : parts) {
+    if (p.bytes == 0) continue;
+    for (const void* side : {static_cast<const void*>(p.to), p.from})
+      if (memory_.at(side).state == address_state::pageable)
+        throw invalid_argument("ferry: copy_batch: " + readable_address(side) + " is pageable memory");
+    uses.push_back(reads(p.from, p.bytes)), uses.push_back(writes(p.to, p.bytes));
+  }
+  if (uses.empty()) return;
+  const bool lost = are_lost(on.device, uses);
+  // In reverse: whoever counts on the order of the list is found out.
+  const auto run = [all = std::vector<copy_part>(parts.begin(), parts.end()), lost](const relocation&) {
+    for (std::size_t i = lost ? 0 : all.size(); i-- > 0;) std::memmove(all[i].to, all[i].from, all[i].bytes);
+  };
+  give(c, on, {"batch of copies", reach::copied, std::move(uses), run});
+}
+
+void machine::convert_strided(native_stream s, const strided_bytes& to, number_type to_type, const strided_bytes& from,
+                              number_type from_type, const strided_shape& shape) {
+  call c(*this);
+  stream& on = find_working(s);
+  check_shape(shape);
+  may_fail(failing_verb::copy, c.lock, on.device);
+  if (is_empty(shape)) return;
+  const auto one = converter(to_type, from_type);
+  const auto sized = [&](number_type t) {
+    strided_shape with = shape;
+    with.element_bytes = size_of(t);
+    return with;
+  };
+  std::vector<kernel_use> uses{hull(from, sized(from_type), false), hull(to, sized(to_type), true)};
+  const bool lost = are_lost(on.device, uses);
+  const auto run = [to, from, shape, one, lost](const relocation&) {
+    if (!lost) convert_elements(to, from, shape, one);
+  };
+  give(c, on, {"converting copy", reach::mapped, std::move(uses), run});
 }
 
 void machine::copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
@@ -84,8 +130,12 @@ void machine::copy_strided(native_stream s, const strided_bytes& to, const strid
   check_shape(shape);
   may_fail(failing_verb::copy, c.lock, on.device);
   if (is_empty(shape)) return;
-  const auto run = [to, from, shape](const relocation&) { copy_elements(to, from, shape); };
-  give(c, on, {"strided copy", reach::mapped, {hull(from, shape, false), hull(to, shape, true)}, run});
+  const std::array<kernel_use, 2> uses{hull(from, shape, false), hull(to, shape, true)};
+  const bool lost = are_lost(on.device, uses);
+  const auto run = [to, from, shape, lost](const relocation&) {
+    if (!lost) copy_elements(to, from, shape);
+  };
+  give(c, on, {"strided copy", reach::mapped, {uses.begin(), uses.end()}, run});
 }
 
 void machine::fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) {
@@ -111,7 +161,9 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
   call c(*this);
   stream& on = find_working(s);
   may_fail(failing_verb::launch, c.lock, on.device);
-  give(c, on, {"kernel", reach::mapped, {kernel.uses.begin(), kernel.uses.end()}, kernel.body, kernel.name, true});
+  work w{"kernel", reach::mapped, {kernel.uses.begin(), kernel.uses.end()}, kernel.body, kernel.name, true};
+  if (are_lost(on.device, w.uses)) w.run = [](const relocation&) {};
+  give(c, on, std::move(w));
 }
 
 void machine::check_launch(native_stream s, std::string_view) {

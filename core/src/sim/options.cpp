@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view allowed =
     "allowed, separated by ';': devices=1..64; memory=BYTES (plain or with B, KiB, MiB, GiB, at least 1); "
-    "peers=all|none|A-B,C-D,... (devices from 0); schedule=eager|random:SEED; "
+    "peers=all|none|A-B,C-D,... (devices from 0); broken=A-B,... (peers whose link loses bytes); "
+    "schedule=eager|random:SEED; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off";
 
 class parser {
@@ -29,10 +30,11 @@ class parser {
       keys.push_back(key);
       read(item, key, value);
     }
-    if (result_.peers)  // known only now: devices= may come after peers=
-      for (const auto& [a, b] : *result_.peers)
-        if (a >= result_.devices || b >= result_.devices)
-          refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
+    for (const auto* list : {result_.peers ? &*result_.peers : nullptr, &result_.broken})
+      if (list)  // known only now: devices= may come later
+        for (const auto& [a, b] : *list)
+          if (a >= result_.devices || b >= result_.devices)
+            refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
     return result_;
   }
 
@@ -84,6 +86,14 @@ class parser {
     return unit * number<std::size_t>(item, text, 1, std::numeric_limits<std::size_t>::max() / unit);
   }
 
+  void read_pairs(std::string_view item, std::string_view value, std::vector<std::pair<int, int>>& into) const {
+    for (const std::string_view pair : split(value, ',')) {
+      const auto [a, b] = cut(pair, '-');
+      into.emplace_back(number(item, a, 0, 63), number(item, b, 0, 63));
+      if (into.back().first == into.back().second) refuse(pair, "pairs a device with itself");
+    }
+  }
+
   void read(std::string_view item, std::string_view key, std::string_view value) {
     if (key == "devices") {
       result_.devices = number(item, value, 1, 64);
@@ -92,12 +102,9 @@ class parser {
     } else if (key == "peers") {
       if (value == "all") return;
       result_.peers.emplace();
-      if (value == "none") return;
-      for (const std::string_view pair : split(value, ',')) {
-        const auto [a, b] = cut(pair, '-');
-        result_.peers->emplace_back(number(item, a, 0, 63), number(item, b, 0, 63));
-        if (result_.peers->back().first == result_.peers->back().second) refuse(pair, "pairs a device with itself");
-      }
+      if (value != "none") read_pairs(item, value, *result_.peers);
+    } else if (key == "broken") {
+      read_pairs(item, value, result_.broken);
     } else if (key == "schedule") {
       if (value == "eager") return;
       if (!value.starts_with("random:")) refuse(item, "names no schedule");
@@ -131,6 +138,11 @@ bool options::are_peers(int a, int b) const {
   return !peers || std::any_of(peers->begin(), peers->end(), [&](const auto& p) {
     return (p.first == a && p.second == b) || (p.first == b && p.second == a);
   });
+}
+
+bool options::is_broken(int a, int b) const {
+  return std::any_of(broken.begin(), broken.end(),
+                     [&](const auto& p) { return (p.first == a && p.second == b) || (p.first == b && p.second == a); });
 }
 
 options parse_options(std::string_view text) { return parser(text).run(); }

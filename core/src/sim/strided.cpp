@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "ferry/core/error.hpp"
+
 namespace ferry::sim {
 namespace {
 
@@ -76,6 +78,31 @@ void copy_elements(const strided_bytes& to, const strided_bytes& from, const str
     rows.element_bytes *= rows.extent[k], --rows.rank;
   }
   run(to, from, rows);
+}
+
+number_converter converter(number_type to, number_type from) {
+  number_converter found = nullptr;
+  with_number(to, [&]<class To>(To) {
+    with_number(from, [&]<class From>(From) {
+      found = [](std::byte* t, const std::byte* f) {
+        From value;
+        std::memcpy(&value, f, sizeof value);
+        const To converted = static_cast<To>(value);
+        std::memcpy(t, &converted, sizeof converted);
+      };
+    });
+  });
+  if (!found) throw invalid_argument("ferry: converting copy of elements that are no numbers");
+  return found;
+}
+
+void convert_elements(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape,
+                      number_converter one) {
+  const std::size_t last = shape.rank > 0 ? shape.rank - 1 : 0, n = shape.rank > 0 ? shape.extent[last] : 1;
+  each_row(to, from, shape, [&](std::ptrdiff_t t, std::ptrdiff_t f) {
+    for (std::size_t i = 0; i < n; ++i, t += to.stride_bytes[last], f += from.stride_bytes[last])
+      one(to.base + t, from.base + f);
+  });
 }
 
 void fill_elements(const strided_bytes& to, const strided_shape& shape, const std::byte* element) {

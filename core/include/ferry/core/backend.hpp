@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ferry/core/number_type.hpp"
+
 namespace ferry {
 
 // Where bytes live. device: memory of one GPU. unified: managed memory, reachable from the CPU and every device.
@@ -36,6 +38,14 @@ struct device_properties {
   int multiprocessors = 0;
   int compute_major = 0, compute_minor = 0;
   bool concurrent_managed_access = false;  // the CPU may touch managed memory while the device works
+  std::string pci_bus_id = {};             // "0000:1b:00.0", lower case; empty where there is none
+};
+
+// What the driver says of the way from kernels of one device to the memory of another.
+struct peer_properties {
+  bool access = false;   // kernels can load and store
+  bool atomics = false;  // and do atomic operations
+  int rank = 0;          // the driver's rank of the way: the lower, the faster
 };
 
 struct device_memory {
@@ -79,6 +89,13 @@ struct strided_shape {
   std::size_t element_bytes = 1;
   std::size_t rank = 0;
   std::array<std::size_t, max_rank> extent{};
+};
+
+// One of several copies that are submitted together.
+struct copy_part {
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::size_t bytes = 0;
 };
 
 // Bytes that a kernel was declared to touch.
@@ -132,6 +149,9 @@ class backend {
   virtual bool can_access_peer(int device, int peer) const = 0;
   // Lets kernels and copies of `device` use memory that `peer` allocated. Calling it again is fine.
   virtual void enable_peer_access(int device, int peer) = 0;
+  // Takes that back: copies between the two go through the CPU again.
+  virtual void disable_peer_access(int device, int peer) = 0;
+  virtual peer_properties peer(int device, int peer) const = 0;
   // Makes `device` the calling thread's current device and returns the one before.
   virtual int exchange_current_device(int device) = 0;
 
@@ -169,9 +189,14 @@ class backend {
   // Between two devices' own memory, whether or not they are peers.
   virtual void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
                          std::size_t bytes) = 0;
+  // Several copies, none of which touches what another writes: they may run in any order. No pageable memory.
+  virtual void copy_batch(native_stream s, std::span<const copy_part> parts) = 0;
   // Both sides reachable by the stream's device.
   virtual void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
                             const strided_shape& shape) = 0;
+  // The same with each number converted; shape.element_bytes does not count.
+  virtual void convert_strided(native_stream s, const strided_bytes& to, number_type to_type, const strided_bytes& from,
+                               number_type from_type, const strided_shape& shape) = 0;
   // Writes one element's bytes (at most 16) to every element.
   virtual void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape,
                             const void* element) = 0;

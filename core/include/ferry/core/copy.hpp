@@ -1,5 +1,6 @@
 // Copies between arrays, views and memory of the CPU, whatever kinds and devices they are of.
 #pragma once
+#include <initializer_list>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -20,8 +21,10 @@ struct copy_side {
   bool contiguous = true;
 };
 
-// Ordered on s. Blocks the CPU when a side is pageable memory.
-void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& from, const strided_shape& shape);
+// Ordered on s, as one use of each side. Blocks the CPU when a side is pageable memory. shape has the elements of the
+// source; where the types differ, numbers are converted.
+void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& from, const strided_shape& shape,
+                   number_type to_type = number_type::none, number_type from_type = number_type::none);
 
 template <class T, std::size_t Rank, memory_kind Kind>
 copy_side side_of(const array_view<T, Rank, Kind>& v) {
@@ -60,12 +63,18 @@ copy_side pageable_side(T* data, const extents<Rank>& e) {
 template <class To, class From>
 void copy_views(const stream_ref* s, const From& from, To& to) {
   static_assert(!std::is_const_v<typename To::element_type>, "copy(from, to): the destination is read-only");
-  static_assert(std::is_same_v<typename To::value_type, typename From::value_type>,
-                "copy(from, to): the element types differ");
+  using T = typename To::value_type;
+  using U = typename From::value_type;
+  constexpr bool same = std::is_same_v<T, U>;
+  static_assert(same || (number_type_of<T>() != number_type::none && number_type_of<U>() != number_type::none),
+                "copy(from, to): the element types differ, and they are not both numbers");
   static_assert(To::rank == From::rank, "copy(from, to): the ranks differ");
   need_same_shape(from.extents(), to.extents());
   if (from.empty()) return;
-  copy_elements(s, side_of(to), side_of(from), shape_of<typename To::value_type>(from.extents()));
+  if constexpr (same)
+    copy_elements(s, side_of(to), side_of(from), shape_of<U>(from.extents()));
+  else
+    copy_elements(s, side_of(to), side_of(from), shape_of<U>(from.extents()), number_type_of<T>(), number_type_of<U>());
 }
 
 template <class T, class To>
@@ -89,8 +98,9 @@ void download(const stream_ref* s, const From& from, std::span<T> to) {
 
 }  // namespace detail
 
-// Copies every element; shapes must be equal. Ordered on `s`, or on this thread's stream of the destination's device.
-// Does not block, unless one side is strided and the two lie on devices that are no peers (then scratch is allocated).
+// Copies every element; shapes must be equal. Numbers of different types are converted, as static_cast does. Ordered on
+// `s`, or on this thread's stream of the destination's device. One use of each array, whatever the way (see route.hpp). Does
+// not block, except on first use of a pair of devices or of a size of ring, and where scratch memory is needed.
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
 void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>& to) {
   detail::copy_views(&s, from, to);
@@ -106,6 +116,42 @@ void copy(const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to) {
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
 void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to) {
   detail::copy_views(&s, from, to);
+}
+
+// One of several copies.
+class copy_task {
+ public:
+  template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
+  copy_task(const array_view<T, Rank, From>& from, array_view<U, Rank, To> to)
+      : to_owner_(to.owner()),
+        from_owner_(from.owner()),
+        to_(detail::side_of(to)),
+        from_(detail::side_of(from)),
+        shape_(detail::shape_of<std::remove_const_t<T>>(from.extents())) {
+    static_assert(!std::is_const_v<U>, "copy_task(from, to): the destination is read-only");
+    static_assert(std::is_same_v<U, std::remove_const_t<T>>, "copy_task(from, to): the element types differ");
+    detail::need_same_shape(from.extents(), to.extents());
+  }
+  // Valid as long as the task.
+  detail::copy_side to() const { return owned(to_, to_owner_); }
+  detail::copy_side from() const { return owned(from_, from_owner_); }
+  const strided_shape& shape() const { return shape_; }
+
+ private:
+  static detail::copy_side owned(detail::copy_side side, const allocation_ref& by) {
+    side.owner = &by;
+    return side;
+  }
+  allocation_ref to_owner_, from_owner_;
+  detail::copy_side to_, from_;
+  strided_shape shape_;
+};
+
+// Several copies as one operation: small ones cost little more than one. Where one reads or writes what another writes
+// they run one after the other, as if each had been asked for by itself. Ordered on `s`; blocks as copy does.
+void copy_many(stream_ref s, std::span<const copy_task> tasks);
+inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
+  copy_many(s, std::span<const copy_task>(tasks.begin(), tasks.size()));
 }
 
 // From and to memory of the CPU, in row-major order. Blocks until that memory was read or written.

@@ -10,10 +10,12 @@
 #include "ferry/core/backend.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/memory_pool.hpp"
+#include "ferry/core/peer.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
 
+class copy_engine;
 class foreign_memory;
 
 class machine {
@@ -58,20 +60,21 @@ class machine {
   std::size_t allocations() const;
   std::uint64_t made_allocations() const { return all_pools().made; }
 
-  // Lets kernels of `device` reach memory of `owner`, asking the driver on first use (may block).
+  // Lets kernels of `device` reach memory of `owner`, asking the driver and testing the link on first use (may block).
   // Throws peer_access_error where it is impossible.
   void need_peer(int device, int owner) {
-    if (device != owner && !reaches_[index(device, owner)].load(std::memory_order_acquire)) grant_peer(device, owner);
+    if (!peers_.reaches(device, owner)) grant_peer(device, owner);
   }
-  bool can_reach(int device, int owner) const { return device == owner || verbs_->can_access_peer(device, owner); }
+  peer_grants& peers() { return peers_; }
+  // Whether kernels of a device can use memory of another: as peers, or through mirrors (FERRY_PEER_KERNELS=stage).
+  bool can_reach(int device, int owner) const { return peers_.stages_kernels() || peers_.can_reach(device, owner); }
+  // Lanes, threads and options of copies.
+  copy_engine& copies() { return *copies_; }
 
   // Bytes that copies were given so far.
   std::atomic<std::uint64_t> copied_bytes{0};
 
  private:
-  std::size_t index(int device, int owner) const {
-    return static_cast<std::size_t>(device) * devices_.size() + static_cast<std::size_t>(owner);
-  }
   void grant_peer(int device, int owner);
   pool_statistics all_pools() const;
   const std::uint64_t serial_;
@@ -87,9 +90,9 @@ class machine {
   mutable std::mutex extra_mutex_;
   std::vector<std::unique_ptr<memory_pool>> extra_;  // those of programs
   std::vector<memory_pool*> stock_;                  // of these, the ones that nobody has
-  std::vector<std::atomic<bool>> reaches_;           // [device, owner]
-  std::mutex granting_;
   std::unique_ptr<foreign_memory> foreign_;
+  peer_grants peers_;
+  std::unique_ptr<copy_engine> copies_;
 };
 
 // Replaces the current machine for a scope: simulated machines in tests, backends that count or fail. Leaving waits for

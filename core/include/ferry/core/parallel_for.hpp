@@ -5,6 +5,7 @@
 
 #include "ferry/core/index_space.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/mirrors.hpp"
 #include "ferry/core/type_name.hpp"
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
@@ -97,6 +98,29 @@ void launch_simulated(native_stream s, Body body, const A&... a) {
       a...);
 }
 
+// give: submits the launch, ordered by what the arguments use.
+template <class Give, class Space, class F, class... A>
+void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& space, const F& f, const A&... a) {
+#if defined(__CUDACC__)
+  if (machine& m = machine::current(); !m.is_simulated())
+    return detail::with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&](const auto&... p) {
+          detail::current_device_scope current(m, s.line().device());
+          give([&](native_stream n) {
+            launch_over(space, m.properties(s.line().device()).multiprocessors, static_cast<cudaStream_t>(n.handle), f,
+                        p...);
+            m.verbs().check_launch(n, detail::type_name<F>());
+          });
+        },
+        a...);
+#endif
+  give([&](native_stream n) {
+    launch_simulated<F, Space::indices>(
+        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
+  });
+}
+
 template <class Space, class F, class... A>
 void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   static_assert(
@@ -106,25 +130,12 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   if (detail::is_empty(space)) return;
   detail::access_list<sizeof...(A)> uses;
   (detail::add_use(uses, a), ...);
-  [[maybe_unused]] machine& m = machine::current();
-#if defined(__CUDACC__)
-  if (!m.is_simulated())
-    return detail::with_parameters<F, Space::indices>(
-        std::index_sequence_for<A...>(),
-        [&](const auto&... p) {
-          detail::current_device_scope current(m, s.line().device());
-          detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
-            launch_over(space, m.properties(s.line().device()).multiprocessors, static_cast<cudaStream_t>(n.handle), f,
-                        p...);
-            m.verbs().check_launch(n, detail::type_name<F>());
-          });
-        },
-        a...);
-#endif
-  detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
-    launch_simulated<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::mirrors give(s, uses.get());
+    return launch_for_each(s, give, space, f, give.moved(a)...);
+  }
+  detail::in_place give(s, uses);
+  launch_for_each(s, give, space, f, a...);
 }
 
 }  // namespace detail_unit

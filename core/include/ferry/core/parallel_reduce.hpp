@@ -113,28 +113,22 @@ dim3 reduce_grid(const Space& s, int multiprocessors) {
 }
 #endif
 
-template <class T, class Space, class F, class Op, class... A>
-void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_array<T, 0>& result, const A&... a) {
-  static_assert(
-      kernels_can_be_compiled<F>,
-      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
-      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+// give: submits the launch, ordered by what the arguments use; it is told of the result and of the partial sums.
+template <class T, class Give, class Space, class F, class Op, class... A>
+void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space, const F& f, const Op& op,
+                   host_array<T, 0>& result, const A&... a) {
   const T identity = Op::template identity<T>();
-  if (detail::is_empty(space)) return fill(s, result, identity);
-  detail::access_list<sizeof...(A) + 2> uses;
-  (detail::add_use(uses, a), ...);
-  uses.add(result.owner(), result.bytes(), true);
-  [[maybe_unused]] machine& m = machine::current();
+  give.add(result.owner(), result.bytes(), true);
 #if defined(__CUDACC__)
-  if (!m.is_simulated())
+  if (machine& m = machine::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
           const dim3 grid = reduce_grid(space, s.where().properties().multiprocessors);
           device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
-          uses.add(partial.owner(), partial.bytes(), true);
+          give.add(partial.owner(), partial.bytes(), true);
           detail::current_device_scope current(m, s.line().device());
-          detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
+          give([&](native_stream n) {
             const auto to = static_cast<cudaStream_t>(n.handle);
             T* const parts = partial.unsynchronized_data();
             reduce_over<<<grid, reduce_threads, 0, to>>>(space, f, op, identity, parts, p...);
@@ -145,7 +139,7 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
         },
         a...);
 #endif
-  detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
+  give([&](native_stream n) {
     // The result stands in the place of the last index, whose type no mdspan parameter has.
     launch_simulated<F, Space::indices - 1>(
         n,
@@ -157,6 +151,23 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
         },
         out(result), a...);
   });
+}
+
+template <class T, class Space, class F, class Op, class... A>
+void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_array<T, 0>& result, const A&... a) {
+  static_assert(
+      kernels_can_be_compiled<F>,
+      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
+      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  if (detail::is_empty(space)) return fill(s, result, Op::template identity<T>());
+  detail::access_list<sizeof...(A) + 2> uses;
+  (detail::add_use(uses, a), ...);
+  if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::mirrors give(s, uses.get());
+    return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
+  }
+  detail::in_place give(s, uses);
+  launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 
 }  // namespace detail_unit

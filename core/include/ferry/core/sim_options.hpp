@@ -27,11 +27,13 @@ struct options {
   int devices = 4;                                        // 1 to 64
   std::size_t memory_bytes = std::size_t{1} << 30;        // of each device
   std::optional<std::vector<std::pair<int, int>>> peers;  // pairs that can access each other; empty optional: all
+  std::vector<std::pair<int, int>> broken;                // of these: whose link loses every byte, and reports success
   schedule_kind schedule = schedule_kind::eager;
   std::uint64_t seed = 0;  // of the random schedule
   std::vector<failure> failures;
   bool concurrent_managed = true;  // the CPU may touch managed memory while devices work
 
+  bool is_broken(int a, int b) const;  // symmetric
   bool are_peers(int a, int b) const;  // symmetric; a device is no peer of itself
 };
 

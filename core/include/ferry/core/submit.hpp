@@ -24,20 +24,30 @@ auto stream_parameter(machine& m, native_stream s) {
   }
 }
 
-// Uses of the arrays among some arguments, for a submission that touches them.
-template <class F, class Call, class... A>
-void submit_call(stream_ref s, const F&, Call call, const A&... a) {
-  access_list<sizeof...(A)> uses;
-  (add_use(uses, a), ...);
+template <class F, class Give, class Call, class... A>
+void give_call(stream_ref s, Give& give, Call call, const A&... a) {
   machine& m = machine::current();
   const auto stream = stream_parameter<F>(m, s.line().stream());
   with_parameters<F, 1>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
         current_device_scope current(m, s.line().device());
-        submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream) { call(stream, p...); });
+        give([&](native_stream) { call(stream, p...); });
       },
       a...);
+}
+
+// A submission that touches the arrays among some arguments.
+template <class F, class Call, class... A>
+void submit_call(stream_ref s, const F&, Call call, const A&... a) {
+  access_list<sizeof...(A)> uses;
+  (add_use(uses, a), ...);
+  if (must_mirror(s, uses.get())) [[unlikely]] {
+    mirrors give(s, uses.get());
+    return give_call<F>(s, give, call, give.moved(a)...);
+  }
+  in_place give(s, uses);
+  give_call<F>(s, give, call, a...);
 }
 
 }  // namespace detail

@@ -1,0 +1,155 @@
+#include "copy_engine.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "environment.hpp"
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "host_topology.hpp"
+#include "thread_affinity.hpp"
+
+namespace ferry {
+namespace {
+
+constexpr std::size_t most_threads = 12;  // more do not copy faster (83 GB/s with 12, 72 with 8)
+
+}  // namespace
+
+copy_options copy_options::from_environment() {
+  copy_options o;
+  o.multipath = static_cast<multipath_use>(environment_choice("FERRY_MULTIPATH", {"teams", "always", "never"}));
+  const std::string threads = environment("FERRY_COPY_THREADS");
+  if (!threads.empty()) {
+    const auto [end, wrong] = std::from_chars(threads.data(), threads.data() + threads.size(), o.threads);
+    if (wrong != std::errc{} || end != threads.data() + threads.size() || o.threads == 0 || o.threads > 1024)
+      throw parse_error("FERRY_COPY_THREADS='" + threads + "' is not allowed; allowed are numbers from 1 to 1024");
+  }
+  return o;
+}
+
+copy_engine::copy_engine(memory_ledger& memory, peer_grants& peers, int devices, copy_options options)
+    : memory_(memory),
+      verbs_(memory.verbs()),
+      peers_(peers),
+      devices_(devices),
+      lanes_(verbs_),
+      options_(options) {
+  rung_ = memory_.add_rung({"chunks of the copy engine", rung_order::discard_scratch,
+                            [this](const memory_demand& d) { return lanes_.trim(d.kind, d.device); }});
+}
+
+copy_engine::~copy_engine() { memory_.remove_rung(rung_); }
+
+copy_options copy_engine::options() const {
+  std::lock_guard lock(mutex_);
+  return options_;
+}
+
+void copy_engine::options(const copy_options& o) {
+  if (o.chunk_bytes == 0 || o.chunks < 2 || o.small_chunk_bytes == 0 || o.parallel_chunk_bytes == 0 ||
+      o.parallel_chunks < 2 || o.multipath_chunk_bytes == 0)
+    throw invalid_argument("copy_options: chunks have at least 1 byte, and a ring has at least 2 of them");
+  std::lock_guard lock(mutex_);
+  options_ = o;
+}
+
+bool copy_engine::links(int device, int owner) {
+  if (peers_.reaches(device, owner)) return true;
+  try {
+    return peers_.grant(device, owner);
+  } catch (const peer_access_error&) {
+    return false;
+  } catch (const out_of_memory&) {  // for the test
+    return false;
+  }
+}
+
+route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::size_t bytes) {
+  using memory = copy_end::memory;
+  using reason = route_choice::reason;
+  if (from.where == memory::device && to.where == memory::device) {
+    if (from.on == to.on) return {};
+    if (links(from.on, to.on) && links(to.on, from.on)) return {route_kind::peer, reason::link, from.on, to.on};
+    if (this_thread_state.capture) return {route_kind::direct, reason::driver_stages, from.on, to.on};
+    return {route_kind::staged, reason::no_link, from.on, to.on};
+  }
+  const copy_end& device = from.where == memory::device ? from : to;
+  const copy_end& host = from.where == memory::device ? to : from;
+  if (device.where != memory::device || host.where == memory::unified) return {};
+  if (host.where == memory::pageable) {
+    if (bytes < options_.parallel_from_bytes) return {route_kind::direct, reason::small, 0, 0};
+    if (thread_count(device.on) < 2) return {route_kind::direct, reason::few_threads, 0, 0};
+    return {route_kind::parallel, reason::threads, 0, 0};
+  }
+  if (bytes < options_.multipath_from_bytes || this_thread_state.capture || helpers(device.on).empty()) return {};
+  return {route_kind::multipath, reason::helpers, device.on, device.on};
+}
+
+std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const {
+  using reason = route_choice::reason;
+  const std::string pair = "devices " + std::to_string(c.from) + " and " + std::to_string(c.to);
+  switch (c.why) {
+    case reason::one_place: return "the driver copies it at once";
+    case reason::link: return pair + " are peers";
+    case reason::no_link: {
+      std::string why = peers_.why_not(c.from, c.to);
+      if (why.empty()) why = peers_.why_not(c.to, c.from);
+      return pair + " do not reach each other's memory: " + (why.empty() ? "the driver refused it just now" : why);
+    }
+    case reason::driver_stages: return pair + " are no peers, and a graph cannot use the ring: the driver stages";
+    case reason::threads:
+      return "pageable memory, " + std::to_string(thread_count(c.from)) + " threads copy it through pinned chunks";
+    case reason::small: return "pageable memory, and only " + std::to_string(bytes) + " bytes: left to the driver";
+    case reason::few_threads: return "pageable memory, and no second core to copy it: left to the driver";
+    case reason::into_capture: return "inside a capture";
+    case reason::helpers: return "large, and other devices lend their links";
+  }
+  return {};
+}
+
+std::vector<int> copy_engine::helpers(int device) {
+  std::vector<int> asked;
+  {
+    std::lock_guard lock(mutex_);
+    if (options_.multipath == multipath_use::never) return {};
+    const auto add = [&](int d) {
+      if (d != device && std::find(asked.begin(), asked.end(), d) == asked.end()) asked.push_back(d);
+    };
+    if (options_.multipath == multipath_use::always)
+      for (int d = 0; d < devices_; ++d) add(d);
+    for (const auto& [id, devices] : loans_)
+      if (std::find(devices.begin(), devices.end(), device) != devices.end())
+        for (const int d : devices) add(d);
+  }
+  std::erase_if(asked, [&](int d) { return !links(d, device) || !links(device, d); });
+  return asked;
+}
+
+std::size_t copy_engine::thread_count(int device) const {
+  if (options_.threads > 0) return options_.threads;
+  const std::vector<int> near = cores_near(verbs_.properties(device).pci_bus_id);
+  return std::min(most_threads, std::max<std::size_t>(near.size(), 1));
+}
+
+copy_workers& copy_engine::workers(int device) {
+  const std::size_t count = thread_count(device);
+  const std::vector<int> near = cores_near(verbs_.properties(device).pci_bus_id);
+  std::lock_guard lock(mutex_);
+  auto& w = workers_[near];
+  if (!w || w->size() < count) w = std::make_unique<copy_workers>(count, near);
+  return *w;
+}
+
+std::uint64_t copy_engine::lend(std::vector<int> devices) {
+  std::lock_guard lock(mutex_);
+  loans_[++last_loan_] = std::move(devices);
+  return last_loan_;
+}
+
+void copy_engine::end_loan(std::uint64_t id) {
+  std::lock_guard lock(mutex_);
+  loans_.erase(id);
+}
+
+}  // namespace ferry

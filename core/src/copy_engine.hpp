@@ -1,0 +1,75 @@
+// What the copies of one machine share: lanes, threads, options, and who lends links to whom.
+#pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "copy_lane.hpp"
+#include "copy_workers.hpp"
+#include "ferry/core/memory_ledger.hpp"
+#include "ferry/core/peer.hpp"
+#include "ferry/core/route.hpp"
+
+namespace ferry {
+
+// The way of one contiguous copy, cheap to find; in words only when asked.
+struct route_choice {
+  enum class reason : std::uint8_t {
+    one_place,      // no device, or one, is involved
+    link,           // peers
+    no_link,        // no peers
+    driver_stages,  // no peers, and inside a capture
+    threads,        // pageable memory
+    small,          // pageable memory, too little
+    few_threads,    // pageable memory, and one core
+    into_capture,   // pageable memory, and inside a capture
+    helpers         // large
+  };
+  route_kind kind = route_kind::direct;
+  reason why = reason::one_place;
+  int from = 0, to = 0;  // devices, where there are two
+};
+
+class copy_engine {
+ public:
+  copy_engine(memory_ledger& memory, peer_grants& peers, int devices, copy_options options);
+  // All that was given must be over.
+  ~copy_engine();
+
+  backend& verbs() { return verbs_; }
+  lane_stock& lanes() { return lanes_; }
+  peer_grants& peers() { return peers_; }
+  copy_options options() const;
+  void options(const copy_options& o);
+
+  // May block on first use of a pair of devices.
+  route_choice choose(const copy_end& from, const copy_end& to, std::size_t bytes);
+  std::string explain(const route_choice& c, std::size_t bytes) const;
+  // Whether kernels of a device reach memory of another, which is granted and tested on first use. A grant that is
+  // refused this time counts as no.
+  bool links(int device, int owner);
+  // The devices whose PCIe links help copies between pinned memory and a device.
+  std::vector<int> helpers(int device);
+  // Threads near a device.
+  copy_workers& workers(int device);
+  std::size_t thread_count(int device) const;
+
+  std::uint64_t lend(std::vector<int> devices);
+  void end_loan(std::uint64_t id);
+
+ private:
+  memory_ledger& memory_;
+  backend& verbs_;
+  peer_grants& peers_;
+  const int devices_;
+  lane_stock lanes_;
+  mutable std::mutex mutex_;
+  copy_options options_;
+  std::map<std::uint64_t, std::vector<int>> loans_;
+  std::uint64_t last_loan_ = 0, rung_ = 0;
+  std::map<std::vector<int>, std::unique_ptr<copy_workers>> workers_;  // by cores
+};
+
+}  // namespace ferry

@@ -1,0 +1,218 @@
+#include "copy_operation.hpp"
+
+#include <algorithm>
+
+#include "capture.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry::detail {
+namespace {
+
+// More scratch memory than this is not taken where parts will do.
+constexpr std::size_t most_scratch = std::size_t{256} << 20;
+// Up to here one kernel over the link is faster than packing, with its launches and its forks.
+constexpr std::size_t small_view = std::size_t{256} << 10;
+
+bool is_array(const copy_side& s) { return s.owner != nullptr; }
+int device_of(const copy_side& s) { return s.owner->get().device; }
+bool in_device_memory(const copy_side& s) { return is_array(s) && s.owner->get().kind == memory_kind::device; }
+
+bool same_bytes(const copy_side& a, const copy_side& b) {
+  return is_array(a) && is_array(b) && &a.owner->get() == &b.owner->get() && a.bytes.overlaps(b.bytes);
+}
+
+void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t element_bytes) {
+  auto step = static_cast<std::ptrdiff_t>(element_bytes);
+  for (std::size_t d = shape.rank; d-- > 0;) {
+    side.stride_bytes[d] = step;
+    step *= static_cast<std::ptrdiff_t>(shape.extent[d]);
+  }
+}
+
+std::size_t element_bytes_to(const copy_request& w) {
+  return w.converts() ? size_of(w.to_type) : w.shape.element_bytes;
+}
+
+strided_shape with_elements(strided_shape shape, std::size_t bytes) {
+  shape.element_bytes = bytes;
+  return shape;
+}
+
+// Indices [first, first + count) of one dimension.
+copy_request part_of(copy_request w, std::size_t dimension, std::size_t first, std::size_t count) {
+  for (copy_side* side : {&w.to, &w.from})
+    side->data += static_cast<std::ptrdiff_t>(first) * side->stride_bytes[dimension];
+  w.shape.extent[dimension] = count;
+  return w;
+}
+
+}  // namespace
+
+std::size_t bytes_of(const strided_shape& shape) {
+  std::size_t n = shape.element_bytes;
+  for (std::size_t d = 0; d < shape.rank; ++d) n *= shape.extent[d];
+  return n;
+}
+
+copy_end end_of(const copy_side& s) {
+  using memory = copy_end::memory;
+  if (!is_array(s)) {
+    const pointer_attributes p = machine::current().verbs().attributes(s.data);
+    return {!p.is_known ? memory::pageable : p.kind == memory_kind::unified ? memory::unified : memory::pinned, 0};
+  }
+  const allocation& a = s.owner->get();
+  switch (a.kind) {
+    case memory_kind::device: return {memory::device, a.device};
+    case memory_kind::unified: return {memory::unified, a.device};
+    case memory_kind::host: return {memory::pinned, a.device};
+  }
+  return {};
+}
+
+copy_operation::copy_operation(stream_ref s, const copy_request& what)
+    : engine_(machine::current().copies()),
+      s_(s),
+      here_(s.line().device()),
+      whole_(what),
+      lanes_(engine_.lanes(), here_) {
+  plan(whole_);
+}
+
+bool copy_operation::reaches(int device, const copy_side& side) {
+  return is_array(side) &&
+         (!in_device_memory(side) || device == device_of(side) || engine_.links(device, device_of(side)));
+}
+
+void copy_operation::plan(const copy_request& w) {
+  const int home = device_of(is_array(w.from) ? w.from : w.to);
+  if (same_bytes(w.to, w.from)) return plan_through(w, true, home, true, home);
+  if (w.to.contiguous && w.from.contiguous && !w.converts()) return move(w);
+  const bool across = in_device_memory(w.to) && in_device_memory(w.from) && device_of(w.to) != device_of(w.from);
+  const bool small = bytes_of(w.shape) <= small_view;
+  if (reaches(here_, w.to) && reaches(here_, w.from) && (!across || small)) return kernel(w, here_);
+  if (!is_array(w.from)) return plan_through(w, false, 0, true, device_of(w.to));
+  if (!is_array(w.to)) return plan_through(w, true, device_of(w.from), false, 0);
+  if (!across) {
+    const int on = device_of(in_device_memory(w.to) ? w.to : w.from);
+    return kernel(w, on);
+  }
+  // Whole rows cross a link well: as stores of the source's device, or as loads of the destination's.
+  const int a = device_of(w.from), b = device_of(w.to);
+  if (w.to.contiguous && engine_.links(a, b)) return kernel(w, a);
+  if (w.from.contiguous && engine_.links(b, a)) return kernel(w, b);
+  plan_through(w, !w.from.contiguous || (w.converts() && w.to.contiguous), a, !w.to.contiguous, b);
+}
+
+// source -> scratch beside it -> scratch beside the destination -> destination, without what is not needed. In parts
+// where that takes much memory.
+void copy_operation::plan_through(const copy_request& w, bool pack, int pack_on, bool unpack, int unpack_on) {
+  const bool convert_first = pack && w.converts();
+  const std::size_t between = convert_first ? element_bytes_to(w) : w.shape.element_bytes;
+  const number_type type = convert_first ? w.to_type : w.from_type;
+  std::size_t split = 0, rows = 1;
+  while (split + 1 < w.shape.rank && w.shape.extent[split] == 1) ++split;
+  const std::size_t all = w.shape.rank == 0 ? 1 : w.shape.extent[split];
+  const std::size_t row = bytes_of(with_elements(w.shape, between)) / all;
+  rows = same_bytes(w.to, w.from) ? all : std::clamp(most_scratch / std::max<std::size_t>(row, 1), std::size_t{1}, all);
+  for (std::size_t first = 0; first < all; first += rows) {
+    const copy_request part = w.shape.rank == 0 ? w : part_of(w, split, first, std::min(rows, all - first));
+    copy_request now = part;
+    if (pack) {
+      now.to = in_scratch(packed_, rows * row, pack_on, part.shape, between);
+      now.to_type = type;
+      if (now.from.contiguous && !now.converts())
+        move(now);
+      else
+        kernel(now, pack_on);
+      now.from = now.to, now.from_type = type, now.shape.element_bytes = between;
+    }
+    if (unpack && !(pack && pack_on == unpack_on)) {
+      now.to = in_scratch(arrived_, rows * row, unpack_on, part.shape, between);
+      now.to_type = now.from_type;
+      move(now);
+      now.from = now.to;
+    }
+    now.to = part.to, now.to_type = part.to_type;
+    if (now.to.contiguous && !now.converts())
+      move(now);
+    else
+      kernel(now, unpack_on);
+  }
+}
+
+copy_side copy_operation::in_scratch(std::optional<scratch>& memory, std::size_t bytes, int device,
+                                     const strided_shape& shape, std::size_t element_bytes) {
+  if (!memory) memory.emplace(bytes, device);
+  copy_side side = side_of(memory->bytes);
+  row_major_strides(side, shape, element_bytes);
+  return side;
+}
+
+void copy_operation::move(const copy_request& w) {
+  const copy_end from = end_of(w.from), to = end_of(w.to);
+  const std::size_t bytes = bytes_of(w.shape);
+  route_choice way = engine_.choose(from, to, bytes);
+  const auto address = [](const copy_side& s, const copy_end& e) {
+    return copy_address{s.data, e.where == copy_end::memory::device ? e.on : -1};
+  };
+  const int near = device_of(is_array(w.to) ? w.to : w.from);
+  step& st = steps_.emplace_back(step{w, std::nullopt, here_});
+  const auto take = [&] {
+    st.move.emplace(engine_, lanes_, way, address(w.to, to), address(w.from, from), bytes, here_, near);
+  };
+  try {
+    take();
+  } catch (const out_of_memory&) {  // for its chunks: the driver has ways of its own
+    way.kind = route_kind::direct;
+    take();
+  }
+  if ((!is_array(w.to) || !is_array(w.from)) && way.kind != route_kind::parallel) needs_wait_ = true;
+}
+
+void copy_operation::kernel(const copy_request& w, int on) {
+  step& st = steps_.emplace_back(step{w, std::nullopt, on});
+  if (on != here_ && !this_thread_state.capture) st.beside = &lanes_.get({memory_kind::device, on, on, on, 0, 0});
+}
+
+void copy_operation::add_uses(std::vector<access>& uses) const {
+  const auto add = [&](const copy_side& side, bool write) {
+    if (is_array(side)) uses.push_back({&side.owner->get(), side.bytes, write});
+  };
+  add(whole_.to, true);
+  add(whole_.from, false);
+  for (const auto* memory : {&packed_, &arrived_})
+    if (*memory) uses.push_back({&(*memory)->bytes.owner().get(), (*memory)->bytes.bytes(), true});
+}
+
+void copy_operation::give(native_stream s) {
+  for (step& st : steps_) give(st, s);
+}
+
+void copy_operation::give(step& st, native_stream s) {
+  if (st.move) return st.move->give(s);
+  const auto run = [&](native_stream on) {
+    const copy_request& w = st.what;
+    const strided_bytes to{w.to.data, w.to.stride_bytes}, from{w.from.data, w.from.stride_bytes};
+    if (w.converts())
+      engine_.verbs().convert_strided(on, to, w.to_type, from, w.from_type, w.shape);
+    else
+      engine_.verbs().copy_strided(on, to, from, w.shape);
+  };
+  if (!st.beside) return run(s);
+  st.beside->fork(s, here_);
+  run(st.beside->in());
+  st.beside->join(s);
+}
+
+void copy_operation::submit_captured() {
+  for (step& st : steps_) {
+    std::vector<access> uses{};
+    if (is_array(st.what.to)) uses.push_back({&st.what.to.owner->get(), st.what.to.bytes, true});
+    if (is_array(st.what.from)) uses.push_back({&st.what.from.owner->get(), st.what.from.bytes, false});
+    const stream_ref on = st.on == here_ ? s_ : default_stream(device(st.on));
+    submit_ordered(on, uses, reach::by_copy, [&](native_stream s) { give(st, s); });
+  }
+}
+
+}  // namespace ferry::detail

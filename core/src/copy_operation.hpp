@@ -1,0 +1,72 @@
+// One copy of any shape between any two places: its steps, and the scratch memory between them.
+#pragma once
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "copy_ways.hpp"
+#include "ferry/core/array.hpp"
+
+namespace ferry::detail {
+
+// What is copied: element_bytes are those of the source; types say whether numbers are converted.
+struct copy_request {
+  copy_side to, from;
+  strided_shape shape;
+  number_type to_type = number_type::none, from_type = number_type::none;
+  bool converts() const { return to_type != from_type; }
+};
+
+class copy_operation {
+ public:
+  // Plans everything and takes what is needed; may block, and throws what can be thrown.
+  copy_operation(stream_ref s, const copy_request& what);
+  copy_operation(const copy_operation&) = delete;
+  copy_operation& operator=(const copy_operation&) = delete;
+
+  // What the whole operation touches, scratch memory too.
+  void add_uses(std::vector<access>& uses) const;
+  // Inside a guard over these uses.
+  void give(native_stream s);
+  // The same inside a capture: each step is a submission of its own, and the capture orders them.
+  void submit_captured();
+  // Whether the CPU must wait for the stream afterwards: memory that ferry does not know was used by the driver.
+  bool needs_wait() const { return needs_wait_; }
+
+ private:
+  struct step {
+    copy_request what;
+    std::optional<contiguous_copy> move;  // else a kernel
+    int on = 0;                           // the device whose stream it is given to
+    copy_lane* beside = nullptr;          // where that is not the given stream's
+  };
+  // Contiguous scratch in the memory of a device.
+  struct scratch {
+    basic_array<std::byte, 1, memory_kind::device> bytes;
+    explicit scratch(std::size_t size, int device) : bytes(extents<1>{size}, ferry::device(device)) {}
+  };
+  void plan(const copy_request& w);
+  void plan_through(const copy_request& w, bool pack, int pack_on, bool unpack, int unpack_on);
+  void move(const copy_request& w);
+  void kernel(const copy_request& w, int on);
+  // One side of scratch memory with the shape of a request; the same memory for all its parts.
+  copy_side in_scratch(std::optional<scratch>& memory, std::size_t bytes, int device, const strided_shape& shape,
+                       std::size_t element_bytes);
+  bool reaches(int device, const copy_side& side);
+  void give(step& st, native_stream s);
+
+  copy_engine& engine_;
+  stream_ref s_;
+  const int here_;
+  copy_request whole_;
+  lane_set lanes_;
+  std::optional<scratch> packed_, arrived_;
+  std::deque<step> steps_;
+  bool needs_wait_ = false;
+};
+
+// The kind of place that a side is in. Null for one of no allocation: pageable or pinned, as the backend says.
+copy_end end_of(const copy_side& s);
+std::size_t bytes_of(const strided_shape& shape);
+
+}  // namespace ferry::detail

@@ -1,0 +1,50 @@
+// How the bytes of one contiguous copy are given to streams, for each kind of route.
+#pragma once
+#include <vector>
+
+#include "copy_engine.hpp"
+
+namespace ferry {
+
+// One end of a contiguous copy. device: the owner of device memory, or -1 for memory of the CPU and unified memory.
+struct copy_address {
+  std::byte* data = nullptr;
+  int device = -1;
+};
+
+// A contiguous copy with all that its route needs: found before the submission, given inside of it.
+class contiguous_copy {
+ public:
+  // Takes what the route needs; may block, and throws what can be thrown. The lanes are of the set.
+  // near: the device whose threads and pinned memory serve a copy from or to memory of the CPU.
+  contiguous_copy(copy_engine& engine, lane_set& lanes, const route_choice& way, copy_address to, copy_address from,
+                  std::size_t bytes, int stream_device, int near);
+  // Gives the work to s and to internal streams that fork from it and join it. For route `parallel` the CPU waits until
+  // the pageable memory was read or written.
+  void give(native_stream s);
+
+ private:
+  void give_direct(native_stream s);
+  void give_chunks();
+  void give_upload();
+  void give_download();
+  struct part {
+    std::size_t begin, bytes;
+  };
+  std::size_t count() const { return (bytes_ + chunk_ - 1) / chunk_; }
+  part at(std::size_t i) const { return {i * chunk_, std::min(chunk_, bytes_ - i * chunk_)}; }
+  // Over the chunk of a lane; or past it, where the lane has none.
+  void relay(copy_lane& lane, part p);
+
+  copy_engine& engine_;
+  backend& verbs_;
+  route_choice way_;
+  copy_address to_, from_;
+  std::size_t bytes_, chunk_ = 0;
+  int stream_device_;
+  std::vector<copy_lane*> lanes_;
+  copy_workers* workers_ = nullptr;
+  std::vector<copy_workers::job> jobs_;  // one a chunk of the ring
+};
+
+}  // namespace ferry

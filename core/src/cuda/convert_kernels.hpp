@@ -1,0 +1,14 @@
+// The kernel under convert_strided.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <ferry/core/backend.hpp>
+
+namespace ferry::cuda {
+
+// Starts the kernel on s, whose device is current. Both types are numbers. `most_blocks` bounds the grid.
+cudaError_t launch_strided_convert(const strided_bytes& to, number_type to_type, const strided_bytes& from,
+                                   number_type from_type, const strided_shape& shape, unsigned most_blocks,
+                                   cudaStream_t s);
+
+}  // namespace ferry::cuda

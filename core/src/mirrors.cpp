@@ -1,0 +1,101 @@
+#include "ferry/core/mirrors.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "copy_ways.hpp"
+#include "ferry/core/array.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry::detail {
+
+// Bytes of one allocation: overlapping uses share a mirror, so that the kernel's arguments alias as the arrays do.
+struct mirrors::mirror {
+  allocation* of;
+  byte_range bytes;
+  bool write;
+  basic_array<std::byte, 1, memory_kind::device> held = {};
+  std::optional<contiguous_copy> in = {}, back = {};
+};
+
+struct mirrors::lanes : lane_set {
+  using lane_set::lane_set;
+};
+
+namespace {
+
+bool is_out_of_reach(machine& m, int device, const access& a) {
+  return a.what->kind == memory_kind::device && !m.copies().links(device, a.what->device);
+}
+
+}  // namespace
+
+bool must_mirror(stream_ref s, std::span<const access> uses) {
+  machine& m = machine::current();
+  if (!m.peers().stages_kernels()) return false;
+  need_access(s, uses, reach::by_copy);
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const access& a) { return is_out_of_reach(m, s.line().device(), a); });
+}
+
+mirrors::mirrors(stream_ref s, std::span<const access> uses) : s_(s), uses_(uses.begin(), uses.end()) {
+  refuse_inside_submission("submit");
+  machine& m = machine::current();
+  const int here = s.line().device();
+  copy_engine& engine = m.copies();
+  lanes_ = std::make_unique<lanes>(engine.lanes(), here);
+  std::vector<access> far;
+  std::copy_if(uses.begin(), uses.end(), std::back_inserter(far),
+               [&](const access& a) { return is_out_of_reach(m, here, a); });
+  std::sort(far.begin(), far.end(),
+            [](const access& a, const access& b) { return std::less<>{}(a.where.begin, b.where.begin); });
+  for (const access& a : far) {
+    mirror* last = mirrors_.empty() ? nullptr : mirrors_.back().get();
+    if (last && last->of == a.what && a.where.begin < last->bytes.end) {
+      last->bytes.end = std::max(last->bytes.end, a.where.end);
+      last->write |= a.write;
+    } else {
+      mirrors_.push_back(std::make_unique<mirror>(mirror{a.what, a.where, a.write}));
+    }
+  }
+  for (auto& one : mirrors_) {
+    mirror& x = *one;
+    const std::size_t n = x.bytes.size();
+    // As far from a line of the cache as the original, for loads of several elements.
+    const std::size_t shift = reinterpret_cast<std::uintptr_t>(x.bytes.begin) % 256;
+    x.held = basic_array<std::byte, 1, memory_kind::device>(extents<1>{n + shift}, s.where());
+    uses_.push_back({&x.held.owner().get(), x.held.bytes(), true});
+    auto* const there = const_cast<std::byte*>(x.bytes.begin);
+    std::byte* const mine = x.held.unsynchronized_data() + shift;
+    pieces_.push_back({x.bytes.begin, n, mine});
+    const copy_end far_end{copy_end::memory::device, x.of->device}, near_end{copy_end::memory::device, here};
+    x.in.emplace(engine, *lanes_, engine.choose(far_end, near_end, n), copy_address{mine, here},
+                 copy_address{there, x.of->device}, n, here, here);
+    if (x.write)
+      x.back.emplace(engine, *lanes_, engine.choose(near_end, far_end, n), copy_address{there, x.of->device},
+                     copy_address{mine, here}, n, here, here);
+  }
+}
+
+mirrors::~mirrors() = default;
+
+void mirrors::add(const allocation_ref& owner, byte_range where, bool write) {
+  if (owner && where.begin != where.end) uses_.push_back({&owner.get(), where, write});
+}
+
+const allocation_ref* mirrors::owner_of(byte_range where) const {
+  for (const auto& x : mirrors_)
+    if (where.begin != where.end && x->bytes.covers(where)) return &x->held.owner();
+  return nullptr;
+}
+
+void mirrors::run(const std::function<void(native_stream)>& submit) {
+  submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
+    for (auto& x : mirrors_) x->in->give(n);
+    submit(n);
+    for (auto& x : mirrors_)
+      if (x->back) x->back->give(n);
+  });
+}
+
+}  // namespace ferry::detail

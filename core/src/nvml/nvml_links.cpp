@@ -1,0 +1,118 @@
+#include "nvml_links.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#if defined(__linux__)
+#include <dlfcn.h>
+#endif
+
+namespace ferry::nvml {
+
+#if defined(__linux__)
+namespace {
+
+// The part of NVML's interface that is used, as its documentation gives it: no header is needed to build.
+using device_handle = struct opaque_device*;
+struct pci_info {
+  char legacy_bus_id[16];
+  unsigned domain, bus, device, device_id, subsystem_id;
+  char bus_id[32];
+};
+constexpr int success = 0, remote_is_switch = 2;
+constexpr unsigned most_links = 18;
+
+struct library {
+  int (*init)() = nullptr;
+  int (*handle)(const char*, device_handle*) = nullptr;
+  int (*state)(device_handle, unsigned, int*) = nullptr;
+  int (*remote_type)(device_handle, unsigned, int*) = nullptr;
+  int (*remote)(device_handle, unsigned, pci_info*) = nullptr;
+  int (*generation)(device_handle, unsigned*) = nullptr;
+  int (*width)(device_handle, unsigned*) = nullptr;
+  bool usable = false;
+
+  library() {
+    void* const so = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (!so) return;
+    bool all = true;
+    const auto find = [&](auto& f, const char* name) {
+      void* const p = dlsym(so, name);
+      std::memcpy(&f, &p, sizeof p);
+      all = all && p;
+    };
+    find(init, "nvmlInit_v2");
+    find(handle, "nvmlDeviceGetHandleByPciBusId_v2");
+    find(state, "nvmlDeviceGetNvLinkState");
+    find(remote_type, "nvmlDeviceGetNvLinkRemoteDeviceType");
+    find(remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
+    find(generation, "nvmlDeviceGetMaxPcieLinkGeneration");
+    find(width, "nvmlDeviceGetMaxPcieLinkWidth");
+    usable = all && init() == success;  // loaded for the life of the process
+  }
+};
+
+const library& loaded() {
+  static const library l;
+  return l;
+}
+
+device_handle find(const std::string& pci) {
+  device_handle d = nullptr;
+  return !pci.empty() && loaded().usable && loaded().handle(pci.c_str(), &d) == success ? d : nullptr;
+}
+
+// "0000:1b:00.0" and "00000000:1B:00.0" are one.
+bool same_bus(const std::string& a, const std::string& b) {
+  const auto tail = [](const std::string& s) {
+    std::string t = s.substr(s.size() - std::min<std::size_t>(s.size(), 12));
+    std::transform(t.begin(), t.end(), t.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return t;
+  };
+  return tail(a) == tail(b);
+}
+
+struct active_links {
+  int to_switches = 0;
+  std::vector<std::string> to;  // bus ids of what the others end at
+};
+
+active_links links_of(const std::string& pci) {
+  active_links found;
+  const device_handle d = find(pci);
+  for (unsigned i = 0; d && i < most_links; ++i) {
+    int active = 0, type = 0;
+    pci_info other{};
+    if (loaded().state(d, i, &active) != success || !active) continue;
+    if (loaded().remote_type(d, i, &type) == success && type == remote_is_switch)
+      ++found.to_switches;
+    else if (loaded().remote(d, i, &other) == success)
+      found.to.emplace_back(other.bus_id, strnlen(other.bus_id, sizeof other.bus_id));
+  }
+  return found;
+}
+
+}  // namespace
+
+int nvlinks_between(const std::string& from_pci, const std::string& to_pci) {
+  const active_links a = links_of(from_pci), b = links_of(to_pci);
+  const auto straight = std::count_if(a.to.begin(), a.to.end(), [&](const auto& id) { return same_bus(id, to_pci); });
+  return straight > 0 ? static_cast<int>(straight) : std::min(a.to_switches, b.to_switches);
+}
+
+pcie_link pcie_of(const std::string& pci) {
+  unsigned generation = 0, lanes = 0;
+  const device_handle d = find(pci);
+  if (!d || loaded().generation(d, &generation) != success || loaded().width(d, &lanes) != success) return {};
+  return {static_cast<int>(generation), static_cast<int>(lanes)};
+}
+
+#else
+
+int nvlinks_between(const std::string&, const std::string&) { return 0; }
+pcie_link pcie_of(const std::string&) { return {}; }
+
+#endif
+
+}  // namespace ferry::nvml

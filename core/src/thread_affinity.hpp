@@ -1,0 +1,25 @@
+// Where threads of the CPU run.
+#pragma once
+#include <vector>
+
+namespace ferry {
+
+// Cores that this process may use.
+std::vector<int> usable_cores();
+// Keeps the calling thread on those of the cores that the process may use; on no such core it stays where it is.
+void run_this_thread_on(const std::vector<int>& cores);
+
+// The calling thread runs on some cores, for a scope: memory that it touches first lies near them. With no cores nothing
+// changes.
+class cores_scope {
+ public:
+  explicit cores_scope(const std::vector<int>& cores);
+  ~cores_scope();
+  cores_scope(const cores_scope&) = delete;
+  cores_scope& operator=(const cores_scope&) = delete;
+
+ private:
+  std::vector<int> before_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,309 @@
+// as: host
+// Routes: every kind of memory to every kind, all ways, in many small chunks; what route() says of them.
+#include "contract/fixture.hpp"
+#include "contract/small_chunks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+using namespace contract;
+
+namespace {
+
+using byte = std::uint8_t;
+
+std::vector<byte> some_bytes(std::size_t n, unsigned seed) {
+  std::vector<byte> v(n);
+  for (std::size_t i = 0; i < n; ++i) v[i] = static_cast<byte>((i * 2654435761u + seed * 97u) >> 9);
+  return v;
+}
+
+// Bytes [5, 5 + n) of one place to bytes [3, 3 + n) of another, with all others left alone. Place 0 is pageable memory;
+// 1 and 2 are pinned and unified memory; then come the devices.
+class two_places {
+ public:
+  two_places(std::size_t n, unsigned seed) : n_(n), source_(some_bytes(n + 9, seed)), expected_(n + 9, 0xEE) {
+    std::copy_n(source_.begin() + 5, n_, expected_.begin() + 3);
+  }
+  void copy(int from, int to) const {
+    with_array(from, source_,
+               [&](auto&& a) { with_array(to, std::vector<byte>(n_ + 9, 0xEE), [&](auto&& b) { between(a, b); }); });
+  }
+
+ private:
+  template <class Use>
+  static void with_array(int place, const std::vector<byte>& v, Use use) {
+    if (place == 0) return use(std::vector<byte>(v));
+    if (place == 1) return use(fr::host_array<byte>::from(v, fr::devices().back()));
+    if (place == 2) return use(fr::unified_array<byte>::from(v, fr::devices().back()));
+    use(fr::device_array<byte>::from(v, fr::device(place - 3)));
+  }
+  template <class A, class B>
+  void between(A& a, B& b) const {
+    constexpr bool from_memory = std::is_same_v<A, std::vector<byte>>, to_memory = std::is_same_v<B, std::vector<byte>>;
+    if constexpr (from_memory && to_memory) {
+      return;
+    } else if constexpr (from_memory) {
+      const std::vector<byte> before = a;
+      fr::copy(std::span<const byte>(a).subspan(5, n_), b.slice({3, 3 + n_}));
+      std::fill(a.begin(), a.end(), byte{0});  // it was read before copy returned
+      BOOST_TEST((fr::to_vector(b) == expected_));
+    } else if constexpr (to_memory) {
+      fr::copy(std::as_const(a).slice({5, 5 + n_}), std::span<byte>(b).subspan(3, n_));
+      BOOST_TEST((b == expected_));
+    } else {
+      fr::copy(std::as_const(a).slice({5, 5 + n_}), b.slice({3, 3 + n_}));
+      BOOST_TEST((fr::to_vector(b) == expected_));
+      BOOST_TEST((fr::to_vector(a) == source_));
+    }
+  }
+  const std::size_t n_;
+  std::vector<byte> source_, expected_;
+};
+
+void copy_everywhere(std::initializer_list<std::size_t> sizes) {
+  const int places = 3 + static_cast<int>(fr::devices().size());
+  unsigned seed = 0;
+  for (const std::size_t n : sizes)
+    for (int from = 0; from < places; ++from)
+      for (int to = 0; to < places; ++to) BOOST_TEST_CONTEXT(n << " bytes from place " << from << " to place " << to)
+  two_places(n, ++seed).copy(from, to);
+}
+
+std::string lacking_memory(int gib, int) {
+  if (fr::machine::current().is_simulated()) return "memory of GPUs, and these devices are simulated";
+  for (const fr::device d : {fr::devices().front(), fr::devices().back()})
+    if (d.memory().free_bytes >> 30 < static_cast<std::size_t>(gib)) return std::to_string(gib) + " GiB of free memory";
+  return "";
+}
+utf::precondition needs_memory(int gib) { return utf::precondition(needs{lacking_memory, gib}); }
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(contract_of_routes, clean)
+
+BOOST_AUTO_TEST_CASE(all_places_in_usual_chunks) { copy_everywhere({1, 4097, 3000001}); }
+
+BOOST_AUTO_TEST_CASE(all_places_in_small_chunks) {
+  const small_chunks small;
+  copy_everywhere({1, 255, 1024, 1025, 100003});
+}
+
+BOOST_AUTO_TEST_CASE(all_places_with_links_lent) {
+  const small_chunks small;
+  const fr::link_loan loan(fr::devices());
+  copy_everywhere({1024, 99999});
+}
+
+BOOST_AUTO_TEST_CASE(all_places_on_simulated_machines) {
+  for (const char* machine : {"devices=3;peers=none", "devices=3;peers=0-1", "devices=3;broken=0-1,1-2", "devices=1"})
+    for (const std::string schedule : {"eager", "random:1", "random:2", "random:3", "random:4"}) {
+      const quiet_stderr quiet;
+      const fr::simulation sim(std::string(machine) + ";schedule=" + schedule);
+      const small_chunks small;
+      const fr::link_loan loan(fr::devices());
+      BOOST_TEST_CONTEXT(machine << ' ' << schedule) copy_everywhere({1, 1025, 20011});
+    }
+}
+
+BOOST_AUTO_TEST_CASE(copies_are_one_use_on_the_given_stream) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const fr::simulation sim("devices=3;peers=none;schedule=random:" + std::to_string(seed));
+    const small_chunks small;
+    const fr::stream s{fr::device(static_cast<int>(seed % 3))};
+    auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(5000), fr::device(0));
+    fr::device_array<int> b({5000}, 7, fr::device(1));
+    fr::copy(s, a, b);
+    BOOST_TEST(&last_user(a) == &s.line());
+    BOOST_TEST(&last_user(b) == &s.line());
+    BOOST_TEST(b.owner().get().log.uses().size() == 1u);
+    fr::fill(a, -1);  // must come after the copy has read
+    s.synchronize();  // and the copy is over when the stream is
+    CHECK_EQUAL(std::span<const int>(b.unsynchronized_data(), 5000), counting<int>(5000));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(copies_come_after_what_the_stream_was_given) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const fr::simulation sim("devices=3;peers=none;schedule=random:" + std::to_string(seed));
+    const small_chunks small;
+    const fr::stream s{fr::device(static_cast<int>(seed % 3))}, t{fr::device(0)};
+    fr::device_array<int> a({5000}, 1, fr::device(0)), b({5000}, 2, fr::device(1)), c({5000}, 3, fr::device(2));
+    for (int i = 0; i < 5; ++i) {
+      fr::fill(t, a, 10 + i);
+      fr::copy(s, a, b);
+      fr::copy(s, b, c);
+      fr::copy(s, c.slice({0, 5000, -1}), a);
+    }
+    std::vector<int> down(5000, -1);
+    fr::copy(a, std::span<int>(down));
+    CHECK_EQUAL(down, std::vector<int>(5000, 14));
+    CHECK_EQUAL(fr::to_vector(b), std::vector<int>(5000, 14));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(routes_say_which_way_and_why) {
+  const variable on("FERRY_PEER", "on");
+  const fr::simulation sim("devices=4;peers=0-1,0-2,1-2");
+  fr::copy_options o = fr::current_copy_options();
+  o.threads = 3;
+  fr::set_copy_options(o);
+  const fr::copy_end d0 = fr::device(0), d1 = fr::device(1), d3 = fr::device(3);
+  const auto check = [](const fr::route_info& r, fr::route_kind kind, std::initializer_list<std::string_view> parts) {
+    BOOST_TEST(static_cast<int>(r.kind) == static_cast<int>(kind), r.text());
+    for (const auto part : parts) BOOST_TEST(contains(r.text(), part), r.text());
+  };
+  check(fr::route(d0, d0), fr::route_kind::direct, {"direct"});
+  check(fr::route(d0, d1), fr::route_kind::peer, {"peer", "devices 0 and 1"});
+  check(fr::route(d0, d3), fr::route_kind::staged, {"staged", "devices 0 and 3", "cannot be peers"});
+  check(fr::route(fr::pageable_memory, d0), fr::route_kind::parallel, {"parallel", "3 threads"});
+  check(fr::route(d0, fr::pageable_memory), fr::route_kind::parallel, {"pageable"});
+  check(fr::route(d0, fr::pageable_memory, 100), fr::route_kind::direct, {"100 bytes"});
+  check(fr::route(fr::pinned_memory, d0), fr::route_kind::direct, {});
+  {
+    const fr::link_loan team(fr::devices());
+    const auto r = fr::route(fr::pinned_memory, d0);
+    check(r, fr::route_kind::multipath, {"links"});
+    CHECK_EQUAL(r.through, (std::vector<int>{1, 2}));  // device 3 has no link to it
+    check(fr::route(fr::pinned_memory, d0, 1000), fr::route_kind::direct, {});
+    check(fr::route(fr::pinned_memory, d3), fr::route_kind::direct, {});
+  }
+  check(fr::route(fr::pinned_memory, d0), fr::route_kind::direct, {});
+  o.multipath = fr::multipath_use::always;
+  fr::set_copy_options(o);
+  check(fr::route(d0, fr::pinned_memory), fr::route_kind::multipath, {});
+  fr::unified_array<int> u({100000}, 0);
+  check(fr::route(u, d0), fr::route_kind::direct, {});
+  o.threads = 1;
+  fr::set_copy_options(o);
+  check(fr::route(fr::pageable_memory, d0), fr::route_kind::direct, {"no second core"});
+  check_error<fr::invalid_argument>([&] { (void)fr::route(d0, fr::device(4)); }, {"device 4"});
+  o.chunks = 1;
+  check_error<fr::invalid_argument>([&] { fr::set_copy_options(o); }, {"at least 2"});
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_that_fails_half_way_is_an_error_and_hangs_nobody) {
+  for (const std::string schedule : {"eager", "random:5"})
+    for (int nth = 1; nth < 40; nth += 3) {
+      const quiet_stderr quiet;
+      const fr::simulation sim("devices=3;peers=none;fail=copy@" + std::to_string(nth) + ";schedule=" + schedule);
+      const small_chunks small;
+      const fr::stream s{fr::device(2)};
+      fr::device_array<int> a({5000}, 1, fr::device(0)), b({5000}, 2, fr::device(1));
+      const auto attempt = [&] {
+        try {
+          fr::copy(s, a, b);
+          s.synchronize();
+          (void)fr::to_vector(b);
+        } catch (const fr::device_error& e) {
+          return contains(e.what(), "fail=");
+        }
+        return false;
+      };
+      BOOST_TEST(attempt(), "copy " << nth << ' ' << schedule);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(without_memory_for_chunks_the_driver_does_it) {
+  for (int nth = 3; nth < 6; ++nth) {
+    const fr::simulation sim("devices=2;peers=none;fail=alloc@" + std::to_string(nth));
+    const small_chunks small;
+    fr::device_array<int> a({5000}, 1, fr::device(0)), b({5000}, 2, fr::device(1));
+    fr::copy(a, b);
+    fr::copy(a, b);
+    CHECK_EQUAL(fr::to_vector(b), std::vector<int>(5000, 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sizes_beyond_32_bits, *needs_memory(14)) {
+  const std::size_t n = (std::size_t{1} << 31) + 4321;
+  fr::device_array<byte> a({n}, byte{1}, fr::devices().front()), b({n}, byte{2}, fr::devices().back());
+  const auto last = [n](auto& v) { return fr::to_vector(std::as_const(v).slice({n - 3, n})); };
+  fr::copy(some_bytes(3, 1), a.slice({n - 3, n}));
+  fr::copy(a, b);
+  CHECK_EQUAL(last(b), some_bytes(3, 1));
+  fr::copy(a.slice({0, n, -1}), b);
+  CHECK_EQUAL(fr::to_vector(b.slice({0, 3, -1})), some_bytes(3, 1));
+  std::vector<byte> pageable(n, byte{9});
+  fr::copy(pageable, a);
+  CHECK_EQUAL(last(a), std::vector<byte>(3, byte{9}));
+  fr::copy(b, std::span<byte>(pageable));
+  CHECK_EQUAL(std::span(pageable).first(3), fr::to_vector(b.slice({0, 3})));
+  BOOST_TEST(+pageable[n - 1] == 1);
+  fr::device_array<std::int16_t> wide({n}, b.device());
+  fr::copy(b, wide);
+  const auto few = fr::to_vector(wide.slice({0, 3}));
+  CHECK_EQUAL(std::vector<byte>(few.begin(), few.end()), fr::to_vector(b.slice({0, 3})));
+  CHECK_EQUAL(fr::to_vector(wide.slice({n - 2, n})), (std::vector<std::int16_t>{1, 1}));
+}
+
+BOOST_AUTO_TEST_CASE(numbers_are_converted) {
+  const auto check = [](auto from, auto to, fr::device a, fr::device b) {
+    using From = decltype(from);
+    using To = decltype(to);
+    const auto v = counting<From>(60, sizeof(From) == 1 ? 1 : 1000);
+    std::vector<To> expected(v.size());
+    std::transform(v.begin(), v.end(), expected.begin(), [](From x) { return static_cast<To>(x); });
+    const auto source = fr::device_array<From, 2>::from(std::span<const From>(v), {6, 10}, a);
+    fr::device_array<To, 2> target({6, 10}, b);
+    fr::copy(source, target);
+    CHECK_EQUAL(fr::to_vector(target), expected);
+    fr::device_array<To, 2> turned({10, 6}, b);
+    fr::copy(source.transpose(), turned.slice({{0, 10, -1}, {0, 6}}));
+    for (std::size_t i = 0; i < 10; ++i)
+      for (std::size_t j = 0; j < 6; ++j) BOOST_TEST(fr::to_vector(turned)[(9 - i) * 6 + j] == expected[j * 10 + i]);
+    fr::host_array<To, 2> pinned({6, 10}, a);
+    fr::copy(source, pinned);
+    CHECK_EQUAL(fr::to_vector(pinned), expected);
+    fr::unified_array<To, 2> unified({6, 10}, a);
+    fr::copy(pinned, unified);
+    CHECK_EQUAL(fr::to_vector(unified), expected);
+  };
+  const auto all = [&](fr::device a, fr::device b) {
+    check(float{}, double{}, a, b), check(double{}, float{}, a, b), check(std::int32_t{}, double{}, a, b);
+    check(double{}, std::int16_t{}, a, b), check(std::uint8_t{}, float{}, a, b), check(std::int64_t{}, int{}, a, b);
+    check(std::uint16_t{}, std::uint64_t{}, a, b), check(std::int8_t{}, std::int32_t{}, a, b);
+    check(std::uint32_t{}, std::int8_t{}, a, b), check(float{}, std::uint16_t{}, a, b);
+  };
+  all(fr::devices().front(), fr::devices().back());
+  for (const char* how : {"devices=2;peers=none", "devices=2;schedule=random:9"}) {
+    const fr::simulation sim(how);
+    all(fr::device(0), fr::device(1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(many_copies_are_one) {
+  const auto run = [](unsigned seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    const std::size_t devices = fr::devices().size();
+    std::vector<fr::device_array<int>> arrays;
+    std::vector<std::vector<int>> expected;
+    for (int i = 0; i < 5; ++i) {
+      expected.push_back(counting<int>(200, 1000 * i));
+      arrays.push_back(fr::device_array<int>::from(expected.back(), fr::device(static_cast<int>(below(devices)))));
+    }
+    const fr::stream s{fr::device(static_cast<int>(below(devices)))};
+    for (int round = 0; round < 10; ++round) {
+      std::vector<fr::copy_task> tasks;
+      for (std::size_t k = below(6); k-- > 0;) {
+        const std::size_t a = below(5), b = below(5), n = below(60), x = below(140), y = below(140);
+        const std::ptrdiff_t step = below(4) == 0 ? 2 : 1;
+        tasks.emplace_back(std::as_const(arrays[a]).slice({x, x + n, step}), arrays[b].slice({y, y + n, step}));
+        const std::vector<int> before = expected[a];
+        for (std::size_t i = 0; i < n; i += static_cast<std::size_t>(step)) expected[b][y + i] = before[x + i];
+      }
+      fr::copy_many(s, tasks);
+    }
+    for (std::size_t i = 0; i < 5; ++i) CHECK_EQUAL(fr::to_vector(arrays[i]), expected[i]);
+  };
+  for (unsigned seed = 0; seed < 5; ++seed) run(seed);
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    const fr::simulation sim("devices=3;peers=0-1;schedule=random:" + std::to_string(seed));
+    const small_chunks small;
+    run(seed);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

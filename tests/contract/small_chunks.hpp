@@ -1,0 +1,86 @@
+// Copies in many small chunks, and tests that make ferry say something.
+#pragma once
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <unistd.h>
+
+#include <ferry/core.hpp>
+
+namespace contract {
+
+// For a scope: rings of few, small chunks, threads for the smallest copies, and every link lent.
+class small_chunks {
+ public:
+  small_chunks() : before_(ferry::current_copy_options()) {
+    ferry::copy_options o = before_;
+    o.chunk_bytes = o.small_chunk_bytes = 1000;
+    o.chunks = 3;
+    o.parallel_from_bytes = 64;
+    o.parallel_chunk_bytes = 700;
+    o.parallel_chunks = 5;
+    o.threads = 2;
+    o.multipath_from_bytes = 500;
+    o.multipath_chunk_bytes = 900;
+    ferry::set_copy_options(o);
+  }
+  ~small_chunks() { ferry::set_copy_options(before_); }
+  small_chunks(const small_chunks&) = delete;
+  small_chunks& operator=(const small_chunks&) = delete;
+
+ private:
+  ferry::copy_options before_;
+};
+
+// An environment variable for a scope.
+class variable {
+ public:
+  variable(const char* name, const char* value) : name_(name) {
+    const char* now = std::getenv(name);
+    if (now) before_ = now;
+    setenv(name, value, 1);
+  }
+  ~variable() {
+    if (before_.empty())
+      unsetenv(name_);
+    else
+      setenv(name_, before_.c_str(), 1);
+  }
+  variable(const variable&) = delete;
+  variable& operator=(const variable&) = delete;
+
+ private:
+  const char* name_;
+  std::string before_;
+};
+
+// What is written to stderr in a scope, instead of there.
+class quiet_stderr {
+ public:
+  quiet_stderr() : file_(std::tmpfile()), before_(dup(2)) {
+    std::fflush(stderr);
+    dup2(fileno(file_), 2);
+  }
+  ~quiet_stderr() {
+    std::fflush(stderr);
+    dup2(before_, 2);
+    close(before_);
+    std::fclose(file_);
+  }
+  quiet_stderr(const quiet_stderr&) = delete;
+  quiet_stderr& operator=(const quiet_stderr&) = delete;
+  std::string text() const {
+    std::fflush(stderr);
+    std::rewind(file_);
+    std::string all;
+    for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) all += static_cast<char>(c);
+    return all;
+  }
+
+ private:
+  std::FILE* file_;
+  int before_;
+};
+
+}  // namespace contract

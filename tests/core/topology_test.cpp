@@ -1,0 +1,154 @@
+// Topology: what is found, what is measured, and what is refused of files.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include <unistd.h>
+
+#include <ferry/core/error.hpp>
+#include <ferry/core/machine.hpp>
+#include <ferry/core/topology.hpp>
+
+#include "contract/small_chunks.hpp"
+#include "copy_workers.hpp"
+#include "host_topology.hpp"
+#include "thread_affinity.hpp"
+
+namespace {
+
+namespace fr = ferry;
+
+std::string temporary_file() {
+  return (std::filesystem::temp_directory_path() / ("ferry_topology_" + std::to_string(getpid()) + "/file")).string();
+}
+
+std::string contents(const std::string& file) {
+  std::ifstream in(file);
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+struct no_files {
+  ~no_files() { std::filesystem::remove_all(std::filesystem::path(temporary_file()).parent_path()); }
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(topologies)
+
+BOOST_AUTO_TEST_CASE(a_look_measures_nothing) {
+  const fr::simulation sim("devices=3;peers=0-1");
+  const fr::topology t = fr::topology::look();
+  BOOST_TEST(t.devices() == 3u);
+  BOOST_TEST(!t.is_measured());
+  BOOST_TEST(t.link(fr::device(0), fr::device(1)).peers);
+  BOOST_TEST(!t.link(fr::device(0), fr::device(2)).peers);
+  BOOST_TEST(t.link(fr::device(2), fr::device(2)).peers);
+  BOOST_TEST(t.place(fr::device(1)).name == "simulated device 1");
+  BOOST_TEST(!t.place(fr::device(1)).cores.empty());
+  std::ostringstream out;
+  out << t;
+  for (const char* part : {"device   0", "device 2", "self", "peers", "no peers", "cores near"})
+    BOOST_TEST(contains(out.str(), part), out.str());
+  BOOST_CHECK_THROW((void)t.place(fr::device(3)), std::out_of_range);
+}
+
+BOOST_AUTO_TEST_CASE(bandwidths_are_measured_once_and_kept) {
+  const no_files after;
+  const fr::simulation sim("devices=2");
+  const std::string file = temporary_file();
+  const fr::topology first = fr::topology::measured(file);
+  BOOST_TEST(first.is_measured());
+  BOOST_TEST(first.upload(fr::device(1)) > 0);
+  BOOST_TEST(first.link(fr::device(0), fr::device(1)).gb_per_second > 0);
+  BOOST_TEST(contents(file) == first.text());
+  const contract::quiet_stderr said;
+  const fr::topology again = fr::topology::measured(file);
+  BOOST_TEST(again.text() == first.text());  // two measurements would differ
+  BOOST_TEST(said.text() == "");
+  std::ostringstream out;
+  out << again;
+  BOOST_TEST(contains(out.str(), "GB/s"));
+}
+
+BOOST_AUTO_TEST_CASE(files_of_other_machines_and_damaged_ones_are_refused_and_written_again) {
+  const no_files after;
+  const std::string file = temporary_file();
+  {
+    const fr::simulation other("devices=3");
+    (void)fr::topology::measured(file);
+  }
+  const fr::simulation sim("devices=2");
+  const auto refused = [&](const std::string& why) {
+    const contract::quiet_stderr said;
+    const fr::topology t = fr::topology::measured(file);
+    BOOST_TEST(t.is_measured());
+    BOOST_TEST(contains(said.text(), "ferry: the bandwidths in " + file + " are not used"), said.text());
+    BOOST_TEST(contains(said.text(), why), said.text());
+    BOOST_TEST(contents(file) == t.text());
+  };
+  refused("another machine");
+  const std::string good = contents(file);
+  const auto damage = [&](const std::string& text, const std::string& why) {
+    std::ofstream(file) << text;
+    refused(why);
+  };
+  damage("", "does not begin with");
+  damage("something else\n", "does not begin with");
+  damage(good.substr(0, good.rfind("pair")), "ends too early");
+  damage(good + "pair 0 2 5\n", "'pair 0 2 5' does not parse");
+  damage(good + "pair 0 1 -5\n", "does not parse");
+  damage(good + "host 0 1 2 3\n", "does not parse");
+}
+
+BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_said) {
+  const fr::simulation sim("devices=1");
+  const contract::quiet_stderr said;
+  const fr::topology t = fr::topology::measured("/proc/ferry/none");
+  BOOST_TEST(t.is_measured());
+  BOOST_TEST(contains(said.text(), "cannot be written to /proc/ferry/none"), said.text());
+}
+
+BOOST_AUTO_TEST_CASE(lists_of_cores) {
+  using list = std::vector<int>;
+  const auto check = [](const char* text, const list& expected) {
+    BOOST_TEST(fr::parse_core_list(text) == expected, boost::test_tools::per_element());
+  };
+  check("0-3,8,10-11", {0, 1, 2, 3, 8, 10, 11});
+  check("7", {7});
+  for (const char* bad : {"", "a", "1-", "3-1", "1;2", "1-2-3", "-1-x", "0-99999999"}) check(bad, {});
+  BOOST_TEST(!fr::cores_near("ffff:ff:1f.7").empty());  // no such device: all that may be used
+}
+
+BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
+  const std::vector<int> all = fr::usable_cores();
+  fr::copy_workers workers(3, {all.front()});
+  std::vector<std::vector<char>> from(20, std::vector<char>(1000)), to = from;
+  std::vector<fr::copy_workers::job> jobs(20);
+  for (std::size_t i = 0; i < 20; ++i) {
+    std::fill(from[i].begin(), from[i].end(), static_cast<char>(i + 1));
+    jobs[i].to = to[i].data(), jobs[i].from = from[i].data(), jobs[i].bytes = 1000;
+    workers.start(jobs[i]);
+  }
+  for (auto& j : jobs) workers.wait(j);
+  BOOST_TEST((to == from));
+  std::vector<int> cores;
+  std::thread([&] {
+    fr::run_this_thread_on({all.back()});
+    cores = fr::usable_cores();
+  }).join();
+  BOOST_TEST(cores == std::vector<int>{all.back()}, boost::test_tools::per_element());
+  {
+    const fr::cores_scope one({all.front()});
+    BOOST_TEST(fr::usable_cores() == std::vector<int>{all.front()}, boost::test_tools::per_element());
+    const fr::cores_scope none({});
+  }
+  BOOST_TEST(fr::usable_cores() == all, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
