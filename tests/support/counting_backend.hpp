@@ -72,6 +72,10 @@ class counting_backend final : public ferry::backend {
   void run_on_host(ferry::native_stream s, std::function<void()> f) override { counted().run_on_host(s, std::move(f)); }
   void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
   void check_launch(ferry::native_stream s, std::string_view kernel) override { counted().check_launch(s, kernel); }
+  void meet(ferry::native_stream s, std::shared_ptr<ferry::meeting> m,
+            std::span<const ferry::kernel_use> uses) override {
+    counted().meet(s, std::move(m), uses);
+  }
   void prefetch(ferry::native_stream s, void* p, std::size_t n, ferry::memory_location to) override {
     counted().prefetch(s, p, n, to);
   }

@@ -68,6 +68,7 @@ class machine final : public backend, public inspector {
   void run_on_host(native_stream s, std::function<void()> task) override;
   void launch(native_stream s, const host_kernel& kernel) override;
   void check_launch(native_stream s, std::string_view kernel) override;
+  void meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses) override;
 
   void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
   void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) override;

@@ -166,6 +166,26 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
   give(c, on, std::move(w));
 }
 
+void machine::meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses) {
+  call c(*this);
+  stream& on = find_working(s);
+  if (on.in) refuse_in_capture(*on.in, "the joint operation '" + m->name + "' of several streams");
+  may_fail(failing_verb::launch, c.lock, on.device);
+  const auto to = on.line;  // the stream may go while others run
+  const int device = to->device;
+  if (const std::string why = memory_.forbids(device, uses, reach::mapped); !why.empty()) {
+    schedule_.fail(c.lock, device, m->name + ": " + why);
+    m->broken = "device " + std::to_string(device) + " failed";
+  } else {
+    const auto move_pages = [this, device, touched = std::vector(uses.begin(), uses.end())] {
+      memory_.touch(device, touched);
+    };
+    schedule_.push(c.lock, *to, {"joint operation", m->name, move_pages, {}, {}, m});
+  }
+  if (schedule_.is_eager()) return schedule_.hold_if_ready(c.lock, *to);
+  schedule_.run_lazily(c.lock);
+}
+
 void machine::check_launch(native_stream s, std::string_view) {
   call c(*this);
   find_working(s);

@@ -62,10 +62,26 @@ void scheduler::sweep() {
   std::erase_if(queues_, [&](const auto& q) { return q->closed && is_idle(*q); });
 }
 
-void scheduler::push(const lock&, queue& q, operation op) { q.pending.push_back(std::move(op)); }
+void scheduler::push(const lock&, queue& q, operation op) {
+  q.pending.push_back(std::move(op));
+  changed_.notify_all();  // somebody may wait for it in a meeting
+}
 
-bool scheduler::is_ready(const operation& op) {
+bool scheduler::is_ready(const operation& op) const {
+  if (op.together && op.together->broken.empty()) {
+    std::size_t present = 0;
+    for (const auto& q : queues_)
+      present += !q->busy && !q->pending.empty() && q->pending.front().together == op.together;
+    if (present < op.together->streams) return false;
+  }
   return std::all_of(op.needs.begin(), op.needs.end(), [](const auto& s) { return s->fired; });
+}
+
+// Whether some stream waits in a meeting that another thread may still send its streams to.
+bool scheduler::someone_may_come() const {
+  return std::any_of(queues_.begin(), queues_.end(), [](const auto& q) {
+    return !q->pending.empty() && q->pending.front().together && q->pending.front().together->broken.empty();
+  });
 }
 
 void scheduler::fire(operation& op) {
@@ -96,8 +112,44 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
   changed_.notify_all();
 }
 
+// All parts of a meeting at once, or, if it can never be held, those that wait for it.
+void scheduler::hold(lock& l, const std::shared_ptr<meeting>& m) {
+  std::vector<std::shared_ptr<queue>> present;
+  for (const auto& q : queues_)
+    if (!q->busy && !q->pending.empty() && q->pending.front().together == m) present.push_back(q);
+  std::vector<std::function<void()>> parts;
+  for (const auto& q : present) {
+    parts.push_back(std::move(q->pending.front().run));
+    q->pending.pop_front(), q->busy = true;
+  }
+  if (m->broken.empty()) {
+    const auto all = [&] {
+      for (const auto& part : parts) part();
+      m->body();
+    };
+    run(l, *present.front(), all);
+    if (const std::string& text = failed_[static_cast<std::size_t>(present.front()->device)]; !text.empty())
+      m->broken = text;
+  }
+  for (const auto& q : present) q->busy = false;
+  if (!m->broken.empty())
+    for (const auto& q : present) fail(l, q->device, m->name + " cannot end: " + m->broken);
+  sweep();
+  changed_.notify_all();
+}
+
+void scheduler::hold_if_ready(lock& l, queue& q) {
+  if (!q.busy && !q.pending.empty() && is_ready(q.pending.front())) hold(l, q.pending.front().together);
+  check(q.device);
+}
+
 void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op) {
-  changed_.wait(l, [&] { return !q.busy; });
+  while (q.busy || !q.pending.empty()) {
+    if (q.busy)
+      changed_.wait(l);
+    else
+      pause(l, "stream " + std::to_string(q.id) + ", which waits in a joint operation");
+  }
   check(q.device);
   if (op) run(l, q, op);
   check(q.device);
@@ -112,6 +164,10 @@ bool scheduler::step(lock& l) {
   for (const auto& q : queues_)
     if (!q->busy && !q->pending.empty() && is_ready(q->pending.front()) && (!best || q->rank < best->rank)) best = q;
   if (!best) return false;
+  if (best->pending.front().together) {
+    hold(l, best->pending.front().together);
+    return true;
+  }
   operation op = std::move(best->pending.front());
   best->pending.pop_front();
   if (op.run) run(l, *best, op.run);
@@ -131,13 +187,16 @@ void scheduler::run_few(lock& l) {
   for (auto k = random_() % 4; k > 0; --k)
     if (!step(l)) {
       // Submissions wait only for earlier ones (R17), so one of the pending can always run.
-      if (pending() != 0 && running_ == 0)
+      if (pending() != 0 && running_ == 0 && !someone_may_come())
         throw error("ferry: internal error: no pending operation can run\n" + describe());
       return;
     }
 }
 
 void scheduler::pause(lock& l, std::string_view waiter) {
+  // For threads that have not yet given their part of a meeting, and those that have not begun.
+  const std::chrono::milliseconds patience{many_threads_.load(std::memory_order_relaxed) ? 10000 : 200};
+  if (running_ == 0 && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
   if (running_ == 0)
     throw deadlock("ferry: deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" +
                    describe());
@@ -160,6 +219,8 @@ std::string scheduler::describe() const {
     if (!head.name.empty()) text += " '" + std::string(head.name) + "'";
     for (const auto& s : head.needs)
       if (!s->fired) text += ", waits for " + s->who;
+    if (head.together)
+      text += " of " + std::to_string(head.together->streams) + " streams, which others have not reached";
     text += '\n';
   }
   return text;
@@ -171,7 +232,11 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
     sticky = "ferry: simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
   for (const auto& q : queues_) {
     if (q->device != device) continue;
-    for (operation& op : q->pending) fire(op);
+    for (operation& op : q->pending) {
+      fire(op);
+      if (op.together && op.together->broken.empty())
+        op.together->broken = "device " + std::to_string(device) + " failed";
+    }
     q->pending.clear();
   }
   sweep();

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ferry/core/backend.hpp"
 #include "ferry/core/sim_options.hpp"
 
 namespace ferry::sim {
@@ -30,6 +31,7 @@ struct operation {
   std::function<void()> run = {};  // may be empty
   std::vector<std::shared_ptr<signal>> needs = {};
   std::shared_ptr<signal> fires = {};
+  std::shared_ptr<meeting> together = {};  // runs with the others of the meeting, when all are first
 };
 
 // A stream's work, or that of one node of a launched graph.
@@ -69,6 +71,8 @@ class scheduler {
   // Runs `op` after all of q on this thread; for the eager schedule. Throws device_error if it fails.
   // Without op: only waits for q.
   void run_now(lock& l, queue& q, const std::function<void()>& op);
+  // For the eager schedule: holds the meeting that is first in q if everybody is there.
+  void hold_if_ready(lock& l, queue& q);
   // After submissions: runs some, as lazily as the seed says. Under pressure (polling, allocation): a few.
   void run_lazily(lock& l);
   void run_few(lock& l);
@@ -90,8 +94,10 @@ class scheduler {
   bool step(lock& l);
   void pause(lock& l, std::string_view waiter);
   void run(lock& l, queue& q, const std::function<void()>& op);
+  void hold(lock& l, const std::shared_ptr<meeting>& m);
   void sweep();
-  static bool is_ready(const operation& op);
+  bool is_ready(const operation& op) const;
+  bool someone_may_come() const;
   static void fire(operation& op);
   std::string describe() const;
 

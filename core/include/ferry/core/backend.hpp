@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -137,6 +138,15 @@ struct host_kernel {
 
 class pool_backend;
 
+// One operation of several streams, as collectives are: it waits in each of them, and runs once, when it is the first of
+// all. Streams that come to several meetings in different orders wait for each other forever.
+struct meeting {
+  std::string name;
+  std::size_t streams = 0;     // how many take part
+  std::function<void()> body;  // must not call ferry or the driver
+  std::string broken = {};     // the backend's own: why it can never be held
+};
+
 class backend {
  public:
   virtual ~backend() = default;
@@ -205,6 +215,8 @@ class backend {
   // Simulator only: the CUDA backend launches from code that nvcc compiled, then calls check_launch.
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
   virtual void check_launch(native_stream s, std::string_view kernel) = 0;
+  // Simulator only: the stream's part in a meeting, which touches `uses`, read during the call only.
+  virtual void meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses);
 
   // Unified memory
   virtual void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) = 0;
