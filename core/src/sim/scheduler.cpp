@@ -113,7 +113,7 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
 }
 
 // All parts of a meeting at once, or, if it can never be held, those that wait for it.
-void scheduler::hold(lock& l, const std::shared_ptr<meeting>& m) {
+void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
   std::vector<std::shared_ptr<queue>> present;
   for (const auto& q : queues_)
     if (!q->busy && !q->pending.empty() && q->pending.front().together == m) present.push_back(q);

@@ -94,7 +94,7 @@ class scheduler {
   bool step(lock& l);
   void pause(lock& l, std::string_view waiter);
   void run(lock& l, queue& q, const std::function<void()>& op);
-  void hold(lock& l, const std::shared_ptr<meeting>& m);
+  void hold(lock& l, std::shared_ptr<meeting> m);  // a copy: its entries go
   void sweep();
   bool is_ready(const operation& op) const;
   bool someone_may_come() const;

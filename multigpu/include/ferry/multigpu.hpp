@@ -1,6 +1,7 @@
 // Everything of ferry::multigpu: several devices as one, and what is spread over them.
 #pragma once
 #include "ferry/core.hpp"
+#include "ferry/multigpu/collectives.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_loop.hpp"

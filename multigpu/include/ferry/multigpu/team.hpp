@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,9 @@
 namespace ferry {
 
 class transport;  // what carries bytes between the processes of a team
+namespace detail {
+struct team_link;  // what collectives keep with a team
+}
 
 // Rows [begin, end) that a member of a team owns.
 struct part {
@@ -70,6 +74,9 @@ class team {
 
   bool operator==(const team&) const = default;
 
+  // For collectives: made at first use.
+  detail::team_link& link() const;
+
  private:
   struct local_member {
     ferry::stream own, side;
@@ -80,6 +87,8 @@ class team {
     std::size_t first = 0, size = 0;
     std::shared_ptr<transport> wire;
     std::shared_ptr<submitters> threads;  // null: by the caller
+    std::mutex linking;
+    std::shared_ptr<detail::team_link> link;
   };
   const local_member& local(std::size_t member) const;
   std::shared_ptr<state> state_;

@@ -1,0 +1,218 @@
+// Several collectives in one submission.
+#pragma once
+#include <concepts>
+#include <span>
+#include <vector>
+
+#include "ferry/core/arguments.hpp"
+#include "ferry/core/scalar.hpp"
+#include "ferry/multigpu/team.hpp"
+#include "ferry/multigpu/transport.hpp"
+
+namespace ferry {
+
+namespace detail {
+
+template <class Op>
+concept operation = is_collective_operation<std::remove_cvref_t<Op>>;
+
+// What one member gives to a collective, without its type.
+struct collective_argument {
+  const allocation_ref* owner = nullptr;
+  std::byte* data = nullptr;
+  std::size_t count = 0;
+  bool contiguous = true;
+};
+
+template <class A>
+decltype(auto) array_of(A& a) {
+  if constexpr (requires { a.as_array(); })  // a scalar
+    return (a.as_array());
+  else
+    return (a);
+}
+template <class A>
+using value_of = typename std::remove_cvref_t<decltype(array_of(std::declval<A&>()))>::value_type;
+
+template <class A>
+collective_argument argument_of(A& given) {
+  auto& a = array_of(given);
+  using T = std::remove_const_t<typename std::remove_cvref_t<decltype(a)>::value_type>;
+  return {&a.owner(), reinterpret_cast<std::byte*>(const_cast<T*>(a.unsynchronized_data())), a.size(),
+          a.is_contiguous()};
+}
+// The same for what will be written.
+template <class A>
+collective_argument written(A& given) {
+  auto& a = array_of(given);
+  static_assert(!std::is_const_v<std::remove_reference_t<decltype(a)>> &&
+                    !std::is_const_v<typename std::remove_cvref_t<decltype(a)>::element_type>,
+                "a collective writes this array, and it is const");
+  return argument_of(given);
+}
+
+template <class Values>
+auto arguments_of(const Values& values) {
+  std::vector<collective_argument> all;
+  all.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) all.push_back(argument_of(values[i]));
+  return all;
+}
+template <class Values>
+auto written_by(Values& values) {
+  std::vector<collective_argument> all;
+  all.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) all.push_back(written(values[i]));
+  return all;
+}
+template <class Values>
+using element_of = value_of<decltype(std::declval<Values&>()[0])>;
+
+}  // namespace detail
+
+// Collects operations, and gives all of them to the streams at once: a library may run them together, so none may use
+// what another one writes. Free functions of the same names are groups of one; see collectives.hpp for what each does.
+// What throws leaves the group as it was.
+//
+//   fr::collective_group g(gpus);
+//   g.all_reduce(norms, fr::plus{}).send(edge, 0, 1).receive(halo, 1, 0).submit();
+class collective_group {
+ public:
+  explicit collective_group(const team& t) : team_(t) {}
+
+  template <class Values, class Op>
+  collective_group& all_reduce(Values&& values, const Op& op) {
+    return all_reduce(values, values, op);
+  }
+  template <class From, class To, class Op>
+  collective_group& all_reduce(const From& from, To&& to, const Op& op) {
+    return add({collective_kind::all_reduce, 0}, types<From, To>(op), detail::arguments_of(from),
+               detail::written_by(to));
+  }
+  template <class Values, class Op>
+  collective_group& reduce(Values&& values, const Op& op, std::size_t root) {
+    const auto all = detail::written_by(values);
+    const std::size_t here = place_of(root);
+    return add({collective_kind::reduce, root}, types<Values, Values>(op), all,
+               here < all.size() ? std::vector{all[here]} : std::vector<detail::collective_argument>());
+  }
+  template <class From, class To, class Op>
+  collective_group& reduce(const From& from, To&& to, const Op& op, std::size_t root) {
+    return add({collective_kind::reduce, root}, types_of_one<From, To>(op), detail::arguments_of(from),
+               only_at(root, [&] { return detail::written(to); }));
+  }
+  template <class Values>
+  collective_group& broadcast(Values&& values, std::size_t root) {
+    const auto all = detail::written_by(values);
+    const std::size_t here = place_of(root);
+    return add({collective_kind::broadcast, root}, types<Values, Values>(),
+               here < all.size() ? std::vector{all[here]} : std::vector<detail::collective_argument>(), all);
+  }
+  template <class Values>
+  collective_group& all_gather(Values&& values) {
+    const auto all = detail::written_by(values);
+    return add({collective_kind::all_gather, 0}, types<Values, Values>(), own_shares(all, sizeof_element<Values>()),
+               all);
+  }
+  template <class From, class To>
+  collective_group& all_gather(const From& from, To&& to) {
+    return add({collective_kind::all_gather, 0}, types<From, To>(), detail::arguments_of(from), detail::written_by(to));
+  }
+  template <class Values, class Op>
+  collective_group& reduce_scatter(Values&& values, const Op& op) {
+    const auto all = detail::written_by(values);
+    return add({collective_kind::reduce_scatter, 0}, types<Values, Values>(op), all,
+               own_shares(all, sizeof_element<Values>()));
+  }
+  template <class From, class To, class Op>
+  collective_group& reduce_scatter(const From& from, To&& to, const Op& op) {
+    return add({collective_kind::reduce_scatter, 0}, types<From, To>(op), detail::arguments_of(from),
+               detail::written_by(to));
+  }
+  template <class From, class To>
+  collective_group& all_to_all(const From& from, To&& to) {
+    return add({collective_kind::all_to_all, 0}, types<From, To>(), detail::arguments_of(from), detail::written_by(to));
+  }
+  template <class From, class To>
+  collective_group& gather(const From& from, To&& to, std::size_t root) {
+    return add({collective_kind::gather, root}, types_of_one<From, To>(), detail::arguments_of(from),
+               only_at(root, [&] { return detail::written(to); }));
+  }
+  template <class From, class To>
+  collective_group& scatter(const From& from, To&& to, std::size_t root) {
+    return add({collective_kind::scatter, root}, types_of_one<To, From>(),
+               only_at(root, [&] { return detail::argument_of(from); }), detail::written_by(to));
+  }
+  // One array goes from one member, which is of this process, to another rank, which receives it. Sends and receives of
+  // one pair of ranks meet in the order of their calls. Those between members of one process belong into one group.
+  template <class View>
+  collective_group& send(const View& v, std::size_t from, std::size_t to) {
+    return exchange(collective_kind::send, type_of<detail::value_of<View>>(), detail::argument_of(v), from, to);
+  }
+  template <class View>
+  collective_group& receive(View&& v, std::size_t to, std::size_t from) {
+    return exchange(collective_kind::receive, type_of<detail::value_of<View>>(), detail::written(v), to, from);
+  }
+
+  // Gives it all to the streams; the group is empty again. See collectives.hpp for blocking and errors.
+  void submit();
+
+ private:
+  struct what {
+    collective_kind kind;
+    std::size_t root;
+  };
+  struct of_type {
+    element_type type = element_type::bytes;
+    std::size_t element_bytes = 1;
+    reduction op = reduction::sum;
+  };
+  template <class T>
+  static of_type type_of() {
+    return {detail::element_type_of<std::remove_const_t<T>>(), sizeof(T), reduction::sum};
+  }
+  template <class T, class Op>
+  static of_type type_of(const Op& op) {
+    return {detail::element_type_of<std::remove_const_t<T>>(), sizeof(T),
+            detail::reduction_of<std::remove_const_t<T>>(op)};
+  }
+  template <class From, class To, class... Op>
+  static of_type types(const Op&... op) {
+    static_assert(std::is_same_v<detail::element_of<From>, detail::element_of<To>>,
+                  "a collective moves elements as they are: both sides must have the same type");
+    return type_of<detail::element_of<From>>(op...);
+  }
+  template <class Several, class One, class... Op>
+  static of_type types_of_one(const Op&... op) {
+    static_assert(std::is_same_v<detail::element_of<Several>, detail::value_of<One>>,
+                  "a collective moves elements as they are: both sides must have the same type");
+    return type_of<detail::element_of<Several>>(op...);
+  }
+  template <class Values>
+  static constexpr std::size_t sizeof_element() {
+    return sizeof(detail::element_of<Values>);
+  }
+  template <class Make>
+  std::vector<detail::collective_argument> only_at(std::size_t root, Make make) const {
+    if (place_of(root) >= local_size()) return {};
+    return {make()};
+  }
+
+  std::size_t local_size() const;
+  // Of a rank, among the members of this process; a large number for others.
+  std::size_t place_of(std::size_t rank) const;
+  std::vector<detail::collective_argument> own_shares(std::vector<detail::collective_argument> all,
+                                                      std::size_t element_bytes) const;
+  collective_group& add(what w, of_type t, std::span<const detail::collective_argument> from,
+                        std::span<const detail::collective_argument> to);
+  collective_group& exchange(collective_kind kind, of_type t, const detail::collective_argument& v, std::size_t member,
+                             std::size_t other);
+  collective_buffer checked(const what& w, const detail::collective_argument& a, const of_type& t, std::size_t member,
+                            std::size_t count) const;
+
+  const team& team_;
+  std::vector<collective_call> calls_;
+  std::vector<allocation_ref> keep_;  // alive until they are submitted
+};
+
+}  // namespace ferry

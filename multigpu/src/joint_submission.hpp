@@ -1,0 +1,50 @@
+// What the transports that work on streams have in common: one ordered submission to the streams of several members.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "ferry/multigpu/transport.hpp"
+
+namespace ferry::detail {
+
+// What each member's calls touch.
+class joint_uses {
+ public:
+  explicit joint_uses(std::span<const collective_call> calls);
+  // Members that take part, in order.
+  struct member {
+    std::size_t place;
+    std::size_t begin, end;  // of uses()
+  };
+  std::span<const member> members() const { return members_; }
+  std::span<access> uses(const member& m) { return {uses_.data() + m.begin, m.end - m.begin}; }
+
+ private:
+  std::vector<member> members_;
+  std::vector<access> uses_;
+};
+
+// Calls give(uses) when all streams of the taking part members are ordered behind what the calls touch.
+template <class Give>
+void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give);
+
+}  // namespace ferry::detail
+
+#include "ferry/core/operation.hpp"
+
+namespace ferry::detail {
+
+template <class Give>
+void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give) {
+  joint_uses all(calls);
+  std::vector<joint_guard::part> parts;
+  parts.reserve(all.members().size());
+  for (const joint_uses::member& m : all.members()) {
+    need_access(streams[m.place], all.uses(m), reach::by_copy);
+    parts.push_back({&streams[m.place].line(), all.uses(m)});
+  }
+  joint_guard guard(parts);
+  give(all);
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,94 @@
+#if defined(FERRY_HAS_NCCL)
+#include "communicators.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "ferry/core/operation.hpp"
+
+namespace ferry::nccl {
+
+communicators::communicators(const std::vector<int>& devices)
+    : nccl_(library::get()),
+      devices_(devices),
+      comms_(devices.size()) {
+  const detail::current_device_scope keep(machine::current(), devices.front());
+  nccl_.check(nccl_.init_all(comms_.data(), static_cast<int>(devices.size()), devices.data()),
+              "setting up communication between the devices of a team");
+}
+
+communicators::communicators(const std::vector<int>& devices, std::size_t first, std::size_t ranks, const unique_id& id)
+    : nccl_(library::get()),
+      devices_(devices),
+      comms_(devices.size()) {
+  static_assert(sizeof(ncclUniqueId) == sizeof(unique_id));
+  ncclUniqueId native;
+  std::memcpy(&native, id.data(), sizeof native);
+  const std::string what = "setting up communication between the processes of a team";
+  const detail::current_device_scope keep(machine::current(), devices.front());
+  nccl_.check(nccl_.group_start(), what);
+  ncclResult_t bad = ncclSuccess;
+  for (std::size_t m = 0; m < devices.size() && bad == ncclSuccess; ++m) {
+    machine::current().verbs().exchange_current_device(devices[m]);
+    bad = nccl_.init_rank(&comms_[m], static_cast<int>(ranks), native, static_cast<int>(first + m));
+  }
+  const ncclResult_t end = nccl_.group_end();
+  nccl_.check(bad, what);
+  nccl_.check(end, what);
+}
+
+bool communicators::has_failed() {
+  if (!why_.empty()) return true;
+  for (const ncclComm_t c : comms_) {
+    ncclResult_t state = ncclSuccess;
+    if (nccl_.async_error(c, &state) == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) continue;
+    std::string text = std::string("NCCL reports: ") + nccl_.error_string(state);
+    if (nccl_.last_error) text += std::string(" (") + nccl_.last_error(c) + ")";
+    abort(text);
+    return true;
+  }
+  return false;
+}
+
+void communicators::abort(const std::string& why) {
+  if (why_.empty()) why_ = why;
+  for (ncclComm_t& c : comms_)
+    if (c) nccl_.abort(std::exchange(c, nullptr));
+}
+
+namespace {
+
+struct stock_type {
+  std::mutex mutex;
+  std::multimap<std::vector<int>, std::unique_ptr<communicators>> kept;
+};
+stock_type& stock() {
+  static auto& s = *new stock_type;  // never destroyed
+  return s;
+}
+
+}  // namespace
+
+std::unique_ptr<communicators> take_from_stock(const std::vector<int>& devices) {
+  {
+    std::lock_guard lock(stock().mutex);
+    if (const auto found = stock().kept.find(devices); found != stock().kept.end())
+      return std::move(stock().kept.extract(found).mapped());
+  }
+  return std::make_unique<communicators>(devices);
+}
+
+void give_to_stock(std::unique_ptr<communicators> c) noexcept {
+  if (!c->why().empty()) return;
+  try {
+    std::lock_guard lock(stock().mutex);
+    auto key = c->devices();
+    stock().kept.emplace(std::move(key), std::move(c));
+  } catch (...) {
+    (void)c.release();
+  }
+}
+
+}  // namespace ferry::nccl
+#endif

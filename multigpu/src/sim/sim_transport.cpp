@@ -1,0 +1,38 @@
+#include "sim_transport.hpp"
+
+#include "ferry/core/error.hpp"
+#include "joint_submission.hpp"
+
+namespace ferry::sim {
+namespace {
+
+class sim_transport final : public transport {
+ public:
+  explicit sim_transport(const rank_layout& team) : ranks_(team.ranks) {}
+  std::string_view name() const override { return "sim"; }
+
+  // One meeting of all streams that take part. The calls are copied: they run when the last stream has come.
+  void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
+    backend& verbs = machine::current().verbs();
+    auto all = std::make_shared<meeting>();
+    all->name = calls.size() > ranks_ ? "a group of collectives" : name_of(calls.front().kind);
+    all->body = [kept = std::vector(calls.begin(), calls.end()), ranks = ranks_] { run_calls(kept, ranks); };
+    detail::submit_jointly(calls, streams, [&](detail::joint_uses& joint) {
+      all->streams = joint.members().size();
+      for (const auto& m : joint.members()) {
+        std::vector<kernel_use> touched;
+        for (const access& a : joint.uses(m)) touched.push_back({a.where.begin, a.where.size(), !a.write, a.write});
+        verbs.meet(streams[m.place].line().stream(), all, touched);
+      }
+    });
+  }
+
+ private:
+  const std::size_t ranks_;
+};
+
+}  // namespace
+
+std::shared_ptr<transport> make_transport(const rank_layout& team) { return std::make_shared<sim_transport>(team); }
+
+}  // namespace ferry::sim
