@@ -40,6 +40,11 @@ class team {
   team(std::span<const ferry::device> local, std::size_t first, std::size_t size, std::shared_ptr<transport> wire);
   // All devices of this machine.
   static team all();
+  // All devices of all processes that mpirun started, in the order of processes; for a program that was started alone,
+  // all(). The devices of a machine are dealt out to its processes in order, unless the launcher gave each its own. Every
+  // process makes this call, and waits for the others. Throws not_supported (no MPI, no NCCL), invalid_argument (more
+  // processes than GPUs), process_error.
+  static team world();
 
   // Members in all processes; how many of them are local, and which is the first of these.
   std::size_t size() const { return state_->size; }

@@ -27,6 +27,8 @@ enum class collective_kind : std::uint8_t {
   receive
 };
 const char* name_of(collective_kind k);
+// Whether it is between two ranks only.
+inline bool is_exchange(collective_kind k) { return k == collective_kind::send || k == collective_kind::receive; }
 
 // Contiguous elements of one member.
 struct collective_buffer {

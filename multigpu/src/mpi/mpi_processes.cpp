@@ -1,0 +1,244 @@
+#if defined(FERRY_HAS_MPI)
+#include "mpi_processes.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "ferry/core/error.hpp"
+#include "ferry/multigpu/process_error.hpp"
+
+namespace ferry::mpi {
+namespace {
+
+constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one message
+// How long a process that has ended may be waited for: what it sent before is still on its way.
+constexpr std::chrono::seconds last_words{2};
+
+std::chrono::steady_clock::duration patience() {
+  const char* given = std::getenv("FERRY_COLLECTIVE_TIMEOUT");
+  if (!given) return std::chrono::minutes(10);
+  const std::string text = given;
+  if (text == "off") return {};
+  char* end = nullptr;
+  const double seconds = std::strtod(given, &end);
+  if (text.empty() || *end != 0 || !(seconds > 0))
+    throw parse_error("FERRY_COLLECTIVE_TIMEOUT is '" + text + "': it must be a number of seconds above 0, or off");
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+int to_int(std::size_t n) { return static_cast<int>(n); }
+
+std::string error_text(int code) {
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return std::string(text, static_cast<std::size_t>(length));
+}
+
+}  // namespace
+
+mpi_processes::mpi_processes() : patience_(patience()) {
+  int flag = 0;
+  MPI_Initialized(&flag);
+  if (!flag) {
+    int provided = 0;
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
+    is_ours_ = true;
+  }
+  // Communicators of ferry's own: nothing is mixed up with the program's messages.
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &data_), "MPI_Comm_dup");
+  check(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
+  MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(notes_, MPI_ERRORS_RETURN);
+  int rank = 0, size = 1, local_rank = 0, local_size = 1;
+  MPI_Comm_rank(data_, &rank);
+  MPI_Comm_size(data_, &size);
+  MPI_Comm here = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(data_, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
+  MPI_Comm_rank(here, &local_rank);
+  MPI_Comm_size(here, &local_size);
+  MPI_Comm_free(&here);
+  rank_ = static_cast<std::size_t>(rank), size_ = static_cast<std::size_t>(size);
+  local_rank_ = static_cast<std::size_t>(local_rank), local_size_ = static_cast<std::size_t>(local_size);
+  left_.assign(size_, false);
+}
+
+void mpi_processes::check(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  throw process_error("MPI: " + std::string(what) + " failed in process " + std::to_string(rank_) + ": " +
+                      error_text(code));
+}
+
+void mpi_processes::listen() {
+  for (;;) {
+    int there = 0;
+    MPI_Status from;
+    if (MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, notes_, &there, &from) != MPI_SUCCESS || !there) return;
+    note n{};
+    MPI_Recv(&n, sizeof n, MPI_BYTE, from.MPI_SOURCE, from.MPI_TAG, notes_, MPI_STATUS_IGNORE);
+    if (from.MPI_TAG == static_cast<int>(news::failed)) {
+      if (trouble_.empty()) trouble_ = "process " + std::to_string(from.MPI_SOURCE) + " failed: " + n.text;
+    } else {
+      if (std::find(left_.begin(), left_.end(), true) == left_.end()) first_left_ = clock::now();
+      left_[static_cast<std::size_t>(from.MPI_SOURCE)] = true;
+    }
+  }
+}
+
+void mpi_processes::tell_all(news what, const std::string& text) noexcept {
+  try {
+    note& n = sent_.emplace_back();
+    std::strncpy(n.text, text.c_str(), sizeof n.text - 1);
+    for (std::size_t p = 0; p < size_; ++p) {
+      if (p == rank_) continue;
+      MPI_Request request;
+      if (MPI_Isend(&n, sizeof n, MPI_BYTE, to_int(p), static_cast<int>(what), notes_, &request) == MPI_SUCCESS)
+        MPI_Request_free(&request);
+    }
+  } catch (...) {
+  }
+}
+
+std::string mpi_processes::missing(const std::vector<piece>& pending) const {
+  std::vector<std::size_t> who;
+  for (const piece& p : pending)
+    if (p.request != MPI_REQUEST_NULL) who.push_back(p.process);
+  std::sort(who.begin(), who.end());
+  who.erase(std::unique(who.begin(), who.end()), who.end());
+  std::string text = who.size() == 1 ? "process " : "processes ";
+  for (std::size_t i = 0; i < who.size(); ++i) text += (i ? ", " : "") + std::to_string(who[i]);
+  return text;
+}
+
+// Why waiting longer is in vain.
+void mpi_processes::check_well(std::string_view what, const std::vector<piece>& pending, clock::time_point since) {
+  listen();
+  if (!trouble_.empty())
+    throw process_error(trouble_ + ". Process " + std::to_string(rank_) + " was in " + std::string(what));
+  const auto now = clock::now();
+  const std::string in = " in " + std::string(what) + " for " + missing(pending);
+  const bool one_left = std::any_of(pending.begin(), pending.end(),
+                                    [&](const piece& p) { return p.request != MPI_REQUEST_NULL && left_[p.process]; });
+  if (one_left && now - std::max(first_left_, since) > last_words)
+    fail("process " + std::to_string(rank_) + " waited" + in + ", which ended without taking part");
+  else if (patience_ != clock::duration{} && now - since > patience_)
+    fail("process " + std::to_string(rank_) + " waited " +
+         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - since).count()) + " s" + in +
+         ", which did not take part (FERRY_COLLECTIVE_TIMEOUT sets the limit)");
+  if (!trouble_.empty()) throw process_error(trouble_);
+}
+
+// Receives must not write any more when their memory goes.
+void mpi_processes::give_up(std::vector<piece>& pending) noexcept {
+  for (piece& p : pending)
+    if (p.request != MPI_REQUEST_NULL) {
+      MPI_Cancel(&p.request);
+      MPI_Request_free(&p.request);
+    }
+}
+
+void mpi_processes::exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) {
+  std::lock_guard lock(mutex_);
+  std::vector<piece> pending;
+  check_well(what, pending, clock::now());
+  try {
+    const auto each_piece = [&](auto* data, std::size_t bytes, auto post) {
+      for (std::size_t done = 0; done < bytes; done += most_bytes)
+        post(data + done, to_int(std::min(most_bytes, bytes - done)));
+    };
+    for (const incoming& m : in)
+      each_piece(m.data, m.bytes, [&](std::byte* p, int n) {
+        pending.push_back({m.process, MPI_REQUEST_NULL});
+        check(MPI_Irecv(p, n, MPI_BYTE, to_int(m.process), m.tag, data_, &pending.back().request), "MPI_Irecv");
+      });
+    for (const outgoing& m : out)
+      each_piece(m.data, m.bytes, [&](const std::byte* p, int n) {
+        pending.push_back({m.process, MPI_REQUEST_NULL});
+        check(MPI_Isend(p, n, MPI_BYTE, to_int(m.process), m.tag, data_, &pending.back().request), "MPI_Isend");
+      });
+    const auto since = clock::now();
+    for (std::size_t round = 1;; ++round) {
+      bool all = true;
+      for (piece& p : pending) {
+        if (p.request == MPI_REQUEST_NULL) continue;
+        int done = 0;
+        check(MPI_Test(&p.request, &done, MPI_STATUS_IGNORE), "a message");
+        all = all && done;
+      }
+      if (all) return;
+      if (round % 64 == 0) check_well(what, pending, since);
+      if (round > 256) std::this_thread::yield();
+    }
+  } catch (const process_error& e) {
+    give_up(pending);
+    fail(e.what());
+    throw;
+  }
+}
+
+void mpi_processes::fail(const std::string& why) noexcept {
+  std::lock_guard lock(mutex_);
+  if (!trouble_.empty()) return;
+  try {
+    trouble_ = why;
+  } catch (...) {
+  }
+  tell_all(news::failed, why);
+}
+
+std::string mpi_processes::trouble() {
+  std::lock_guard lock(mutex_);
+  listen();
+  return trouble_;
+}
+
+void mpi_processes::leave() noexcept {
+  int over = 0;
+  MPI_Finalized(&over);
+  if (over) return;
+  constexpr std::chrono::seconds grace{3};  // for the others to say what they have to say
+  std::lock_guard lock(mutex_);
+  tell_all(news::left, "");
+  left_[rank_] = true;
+  auto since = clock::now();
+  bool failed = false;
+  while (std::find(left_.begin(), left_.end(), false) != left_.end()) {
+    listen();
+    if (!failed && !trouble_.empty()) failed = true, since = clock::now();
+    if (failed && clock::now() - since > grace) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  if (!trouble_.empty()) {
+    std::fprintf(stderr, "ferry: process %zu ends all: %s\n", rank_, trouble_.c_str());
+    std::fflush(nullptr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  if (is_ours_) MPI_Finalize();
+}
+
+}  // namespace ferry::mpi
+
+namespace ferry {
+namespace {
+
+mpi::mpi_processes* all_processes = nullptr;
+
+}  // namespace
+
+processes* processes::world() {
+  static const bool made = [] {
+    int started = 0;
+    MPI_Initialized(&started);
+    if (!started && !started_by_a_launcher()) return false;
+    all_processes = new mpi::mpi_processes;  // never destroyed: programs may talk until they end
+    std::atexit([] { all_processes->leave(); });
+    return true;
+  }();
+  return made ? all_processes : nullptr;
+}
+
+}  // namespace ferry
+#endif

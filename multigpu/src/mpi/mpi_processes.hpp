@@ -1,0 +1,57 @@
+// Processes that talk by MPI. Only here and in the sources beside it are MPI's headers included.
+#pragma once
+#include <mpi.h>
+
+#include <chrono>
+#include <list>
+#include <mutex>
+
+#include "processes.hpp"
+
+namespace ferry::mpi {
+
+class mpi_processes final : public processes {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  mpi_processes();
+  std::size_t rank() const override { return rank_; }
+  std::size_t size() const override { return size_; }
+  std::size_t local_rank() const override { return local_rank_; }
+  std::size_t local_size() const override { return local_size_; }
+  void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) override;
+  void fail(const std::string& why) noexcept override;
+  std::string trouble() override;
+
+  // At the end of the program: waits for the others to come to theirs, and ends MPI; if something failed, ends all.
+  void leave() noexcept;
+
+ private:
+  enum class news : int { failed = 1, left = 2 };
+  struct note {
+    char text[500];
+  };
+  // One message, or a piece of one: MPI counts in int.
+  struct piece {
+    std::size_t process;
+    MPI_Request request;
+  };
+  void listen();  // takes notes that have come
+  void tell_all(news what, const std::string& text) noexcept;
+  void check(int code, const char* what);
+  void check_well(std::string_view what, const std::vector<piece>& pending, clock::time_point since);
+  std::string missing(const std::vector<piece>& pending) const;
+  void give_up(std::vector<piece>& pending) noexcept;
+
+  std::recursive_mutex mutex_;  // one thread at a time talks
+  MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;
+  bool is_ours_ = false;  // MPI was started here
+  std::size_t rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+  clock::duration patience_{};  // zero: endless
+  std::string trouble_;
+  std::vector<bool> left_;
+  clock::time_point first_left_{};
+  std::list<note> sent_;  // must live until MPI has sent them
+};
+
+}  // namespace ferry::mpi

@@ -1,0 +1,24 @@
+// Collectives between processes on CPUs, by messages.
+#pragma once
+#include "ferry/multigpu/transport.hpp"
+#include "processes.hpp"
+
+namespace ferry::mpi {
+
+// The calling thread waits until the arguments are ready, and until the other processes have come. Arrays in device memory
+// go through pinned memory. `all` must outlive the transport.
+std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all);
+
+// Which process has which ranks: process p those from first[p] up to first[p + 1].
+struct rank_table {
+  std::vector<std::size_t> first;
+  rank_table(const rank_layout& team, processes& all);
+  std::size_t processes() const { return first.size() - 1; }
+  std::size_t members(std::size_t p) const { return first[p + 1] - first[p]; }
+  std::size_t process_of(std::size_t rank) const;
+};
+
+// Compares what all processes are about to call. Throws invalid_argument, in all of them, when it is not the same.
+void need_same_calls(std::span<const collective_call> calls, const rank_table& ranks, processes& all);
+
+}  // namespace ferry::mpi

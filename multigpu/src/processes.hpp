@@ -1,0 +1,56 @@
+// The processes of a program, and how they talk: the seam to MPI.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ferry {
+
+class processes {
+ public:
+  // Bytes to or from another process. Those of one pair of processes and one tag arrive in order.
+  struct outgoing {
+    std::size_t process;
+    int tag;
+    const std::byte* data;
+    std::size_t bytes;
+  };
+  struct incoming {
+    std::size_t process;
+    int tag;
+    std::byte* data;
+    std::size_t bytes;
+  };
+  static constexpr int usual_tag = 1;  // of what all processes do together; above: of pairs of members
+
+  virtual ~processes() = default;
+  virtual std::size_t rank() const = 0;
+  virtual std::size_t size() const = 0;
+  // Among the processes of this machine.
+  virtual std::size_t local_rank() const = 0;
+  virtual std::size_t local_size() const = 0;
+
+  // Sends and receives, all at once. Blocks until everything has gone and come. Throws process_error when one of the
+  // others failed, ended, or did not come in time; `what` says for the text what was done.
+  virtual void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) = 0;
+  // Tells all others why they will wait in vain for this one; nothing can be exchanged from here on.
+  virtual void fail(const std::string& why) noexcept = 0;
+  // Why nothing can be exchanged any more, looked up now; empty while all is well.
+  virtual std::string trouble() = 0;
+
+  // Every process' bytes, in the order of ranks; the same number from each.
+  std::vector<std::byte> all_gather(std::span<const std::byte> mine, std::string_view what);
+  // Those of one process to all.
+  void broadcast(std::span<std::byte> bytes, std::size_t root, std::string_view what);
+
+  // Those that mpirun started; null for a program that was started alone. The first call starts MPI, unless the program
+  // has. Throws not_supported in a build without MPI.
+  static processes* world();
+};
+
+// Whether the environment is that of mpirun, srun or mpiexec.
+bool started_by_a_launcher();
+
+}  // namespace ferry
