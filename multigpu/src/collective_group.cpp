@@ -91,11 +91,11 @@ collective_buffer collective_group::checked(const what& w, const detail::collect
   if (!*a.owner) return {};
   allocation& of = a.owner->get();
   if (!a.contiguous)
-    throw invalid_argument(who + (of.name.empty() ? "" : " ('" + of.name + "')") +
+    throw invalid_argument(who + (of.name.empty() ? "" : " ('" + of.name.get() + "')") +
                            " is strided, and collectives move contiguous elements: clone() it, or copy it to an array");
   const rank_layout& l = team_.link().layout;
   if (of.kind == memory_kind::device && of.device != l.members[member].index())
-    throw invalid_argument(who + (of.name.empty() ? "" : " ('" + of.name + "')") + " lies on device " +
+    throw invalid_argument(who + (of.name.empty() ? "" : " ('" + of.name.get() + "')") + " lies on device " +
                            std::to_string(of.device) + ", and the member is device " +
                            std::to_string(l.members[member].index()) +
                            ": give one array for each member, in the team's order");
