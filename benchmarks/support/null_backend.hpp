@@ -56,6 +56,9 @@ class null_backend final : public ferry::backend {
   void launch(ferry::native_stream, const ferry::host_kernel&) override {}
   void check_launch(ferry::native_stream, std::string_view) override {}
   void prefetch(ferry::native_stream, void*, std::size_t, ferry::memory_location) override {}
+  void prefetch_many(ferry::native_stream, std::span<const ferry::page_move>, bool) override {}
+  void discard(ferry::native_stream, void*, std::size_t) override {}
+  std::optional<ferry::memory_location> prefetched_to(const void*, std::size_t) const override { return {}; }
   void advise(void*, std::size_t, ferry::memory_advice, ferry::memory_location) override {}
 
   void begin_capture(ferry::native_stream) override {}

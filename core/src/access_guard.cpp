@@ -9,6 +9,7 @@
 
 #include "capture.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
@@ -237,10 +238,14 @@ bool uses_are_over(allocation& what, byte_range where, bool write) {
                      [](const point& p) { return p.at != open_ticket && p.by->poll(p.at); });
 }
 
-host_access_state wait_for_host_access(allocation& what, byte_range where, bool write) {
+host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
   refuse_inside_submission("touch an array from the CPU");
+  const bool write = mode != access_mode::in;
   access use{&what, where, write};
   if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
+  if (what.kind == memory_kind::unified)
+    if (access_policy* p = machine::current().policy())
+      p->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   return wait_for_uses(what.log, where, write);
 }
 

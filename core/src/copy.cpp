@@ -84,7 +84,7 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
     return copy_elements(&s, to, from, shape);
   }
   access_list<1> uses;
-  uses.add(*to.owner, to.bytes, true);
+  uses.add(*to.owner, to.bytes, true, to.contiguous);
   machine& m = machine::current();
   const auto give = [&](native_stream n) { m.verbs().fill_strided(n, {to.data, to.stride_bytes}, shape, element); };
   if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, give);

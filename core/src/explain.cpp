@@ -21,6 +21,7 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   std::ostringstream out;
   out << "  bytes " << (bytes.begin - a.begin) << " to " << (bytes.end - a.begin) << " of a block of " << a.bytes
       << " in the pool of " << kind_name(a.kind) << " memory of device " << a.device << '\n';
+  if (access_policy* p = machine::current().policy(); p && a.kind == memory_kind::unified) out << p->explain(a);
   std::lock_guard lock(a.log);
   std::size_t pending = 0;
   for (const logged_use& u : a.log.uses()) {

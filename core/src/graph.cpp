@@ -3,6 +3,7 @@
 #include "capture.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/operation.hpp"
 #include "machine_registry.hpp"
 
 namespace ferry {
@@ -31,6 +32,7 @@ graph::~graph() = default;
 void graph::launch(stream_ref s) {
   for (const allocation_ref& r : state_->captured.keep) (void)r.get();
   std::vector<access> uses = state_->captured.uses;
+  detail::announce(machine::current(), s.line(), uses);
   {
     access_guard guard(s.line(), uses);
     machine::current().verbs().launch_graph(state_->captured.graph, s.line().stream());

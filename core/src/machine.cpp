@@ -25,6 +25,11 @@ pool_kind chosen_kind(pool_kind asked) {
   return text && *text ? parse_pool_kind(text) : pool_kind::split;
 }
 
+std::atomic<access_policy::maker>& current_maker() {
+  static std::atomic<access_policy::maker> m{nullptr};
+  return m;
+}
+
 }  // namespace
 
 machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
@@ -49,7 +54,11 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
       memory_.enroll(*pools_.back());
     }
   foreign_ = std::make_unique<foreign_memory>(*this);
+  if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
+  policy_.store(owned_policy_.get(), std::memory_order_relaxed);
 }
+
+access_policy::maker access_policy::exchange_maker(maker m) { return current_maker().exchange(m); }
 
 machine::~machine() {
   for (auto& p : pools_) memory_.dismiss(*p);

@@ -19,6 +19,16 @@ void need_access(stream_ref s, std::span<const access> uses, reach how) {
     if (a.what->kind == memory_kind::device) m.need_peer(s.line().device(), a.what->device);
     a.what->home->need_peer(s.line().device());
   }
+  if (how == reach::by_kernel) announce(m, s.line(), uses);
+}
+
+void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {
+  if (this_thread_state.capture || this_thread_state.submitting) return;  // refused, or told when the graph is launched
+  for (const access& a : uses) {
+    const access_mode mode = !a.write ? access_mode::in : a.whole ? access_mode::out : access_mode::inout;
+    if (a.what->kind == memory_kind::unified)
+      p.before_access({*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, {}});
+  }
 }
 
 }  // namespace ferry::detail

@@ -122,6 +122,27 @@ fr::array_argument<u32, 1> executor::inout(int slot, std::size_t lo, std::size_t
   return {p.owner, fr::mdspan<u32, 1>(p.data, fr::extents<1>{n}, {1}), {at, at + n * 4}, mode, true};
 }
 
+void executor::hint(u32 number) {
+  auto* a = std::get_if<fr::unified_array<u32>>(&arrays_[number % slots]->a);
+  if (!a || a->empty() || pointed_at_[number % slots]) return;
+  const std::size_t lo = number / 64 % a->size(), n = 1 + number / 4096 % (a->size() - lo);
+  const auto range = a->slice({lo, lo + n});
+  const fr::device d = fr::devices()[number / 1024 % fr::devices().size()];
+  const fr::stream_ref s = stream(static_cast<int>(number / 16 % shared_streams));
+  switch (number / 131072 % 10) {
+    case 0:
+    case 1: return fr::prefetch(s, range, d);
+    case 2: return fr::prefetch(s, range, fr::host);
+    case 3: return fr::prefetch(s, {{range, d}, {*a, fr::host}});
+    case 4: return fr::advise(range, fr::advice::read_mostly);
+    case 5: return fr::advise(range, fr::advice::unset_read_mostly);
+    case 6: return fr::advise(range, fr::advice::preferred_location, d);
+    case 7: return fr::advise(range, fr::advice::unset_preferred_location, d);
+    case 8: return fr::advise(range, fr::advice::accessed_by, d);
+    default: return fr::advise(range, fr::advice::unset_accessed_by, d);
+  }
+}
+
 bool executor::run(const step& s) {
   auto& y = arrays_[static_cast<std::size_t>(s.y)];
   const auto write = [&](fr::access_mode mode) { return inout(s.y, s.lo, s.n, mode); };
@@ -175,6 +196,7 @@ bool executor::run(const step& s) {
       break;
     case op::raw_take:
       if (!raw_is_possible(s)) break;
+      pointed_at_[static_cast<std::size_t>(s.y)] = pointed_at_[static_cast<std::size_t>(s.x)] = true;
       std::visit([&](auto& a) { (void)fr::pointer(a.slice({s.lo, s.lo + s.n}), stream(s.stream)); }, y->a);
       std::visit(
           [&](const auto& a) {
@@ -182,7 +204,10 @@ bool executor::run(const step& s) {
           },
           std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
       break;
-    case op::raw_launch: raw_launch(s); break;
+    case op::raw_launch:
+      raw_launch(s);
+      pointed_at_[static_cast<std::size_t>(s.y)] = pointed_at_[static_cast<std::size_t>(s.x)] = false;
+      break;
     case op::shard: shard(s); break;
     case op::temporary: temporary(s); break;
     case op::reduce: return reduce(s);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include <ferry/core.hpp>
+#include <ferry/unified.hpp>
 
 #include "race/program.hpp"
 
@@ -15,6 +15,8 @@ class executor {
  public:
   executor();
   ~executor();
+  // Moves, or advises about, pages of a unified array chosen by the number. Changes no contents.
+  void hint(u32 number);
   // False if the bytes that the step read are not what they must be.
   bool run(const step& s);
 
@@ -45,6 +47,7 @@ class executor {
   std::array<std::unique_ptr<any_array>, slots> arrays_;
   std::array<std::optional<ferry::stream>, 8> own_;
   std::array<ferry::native_stream, 2> foreign_{};
+  std::array<bool, slots> pointed_at_{};  // a raw pointer is out, and another stream's ask would close it
 };
 
 }  // namespace race

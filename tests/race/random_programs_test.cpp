@@ -8,7 +8,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <ferry/core/machine.hpp>
+#include <ferry/unified.hpp>
 
 #include "race/executor.hpp"
 
@@ -21,8 +21,21 @@ u32 number(const char* variable, u32 otherwise) {
   return text ? static_cast<u32>(std::stoul(text)) : otherwise;
 }
 
+// How pages of unified arrays move meanwhile. forced: by automatic migration with pages so small that every array has some.
+enum class moving { as_usual, staged, forced, by_hints };
+
+void prepare(moving how) {
+  if (how == moving::forced) {
+    ferry::migration_options tiny;
+    tiny.page = 64;
+    tiny.smallest_to_device = tiny.smallest_to_cpu = 4;
+    ferry::set_migration(tiny);
+  }
+  if (how == moving::by_hints) ferry::set_migration(ferry::migration::explicitly);
+}
+
 // What went wrong, or nothing.
-std::string run_program(u32 seed, int threads, int operations) {
+std::string run_program(u32 seed, int threads, int operations, moving how) {
   generator g(seed, threads, 3);
   const std::vector<phase> program = g.make(operations);
   executor machine;
@@ -31,6 +44,8 @@ std::string run_program(u32 seed, int threads, int operations) {
   const auto run = [&](const std::vector<step>& steps, const char* who) {
     for (std::size_t i = 0; i < steps.size() && !failed; ++i) {
       try {
+        if ((how == moving::forced || how == moving::by_hints) && threads == 1 && i >= slots)
+          machine.hint((seed * 31 + static_cast<u32>(i)) * 2654435761u);
         if (machine.run(steps[i])) continue;
         if (!failed.exchange(true))
           wrong = std::string(who) + ", step " + std::to_string(i) + ", operation " +
@@ -56,10 +71,11 @@ std::string run_program(u32 seed, int threads, int operations) {
 
 // Simulated: each seed on a machine of its own, whose pools are small so that blocks split and join all the time.
 // staged: where few devices or none are peers, and copies go through the CPU in several chunks each.
-std::string run_seed(u32 seed, int threads, const std::string& schedule, bool staged) {
+std::string run_seed(u32 seed, int threads, const std::string& schedule, moving how) {
   constexpr int operations = 300;
-  if (!ferry::machine::current().is_simulated()) return run_program(seed, threads, operations);
+  if (!ferry::machine::current().is_simulated()) return run_program(seed, threads, operations, how);
   const ferry::pool_options small{64, 1024, 4096};
+  const bool staged = how == moving::staged;
   const std::string peers = !staged ? "" : seed % 3 == 0 ? "peers=0-1;" : "peers=none;";
   ferry::simulation sim("devices=3;memory=64MiB;" + peers + "schedule=" + schedule, small);
   if (staged) {
@@ -73,7 +89,8 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, bool st
     o.multipath_chunk_bytes = 36;
     ferry::set_copy_options(o);
   }
-  std::string wrong = run_program(seed, threads, operations);
+  prepare(how);
+  std::string wrong = run_program(seed, threads, operations, how);
   if (wrong.empty() && sim.get().allocations() != 0) wrong = "arrays are left";
   for (const ferry::device d : ferry::devices())
     for (const auto kind : {ferry::memory_kind::device, ferry::memory_kind::unified, ferry::memory_kind::host}) {
@@ -85,12 +102,12 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, bool st
   return wrong;
 }
 
-void run_seeds(u32 count, int threads, bool random, bool staged = false) {
+void run_seeds(u32 count, int threads, bool random, moving how = moving::as_usual) {
   const u32 first = number("FERRY_TEST_FIRST_SEED", 0);
   count = number("FERRY_TEST_SEEDS", count);
   if (!ferry::machine::current().is_simulated() && count > 100) count = 100;
   for (u32 seed = first; seed < first + count; ++seed) {
-    const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager", staged);
+    const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager", how);
     BOOST_TEST(wrong.empty(), "seed " << seed << ": " << wrong);
     if (!wrong.empty()) return;  // one is enough; FERRY_TEST_FIRST_SEED repeats it
   }
@@ -104,7 +121,11 @@ BOOST_AUTO_TEST_CASE(eager) { run_seeds(50, 1, false); }
 BOOST_AUTO_TEST_CASE(one_thread) { run_seeds(1000, 1, true); }
 BOOST_AUTO_TEST_CASE(two_threads) { run_seeds(300, 2, true); }
 
-BOOST_AUTO_TEST_CASE(staged_one_thread) { run_seeds(400, 1, true, true); }
-BOOST_AUTO_TEST_CASE(staged_two_threads) { run_seeds(100, 2, true, true); }
+BOOST_AUTO_TEST_CASE(staged_one_thread) { run_seeds(400, 1, true, moving::staged); }
+BOOST_AUTO_TEST_CASE(staged_two_threads) { run_seeds(100, 2, true, moving::staged); }
+BOOST_AUTO_TEST_CASE(migrating_eager) { run_seeds(50, 1, false, moving::forced); }
+BOOST_AUTO_TEST_CASE(migrating) { run_seeds(500, 1, true, moving::forced); }
+BOOST_AUTO_TEST_CASE(migrating_two_threads) { run_seeds(150, 2, true, moving::forced); }
+BOOST_AUTO_TEST_CASE(hints) { run_seeds(250, 1, true, moving::by_hints); }
 
 BOOST_AUTO_TEST_SUITE_END()

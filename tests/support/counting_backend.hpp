@@ -79,6 +79,13 @@ class counting_backend final : public ferry::backend {
   void prefetch(ferry::native_stream s, void* p, std::size_t n, ferry::memory_location to) override {
     counted().prefetch(s, p, n, to);
   }
+  void prefetch_many(ferry::native_stream s, std::span<const ferry::page_move> moves, bool discard) override {
+    counted().prefetch_many(s, moves, discard);
+  }
+  void discard(ferry::native_stream s, void* p, std::size_t n) override { counted().discard(s, p, n); }
+  std::optional<ferry::memory_location> prefetched_to(const void* p, std::size_t n) const override {
+    return counted().prefetched_to(p, n);
+  }
   void advise(void* p, std::size_t n, ferry::memory_advice a, ferry::memory_location at) override {
     counted().advise(p, n, a, at);
   }

@@ -1,28 +1,84 @@
 #include "ferry/unified/migration.hpp"
 
+#include <vector>
+
+#include "ferry/core/error.hpp"
 #include "ferry/core/operation.hpp"
+#include "migrator.hpp"
 
-namespace ferry::detail {
+namespace ferry {
+namespace detail {
+namespace {
 
-void prefetch_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, memory_location to) {
-  if (!owner || bytes.begin == bytes.end) return;
-  machine& m = machine::current();
+void check_place(machine& m, memory_location to) {
   if (!to.is_host()) (void)m.properties(to.device);
-  if (!m.migrates_unified()) return;
-  access_list<1> uses;
-  uses.add(owner, bytes, false);  // pages of an array that others only read may move below them
-  submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
-    m.verbs().prefetch(n, const_cast<std::byte*>(bytes.begin), bytes.size(), to);
+}
+
+memory_advice undoing(memory_advice a) {
+  switch (a) {
+    case memory_advice::read_mostly: return memory_advice::unset_read_mostly;
+    case memory_advice::preferred_location: return memory_advice::unset_preferred_location;
+    case memory_advice::accessed_by: return memory_advice::unset_accessed_by;
+    default: return a;
+  }
+}
+
+}  // namespace
+
+void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
+  machine& m = machine::current();
+  std::vector<access> uses;
+  std::vector<page_move> moves;
+  for (const page_destination& p : what) {
+    check_place(m, p.to);
+    if (!*p.owner || p.bytes.begin == p.bytes.end) continue;
+    uses.push_back({&p.owner->get(), p.bytes, false});  // others may read while pages move below them
+    moves.push_back({const_cast<std::byte*>(p.bytes.begin), p.bytes.size(), p.to});
+  }
+  if (moves.empty() || !m.migrates_unified()) return;
+  std::vector<allocation*> of;  // the guard sorts the uses
+  for (const access& a : uses) of.push_back(a.what);
+  submit_ordered(s, uses, reach::by_copy, [&](native_stream n) {
+    if (moves.size() == 1)
+      m.verbs().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
+    else
+      m.verbs().prefetch_many(n, moves, false);
+  });
+  if (migrator* known = migrator::of(m))
+    for (std::size_t i = 0; i < moves.size(); ++i)
+      known->sent(*of[i], {moves[i].begin, moves[i].begin + moves[i].bytes}, moves[i].to);
+}
+
+void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous) {
+  if (!owner || bytes.begin == bytes.end) return;
+  if (!contiguous)
+    throw invalid_argument(
+        "discard of a strided view: what lies between its elements would be lost, too; discard the "
+        "contiguous parts");
+  machine& m = machine::current();
+  access use{&owner.get(), bytes, true, true};
+  submit_ordered(s, {&use, 1}, reach::by_copy, [&](native_stream n) {
+    if (m.migrates_unified()) m.verbs().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });
 }
 
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
-  if (!owner || bytes.begin == bytes.end) return;
-  (void)owner.get();
   machine& m = machine::current();
-  if (!where.is_host()) (void)m.properties(where.device);
+  check_place(m, where);
+  if (!owner || bytes.begin == bytes.end) return;
+  allocation& what = owner.get();
   if (!m.migrates_unified()) return;
   m.verbs().advise(const_cast<std::byte*>(bytes.begin), bytes.size(), a, where);
+  if (migrator* known = migrator::of(m)) known->advised(what, bytes, a, where);
 }
 
-}  // namespace ferry::detail
+}  // namespace detail
+
+advice_scope::~advice_scope() {
+  try {
+    if (!owner_.is_freed()) detail::advise_bytes(owner_, bytes_, detail::undoing(advice_), where_);
+  } catch (const error&) {  // a broken device: its advice goes with the process
+  }
+}
+
+}  // namespace ferry

@@ -54,6 +54,9 @@ class cuda_backend final : public ferry::backend {
   void pin(void* p, std::size_t bytes) override;
   void unpin(void* p, std::size_t bytes) override;
   void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
+  void prefetch_many(native_stream s, std::span<const page_move> moves, bool discard) override;
+  void discard(native_stream s, void* p, std::size_t bytes) override;
+  std::optional<memory_location> prefetched_to(const void* p, std::size_t bytes) const override;
   void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) override;
 
   native_stream create_stream(int device, int priority) override;

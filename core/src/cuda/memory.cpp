@@ -19,6 +19,17 @@ void say_once_that_unified_is_pinned() {
   });
 }
 
+bool is_legacy(cudaStream_t s) { return s == nullptr || s == cudaStreamLegacy; }
+
+// What may be discarded: the driver thinks in pages, and what shares one with the range must stay.
+page_move whole_pages(const page_move& m) {
+  constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
+  const auto at = reinterpret_cast<std::uintptr_t>(m.begin);
+  const std::uintptr_t first = (at + page - 1) / page * page, end = (at + m.bytes) / page * page;
+  if (first >= end) return {m.begin, 0, m.to};
+  return {m.begin + (first - at), end - first, m.to};
+}
+
 }  // namespace
 
 void* cuda_backend::allocate(memory_kind kind, int device, std::size_t bytes) {
@@ -105,6 +116,42 @@ void cuda_backend::prefetch(native_stream s, void* p, std::size_t bytes, memory_
   if (!to.is_host()) at(to.device, "prefetch");
   if (!managed_ || bytes == 0) return;
   check_on(prefetch_async(p, bytes, to_place(to), raw(s)), "prefetch", raw(s));
+}
+
+void cuda_backend::prefetch_many(native_stream s, std::span<const page_move> moves, bool discard_too) {
+  for (const page_move& m : moves)
+    if (!m.to.is_host()) at(m.to.device, "prefetch");
+  if (!managed_ || moves.empty()) return;
+  if (is_legacy(raw(s))) {  // the batch calls refuse it
+    for (const page_move& m : moves) prefetch(s, m.begin, m.bytes, m.to);
+    return;
+  }
+  std::vector<page_move> keep, drop;
+  for (const page_move& m : moves) {
+    const page_move inner = discard_too ? whole_pages(m) : page_move{m.begin, 0, m.to};
+    const auto before = static_cast<std::size_t>(inner.begin - m.begin), after = m.bytes - before - inner.bytes;
+    if (inner.bytes > 0) drop.push_back(inner);
+    if (before > 0) keep.push_back({m.begin, before, m.to});
+    if (after > 0) keep.push_back({inner.begin + inner.bytes, after, m.to});
+  }
+  if (!drop.empty()) check_on(prefetch_batch(drop, true, raw(s)), "prefetch without contents", raw(s));
+  if (!keep.empty()) check_on(prefetch_batch(keep, false, raw(s)), "prefetch", raw(s));
+}
+
+void cuda_backend::discard(native_stream s, void* p, std::size_t bytes) {
+  if (!managed_ || is_legacy(raw(s))) return;
+  const page_move inner = whole_pages({static_cast<std::byte*>(p), bytes, {}});
+  if (inner.bytes > 0) check_on(discard_async(inner.begin, inner.bytes, raw(s)), "discard", raw(s));
+}
+
+std::optional<memory_location> cuda_backend::prefetched_to(const void* p, std::size_t bytes) const {
+  if (!managed_ || bytes == 0) return {};
+  int where = cudaInvalidDeviceId;
+  const relaxed_scope relaxed;
+  check(cudaMemRangeGetAttribute(&where, sizeof where, cudaMemRangeAttributeLastPrefetchLocation, p, bytes),
+        "where pages were prefetched to", 0);
+  if (where == cudaInvalidDeviceId) return {};
+  return where == cudaCpuDeviceId ? memory_location{} : memory_location{where};
 }
 
 void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) {

@@ -1,6 +1,9 @@
 // Where the runtime API differs between CUDA 12 and 13. Nothing else may test CUDART_VERSION.
 #pragma once
 #include <cuda_runtime_api.h>
+
+#include <span>
+#include <vector>
 #if CUDART_VERSION < 12080
 #include <cuda.h>
 #endif
@@ -48,10 +51,30 @@ inline cudaError_t stream_device(cudaStream_t s, int& device) {
 #if CUDART_VERSION >= 13000
 using place = cudaMemLocation;
 inline place to_place(memory_location where) {
+  if (where.is_host() && where.numa_node >= 0) return {cudaMemLocationTypeHostNuma, where.numa_node};
   return where.is_host() ? place{cudaMemLocationTypeHost, 0} : place{cudaMemLocationTypeDevice, where.device};
 }
 inline cudaError_t prefetch_async(const void* p, std::size_t bytes, place to, cudaStream_t s) {
   return cudaMemPrefetchAsync(p, bytes, to, 0, s);
+}
+// One call a place. The batch calls refuse the legacy default stream.
+inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool discard, cudaStream_t s) {
+  std::vector<void*> addresses;
+  std::vector<std::size_t> sizes, first;
+  std::vector<place> places;
+  for (const page_move& m : moves) {
+    if (addresses.empty() || !(m.to == moves[addresses.size() - 1].to)) {
+      first.push_back(addresses.size());
+      places.push_back(to_place(m.to));
+    }
+    addresses.push_back(m.begin);
+    sizes.push_back(m.bytes);
+  }
+  const auto call = discard ? cudaMemDiscardAndPrefetchBatchAsync : cudaMemPrefetchBatchAsync;
+  return call(addresses.data(), sizes.data(), addresses.size(), places.data(), first.data(), places.size(), 0, s);
+}
+inline cudaError_t discard_async(void* p, std::size_t bytes, cudaStream_t s) {
+  return cudaMemDiscardBatchAsync(&p, &bytes, 1, 0, s);
 }
 #else
 using place = int;
@@ -59,6 +82,13 @@ inline place to_place(memory_location where) { return where.is_host() ? cudaCpuD
 inline cudaError_t prefetch_async(const void* p, std::size_t bytes, place to, cudaStream_t s) {
   return cudaMemPrefetchAsync(p, bytes, to, s);
 }
+inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool, cudaStream_t s) {
+  for (const page_move& m : moves)
+    if (const cudaError_t e = prefetch_async(m.begin, m.bytes, to_place(m.to), s); e != cudaSuccess) return e;
+  return cudaSuccess;
+}
+// CUDA 12 cannot discard: the contents stay, which is one of the things that undefined contents may do.
+inline cudaError_t discard_async(void*, std::size_t, cudaStream_t) { return cudaSuccess; }
 #endif
 
 // The graph that s is being captured into, which the runtime still owns.

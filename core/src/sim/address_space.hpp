@@ -30,6 +30,11 @@ struct usage {
   std::size_t allocations = 0, bytes = 0;
 };
 
+// Pages that moved, in bytes: sent by prefetches, taken by kernels that touched them, and moved without their contents.
+struct traffic {
+  std::size_t prefetched = 0, faulted = 0, discarded = 0;
+};
+
 // Safe to use from any thread. Device memory is ordinary memory of the CPU, aligned to 256 bytes and filled with 0xA5.
 class address_space {
  public:
@@ -61,14 +66,16 @@ class address_space {
 
   // Managed pages. move: prefetch; touch: what a kernel's use of them moves; both ignore memory of other kinds.
   void move(const void* p, std::size_t bytes, memory_location to);
+  void discard(void* p, std::size_t bytes);  // fills with 0xFF: who reads it shows
   void touch(int device, std::span<const kernel_use> uses);
   void advise(const void* p, std::size_t bytes, memory_advice advice, memory_location where);
   std::map<int, std::size_t> residency(const void* p, std::size_t bytes) const;  // bytes by device, -1 the CPU
+  traffic moved() const;
 
  private:
   struct page {
     int device = -1;
-    bool read_mostly = false, has_preferred = false;
+    bool read_mostly = false, has_preferred = false, discarded = false;
     int preferred = -1;
     std::uint64_t accessed_by = 0;  // bit d: mapped into device d, so its accesses do not fault
   };
@@ -87,6 +94,7 @@ class address_space {
   usage& account(memory_kind kind, int device);
   template <class Self, class F>
   static void each_page(Self& self, const void* p, std::size_t bytes, F&& f);
+  static void carry(page& g, std::size_t bytes, int to, std::size_t& account, traffic& all);
   static void give_back(const std::byte* p, const allocation& a);
 
   mutable std::mutex mutex_;
@@ -95,6 +103,7 @@ class address_space {
   table table_;
   std::vector<usage> usage_;            // per device, then unified, then host
   std::vector<std::uint64_t> granted_;  // granted_[d], bit p: d may use the memory of p
+  traffic moved_;
   std::deque<const std::byte*> quarantine_;
   std::size_t quarantined_ = 0;
 };

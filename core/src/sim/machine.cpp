@@ -133,6 +133,9 @@ void machine::unpin(void* p, std::size_t bytes) {
 void machine::check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
                             std::string_view verb) const {
   if (!where.is_host()) check_device(where.device);
+  if (where.numa_node > 0)
+    throw invalid_argument("ferry: " + std::string(verb) + ": there is no NUMA node " +
+                           std::to_string(where.numa_node) + "; simulated machines have node 0");
   const place here = memory_.at(p);
   if (here.state != address_state::live || here.kind != memory_kind::unified || bytes > here.room)
     throw invalid_argument("ferry: " + std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
@@ -149,6 +152,29 @@ void machine::prefetch(native_stream s, void* p, std::size_t bytes, memory_locat
   check_managed(p, bytes, to, true, "prefetch");
   give(c, on, {"prefetch", reach::copied, {}, [this, p, bytes, to](const relocation&) { memory_.move(p, bytes, to); }});
 }
+
+void machine::prefetch_many(native_stream s, std::span<const page_move> moves, bool discard_first) {
+  for (const page_move& m : moves) {
+    if (discard_first) discard(s, m.begin, m.bytes);
+    prefetch(s, m.begin, m.bytes, m.to);
+  }
+}
+
+void machine::discard(native_stream s, void* p, std::size_t bytes) {
+  call c(*this);
+  stream& on = find_working(s);
+  if (bytes == 0) return;
+  check_managed(p, bytes, {}, true, "discard");
+  give(c, on, {"discard", reach::copied, {}, [this, p, bytes](const relocation&) { memory_.discard(p, bytes); }});
+}
+
+std::optional<memory_location> machine::prefetched_to(const void* p, std::size_t bytes) const {
+  const auto places = memory_.residency(p, bytes);
+  if (places.size() != 1) return {};
+  return memory_location{places.begin()->first};
+}
+
+traffic machine::moved() const { return memory_.moved(); }
 
 void machine::advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) {
   call c(*this);

@@ -71,6 +71,9 @@ class machine final : public backend, public inspector {
   void meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses) override;
 
   void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
+  void prefetch_many(native_stream s, std::span<const page_move> moves, bool discard) override;
+  void discard(native_stream s, void* p, std::size_t bytes) override;
+  std::optional<memory_location> prefetched_to(const void* p, std::size_t bytes) const override;
   void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) override;
 
   void begin_capture(native_stream s) override;
@@ -81,6 +84,7 @@ class machine final : public backend, public inspector {
 
   std::size_t pending_operations() override;
   std::map<int, std::size_t> residency(const void* p, std::size_t bytes) const override;
+  traffic moved() const override;
   usage held(memory_kind kind, int device) const override;
   place at(const void* p) const override;
   void reset_errors() override;

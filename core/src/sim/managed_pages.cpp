@@ -1,5 +1,6 @@
 // Where managed memory lies, in pages of 2 MiB counted from the start of each allocation.
 #include <algorithm>
+#include <cstring>
 
 #include "address_space.hpp"
 
@@ -20,17 +21,35 @@ void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& 
 
 void address_space::move(const void* p, std::size_t bytes, memory_location to) {
   std::lock_guard lock(mutex_);
-  each_page(*this, p, bytes, [&](page& g, std::size_t) { g.device = to.device; });
+  each_page(*this, p, bytes, [&](page& g, std::size_t n) { carry(g, n, to.device, moved_.prefetched, moved_); });
+}
+
+void address_space::carry(page& g, std::size_t bytes, int to, std::size_t& account, traffic& all) {
+  if (g.device == to) return;
+  (g.discarded ? all.discarded : account) += bytes;
+  g.device = to;
+}
+
+void address_space::discard(void* p, std::size_t bytes) {
+  std::memset(p, 0xFF, bytes);
+  std::lock_guard lock(mutex_);
+  each_page(*this, p, bytes, [&](page& g, std::size_t n) { g.discarded = g.discarded || n == page_bytes; });
+}
+
+traffic address_space::moved() const {
+  std::lock_guard lock(mutex_);
+  return moved_;
 }
 
 void address_space::touch(int device, std::span<const kernel_use> uses) {
   std::lock_guard lock(mutex_);
   for (const kernel_use& use : uses)
-    each_page(*this, use.begin, use.bytes, [&](page& g, std::size_t) {
+    each_page(*this, use.begin, use.bytes, [&](page& g, std::size_t n) {
       // As the driver does: duplicates of read-mostly pages, remote mappings of the others that were advised about.
       const bool stays = (g.read_mostly && !use.writes) || (g.has_preferred && g.preferred != device) ||
                          (g.accessed_by >> device & 1) != 0;
-      if (!stays) g.device = device;
+      if (!stays) carry(g, n, device, moved_.faulted, moved_);
+      g.discarded = g.discarded && !use.writes;
     });
 }
 

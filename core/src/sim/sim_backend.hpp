@@ -20,6 +20,8 @@ class inspector {
   virtual std::size_t pending_operations() = 0;  // queue entries: a kernel is two
   // Bytes of managed memory per device (-1: the CPU), by pages of 2 MiB.
   virtual std::map<int, std::size_t> residency(const void* p, std::size_t bytes) const = 0;
+  // Bytes of managed memory that went from place to place so far, in whole pages of 2 MiB.
+  virtual traffic moved() const = 0;
   // What is allocated now; device counts for memory_kind::device only.
   virtual usage held(memory_kind kind, int device) const = 0;
   virtual place at(const void* p) const = 0;

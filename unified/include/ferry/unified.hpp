@@ -1,5 +1,8 @@
 // Everything of ferry::unified: where unified arrays live.
 #pragma once
 #include "ferry/core.hpp"
+#include "ferry/unified/automatic.hpp"
 #include "ferry/unified/batches.hpp"
 #include "ferry/unified/migration.hpp"
+#include "ferry/unified/report.hpp"
+#include "ferry/unified/residency.hpp"

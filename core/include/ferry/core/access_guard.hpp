@@ -74,7 +74,14 @@ struct host_access_state {
 host_access_state wait_for_uses(access_log& log, byte_range where, bool write);
 // Whether that wait would return at once. Never blocks; a raw pointer that is out stays out, and counts as unfinished.
 bool uses_are_over(allocation& what, byte_range where, bool write);
-// wait_for_uses for bytes of an array; throws invalid_argument inside a capture, and inside a submission.
-host_access_state wait_for_host_access(allocation& what, byte_range where, bool write);
+// How the CPU asks: for a range or for elements (the first is at `first`), and in which line of the program.
+struct host_ask {
+  host_reach reach = host_reach::range;
+  const std::byte* first = nullptr;
+  source_line at;
+};
+// wait_for_uses for bytes of an array, after telling the machine's policy. Throws invalid_argument inside a capture, and
+// inside a submission.
+host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how);
 
 }  // namespace ferry

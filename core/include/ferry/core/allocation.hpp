@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ferry/core/access_log.hpp"
+#include "ferry/core/access_policy.hpp"
 #include "ferry/core/allocation_home.hpp"
 #include "ferry/core/backend.hpp"
 
@@ -56,6 +57,7 @@ struct alignas(64) allocation {
   allocation* after = nullptr;
   allocation* next = nullptr;
   allocation* previous = nullptr;
+  std::atomic<access_record*> record{nullptr};  // what the machine's policy keeps for it
 
   byte_range range() const { return {begin, begin + bytes}; }
 };
@@ -114,6 +116,7 @@ struct access {
   allocation* what = nullptr;
   byte_range where;
   bool write = false;
+  bool whole = false;  // every byte is written and none read
 };
 
 }  // namespace ferry

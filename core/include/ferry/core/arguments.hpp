@@ -89,7 +89,8 @@ decltype(auto) as_argument(A&& a) {
 
 template <class A>
 void add_use(auto& list, const A& a) {
-  if constexpr (is_array_argument<A>) list.add(*a.owner, a.bytes, a.mode != access_mode::in);
+  if constexpr (is_array_argument<A>)
+    list.add(*a.owner, a.bytes, a.mode != access_mode::in, a.mode == access_mode::out && a.contiguous);
 }
 
 template <class A>

@@ -75,13 +75,13 @@ class basic_array : public array_view<T, Rank, Kind> {
   basic_array clone() const;
 
   // As in a view, without its strides.
-  T& operator[](std::size_t i) requires(Rank == 1) {
-    this->template ask_for_host<T>();
-    return this->data_[i];
+  T& operator[](located_index i) requires(Rank == 1) {
+    this->template ask_for_host<T>(this->data_ + i.value, i.at);
+    return this->data_[i.value];
   }
-  const T& operator[](std::size_t i) const requires(Rank == 1) {
-    this->template ask_for_host<const T>();
-    return this->data_[i];
+  const T& operator[](located_index i) const requires(Rank == 1) {
+    this->template ask_for_host<const T>(this->data_ + i.value, i.at);
+    return this->data_[i.value];
   }
 
   using view::name;

@@ -151,17 +151,19 @@ class array_view {
 
   // Element access from the CPU: waits for the device work that it conflicts with, then costs one comparison.
   template <class... Index>
-  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
-      Index... index) {
-    return at_offset<T>(static_cast<std::size_t>(index)...);
+  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
+      located_index first, Index... index) {
+    return at_offset<T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   template <class... Index>
-  requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) const T& operator()(
-      Index... index) const {
-    return at_offset<const T>(static_cast<std::size_t>(index)...);
+  requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) const T& operator()(
+      located_index first, Index... index) const {
+    return at_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
-  T& operator[](std::size_t i) requires(Rank == 1) { return at_offset<T>(i); }
-  const T& operator[](std::size_t i) const requires(Rank == 1) { return at_offset<const T>(i); }
+  T& operator()(source_line at = source_line::here()) requires(Rank == 0) { return at_offset<T>(at); }
+  const T& operator()(source_line at = source_line::here()) const requires(Rank == 0) { return at_offset<const T>(at); }
+  T& operator[](located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
+  const T& operator[](located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
   // Whether the work that writes the elements is over. Never blocks.
   bool is_ready() const { return !owner_ || uses_are_over(owner_.get(), bytes(), false); }
   // The same, and the indices are checked: throws invalid_argument.
@@ -177,42 +179,46 @@ class array_view {
   }
 
   // Contiguous iteration at raw pointer speed: asks once. A pointer is good until the next submission that conflicts.
-  auto begin() { return first<T>(); }
+  auto begin(source_line at = source_line::here()) { return first<T>(at); }
   auto end() { return last<T>(); }
-  auto begin() const { return first<const T>(); }
+  auto begin(source_line at = source_line::here()) const { return first<const T>(at); }
   auto end() const { return last<const T>(); }
-  auto cbegin() const { return first<const T>(); }
+  auto cbegin(source_line at = source_line::here()) const { return first<const T>(at); }
   auto cend() const { return last<const T>(); }
 
   // Asks for access from the CPU: blocks for what conflicts. For begin(), host() and host_span().
-  void wait_for_host(bool write) const {
+  void wait_for_host(bool write, source_line at = source_line::here()) const {
+    wait_for_host(write ? access_mode::inout : access_mode::in, {host_reach::range, nullptr, at});
+  }
+  void wait_for_host(access_mode mode, const host_ask& how) const {
     detail::need_host_access<Kind>();
     if (!owner_) return;
-    permission_.keep(wait_for_host_access(owner_.get(), bytes(), write), write);
+    permission_.keep(wait_for_host_access(owner_.get(), bytes(), mode, how), mode != access_mode::in);
   }
 
  protected:
   // One comparison while nobody has submitted to the same bytes.
   template <class U>
-  void ask_for_host() const {
+  void ask_for_host(const T* element, source_line line) const {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
     const access_log& log = owner_.unchecked()->log;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
-      wait_for_host(write);
+      wait_for_host(write ? access_mode::inout : access_mode::in,
+                    {host_reach::elements, reinterpret_cast<const std::byte*>(element), line});
   }
   template <class U, class... Index>
-  U& at_offset(Index... index) const {
-    ask_for_host<U>();
+  U& at_offset(source_line line, Index... index) const {
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
+    ask_for_host<U>(data_ + at, line);
     return data_[at];
   }
   template <class U>
-  auto first() const {
+  auto first(source_line line) const {
     if constexpr (is_host_accessible(Kind))
-      return host_data<U>();
+      return host_data<U>(line);
     else
       return detail::no_host_iterator<U, Kind>();
   }
@@ -224,11 +230,11 @@ class array_view {
       return detail::no_host_iterator<U, Kind>();
   }
   template <class U>
-  U* host_data() const {
+  U* host_data(source_line line) const {
     if (!is_contiguous())
       throw invalid_argument("begin() needs contiguous elements, and this view of shape " + extents_.text() +
                              " is strided: use ferry::host(view), or clone() it");
-    wait_for_host(!std::is_const_v<U>);
+    wait_for_host(!std::is_const_v<U>, line);
     return data_;
   }
   template <class... Index>

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,9 +63,17 @@ struct pointer_attributes {
 
 // A place that unified memory can be moved to or advised about.
 struct memory_location {
-  int device = -1;  // -1: the CPU
+  int device = -1;     // -1: the CPU
+  int numa_node = -1;  // of the CPU's memory; -1: any
   bool is_host() const { return device < 0; }
   bool operator==(const memory_location&) const = default;
+};
+
+// Pages of unified memory that go to a place.
+struct page_move {
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  memory_location to;
 };
 
 // Hints for unified memory, as cudaMemAdvise has them; each has its undoing.
@@ -220,6 +229,13 @@ class backend {
 
   // Unified memory
   virtual void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) = 0;
+  // Several at once. discard: the old contents of all of them are lost, and need not travel.
+  virtual void prefetch_many(native_stream s, std::span<const page_move> moves, bool discard) = 0;
+  // From this point of the stream on the contents are undefined until they are written.
+  virtual void discard(native_stream s, void* p, std::size_t bytes) = 0;
+  // Where the pages were last prefetched to, if all to one place; they may have moved since. The simulator knows where
+  // they are.
+  virtual std::optional<memory_location> prefetched_to(const void* p, std::size_t bytes) const = 0;
   virtual void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) = 0;
 
   // Capture: everything given to s, and to streams that wait for events of s, becomes one graph.

@@ -38,17 +38,17 @@ struct host_type : memory_location {
   // Elements h(i, j) at raw pointer speed. Blocks until the device work that conflicts is over; good until the next
   // submission that conflicts. A const array waits for writers only, and gives const elements.
   template <class T, std::size_t Rank, memory_kind Kind>
-  host_view<T, Rank> operator()(array_view<T, Rank, Kind>& v) const {
-    v.wait_for_host(!std::is_const_v<T>);
+  host_view<T, Rank> operator()(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) const {
+    v.wait_for_host(!std::is_const_v<T>, at);
     return {v.unsynchronized_data(), v.extents(), v.strides()};
   }
   template <class T, std::size_t Rank, memory_kind Kind>
-  host_view<T, Rank> operator()(array_view<T, Rank, Kind>&& v) const {
-    return (*this)(v);
+  host_view<T, Rank> operator()(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) const {
+    return (*this)(v, at);
   }
   template <class T, std::size_t Rank, memory_kind Kind>
-  host_view<const T, Rank> operator()(const array_view<T, Rank, Kind>& v) const {
-    v.wait_for_host(false);
+  host_view<const T, Rank> operator()(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) const {
+    v.wait_for_host(false, at);
     return {v.unsynchronized_data(), v.extents(), v.strides()};
   }
 };
@@ -56,19 +56,19 @@ inline constexpr host_type host{};
 
 // All elements of a contiguous array; the same rules.
 template <class T, std::size_t Rank, memory_kind Kind>
-std::span<T> host_span(array_view<T, Rank, Kind>& v) {
+std::span<T> host_span(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_host_access<Kind>();
-  return {v.begin(), v.size()};
+  return {v.begin(at), v.size()};
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-std::span<const T> host_span(const array_view<T, Rank, Kind>& v) {
+std::span<const T> host_span(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_host_access<Kind>();
-  return {v.begin(), v.size()};
+  return {v.begin(at), v.size()};
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-std::span<const T> const_host_span(const array_view<T, Rank, Kind>& v) {
+std::span<const T> const_host_span(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_host_access<Kind>();
-  return {v.begin(), v.size()};
+  return {v.begin(at), v.size()};
 }
 
 }  // namespace ferry

@@ -56,6 +56,8 @@ class machine {
   foreign_memory& foreign() { return *foreign_; }
   // For whoever has waited for devices: what waited for their work is seen to. Never blocks; one load if there is nothing.
   void synchronized() noexcept;
+  // Who is told of accesses before they are ordered; null: nobody. Set when the machine is made.
+  access_policy* policy() const { return policy_.load(std::memory_order_relaxed); }
   // Arrays that are alive, and arrays made so far.
   std::size_t allocations() const;
   std::uint64_t made_allocations() const { return all_pools().made; }
@@ -93,6 +95,8 @@ class machine {
   std::unique_ptr<foreign_memory> foreign_;
   peer_grants peers_;
   std::unique_ptr<copy_engine> copies_;
+  std::unique_ptr<access_policy> owned_policy_;
+  std::atomic<access_policy*> policy_{nullptr};
 };
 
 // Replaces the current machine for a scope: simulated machines in tests, backends that count or fail. Leaving waits for

@@ -10,8 +10,6 @@
 
 namespace ferry {
 
-enum class access_mode : std::uint8_t { in, out, inout };
-
 // How the work reaches memory of other devices.
 enum class reach : std::uint8_t {
   by_kernel,  // peers must be granted
@@ -21,8 +19,15 @@ enum class reach : std::uint8_t {
 namespace detail {
 
 // Whether the work can be given to s: stream and arrays are of the current machine, and a kernel reaches the memory, for
-// which peers are granted. Throws invalid_argument, peer_access_error.
+// which peers are granted. Tells the machine's policy of what kernels touch. Throws invalid_argument, peer_access_error.
 void need_access(stream_ref s, std::span<const access> uses, reach how);
+void announce_to(access_policy& p, timeline& on, std::span<const access> uses);
+
+// Tells the machine's policy, if there is one, what a submission is going to touch.
+inline void announce(machine& m, timeline& on, std::span<const access> uses) {
+  if (access_policy* p = m.policy()) [[unlikely]]
+    announce_to(*p, on, uses);
+}
 
 // Makes a device current for the calling thread, for a scope.
 class current_device_scope {
@@ -54,8 +59,8 @@ void submit_ordered(stream_ref s, std::span<access> uses, reach how, Submit subm
 template <std::size_t Most>
 class access_list {
  public:
-  void add(const allocation_ref& owner, byte_range where, bool write) {
-    if (owner && where.begin != where.end) uses_[count_++] = {&owner.get(), where, write};
+  void add(const allocation_ref& owner, byte_range where, bool write, bool whole = false) {
+    if (owner && where.begin != where.end) uses_[count_++] = {&owner.get(), where, write, whole};
   }
   std::span<access> get() { return {uses_.data(), count_}; }
 

@@ -1,5 +1,8 @@
-// Where the pages of unified arrays are: moving them ahead of their use, and telling the driver how they are used.
+// Hints: moving pages of unified arrays ahead of their use, dropping their contents, and telling the driver of their use.
 #pragma once
+#include <initializer_list>
+#include <span>
+
 #include "ferry/core/array.hpp"
 #include "ferry/core/host.hpp"
 
@@ -7,40 +10,118 @@ namespace ferry {
 
 using advice = memory_advice;
 
+// The CPU's memory of one NUMA node, as a place for pages.
+inline memory_location numa_node(int node) { return {-1, node}; }
+
+// A view with the place that its pages are to go to: for several prefetches at once.
+struct page_destination {
+  const allocation_ref* owner;
+  byte_range bytes;
+  memory_location to;
+  template <class T, std::size_t Rank>
+  page_destination(const array_view<T, Rank, memory_kind::unified>& v, memory_location where)
+      : owner(&v.owner()),
+        bytes(v.bytes()),
+        to(where) {}
+  template <class T, std::size_t Rank>
+  page_destination(const array_view<T, Rank, memory_kind::unified>& v, device where)
+      : page_destination(v, memory_location{where.index()}) {}
+};
+
 namespace detail {
-void prefetch_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, memory_location to);
+void prefetch_bytes(stream_ref s, std::span<const page_destination> what);
+void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous);
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where);
+
+template <memory_kind Kind>
+constexpr void need_unified() {
+  static_assert(Kind == memory_kind::unified,
+                "only the pages of a ferry::unified_array can be moved, discarded and advised about: device and "
+                "host arrays stay where they were made");
+}
 }  // namespace detail
 
-// Moves the pages under a view to a device, or to the CPU with ferry::host, as work on `s`: ordered behind what writes
-// the array and before what uses it later. Never blocks. Contents do not change; whole pages move, 2 MiB or less. Does
-// nothing where unified memory is pinned (machine::migrates_unified). Throws invalid_argument for a device not there.
-template <class T, std::size_t Rank>
-void prefetch(stream_ref s, const array_view<T, Rank, memory_kind::unified>& v, memory_location to) {
-  detail::prefetch_bytes(s, v.owner(), v.bytes(), to);
+// Moves the pages under a view to a device, or to the CPU with ferry::host or numa_node(n), as work on `s`: ordered behind
+// what writes the array and before what writes it later. Never blocks. Contents do not change; whole pages move, 2 MiB or
+// less. Does nothing where unified memory is pinned (machine::migrates_unified). Throws invalid_argument for a device or
+// node that is not there.
+template <class T, std::size_t Rank, memory_kind Kind>
+void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, memory_location to) {
+  detail::need_unified<Kind>();
+  const page_destination one(v, to);
+  detail::prefetch_bytes(s, {&one, 1});
 }
-template <class T, std::size_t Rank>
-void prefetch(stream_ref s, const array_view<T, Rank, memory_kind::unified>& v, device to) {
+template <class T, std::size_t Rank, memory_kind Kind>
+void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, device to) {
   prefetch(s, v, memory_location{to.index()});
 }
 // The same on this thread's stream of the device that the pages go to, or that they come from.
-template <class T, std::size_t Rank>
-void prefetch(const array_view<T, Rank, memory_kind::unified>& v, device to) {
+template <class T, std::size_t Rank, memory_kind Kind>
+void prefetch(const array_view<T, Rank, Kind>& v, device to) {
   prefetch(default_stream(to), v, to);
 }
-template <class T, std::size_t Rank>
-void prefetch(const array_view<T, Rank, memory_kind::unified>& v, memory_location to) {
+template <class T, std::size_t Rank, memory_kind Kind>
+void prefetch(const array_view<T, Rank, Kind>& v, memory_location to) {
   prefetch(default_stream(v.device()), v, to);
 }
+// Several views, each to a place of its own, as one piece of work: prefetch(s, {{u, d0}, {v, d1}, {w, host}}).
+inline void prefetch(stream_ref s, std::initializer_list<page_destination> what) {
+  detail::prefetch_bytes(s, {what.begin(), what.size()});
+}
 
-// Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does nothing where unified memory is pinned.
-template <class T, std::size_t Rank>
-void advise(const array_view<T, Rank, memory_kind::unified>& v, advice a, memory_location where = host) {
+// From here on the contents are undefined until somebody writes them: pages that lie wholly inside need not travel when
+// they are written elsewhere. A write to the array, ordered on `s`. Never blocks. Throws invalid_argument for strided views.
+template <class T, std::size_t Rank, memory_kind Kind>
+void discard(stream_ref s, array_view<T, Rank, Kind>& v) {
+  detail::need_unified<Kind>();
+  static_assert(!std::is_const_v<T>, "discard(view): the view is read-only");
+  detail::discard_bytes(s, v.owner(), v.bytes(), v.is_contiguous());
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+void discard(stream_ref s, array_view<T, Rank, Kind>&& v) {
+  discard(s, v);
+}
+template <class V>
+void discard(V&& v) {
+  discard(default_stream(v.device()), v);
+}
+
+// Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does
+// nothing where unified memory is pinned. Pages with a preferred location, or read mostly, are left to the driver by
+// automatic migration.
+template <class T, std::size_t Rank, memory_kind Kind>
+void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host) {
+  detail::need_unified<Kind>();
   detail::advise_bytes(v.owner(), v.bytes(), a, where);
 }
-template <class T, std::size_t Rank>
-void advise(const array_view<T, Rank, memory_kind::unified>& v, advice a, device where) {
+template <class T, std::size_t Rank, memory_kind Kind>
+void advise(const array_view<T, Rank, Kind>& v, advice a, device where) {
   advise(v, a, memory_location{where.index()});
 }
+
+// Advice for a scope: taken back at its end, unless the array was freed meanwhile.
+class advice_scope {
+ public:
+  template <class T, std::size_t Rank>
+  advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, memory_location where = host)
+      : owner_(v.owner()),
+        bytes_(v.bytes()),
+        advice_(a),
+        where_(where) {
+    detail::advise_bytes(owner_, bytes_, advice_, where_);
+  }
+  template <class T, std::size_t Rank>
+  advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, device where)
+      : advice_scope(v, a, memory_location{where.index()}) {}
+  ~advice_scope();
+  advice_scope(const advice_scope&) = delete;
+  advice_scope& operator=(const advice_scope&) = delete;
+
+ private:
+  allocation_ref owner_;
+  byte_range bytes_;
+  advice advice_;
+  memory_location where_;
+};
 
 }  // namespace ferry

@@ -1,0 +1,74 @@
+// The one place at which a module above core is told what is about to be touched: for migration, residency and reports.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "ferry/core/access_log.hpp"
+#include "ferry/core/backend.hpp"
+
+namespace ferry {
+
+struct allocation;
+class machine;
+
+// out: every element is written and none is read.
+enum class access_mode : std::uint8_t { in, out, inout };
+
+// Where in the program something was asked for. As a default argument: the line of the caller.
+struct source_line {
+  const char* file = "";
+  int line = 0;
+  static constexpr source_line here(const char* f = __builtin_FILE(), int l = __builtin_LINE()) { return {f, l}; }
+  bool is_known() const { return line > 0; }
+  // "file.cpp:12", without the folders of the file; "" if unknown.
+  std::string text() const;
+};
+
+// An index that knows the line that it was written in; the compiler drops that from loops.
+struct located_index {
+  std::size_t value;
+  source_line at;
+  template <class Int>
+  requires(std::is_convertible_v<Int, std::size_t>) constexpr located_index(Int i,
+                                                                            source_line line = source_line::here())
+      : value(static_cast<std::size_t>(i)),
+        at(line) {}
+};
+
+// What the CPU is going to do with a range: walk over it, or look at single elements, nobody knows which.
+enum class host_reach : std::uint8_t { range, elements };
+
+// An access that has not been ordered yet.
+struct coming_access {
+  allocation& what;
+  byte_range where;
+  memory_location place;  // who touches it
+  access_mode mode = access_mode::inout;
+  timeline* stream = nullptr;  // null: the CPU
+  host_reach reach = host_reach::range;
+  const std::byte* first = nullptr;  // elements: the first of them
+  source_line at;
+};
+
+// What a policy keeps for an allocation. Owned by the policy.
+struct access_record {
+  virtual ~access_record() = default;
+};
+
+// Told of each access before its guard, never inside it, with no lock held; not of what is captured, but of the launches
+// of graphs. May submit work of its own. What it throws stops the access. Called by many threads at once.
+class access_policy {
+ public:
+  virtual ~access_policy() = default;
+  virtual void before_access(const coming_access& a) = 0;
+  // Lines for explain(), each indented by two spaces.
+  virtual std::string explain(allocation& a) = 0;
+
+  // Makes the policy of each machine created from now on; null: none. Returns the maker before.
+  using maker = std::unique_ptr<access_policy> (*)(machine&);
+  static maker exchange_maker(maker m);
+};
+
+}  // namespace ferry

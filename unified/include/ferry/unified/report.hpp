@@ -1,0 +1,62 @@
+// What moved, and why: the migration report.
+#pragma once
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "ferry/core/access_policy.hpp"
+
+namespace ferry {
+
+// Where the CPU asked for an array, how often (asks that had to look at the log; raw loops ask once), and for what.
+struct cpu_touch {
+  source_line at;
+  bool writes = false, elements = false;
+  std::uint64_t asks = 0;
+};
+
+// Bytes that went one way. By faults: as the library reckons it, from who used what last.
+struct moved_bytes {
+  std::uint64_t by_prefetch = 0, by_fault = 0;
+};
+
+// One array in one phase of the program.
+struct migration_entry {
+  std::string array, phase;
+  std::size_t bytes = 0;  // of the array
+  moved_bytes to_devices, to_cpu, between_devices;
+  std::uint64_t dropped = 0;     // bytes that went without their contents, for out()
+  std::uint64_t remote = 0;      // bytes that a device used where they were, on another
+  std::uint64_t prefetches = 0;  // calls
+  std::uint64_t bounces = 0;     // moves back to the device that a range had come from
+  bool left_alone = false;       // it bounced so often that it is no longer moved
+  double lost_milliseconds = 0;  // by faults, compared with prefetches: reckoned, from rates measured on an H200
+  std::vector<cpu_touch> touches;
+  std::string suggestion;  // what the program could do about it, and in which line; or nothing
+};
+
+struct migration_report {
+  std::vector<migration_entry> entries;
+  std::string table() const;
+  std::string json() const;
+};
+std::ostream& operator<<(std::ostream& out, const migration_report& r);
+
+// Since the machine was made or the report was reset. Arrays of equal names share an entry; so do unnamed ones of one size.
+migration_report report_migration();
+void reset_migration_report();
+
+// Names the part of the program that this thread is in, for reports.
+class migration_phase {
+ public:
+  explicit migration_phase(std::string name);
+  ~migration_phase();
+  migration_phase(const migration_phase&) = delete;
+  migration_phase& operator=(const migration_phase&) = delete;
+
+ private:
+  std::string before_;
+};
+
+}  // namespace ferry

@@ -1,0 +1,235 @@
+#include "migrator.hpp"
+
+#include <cstdlib>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/operation.hpp"
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+namespace {
+
+migration mode_of_environment() {
+  const char* text = std::getenv("FERRY_MIGRATION");
+  const std::string value = text ? text : "";
+  if (value.empty() || value == "automatic") return migration::automatic;
+  if (value == "explicit") return migration::explicitly;
+  throw parse_error("FERRY_MIGRATION='" + value + "' is no way of migration: allowed are automatic and explicit");
+}
+
+// Whether a device still reads the bytes: uses that nobody knows to be over, and the driver does not say so either.
+bool reads_now(allocation& what, byte_range where, int device) {
+  std::vector<std::pair<timeline*, ticket>> pending;
+  {
+    std::lock_guard lock(what.log);
+    for (const logged_use& u : what.log.uses())
+      if (!u.write && u.by->device() == device && u.where.overlaps(where) && !u.by->finished(u.at))
+        pending.emplace_back(u.by, u.at);
+  }
+  for (const auto& [by, at] : pending)
+    if (at == open_ticket || !by->poll(at)) return true;
+  return false;
+}
+
+constexpr std::size_t most_touches = 32;
+constexpr int most_failures = 8;
+
+}  // namespace
+
+migration_thread_state& this_thread_migration() {
+  static thread_local migration_thread_state state;
+  return state;
+}
+
+migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()) {}
+migrator::~migrator() = default;
+
+migrator& migrator::current() {
+  if (migrator* known = of(machine::current())) return *known;
+  throw not_supported(
+      "this machine was made before migration was installed: include <ferry/unified.hpp> in the program");
+}
+
+// With the lock of the record; the first access to bytes that have a new owner begins a new one.
+migrator::record& migrator::record_of(allocation& a) {
+  auto* r = static_cast<record*>(a.record.load(std::memory_order_acquire));
+  if (!r) {
+    std::lock_guard lock(mutex_);
+    r = static_cast<record*>(a.record.load(std::memory_order_relaxed));
+    if (!r) {
+      records_.push_back(std::make_unique<record>());
+      r = records_.back().get();
+      a.record.store(r, std::memory_order_release);
+    }
+  }
+  r->lock.lock();
+  const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
+  if (r->generation != generation) {
+    r->generation = generation;
+    r->mode.reset();
+    r->touches.clear();
+    r->pages.reset(a.range());
+  }
+  return *r;
+}
+
+bool migrator::may_move(const record& r) const {
+  if (!machine_.migrates_unified() || broken_.load(std::memory_order_relaxed)) return false;
+  const auto& scope = this_thread_migration().mode;
+  return (scope ? *scope : r.mode ? *r.mode : mode_.load(std::memory_order_relaxed)) == migration::automatic;
+}
+
+surroundings migrator::around(const record& r, const coming_access& a) const {
+  return {options(), may_move(r), [this](int device, int owner) { return machine_.can_reach(device, owner); },
+          [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); }};
+}
+
+void migrator::before_access(const coming_access& a) {
+  if (&a.what.home->verbs() != &machine_.verbs()) return;  // an array of another machine: nobody's business here
+  std::vector<planned> plan;
+  {
+    record& r = record_of(a.what);
+    std::lock_guard lock(r.lock, std::adopt_lock);
+    if (!a.stream) note(r.touches, a);
+    if (r.is_settled_at(a.place.device, a.where)) return;
+    if (a.stream)
+      plan_device_access(r.pages, a, around(r, a), plan);
+    else
+      plan_host_access(r.pages, a, around(r, a), plan);
+  }
+  if (!a.stream || !plan.empty()) enter(a, plan);
+  if (!plan.empty()) carry_out(a, plan);
+}
+
+void migrator::note(std::vector<cpu_touch>& touches, const coming_access& a) {
+  const bool writes = a.mode != access_mode::in, elements = a.reach == host_reach::elements;
+  for (cpu_touch& t : touches)
+    if (t.at.line == a.at.line && t.at.file == a.at.file && t.writes == writes && t.elements == elements) {
+      ++t.asks;
+      return;
+    }
+  if (touches.size() < most_touches) touches.push_back({a.at, writes, elements, 1});
+}
+
+// A failure here is not the program's: what it was about to do works all the same, by faults.
+void migrator::carry_out(const coming_access& a, const std::vector<planned>& plan) {
+  try {
+    for (const planned& p : plan)
+      if (p.what == page_step::map || p.what == page_step::bounce) {
+        machine_.need_peer(p.to, p.from);
+        machine_.verbs().advise(const_cast<std::byte*>(p.pages.begin), p.pages.size(), memory_advice::accessed_by,
+                                {p.to});
+      }
+    int from = a.what.device;
+    for (const planned& p : plan)
+      if (p.from >= 0) from = p.from;
+    for (const page_step what : {page_step::drop, page_step::move}) {
+      const auto is_it = [&](const planned& p) { return p.what == what; };
+      if (std::any_of(plan.begin(), plan.end(), is_it)) send(a, a.stream ? *a.stream : stream_to_cpu(from), plan, what);
+    }
+  } catch (const error&) {
+    if (failures_.fetch_add(1) + 1 >= most_failures) broken_.store(true);
+    record& r = record_of(a.what);
+    std::lock_guard lock(r.lock, std::adopt_lock);
+    for (const planned& p : plan) r.pages.each(p.pages, [](page_run& g) { g.where = nobody_knows; });
+  }
+}
+
+// Ordered as the access itself will be: behind what it conflicts with. So pages leave nobody who still reads them when
+// the access writes, and whoever comes later need not wait for more than the access.
+void migrator::send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what) {
+  std::vector<page_move> moves;
+  std::vector<access> uses;
+  const bool write = a.mode != access_mode::in;
+  for (const planned& p : plan) {
+    if (p.what != what) continue;
+    moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), a.place});
+    uses.push_back({&a.what, p.used, write, what == page_step::drop});
+  }
+  detail::submit_ordered(stream_ref(on), uses, reach::by_copy, [&](native_stream n) {
+    if (what == page_step::move && moves.size() == 1)
+      machine_.verbs().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
+    else
+      machine_.verbs().prefetch_many(n, moves, what == page_step::drop);
+  });
+}
+
+// A stream of its own, so that pages on their way to the CPU wait for nothing but those who use them.
+timeline& migrator::stream_to_cpu(int device) {
+  std::lock_guard lock(mutex_);
+  timeline*& t = to_cpu_[device];
+  if (!t) t = &machine_.streams().take(device, 0);
+  return *t;
+}
+
+void migrator::sent(allocation& a, byte_range where, memory_location to) {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  r.pages.each(where, [&](page_run& g) {
+    g.where = to.is_host() ? on_the_cpu : to.device;
+    g.left_alone = false, g.flips = 0, g.before = nobody_knows;
+  });
+}
+
+void migrator::advised(allocation& a, byte_range where, memory_advice what, memory_location place) {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  const std::uint64_t device = place.is_host() ? 0 : std::uint64_t{1} << (place.device & 63);
+  r.pages.each(where, [&](page_run& g) {
+    switch (what) {
+      case memory_advice::read_mostly: g.duplicated = true; break;
+      case memory_advice::unset_read_mostly: g.duplicated = false; break;
+      case memory_advice::preferred_location: g.has_a_place = true; break;
+      case memory_advice::unset_preferred_location: g.has_a_place = false; break;
+      case memory_advice::accessed_by: g.mapped |= device; break;
+      case memory_advice::unset_accessed_by: g.mapped &= ~device; break;
+    }
+  });
+}
+
+std::vector<page_run> migrator::runs(allocation& a, byte_range where) {
+  std::vector<page_run> result;
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  r.pages.each(where, [&](page_run& g) { result.push_back(g); });
+  return result;
+}
+
+void migrator::set_mode(allocation& a, migration how) {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  r.mode = how;
+}
+
+void migrator::set_options(const migration_options& o) {
+  if (o.page == 0) throw invalid_argument("set_migration: a page of 0 bytes");
+  std::lock_guard lock(mutex_);
+  options_ = o;
+}
+
+migration_options migrator::options() const {
+  std::lock_guard lock(mutex_);
+  return options_;
+}
+
+migration_scope::migration_scope(migration how) : before_(std::exchange(this_thread_migration().mode, how)) {}
+migration_scope::~migration_scope() { this_thread_migration().mode = before_; }
+
+void set_migration(migration how) { migrator::current().set_mode(how); }
+void set_migration(const migration_options& options) { migrator::current().set_options(options); }
+migration_options get_migration_options() { return migrator::current().options(); }
+
+namespace detail {
+
+void set_array_migration(const allocation_ref& owner, migration how) {
+  if (owner) migrator::current().set_mode(owner.get(), how);
+}
+
+void install_migration() {
+  access_policy::exchange_maker(
+      [](machine& m) -> std::unique_ptr<access_policy> { return std::make_unique<migrator>(m); });
+}
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,84 @@
+// The policy of unified arrays: keeps a ledger of pages for each, and moves what is about to be used.
+#pragma once
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "ferry/core/machine.hpp"
+#include "ferry/unified/automatic.hpp"
+#include "ferry/unified/report.hpp"
+#include "move_plan.hpp"
+
+namespace ferry {
+
+// What each thread has set for its scope.
+struct migration_thread_state {
+  std::optional<migration> mode;
+  std::string phase;
+};
+migration_thread_state& this_thread_migration();
+
+class migrator final : public access_policy {
+ public:
+  explicit migrator(machine& m);
+  ~migrator() override;
+  // The current machine's.
+  static migrator& current();
+  // Null if the machine has another policy, or none.
+  static migrator* of(machine& m) { return dynamic_cast<migrator*>(m.policy()); }
+
+  void before_access(const coming_access& a) override;
+  std::string explain(allocation& a) override;
+
+  // The program's own prefetches, discards and advice.
+  void sent(allocation& a, byte_range where, memory_location to);
+  void advised(allocation& a, byte_range where, memory_advice what, memory_location place);
+  // What the ledger says of a range.
+  std::vector<page_run> runs(allocation& a, byte_range where);
+
+  void set_mode(migration how) { mode_.store(how); }
+  void set_mode(allocation& a, migration how);
+  void set_options(const migration_options& o);
+  migration_options options() const;
+  migration_report report();
+  void reset_report();
+
+ private:
+  struct record;
+  record& record_of(allocation& a);
+  bool may_move(const record& r) const;
+  surroundings around(const record& r, const coming_access& a) const;
+  static void note(std::vector<cpu_touch>& touches, const coming_access& a);
+  void carry_out(const coming_access& a, const std::vector<planned>& plan);
+  void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
+  timeline& stream_to_cpu(int device);
+  void enter(const coming_access& a, const std::vector<planned>& plan);
+  migration_entry& entry_of(const allocation& a);
+
+  machine& machine_;
+  std::atomic<migration> mode_;
+  mutable std::mutex mutex_;  // options_, records_, to_cpu_, entries_
+  migration_options options_;
+  std::atomic<int> failures_{0};
+  std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
+  std::vector<std::unique_ptr<record>> records_;
+  std::map<int, timeline*> to_cpu_;
+  std::map<std::pair<std::string, std::string>, migration_entry> entries_;
+};
+
+struct migrator::record final : access_record {
+  spin_lock lock;
+  std::uint64_t generation = ~std::uint64_t{0};
+  std::optional<migration> mode;
+  page_ledger pages;
+  std::vector<cpu_touch> touches;
+
+  // The usual case: all pages are there, and have been for long. Nothing would change.
+  bool is_settled_at(int place, byte_range where) const {
+    if (pages.runs().size() != 1) return false;
+    const page_run& g = pages.runs().front();
+    return g.where == place && g.user == place && g.streak == longest_streak && g.range().covers(where);
+  }
+};
+
+}  // namespace ferry

@@ -1,0 +1,42 @@
+// What to do about an access to pages that are elsewhere: the rules of automatic migration, without doing anything.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "ferry/core/access_policy.hpp"
+#include "ferry/unified/automatic.hpp"
+#include "page_ledger.hpp"
+
+namespace ferry {
+
+enum class page_step : std::uint8_t {
+  move,    // prefetch: the contents travel
+  drop,    // prefetch without the contents
+  map,     // leave it, and let the device reach it where it is
+  fault,   // whoever touches it takes it
+  remote,  // is reached where it is, mapped before
+  bounce   // map, and for the first time: from now on it is left alone
+};
+
+struct planned {
+  page_step what;
+  byte_range pages;  // what moves or is mapped
+  byte_range used;   // the part of it that the access touches
+  int from = nobody_knows, to = on_the_cpu;
+  bool went_back = false;  // to the device that it came from last
+};
+
+// What the rules need to know of the machine.
+struct surroundings {
+  migration_options options;
+  bool may_move = true;
+  std::function<bool(int device, int owner)> can_reach;
+  // Whether a device (any but `device`, or just the one given) still reads the range.
+  std::function<bool(byte_range, int owner)> is_read_by;
+};
+
+// Enters the access in the ledger and appends to `plan` what is to be done, in the order of addresses.
+void plan_device_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
+void plan_host_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
+
+}  // namespace ferry

@@ -1,0 +1,54 @@
+#include "ferry/unified/residency.hpp"
+
+#include <ostream>
+
+#include "migrator.hpp"
+
+namespace ferry {
+
+std::ostream& operator<<(std::ostream& out, const residency_bytes& r) {
+  out << r.on_cpu << " bytes on the CPU";
+  for (std::size_t d = 0; d < r.on_device.size(); ++d)
+    if (r.on_device[d] > 0) out << ", " << r.on_device[d] << " on device " << d;
+  if (r.unknown > 0) out << ", " << r.unknown << " nobody knows where";
+  return out;
+}
+
+namespace detail {
+
+residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
+  machine& m = machine::current();
+  residency_bytes result;
+  result.on_device.resize(m.devices().size());
+  if (!owner || bytes.begin == bytes.end) return result;
+  allocation& what = owner.get();
+  if (!m.migrates_unified()) {
+    result.on_cpu = bytes.size();
+    return result;
+  }
+  const auto add = [&](int where, std::size_t n) {
+    (where >= 0            ? result.on_device[static_cast<std::size_t>(where)]
+     : where == on_the_cpu ? result.on_cpu
+                           : result.unknown) += n;
+  };
+  migrator& known = migrator::current();
+  const std::size_t page = known.options().page;
+  for (const page_run& g : known.runs(what, bytes)) {
+    if (g.where != nobody_knows && !g.is_advised()) {
+      add(g.where, g.size());
+      continue;
+    }
+    for (const std::byte* at = g.begin; at < g.end;) {
+      const auto next = (reinterpret_cast<std::uintptr_t>(at) / page + 1) * page;
+      const std::byte* end = std::min(reinterpret_cast<const std::byte*>(next), g.end);
+      const auto n = static_cast<std::size_t>(end - at);
+      const auto place = m.verbs().prefetched_to(at, n);
+      add(!place ? nobody_knows : place->is_host() ? on_the_cpu : place->device, n);
+      at = end;
+    }
+  }
+  return result;
+}
+
+}  // namespace detail
+}  // namespace ferry
