@@ -205,10 +205,11 @@ struct pending_points {
   bool all() const { return count <= first.size(); }
 };
 
-pending_points points_before(access_log& log, byte_range where, bool write) {
+pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes) {
   pending_points p;
   std::lock_guard lock(log);
   log.before(nullptr, where, write, [&](timeline& t, ticket at) {
+    if (!for_bytes && t.serves()) return;
     if (p.count < p.first.size()) p.first[p.count] = {&t, at};
     ++p.count;
   });
@@ -218,9 +219,9 @@ pending_points points_before(access_log& log, byte_range where, bool write) {
 
 }  // namespace
 
-host_access_state wait_for_uses(access_log& log, byte_range where, bool write) {
+host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes) {
   for (;;) {
-    const pending_points pending = points_before(log, where, write);
+    const pending_points pending = points_before(log, where, write, for_bytes);
     for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
     if (pending.all()) return pending.seen;
   }
@@ -246,7 +247,7 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   if (what.kind == memory_kind::unified)
     if (access_policy* p = machine::current().policy())
       p->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
-  return wait_for_uses(what.log, where, write);
+  return wait_for_uses(what.log, where, write, false);
 }
 
 }  // namespace ferry

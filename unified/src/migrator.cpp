@@ -42,7 +42,7 @@ migration_thread_state& this_thread_migration() {
   return state;
 }
 
-migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()) {}
+migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), arrivals_(m) {}
 migrator::~migrator() = default;
 
 migrator& migrator::current() {
@@ -69,6 +69,7 @@ migrator::record& migrator::record_of(allocation& a) {
     r->generation = generation;
     r->mode.reset();
     r->touches.clear();
+    r->arriving.reset();
     r->pages.reset(a.range());
   }
   return *r;
@@ -91,6 +92,7 @@ void migrator::before_access(const coming_access& a) {
   {
     record& r = record_of(a.what);
     std::lock_guard lock(r.lock, std::adopt_lock);
+    if (r.arriving && a.stream) stop_arrival(r, a);
     if (!a.stream) note(r.touches, a);
     if (r.is_settled_at(a.place.device, a.where)) return;
     if (a.stream)
@@ -99,7 +101,40 @@ void migrator::before_access(const coming_access& a) {
       plan_host_access(r.pages, a, around(r, a), plan);
   }
   if (!a.stream || !plan.empty()) enter(a, plan);
-  if (!plan.empty()) carry_out(a, plan);
+  if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
+}
+
+// A device comes while pages are still on their way to the CPU: what has not been sent stays.
+void migrator::stop_arrival(record& r, const coming_access&) {
+  r.arriving->stop();
+  const std::vector<page_move>& pieces = r.arriving->pieces();
+  for (std::size_t i = r.arriving->sent(); i < pieces.size(); ++i)
+    r.pages.each({pieces[i].begin, pieces[i].begin + pieces[i].bytes}, [](page_run& g) { g.where = nobody_knows; });
+  r.arriving.reset();
+}
+
+// Large moves to the CPU go on while its loop runs.
+bool migrator::arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan) {
+  const migration_options how = options();
+  if (a.stream || (machine_.is_simulated() && !how.beside_simulated_loops)) return false;
+  std::vector<page_move> moves;
+  std::size_t bytes = 0;
+  int from = a.what.device;
+  for (const planned& p : plan) {
+    if (p.what != page_step::move && p.what != page_step::drop) continue;
+    moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), {}});
+    bytes += p.pages.size();
+    if (p.from >= 0) from = p.from;
+  }
+  if (bytes < 2 * how.piece) return false;
+  const bool writes = a.mode != access_mode::in;
+  wait_for_uses(a.what.log, a.where, writes, false);
+  const auto started = arrivals_.start(stream_to_cpu(from, true), {&a.what, a.where, false}, moves, how.piece, writes);
+  if (started->has_failed() && failures_.fetch_add(1) + 1 >= most_failures) broken_.store(true);
+  record& r = record_of(a.what);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  r.arriving = started;
+  return true;
 }
 
 void migrator::note(std::vector<cpu_touch>& touches, const coming_access& a) {
@@ -156,10 +191,12 @@ void migrator::send(const coming_access& a, timeline& on, std::span<const planne
 }
 
 // A stream of its own, so that pages on their way to the CPU wait for nothing but those who use them.
-timeline& migrator::stream_to_cpu(int device) {
+timeline& migrator::stream_to_cpu(int device, bool serves) {
   std::lock_guard lock(mutex_);
-  timeline*& t = to_cpu_[device];
-  if (!t) t = &machine_.streams().take(device, 0);
+  timeline*& t = to_cpu_[{device, serves}];
+  if (t) return *t;
+  t = &machine_.streams().take(device, 0);
+  if (serves) t->serve();
   return *t;
 }
 

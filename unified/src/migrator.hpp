@@ -2,8 +2,10 @@
 #pragma once
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
+#include "cpu_arrivals.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/unified/automatic.hpp"
 #include "ferry/unified/report.hpp"
@@ -51,7 +53,9 @@ class migrator final : public access_policy {
   static void note(std::vector<cpu_touch>& touches, const coming_access& a);
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
-  timeline& stream_to_cpu(int device);
+  timeline& stream_to_cpu(int device, bool serves = false);
+  void stop_arrival(record& r, const coming_access& a);
+  bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(const allocation& a);
 
@@ -62,8 +66,9 @@ class migrator final : public access_policy {
   std::atomic<int> failures_{0};
   std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
   std::vector<std::unique_ptr<record>> records_;
-  std::map<int, timeline*> to_cpu_;
+  std::map<std::pair<int, bool>, timeline*> to_cpu_;  // by device, and whether it serves
   std::map<std::pair<std::string, std::string>, migration_entry> entries_;
+  cpu_arrivals arrivals_;
 };
 
 struct migrator::record final : access_record {
@@ -72,6 +77,7 @@ struct migrator::record final : access_record {
   std::optional<migration> mode;
   page_ledger pages;
   std::vector<cpu_touch> touches;
+  std::shared_ptr<arrival> arriving;  // on the way to the CPU, or come
 
   // The usual case: all pages are there, and have been for long. Nothing would change.
   bool is_settled_at(int place, byte_range where) const {

@@ -70,8 +70,9 @@ void open_use(timeline& on, std::span<access> uses);
 struct host_access_state {
   std::uint64_t touches = 0, writes = 0;
 };
-// Blocks until the calling thread may touch the bytes: reading waits for the last writes, writing for all uses.
-host_access_state wait_for_uses(access_log& log, byte_range where, bool write);
+// Blocks until the calling thread may touch the bytes: reading waits for the last writes, writing for all uses. With
+// for_bytes it may take them away: then for those of timelines that serve, too.
+host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes = true);
 // Whether that wait would return at once. Never blocks; a raw pointer that is out stays out, and counts as unfinished.
 bool uses_are_over(allocation& what, byte_range where, bool write);
 // How the CPU asks: for a range or for elements (the first is at `first`), and in which line of the program.

@@ -83,6 +83,10 @@ class alignas(64) timeline {
   void enter_capture() { rest(captured); }
   void leave_capture() { flags_.fetch_and(~captured, std::memory_order_release); }
   bool is_released() const { return flags_.load(std::memory_order_relaxed) & released; }
+  // Work given here never changes contents, and CPU threads wait for each other there: the CPU's accesses need not wait
+  // for it. Those who take the bytes away do.
+  void serve() { flags_.fetch_or(serving, std::memory_order_relaxed); }
+  bool serves() const { return flags_.load(std::memory_order_relaxed) & serving; }
   bool is_captured() const { return flags_.load(std::memory_order_relaxed) & captured; }
   // Whether a submission must look at any of this first: one load on the hot path.
   bool is_special() const { return flags_.load(std::memory_order_relaxed) != 0; }
@@ -124,7 +128,7 @@ class alignas(64) timeline {
   const int device_, priority_;
   native_stream stream_;
   const stream_origin origin_;
-  static constexpr unsigned exposed = 1, released = 2, captured = 4;
+  static constexpr unsigned exposed = 1, released = 2, captured = 4, serving = 8;
   std::atomic<unsigned> flags_;
   std::size_t newest_ = 0;
   alignas(64) std::atomic<ticket> reserved_{0};

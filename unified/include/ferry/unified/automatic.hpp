@@ -19,6 +19,9 @@ struct migration_options {
   std::size_t smallest_to_cpu = std::size_t{2} << 20;
   // What moves, and what is remembered.
   std::size_t page = std::size_t{2} << 20;
+  // Moves to the CPU of at least two pieces go on while its loop runs, piece by piece; on simulated devices only if asked.
+  std::size_t piece = std::size_t{8} << 20;
+  bool beside_simulated_loops = false;
   // A range that went back and forth between two devices so often is left where it is.
   int flips = 3;
   // A range that another device read so often, with nobody else using it, goes there.
