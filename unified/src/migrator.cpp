@@ -1,5 +1,6 @@
 #include "migrator.hpp"
 
+#include <array>
 #include <cstdlib>
 
 #include "ferry/core/access_guard.hpp"
@@ -51,18 +52,27 @@ migrator& migrator::current() {
       "this machine was made before migration was installed: include <ferry/unified.hpp> in the program");
 }
 
+// Nodes of allocations are few and immortal, and so are their records: each thread remembers some.
+migrator::record& migrator::find_record(const allocation& a) {
+  struct remembered {
+    std::uint64_t machine = 0;
+    const allocation* what = nullptr;
+    record* its = nullptr;
+  };
+  static thread_local std::array<remembered, 16> recent;
+  remembered& slot = recent[reinterpret_cast<std::uintptr_t>(&a) / sizeof(allocation) % recent.size()];
+  if (slot.what != &a || slot.machine != machine_.serial()) {
+    std::lock_guard lock(mutex_);
+    std::unique_ptr<record>& r = records_[&a];
+    if (!r) r = std::make_unique<record>();
+    slot = {machine_.serial(), &a, r.get()};
+  }
+  return *slot.its;
+}
+
 // With the lock of the record; the first access to bytes that have a new owner begins a new one.
 migrator::record& migrator::record_of(allocation& a) {
-  auto* r = static_cast<record*>(a.record.load(std::memory_order_acquire));
-  if (!r) {
-    std::lock_guard lock(mutex_);
-    r = static_cast<record*>(a.record.load(std::memory_order_relaxed));
-    if (!r) {
-      records_.push_back(std::make_unique<record>());
-      r = records_.back().get();
-      a.record.store(r, std::memory_order_release);
-    }
-  }
+  record* const r = &find_record(a);
   r->lock.lock();
   const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
   if (r->generation != generation) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "cpu_arrivals.hpp"
@@ -48,6 +49,7 @@ class migrator final : public access_policy {
  private:
   struct record;
   record& record_of(allocation& a);
+  record& find_record(const allocation& a);
   bool may_move(const record& r) const;
   surroundings around(const record& r, const coming_access& a) const;
   static void note(std::vector<cpu_touch>& touches, const coming_access& a);
@@ -65,13 +67,13 @@ class migrator final : public access_policy {
   migration_options options_;
   std::atomic<int> failures_{0};
   std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
-  std::vector<std::unique_ptr<record>> records_;
-  std::map<std::pair<int, bool>, timeline*> to_cpu_;  // by device, and whether it serves
+  std::unordered_map<const allocation*, std::unique_ptr<record>> records_;  // one a node, for good
+  std::map<std::pair<int, bool>, timeline*> to_cpu_;                        // by device, and whether it serves
   std::map<std::pair<std::string, std::string>, migration_entry> entries_;
   cpu_arrivals arrivals_;
 };
 
-struct migrator::record final : access_record {
+struct migrator::record {
   spin_lock lock;
   std::uint64_t generation = ~std::uint64_t{0};
   std::optional<migration> mode;

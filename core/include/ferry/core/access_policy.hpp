@@ -52,11 +52,6 @@ struct coming_access {
   source_line at;
 };
 
-// What a policy keeps for an allocation. Owned by the policy.
-struct access_record {
-  virtual ~access_record() = default;
-};
-
 // Told of each access before its guard, never inside it, with no lock held; not of what is captured, but of the launches
 // of graphs. May submit work of its own. What it throws stops the access. Called by many threads at once.
 class access_policy {

@@ -57,7 +57,6 @@ struct alignas(64) allocation {
   allocation* after = nullptr;
   allocation* next = nullptr;
   allocation* previous = nullptr;
-  std::atomic<access_record*> record{nullptr};  // what the machine's policy keeps for it
 
   byte_range range() const { return {begin, begin + bytes}; }
 };
