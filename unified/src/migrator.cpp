@@ -92,7 +92,7 @@ bool migrator::may_move(const record& r) const {
 }
 
 surroundings migrator::around(const record& r, const coming_access& a) const {
-  return {options(), may_move(r), [this](int device, int owner) { return machine_.can_reach(device, owner); },
+  return {options(), may_move(r), [this](int device, int owner) { return machine_.peers().can_reach(device, owner); },
           [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); }};
 }
 

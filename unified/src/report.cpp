@@ -72,7 +72,7 @@ void pad(std::string& line, const std::string& text, std::size_t width, bool rig
 }  // namespace
 
 migration_entry& migrator::entry_of(const allocation& a) {
-  const std::string name = a.name.empty() ? "unnamed, " + mebibytes(a.bytes) + " MiB" : a.name;
+  const std::string name = a.name.empty() ? "unnamed, " + mebibytes(a.bytes) + " MiB" : a.name.get();
   migration_entry& e = entries_[{name, this_thread_migration().phase}];
   if (e.array.empty()) e.array = name, e.phase = this_thread_migration().phase;
   e.bytes = std::max(e.bytes, a.bytes);
