@@ -88,20 +88,22 @@ foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_ki
   return {first.is_known, first.device};
 }
 
-allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const borrow_options& how, bool pin) {
+allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const borrow_options& how,
+                                    detail::loan_way way) {
+  const bool pin = way == detail::loan_way::pinned;
   const char* const verb = pin ? "pin" : "borrow";
   refuse_inside_submission(verb);
   refuse_inside_capture(verb);
   check_stream(how);
   std::lock_guard lock(mutex_);
   const known_memory memory = look_at(bytes, kind, verb);
-  if (!pin && !memory.is_known)
+  if (way == detail::loan_way::known && !memory.is_known)
     throw invalid_argument("borrow of " + text_of(bytes) +
                            ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
                            "it with ferry::pin(span), or copy it into an array with array::from");
-  const int device = kind != memory_kind::host ? memory.device
-                     : how.stream              ? how.stream->line().device()
-                                               : default_device().index();
+  const int device = memory.is_known && kind != memory_kind::host ? memory.device
+                     : how.stream                                 ? how.stream->line().device()
+                                                                  : default_device().index();
   const auto e = enter(bytes, kind, device, how);
   try {
     if (pin && (!memory.is_known || pages_.has(bytes.begin))) pages_.add(bytes);
@@ -356,7 +358,7 @@ loan loan::borrowed(byte_range bytes, memory_kind kind, const borrow_options& ho
   loan l;
   if (bytes.size() == 0) return l;
   l.bytes_ = bytes;
-  l.owner_ = machine::current().foreign().lend(bytes, kind, how, false);
+  l.owner_ = machine::current().foreign().lend(bytes, kind, how, loan_way::known);
   return l;
 }
 
@@ -365,7 +367,24 @@ loan loan::pinned(byte_range bytes, const borrow_options& how) {
   if (bytes.size() == 0) return l;
   l.bytes_ = bytes;
   l.pinned_ = true;
-  l.owner_ = machine::current().foreign().lend(bytes, memory_kind::host, how, true);
+  l.owner_ = machine::current().foreign().lend(bytes, memory_kind::host, how, loan_way::pinned);
+  return l;
+}
+
+loan loan::reachable(byte_range bytes, const borrow_options& how) {
+  if (bytes.size() == 0) return {};
+  machine& m = machine::current();
+  const pointer_attributes memory = m.verbs().attributes(bytes.begin);
+  if (memory.is_known && memory.kind != memory_kind::device) return borrowed(bytes, memory.kind, how);
+  if (!memory.is_known && !m.reaches_pageable()) try {
+      return pinned(bytes, how);
+    } catch (const not_supported& e) {
+      throw not_supported(std::string("as_unified: no device of this machine reads memory of the CPU as it is, and ") +
+                          "it cannot be pinned either: copy it into a unified array. " + e.what());
+    }
+  loan l;
+  l.bytes_ = bytes;
+  l.owner_ = m.foreign().lend(bytes, memory_kind::unified, how, loan_way::in_place);
   return l;
 }
 

@@ -21,7 +21,7 @@ class foreign_memory final : public allocation_home {
   explicit foreign_memory(machine& m);
   ~foreign_memory();
 
-  allocation_ref lend(byte_range bytes, memory_kind kind, const borrow_options& how, bool pin);
+  allocation_ref lend(byte_range bytes, memory_kind kind, const borrow_options& how, detail::loan_way way);
   // Gives one loan back. before: null to wait for its uses on the CPU.
   void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before);
   allocation_ref adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,

@@ -46,6 +46,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
     devices_.emplace_back(d);
     properties_.push_back(verbs_->properties(d));
     migrates_ = migrates_ && properties_.back().concurrent_managed_access;
+    reaches_pageable_ = reaches_pageable_ && properties_.back().pageable_memory_access;
   }
   pools.kind = default_kind_;
   for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})

@@ -8,12 +8,13 @@ BOOST_AUTO_TEST_SUITE(sim_options)
 BOOST_AUTO_TEST_CASE(options_are_read) {
   const auto o = fr::sim::parse_options(
       " devices=3; memory=2MiB "
-      ";peers=0-1,1-2;broken=2-1;schedule=random:42;fail=alloc@17,peer@2;concurrent_managed=off");
+      ";peers=0-1,1-2;broken=2-1;schedule=random:42;fail=alloc@17,peer@2;concurrent_managed=off;pageable_access=on");
   BOOST_TEST(o.devices == 3);
   BOOST_TEST(o.memory_bytes == 2u << 20);
   BOOST_TEST((o.are_peers(1, 0) && o.are_peers(1, 2) && !o.are_peers(0, 2) && !o.are_peers(1, 1)));
   BOOST_TEST((o.is_broken(1, 2) && o.is_broken(2, 1) && !o.is_broken(0, 1)));
-  BOOST_TEST((o.schedule == fr::sim::schedule_kind::random && o.seed == 42 && !o.concurrent_managed));
+  BOOST_TEST(
+      (o.schedule == fr::sim::schedule_kind::random && o.seed == 42 && !o.concurrent_managed && o.pageable_access));
   BOOST_TEST((o.failures ==
               std::vector<fr::sim::failure>{{fr::sim::failing_verb::alloc, 17}, {fr::sim::failing_verb::peer, 2}}));
   const auto d = fr::sim::parse_options("");

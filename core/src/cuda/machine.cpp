@@ -42,6 +42,7 @@ cuda_backend::cuda_backend(int devices) {
                         .compute_major = p.major,
                         .compute_minor = p.minor,
                         .concurrent_managed_access = p.concurrentManagedAccess != 0,
+                        .pageable_memory_access = p.pageableMemoryAccess != 0,
                         .pci_bus_id = pci_bus_id_of(d)};
     entry.most_pitch = p.memPitch;
     entry.most_blocks = static_cast<unsigned>(std::max(1, p.multiProcessorCount)) * 32u;

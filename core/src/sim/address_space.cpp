@@ -38,6 +38,7 @@ std::string readable_address(const void* p) {
 
 address_space::address_space(const options& how)
     : devices_(how.devices),
+      pageable_access_(how.pageable_access),
       limit_(how.memory_bytes),
       usage_(static_cast<std::size_t>(how.devices) + 2),
       granted_(static_cast<std::size_t>(how.devices)) {}
@@ -196,7 +197,9 @@ std::string address_space::forbids(int device, const kernel_use& use, reach how)
   const place here = at(use.begin);
   const std::string on = "device " + std::to_string(device);
   if (here.state == address_state::pageable)
-    return how == reach::copied ? "" : "are no memory that " + on + " can reach; use device, unified or pinned memory";
+    return how == reach::copied || pageable_access_
+               ? ""
+               : "are no memory that " + on + " can reach; use device, unified or pinned memory";
   if (here.state == address_state::freed) return "were released";
   if (use.bytes > here.room) return "run past the end of an allocation, which ends after " + readable_bytes(here.room);
   if (how == reach::copied || here.kind != memory_kind::device || here.device == device) return {};

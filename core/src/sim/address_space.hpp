@@ -85,7 +85,7 @@ class address_space {
     std::size_t bytes = 0, alignment = 0;
     bool freed = false;
     bool pinned_later = false;  // the program's own memory
-    std::vector<page> pages;  // managed memory only
+    std::vector<page> pages;    // managed memory only
   };
   using table = std::map<const std::byte*, allocation>;
 
@@ -99,6 +99,7 @@ class address_space {
 
   mutable std::mutex mutex_;
   int devices_;
+  bool pageable_access_;
   std::size_t limit_;
   table table_;
   std::vector<usage> usage_;            // per device, then unified, then host

@@ -25,7 +25,13 @@ void machine::check_device(int device) const {
 
 device_properties machine::properties(int device) const {
   check_device(device);
-  return {"simulated device " + std::to_string(device), options_.memory_bytes, 8, 9, 0, options_.concurrent_managed};
+  return {"simulated device " + std::to_string(device),
+          options_.memory_bytes,
+          8,
+          9,
+          0,
+          options_.concurrent_managed,
+          options_.pageable_access};
 }
 
 device_memory machine::memory(int device) const {
@@ -137,6 +143,7 @@ void machine::check_managed(const void* p, std::size_t bytes, memory_location wh
     throw invalid_argument("ferry: " + std::string(verb) + ": there is no NUMA node " +
                            std::to_string(where.numa_node) + "; simulated machines have node 0");
   const place here = memory_.at(p);
+  if (here.state == address_state::pageable && options_.pageable_access) return;  // moves like managed memory
   if (here.state != address_state::live || here.kind != memory_kind::unified || bytes > here.room)
     throw invalid_argument("ferry: " + std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
                            " do not lie within one allocation of unified memory");

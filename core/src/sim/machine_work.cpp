@@ -38,8 +38,11 @@ void machine::copy(native_stream s, void* to, const void* from, std::size_t byte
   stream& on = find_working(s);
   may_fail(failing_verb::copy, c.lock, on.device);
   if (bytes == 0) return;
-  const bool from_pageable = memory_.at(from).state == address_state::pageable;
-  const bool to_pageable = memory_.at(to).state == address_state::pageable;
+  // Memory that kernels use is not read ahead of them.
+  const auto is_pageable = [&](const void* p) {
+    return memory_.at(p).state == address_state::pageable && !options_.pageable_access;
+  };
+  const bool from_pageable = is_pageable(from), to_pageable = is_pageable(to);
   if (on.in && (from_pageable || to_pageable))
     refuse_in_capture(*on.in, "a copy that blocks the CPU for its pageable memory");
   work w{"copy", reach::copied, {reads(from, bytes), writes(to, bytes)}, {}};

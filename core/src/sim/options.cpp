@@ -15,7 +15,7 @@ constexpr std::string_view allowed =
     "allowed, separated by ';': devices=1..64; memory=BYTES (plain or with B, KiB, MiB, GiB, at least 1); "
     "peers=all|none|A-B,C-D,... (devices from 0); broken=A-B,... (peers whose link loses bytes); "
     "schedule=eager|random:SEED; "
-    "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off";
+    "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off";
 
 class parser {
  public:
@@ -119,9 +119,9 @@ class parser {
         result_.failures.push_back({static_cast<failing_verb>(found - names.begin()),
                                     number<std::uint64_t>(item, nth, 1, std::numeric_limits<std::uint64_t>::max())});
       }
-    } else if (key == "concurrent_managed") {
+    } else if (key == "concurrent_managed" || key == "pageable_access") {
       if (value != "on" && value != "off") refuse(item, "is neither on nor off");
-      result_.concurrent_managed = value == "on";
+      (key == "pageable_access" ? result_.pageable_access : result_.concurrent_managed) = value == "on";
     } else {
       refuse(item, "is no option");
     }

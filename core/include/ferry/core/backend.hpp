@@ -40,6 +40,7 @@ struct device_properties {
   int multiprocessors = 0;
   int compute_major = 0, compute_minor = 0;
   bool concurrent_managed_access = false;  // the CPU may touch managed memory while the device works
+  bool pageable_memory_access = false;     // kernels may use any memory of the CPU (HMM, ATS)
   std::string pci_bus_id = {};             // "0000:1b:00.0", lower case; empty where there is none
 };
 

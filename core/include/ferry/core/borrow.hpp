@@ -20,6 +20,9 @@ struct borrow_options {
 
 namespace detail {
 
+// known: the backend must know the memory. pinned: pageable memory becomes pinned. in_place: pageable memory is used as it is.
+enum class loan_way : std::uint8_t { known, pinned, in_place };
+
 // One borrow of some bytes. Borrows of the same bytes share one log, which goes with the last of them.
 class loan {
  public:
@@ -29,6 +32,8 @@ class loan {
   static loan borrowed(byte_range bytes, memory_kind kind, const borrow_options& how);
   // Pageable memory of the CPU; pinned as long as somebody pins it. May block.
   static loan pinned(byte_range bytes, const borrow_options& how);
+  // Memory of the CPU, however devices reach it best: as it is, or pinned.
+  static loan reachable(byte_range bytes, const borrow_options& how);
   loan(loan&& o) noexcept { swap(o); }
   loan& operator=(loan o) noexcept {
     swap(o);
@@ -150,6 +155,22 @@ basic_array<T, Rank, Kind> adopt(T* p, const extents<Rank>& e, Deleter deleter, 
 template <memory_kind Kind = memory_kind::device, class T, std::integral Int, class Deleter>
 basic_array<T, 1, Kind> adopt(T* p, Int n, Deleter deleter, const borrow_options& how = {}) {
   return adopt<Kind>(p, extents<1>(n), std::move(deleter), how);
+}
+
+// Memory of the CPU (std::vector, malloc, a mapped file) in the place of a unified array, for as long as the result lives:
+// nothing is copied, the program goes on using its vector, and every device can use the view. Where devices read pageable
+// memory (HMM, ATS) pages stay or migrate as in unified arrays; elsewhere the memory is pinned meanwhile. While the view
+// lives, touch the elements through it, or after end(): the vector's own iterators wait for nobody.
+// Throws invalid_argument for device memory, not_supported where the memory can be neither; out_of_memory.
+template <class T, std::size_t Rank>
+borrowed<T, Rank, memory_kind::unified> as_unified(T* p, const extents<Rank>& e, const borrow_options& how = {}) {
+  return {p, e, detail::loan::reachable(detail::bytes_at(p, e), how)};
+}
+template <class Container>
+requires requires(Container& c) { std::span(c); }
+auto as_unified(Container& memory, const borrow_options& how = {}) {
+  const std::span all(memory);
+  return as_unified(all.data(), extents<1>(all.size()), how);
 }
 
 // Pins memory of the CPU (std::vector, malloc, a mapped file) as long as the result lives: a view of it as pinned memory.

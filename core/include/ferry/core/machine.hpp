@@ -52,6 +52,8 @@ class machine {
   // Whether unified memory moves between the CPU and devices. Where a device lacks concurrent managed access it is pinned
   // memory that devices map: it stays where it is.
   bool migrates_unified() const { return migrates_; }
+  // Whether all devices use pageable memory of the CPU as it is.
+  bool reaches_pageable() const { return reaches_pageable_; }
   // What arrays use and others allocated (see borrow.hpp).
   foreign_memory& foreign() { return *foreign_; }
   // For whoever has waited for devices: what waited for their work is seen to. Never blocks; one load if there is nothing.
@@ -84,7 +86,7 @@ class machine {
   const bool simulated_;
   std::vector<device> devices_;
   std::vector<device_properties> properties_;
-  bool migrates_ = true;
+  bool migrates_ = true, reaches_pageable_ = true;
   timelines streams_;
   memory_ledger memory_;
   pool_kind default_kind_;

@@ -32,12 +32,14 @@ struct options {
   std::uint64_t seed = 0;  // of the random schedule
   std::vector<failure> failures;
   bool concurrent_managed = true;  // the CPU may touch managed memory while devices work
+  bool pageable_access = false;    // devices use any memory of the CPU, as with HMM and ATS
 
   bool is_broken(int a, int b) const;  // symmetric
   bool are_peers(int a, int b) const;  // symmetric; a device is no peer of itself
 };
 
-// Reads e.g. "devices=4;memory=1GiB;peers=0-1,2-3;schedule=random:42;fail=alloc@17,copy@3;concurrent_managed=off".
+// Reads e.g. "devices=4;memory=1GiB;peers=0-1,2-3;schedule=random:42;fail=alloc@17,copy@3;concurrent_managed=off;
+// pageable_access=on".
 // Every key may be left out. Throws parse_error that quotes the text and lists what is allowed.
 options parse_options(std::string_view text);
 

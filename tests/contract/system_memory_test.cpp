@@ -1,0 +1,82 @@
+// Memory of the program's own vectors as unified arrays: where devices read it as it is, and where it is pinned.
+#include <memory>
+#include <numeric>
+
+#include "contract/fixture.hpp"
+
+using namespace contract;
+
+namespace {
+
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] += 1; }
+};
+
+// The same steps on whatever machine is current.
+void port_a_loop_of_a_vector() {
+  std::vector<int> v(5000);
+  std::iota(v.begin(), v.end(), 0);
+  const fr::device last = fr::devices().back();
+  fr::stream a, b(last);
+  {
+    auto u = fr::as_unified(v, {.stream = {}, .name = "v"});
+    BOOST_TEST(static_cast<const void*>(u.unsynchronized_data()) == static_cast<const void*>(v.data()));
+    fr::parallel_for(a, u.size(), add_one{}, u);
+    fr::parallel_for(b, u.size(), add_one{}, u);
+    BOOST_TEST(u[0] == 2);
+    u[1] = 100;
+    fr::parallel_for(a, u.size(), add_one{}, u);
+    fr::device_array<int> copied({u.size()}, last);
+    fr::copy(u, copied);
+    fr::parallel_for(b, u.size(), add_one{}, u);
+    BOOST_TEST(fr::to_vector(copied)[1] == 101);
+  }  // waits
+  BOOST_TEST((v[0] == 4 && v[1] == 102 && v[4999] == 5003));
+  int four[4] = {1, 2, 3, 4};
+  auto square = fr::as_unified(four, fr::extents<2>(2, 2));
+  fr::parallel_for(4, add_one{}, square);
+  square.end();
+  BOOST_TEST((four[0] == 2 && four[3] == 5));
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(contract_of_system_memory, clean)
+
+BOOST_AUTO_TEST_CASE(vectors_are_used_where_they_are) { port_a_loop_of_a_vector(); }
+
+BOOST_AUTO_TEST_CASE(devices_that_read_pageable_memory_and_others) {
+  for (const char* how : {"pageable_access=on", "pageable_access=off"})
+    for (unsigned seed = 0; seed < 20; ++seed) {
+      fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed) + ";" + how);
+      BOOST_TEST(sim.get().reaches_pageable() == contains(how, "on"));
+      port_a_loop_of_a_vector();
+    }
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_pinned_only_where_it_must_be) {
+  std::vector<int> v(10000);
+  for (const bool reached : {true, false}) {
+    fr::simulation sim(reached ? "pageable_access=on" : "pageable_access=off");
+    const auto u = fr::as_unified(v);
+    BOOST_TEST((sim.get().verbs().attributes(v.data()).is_known == !reached));
+    BOOST_TEST((u.owner().get().kind == (reached ? memory_kind::unified : memory_kind::host)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_of_ferry_and_nothing) {
+  fr::unified_array<int> a({100}, 7);
+  {
+    auto u = fr::as_unified(a.unsynchronized_data(), fr::extents<1>(100));  // as a borrow of it
+    fr::parallel_for(100, add_one{}, u);
+  }
+  BOOST_TEST(a[99] == 8);
+  std::vector<int> none;
+  const auto empty = fr::as_unified(none);
+  BOOST_TEST(empty.size() == 0u);
+  const fr::device_array<int> d({10}, 1);
+  check_error<fr::invalid_argument>(
+      [&] { fr::as_unified(const_cast<int*>(d.unsynchronized_data()), fr::extents<1>(10)); }, {"device memory"});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
