@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include <ferry/core/mdspan.hpp>
+#include <ferry/multigpu/shard_span.hpp>
 
 // Volume that leaves a cell through its four pipes, m3/s.
 struct alignas(32) outflow {
@@ -27,22 +27,24 @@ struct model {
   FERRY_HOST_DEVICE double area() const { return height * width; }
 };
 
-// The functors: the same on devices and on the CPU. Each works on the cells of a strip of rows, and sees those beside it:
-// a span with halo rows has `above` rows before the strip's first, and ends where the grid ends.
+// The functors: the same on devices and on the CPU. Indices are those of the whole grid, of which a device sees its rows
+// and one row beside them.
 namespace {
 
-using cells = ferry::mdspan<double, 2>;
-using read_cells = ferry::mdspan<const double, 2>;
+using cells = ferry::shard_span<double, 2>;
+using read_cells = ferry::shard_span<const double, 2>;
+using fluxes = ferry::shard_span<outflow, 2>;
+using read_fluxes = ferry::shard_span<const outflow, 2>;
 
-// Terrain between its measured points (bilinear), and nothing else yet. The strip begins at row `first`.
+// Terrain between its measured points (bilinear), and nothing else yet.
 struct prepare {
-  std::size_t first, refine;
+  std::size_t refine;
 
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::mdspan<const std::int16_t, 2> points,
-                                    cells terrain, cells water, ferry::mdspan<outflow, 2> flux, cells lost) const {
-    const std::size_t r = (first + i) / refine, c = j / refine;
+                                    cells terrain, cells water, fluxes flux, cells lost) const {
+    const std::size_t r = i / refine, c = j / refine;
     const std::size_t below = r + 1 < points.extent(0) ? r + 1 : r, right = c + 1 < points.extent(1) ? c + 1 : c;
-    const double y = static_cast<double>((first + i) % refine) / static_cast<double>(refine);
+    const double y = static_cast<double>(i % refine) / static_cast<double>(refine);
     const double x = static_cast<double>(j % refine) / static_cast<double>(refine);
     terrain(i, j) = (1 - y) * ((1 - x) * points(r, c) + x * points(r, right)) +
                     y * ((1 - x) * points(below, c) + x * points(below, right));
@@ -55,22 +57,20 @@ struct prepare {
 // Pressure drives the fluxes; no more leaves a cell than it has.
 struct accelerate {
   model m;
-  std::size_t above;
 
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, read_cells terrain, read_cells water,
-                                    ferry::mdspan<outflow, 2> flux) const {
-    const std::size_t row = i + above;
-    const double depth = water(row, j), level = terrain(row, j) + depth;
+                                    fluxes flux) const {
+    const double depth = water(i, j), level = terrain(i, j) + depth;
     const auto pushed = [&](double f, double gain, bool has_neighbour, std::size_t r, std::size_t c) {
       const double drop = has_neighbour ? level - (terrain(r, c) + water(r, c)) : depth;
       const double more = f + gain * drop;
       return more > 0 ? more : 0;
     };
     const outflow before = flux(i, j);
-    outflow f{pushed(before.up, m.gain_rows, row > 0, row - 1, j),
-              pushed(before.down, m.gain_rows, row + 1 < water.extent(0), row + 1, j),
-              pushed(before.left, m.gain_columns, j > 0, row, j - 1),
-              pushed(before.right, m.gain_columns, j + 1 < water.extent(1), row, j + 1)};
+    outflow f{pushed(before.up, m.gain_rows, i > 0, i - 1, j),
+              pushed(before.down, m.gain_rows, i + 1 < water.extent(0), i + 1, j),
+              pushed(before.left, m.gain_columns, j > 0, i, j - 1),
+              pushed(before.right, m.gain_columns, j + 1 < water.extent(1), i, j + 1)};
     const double wanted = m.time_step * f.sum(), there = depth * m.area();
     if (wanted > there) {
       const double k = there / wanted;
@@ -83,18 +83,15 @@ struct accelerate {
 // The fluxes and the rain change the depth; what leaves the grid is counted.
 struct transport {
   model m;
-  std::size_t above;
   double rain;  // of this step, m
 
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, ferry::mdspan<const outflow, 2> flux, cells water,
-                                    cells lost) const {
-    const std::size_t row = i + above;
-    const outflow out = flux(row, j);
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, read_fluxes flux, cells water, cells lost) const {
+    const outflow out = flux(i, j);
     double in = 0, gone = 0;
-    row > 0 ? in += flux(row - 1, j).down : gone += out.up;
-    row + 1 < flux.extent(0) ? in += flux(row + 1, j).up : gone += out.down;
-    j > 0 ? in += flux(row, j - 1).right : gone += out.left;
-    j + 1 < flux.extent(1) ? in += flux(row, j + 1).left : gone += out.right;
+    i > 0 ? in += flux(i - 1, j).down : gone += out.up;
+    i + 1 < flux.extent(0) ? in += flux(i + 1, j).up : gone += out.down;
+    j > 0 ? in += flux(i, j - 1).right : gone += out.left;
+    j + 1 < flux.extent(1) ? in += flux(i, j + 1).left : gone += out.right;
     const double depth = water(i, j) + rain + m.time_step * (in - out.sum()) / m.area();
     water(i, j) = depth > 0 ? depth : 0;  // rounding may leave -1e-18
     if (gone > 0) lost(i, j) += m.time_step * gone / m.area();

@@ -1,0 +1,219 @@
+// Sharded arrays: what cannot be, what is counted, and the ways in and out.
+#include <ferry/multigpu.hpp>
+
+#include "contract/fixture.hpp"
+#include "multigpu/shards.hpp"
+#include "support/counting_backend.hpp"
+
+using namespace contract;
+
+namespace {
+
+using field = fr::sharded_array<float, 2>;
+
+struct relax {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const float, 2> a,
+                                      fr::shard_span<float, 2> next) const {
+    const bool has_above = i > 0 || a.begin(0) < 0, has_below = i + 1 < a.extent(0) || a.begin(0) < 0;
+    next(i, j) = 0.5f * ((has_above ? a(i - 1, j) : 0) + (has_below ? a(i + 1, j) : 0));
+    return next(i, j) - a(i, j);
+  }
+};
+struct add_row {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<int, 2> a) const {
+    a(i, j) += static_cast<int>(10 * i + j);
+  }
+};
+struct reads_too_far {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const int, 2> a,
+                                    fr::shard_span<int, 2> b) const {
+    b(i, j) = a(i + 2, j);
+  }
+};
+struct writes_beside {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<int, 2> a) const { a(i + 1, j) = 1; }
+};
+
+struct writes_tile {
+  FERRY_HOST_DEVICE void operator()(fr::tile t, fr::shard_span<int, 2> a) const { a(t.row, t.column) = 1; }
+};
+
+// Waits between streams that a step makes, once everything has been used before.
+template <class Step>
+double waits_of(std::size_t devices, bool periodic, Step step) {
+  fr::simulation sim("devices=" + std::to_string(devices));
+  support::call_counts calls;
+  fr::machine_scope counting(std::make_unique<support::counting_backend>(sim.get().verbs(), calls));
+  const fr::team t = fr::team::all();
+  const fr::shard_options o{.axis = 0, .halo = 1, .periodic = periodic};
+  field a(t, {64, 8}, o, 1.0f), next(t, {64, 8}, o, 1.0f);
+  const auto run = [&](int steps) {
+    for (int i = 0; i < steps; ++i) {
+      step(a, next);
+      swap(a, next);
+    }
+  };
+  run(10);
+  const long before = calls.stream_waits, blocked = calls.cpu_waits;
+  run(100);
+  BOOST_TEST(calls.cpu_waits == blocked);  // nobody waits for a device
+  return static_cast<double>(calls.stream_waits - before) / 100;
+}
+
+void plain_step(field& a, field& next) {
+  fr::parallel_for(fr::owned(next), relax{}, fr::in(a), fr::out(next));
+  fr::exchange_halos(next);
+}
+void swept_step(field& a, field& next) {
+  fr::parallel_for(fr::sweep(next), relax{}, fr::in(a), fr::out(next));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(sharded_arrays)
+
+// The least possible: each device must hear of each neighbour once.
+BOOST_AUTO_TEST_CASE(a_step_waits_once_for_each_neighbour) {
+  for (const std::size_t devices : {1u, 2u, 3u, 4u, 8u}) {
+    const double d = static_cast<double>(devices);
+    BOOST_TEST(waits_of(devices, false, plain_step) == 2 * (d - 1));
+    BOOST_TEST(waits_of(devices, true, plain_step) == (devices == 1 ? 0 : devices == 2 ? 2 : 2 * d));
+  }
+}
+
+// Boundary, exchange and interior overlap: beside the neighbours, each device's side stream waits for its own boundary,
+// the boundary for what was sent from the same rows two steps before, and now and then for more (clocks inherit only what
+// was true when an event was recorded).
+BOOST_AUTO_TEST_CASE(a_sweep_waits_for_its_neighbours_and_within_its_device) {
+  for (const std::size_t devices : {2u, 3u, 4u, 8u}) {
+    const double d = static_cast<double>(devices);
+    BOOST_TEST(waits_of(devices, true, swept_step) <= 4.5 * d);
+    BOOST_TEST(waits_of(devices, true, swept_step) >= (devices == 2 ? 2 : 2 * d) + d);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(arrays_that_cannot_be) {
+  fr::simulation sim("devices=4");
+  const fr::team t = fr::team::all();
+  const auto refused = [&](const fr::extents<2>& e, const fr::shard_options& o,
+                           std::initializer_list<std::string_view> parts) {
+    check_error<fr::invalid_argument>([&] { field(t, e, o); }, parts);
+  };
+  refused({7, 5}, {.halo = 2}, {"width 2", "axis 0", "shard of member 3", "1 cells", "fewer devices"});
+  refused({9, 5}, {.halo = {1, 6}}, {"width 6", "axis 1", "the array", "5 cells"});
+  refused({9, 5}, {.axis = 2}, {"rank 2", "axis 2", "counted from 0"});
+  refused({9, 5}, {.halo = -1}, {"width -1"});
+  refused({9, 5}, {.halo = {1, 1, 1}}, {"rank 2", "3 halo widths"});
+  refused({9, 5}, {.periodic = {true}}, {"rank 2", "for 1 axes"});
+  field none;
+  check_error<fr::invalid_argument>([&] { (void)none.extents(); }, {"default-constructed"});
+  const field empty(t, {0, 5}, {.halo = 1});
+  BOOST_TEST(empty.size() == 0u);
+  field thin(t, {2, 5}, {.halo = 1}, 0.f);  // members 2 and 3 own nothing
+  BOOST_TEST(thin.shard(3).empty());
+  BOOST_TEST(!thin.shard(1).empty());
+  fr::exchange_halos(thin);
+}
+
+BOOST_AUTO_TEST_CASE(work_that_cannot_be) {
+  fr::simulation sim("devices=2");
+  const fr::team t = fr::team::all(), other = fr::team::all();
+  fr::sharded_array<int, 2> a(t, {6, 4}, {.halo = 1}, 0), b(t, {6, 4}, {}, 0), c(t, {6, 4}, {.axis = 1}, 0),
+      e(other, {6, 4}, {}, 0), wide(t, {6, 4}, {.halo = 2}, 0);
+  a.name("a"), c.name("columns");
+  const auto together = [&](fr::sharded_array<int, 2>& x) {
+    check_error<fr::invalid_argument>([&] { fr::parallel_for(fr::owned(b), reads_too_far{}, fr::in(x), fr::out(b)); },
+                                      {"6 x 4", "ferry::reshard"});
+  };
+  together(c), together(e);
+  check_error<fr::invalid_argument>([&] { fr::exchange_halos(a, e); }, {"two different teams"});
+  check_error<fr::invalid_argument>([&] { (void)a.cells(0, {{0, 0}, {5, 4}}); }, {"[0, 5)", "member 0", "[-1, 4)"});
+  check_error<fr::invalid_argument>([&] { fr::copy(std::vector<int>(7), a); }, {"7 elements", "6 x 4"});
+  check_error<fr::invalid_argument>(
+      [&] { fr::parallel_for(fr::sweep(b), reads_too_far{}, fr::in(wide), fr::out(b)); }, {"widest halo"});
+  check_error<fr::invalid_argument>(
+      [&] { fr::parallel_for(fr::sweep(fr::interior(a)), writes_beside{}, fr::inout(a)); }, {"all cells"});
+  check_error<fr::invalid_argument>(
+      [&] { fr::parallel_for(fr::shard_tiles{fr::owned(a), 0, 1}, writes_tile{}, fr::inout(a)); }, {"is empty"});
+}
+
+BOOST_AUTO_TEST_CASE(cells_beyond_those_declared_are_refused) {
+  for (const char* how : {"devices=2", "devices=2;schedule=random:3"}) {
+    fr::simulation sim(how);
+    const fr::team t = fr::team::all();
+    fr::sharded_array<int, 2> a(t, {6, 4}, {.halo = 1}, 0), b(t, {6, 4}, {.halo = 1}, 0);
+    a.name("height");
+    const auto fails = [&](auto work, std::initializer_list<std::string_view> parts) {
+      check_error<fr::device_error>([&] { work(), t.synchronize(); }, parts);
+    };
+    fails([&] { fr::parallel_for(fr::owned(b), reads_too_far{}, fr::in(a), fr::out(b)); },
+          {"height", "dimension 0", "[-1, 4)"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(elements_of_unified_arrays) {
+  for (std::size_t axis : {0u, 1u}) {
+    fr::simulation sim("devices=3;schedule=random:1");
+    const fr::team t = fr::team::all();
+    fr::unified_sharded_array<int, 2> a(t, {7, 5}, {.axis = axis, .halo = 1}, 0);
+    for (std::size_t i = 0; i < 7; ++i)
+      for (std::size_t j = 0; j < 5; ++j) a(i, j) = static_cast<int>(100 * i + j);
+    fr::parallel_for(fr::owned(a), add_row{}, a);
+    for (std::size_t i = 0; i < 7; ++i)
+      for (std::size_t j = 0; j < 5; ++j) BOOST_TEST(std::as_const(a)(i, j) == static_cast<int>(110 * i + 2 * j));
+    check_error<fr::invalid_argument>([&] { a(7, 0) = 1; }, {"index 7", "extent 7"});
+  }
+}
+
+// One allocation, whose shards lie on edges of 2 MiB.
+BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_lie_on_edges_of_pages) {
+  fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all();
+  fr::unified_sharded_array<float, 2> a(t, {10, 70000}, {.halo = 1}, 0.f);
+  for (std::size_t m = 0; m < 3; ++m) {
+    BOOST_TEST(reinterpret_cast<std::uintptr_t>(a.shard_with_halo(m).unsynchronized_data()) % (2u << 20) == 0u);
+    BOOST_TEST(a.shard_owner(m).unchecked() == a.shard_owner(0).unchecked());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(regions_are_parts_of_all_cells) {
+  for (std::size_t seed = 0; seed < 60; ++seed) {
+    shards::dice d(seed);
+    fr::simulation sim("devices=" + std::to_string(1 + seed % 4));
+    const fr::team t = fr::team::all();
+    const auto [e, o] = shards::any_layout<3>(d, t);
+    fr::sharded_array<int, 3> a(t, e, o, 0);
+    const fr::box<3> all = a.layout().whole();
+    const fr::box<3> some{{0, 0, 0}, {all.end[0], (all.end[1] + 1) / 2, all.end[2]}};
+    for (std::size_t m = 0; m < t.size(); ++m) {
+      std::vector<int> seen(e.count(), 0);
+      const auto count = [&](const fr::shard_region<3>& r) {
+        for (const auto& p : r.parts(m))
+          for (std::size_t i = 0; i < p.slabs(); ++i)
+            shards::for_each_index(p.slab(i), [&](auto at) { ++seen[shards::offset(e, at)]; });
+      };
+      count(fr::interior(a).within(some)), count(fr::boundary(a).within(some));
+      std::size_t wrong = 0;
+      shards::for_each_index(all, [&](auto at) {
+        const fr::box<3> one{at, {at[0] + 1, at[1] + 1, at[2] + 1}};
+        wrong += seen[shards::offset(e, at)] != (some.contains(one) && a.layout().own(m).contains(one) ? 1 : 0);
+      });
+      BOOST_TEST(wrong == 0u);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(copies_to_and_from_arrays_of_one_device) {
+  for (std::size_t axis : {0u, 1u}) {
+    const fr::team t = fr::team::all();
+    fr::sharded_array<int, 2> a(t, {9, 11}, {.axis = axis, .halo = 1});
+    const auto from = counted<int, 2, memory_kind::device>(fr::extents<2>(9, 11));
+    fr::copy(from, a);
+    CHECK_EQUAL(fr::to_vector(a), counting<int>(99));
+    fr::unified_array<int, 2> back({9, 11}, 0);
+    fr::copy(a, back);
+    CHECK_EQUAL(back, counting<int>(99));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
