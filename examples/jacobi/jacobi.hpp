@@ -24,57 +24,64 @@ FERRY_HOST_DEVICE inline float mean(float right, float left, float below, float 
 }
 FERRY_HOST_DEVICE inline float square(float change) { return change * change; }
 
-// Cells of a tile one by one, and the sum of the squares of their changes. Side columns stay as they are.
-FERRY_HOST_DEVICE inline float relax_cells(const ferry::tile& t, const read_field& a, const write_field& next) {
-  float sum = 0;
-  for (std::size_t y = t.row; y < t.row + t.rows; ++y)
-    for (std::size_t x = t.column; x < t.column + t.columns; ++x) {
-      const bool at_side = x == 0 || x + 1 == a.extent(1);
-      const float v = at_side ? a(y, x) : mean(a(y, x + 1), a(y, x - 1), a(y + 1, x), a(y - 1, x));
-      sum += square(v - a(y, x));
-      next(y, x) = v;
-    }
-  return sum;
-}
-
-// The same by rows of four cells: each is one load of 16 bytes, and serves the rows above and below it out of registers.
+// A cell, and the square of its change. Side columns stay as they are.
 struct relax {
-  static constexpr std::size_t rows = 4, columns = 4;
+  FERRY_HOST_DEVICE double operator()(std::size_t y, std::size_t x, read_field a, write_field next) const {
+    const bool at_side = x == 0 || x + 1 == a.extent(1);
+    const float v = at_side ? a(y, x) : mean(a(y, x + 1), a(y, x - 1), a(y + 1, x), a(y - 1, x));
+    const float change = v - a(y, x);
+    next(y, x) = v;
+    return square(change);
+  }
+};
+
+// The same by rows of four cells, each one load of 16 bytes; a row serves the rows above and below it out of registers.
+// `Ahead` rows are loaded at once. The width must be a multiple of four.
+template <std::size_t Ahead>
+struct relax_rows {
   struct alignas(16) quad {
     float a, b, c, d;
   };
 
   FERRY_HOST_DEVICE double operator()(ferry::tile t, read_field a, write_field next) const {
-    const std::size_t width = a.extent(1);
-    const bool is_inside = t.column > 0 && t.column + columns < width && width % columns == 0;
-    if (is_inside && t.rows == rows) return whole_rows<rows>(t, a, next);
-    if (is_inside && t.rows == 1) return whole_rows<1>(t, a, next);  // at the edges of shards
-    return relax_cells(t, a, next);
+    const lanes at{t.column == 0, t.column + 4 == a.extent(1), a.stride(0), next.stride(0)};
+    const float* from = &a(t.row, t.column);
+    float* to = &next(t.row, t.column);
+    quad above = quad_at(from - at.pitch), here = quad_at(from);
+    float sum = 0;
+    std::size_t done = 0;
+    for (; done + Ahead <= t.rows; done += Ahead) sum += some_rows<Ahead>(at, from, to, above, here);
+    for (; done < t.rows; ++done) sum += some_rows<1>(at, from, to, above, here);
+    return sum;
   }
 
  private:
+  struct lanes {
+    bool is_first, is_last;
+    std::ptrdiff_t pitch, to_pitch;
+  };
   FERRY_HOST_DEVICE static quad& quad_at(float* p) { return *reinterpret_cast<quad*>(p); }
   FERRY_HOST_DEVICE static const quad& quad_at(const float* p) { return *reinterpret_cast<const quad*>(p); }
 
   template <std::size_t Rows>
-  FERRY_HOST_DEVICE static float whole_rows(const ferry::tile& t, const read_field& a, const write_field& next) {
-    const float* from = &a(t.row, t.column);
-    float* to = &next(t.row, t.column);
-    const std::ptrdiff_t pitch = a.stride(0), to_pitch = next.stride(0);
-    quad row[Rows + 2];
+  FERRY_HOST_DEVICE static float some_rows(const lanes& at, const float*& from, float*& to, quad& above, quad& here) {
+    quad below[Rows];
     float left[Rows], right[Rows];
-    from -= pitch;
-    for (std::size_t i = 0; i < Rows + 2; ++i, from += pitch) {
-      row[i] = quad_at(from);
-      if (i > 0 && i <= Rows) left[i - 1] = from[-1], right[i - 1] = from[4];
+    for (std::size_t i = 0; i < Rows; ++i, from += at.pitch) {
+      below[i] = quad_at(from + at.pitch);
+      left[i] = at.is_first ? 0 : from[-1];
+      right[i] = at.is_last ? 0 : from[4];
     }
     float sum = 0;
-    for (std::size_t i = 0; i < Rows; ++i, to += to_pitch) {
-      const quad &above = row[i], &here = row[i + 1], &below = row[i + 2];
-      const quad v{mean(here.b, left[i], below.a, above.a), mean(here.c, here.a, below.b, above.b),
-                   mean(here.d, here.b, below.c, above.c), mean(right[i], here.c, below.d, above.d)};
+    for (std::size_t i = 0; i < Rows; ++i, to += at.to_pitch) {
+      quad v{mean(here.b, left[i], below[i].a, above.a), mean(here.c, here.a, below[i].b, above.b),
+             mean(here.d, here.b, below[i].c, above.c), mean(right[i], here.c, below[i].d, above.d)};
+      if (at.is_first) v.a = here.a;
+      if (at.is_last) v.d = here.d;
       sum += square(v.a - here.a) + square(v.b - here.b) + square(v.c - here.c) + square(v.d - here.d);
       quad_at(to) = v;
+      above = here;
+      here = below[i];
     }
     return sum;
   }
@@ -87,8 +94,11 @@ inline ferry::sharded_array<float, 2> make_field(const ferry::team& t, std::size
 
 // One step: `next` from `a`, whose halos are valid, as those of `next` will be. The square of the norm of the change.
 inline ferry::team_scalar<double> step(const ferry::sharded_array<float, 2>& a, ferry::sharded_array<float, 2>& next) {
-  const ferry::shard_tiles tiles{ferry::owned(next), relax::rows, relax::columns};
-  return ferry::parallel_reduce(ferry::sweep(tiles), relax{}, ferry::plus{}, ferry::in(a), ferry::out(next));
+  if (next.extent(1) % 4 != 0)
+    return ferry::parallel_reduce(ferry::sweep(next), relax{}, ferry::plus{}, ferry::in(a), ferry::out(next));
+  constexpr std::size_t rows = 8, columns = 4;  // of a tile: what one thread does
+  const ferry::shard_tiles tiles{ferry::owned(next), rows, columns};
+  return ferry::parallel_reduce(ferry::sweep(tiles), relax_rows<4>{}, ferry::plus{}, ferry::in(a), ferry::out(next));
 }
 
 }  // namespace jacobi

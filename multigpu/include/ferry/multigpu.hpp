@@ -3,6 +3,8 @@
 #include "ferry/core.hpp"
 #include "ferry/multigpu/collectives.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
+#include "ferry/multigpu/replicated_array.hpp"
+#include "ferry/multigpu/reshard.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"

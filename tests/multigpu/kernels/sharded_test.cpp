@@ -38,6 +38,24 @@ struct writes_tile {
   FERRY_HOST_DEVICE void operator()(fr::tile t, fr::shard_span<int, 2> a) const { a(t.row, t.column) = 1; }
 };
 
+struct scale_by_table {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, const int* table, fr::shard_span<int, 2> a) const {
+    a(i, j) *= table[j];
+  }
+};
+struct set_to_sum {
+  FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const int, 1> parts, int* table) const {
+    int sum = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) sum += parts(i);
+    table[1] = sum;
+  }
+};
+struct cell {
+  FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, fr::shard_span<const int, 2> a) const {
+    return a(i, j);
+  }
+};
+
 // Waits between streams that a step makes, once everything has been used before.
 template <class Step>
 double waits_of(std::size_t devices, bool periodic, Step step) {
@@ -64,9 +82,7 @@ void plain_step(field& a, field& next) {
   fr::parallel_for(fr::owned(next), relax{}, fr::in(a), fr::out(next));
   fr::exchange_halos(next);
 }
-void swept_step(field& a, field& next) {
-  fr::parallel_for(fr::sweep(next), relax{}, fr::in(a), fr::out(next));
-}
+void swept_step(field& a, field& next) { fr::parallel_for(fr::sweep(next), relax{}, fr::in(a), fr::out(next)); }
 
 }  // namespace
 
@@ -129,12 +145,15 @@ BOOST_AUTO_TEST_CASE(work_that_cannot_be) {
   check_error<fr::invalid_argument>([&] { fr::exchange_halos(a, e); }, {"two different teams"});
   check_error<fr::invalid_argument>([&] { (void)a.cells(0, {{0, 0}, {5, 4}}); }, {"[0, 5)", "member 0", "[-1, 4)"});
   check_error<fr::invalid_argument>([&] { fr::copy(std::vector<int>(7), a); }, {"7 elements", "6 x 4"});
-  check_error<fr::invalid_argument>(
-      [&] { fr::parallel_for(fr::sweep(b), reads_too_far{}, fr::in(wide), fr::out(b)); }, {"widest halo"});
+  check_error<fr::invalid_argument>([&] { fr::parallel_for(fr::sweep(b), reads_too_far{}, fr::in(wide), fr::out(b)); },
+                                    {"widest halo"});
   check_error<fr::invalid_argument>(
       [&] { fr::parallel_for(fr::sweep(fr::interior(a)), writes_beside{}, fr::inout(a)); }, {"all cells"});
   check_error<fr::invalid_argument>(
-      [&] { fr::parallel_for(fr::shard_tiles{fr::owned(a), 0, 1}, writes_tile{}, fr::inout(a)); }, {"is empty"});
+      [&] {
+        fr::parallel_for(fr::shard_tiles{fr::owned(a), 0, 1}, writes_tile{}, fr::inout(a));
+      },
+      {"is empty"});
 }
 
 BOOST_AUTO_TEST_CASE(cells_beyond_those_declared_are_refused) {
@@ -201,6 +220,40 @@ BOOST_AUTO_TEST_CASE(regions_are_parts_of_all_cells) {
       BOOST_TEST(wrong == 0u);
     }
   }
+}
+
+// A table of which each device has a copy, changed on each by a result of all, and read by loops over shards.
+BOOST_AUTO_TEST_CASE(replicated_arrays) {
+  for (const char* how : {"devices=3", "devices=3;schedule=random:4", "devices=1", "devices=3;peers=none"}) {
+    fr::simulation sim(how);
+    const fr::team t = fr::team::all();
+    fr::replicated_array<int> table(t, {3}, 9);
+    fr::copy(std::vector<int>{1, 2, 3}, table);
+    fr::sharded_array<int, 2> a(t, {5, 3}, {}, 1);
+    fr::parallel_for(fr::owned(a), scale_by_table{}, fr::in(table), a);
+    const auto sum = fr::parallel_reduce(fr::owned(a), cell{}, fr::plus{}, a);  // 5 (1 + 2 + 3)
+    fr::parallel_for(fr::each_member(t, 1), set_to_sum{}, sum, table);
+    fr::parallel_for(fr::owned(a), scale_by_table{}, table, a);
+    for (std::size_t m = 0; m < t.size(); ++m)
+      CHECK_EQUAL(fr::to_vector(table.copy_of(m)), (std::vector<int>{1, 30, 3}));
+    std::vector<int> expected;
+    for (int i = 0; i < 5; ++i) expected.insert(expected.end(), {1, 60, 9});
+    CHECK_EQUAL(fr::to_vector(a), expected);
+    BOOST_TEST(sum.value() == 30);
+    check_error<fr::invalid_argument>([&] { fr::copy(std::vector<int>{1}, table); }, {"1 elements"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(anything_else_shard_by_shard) {
+  const fr::team t = fr::team::all();
+  fr::sharded_array<int, 2> a(t, {6, 4}, {.halo = 1}, 0), b(t, {6, 4}, {}, 5);
+  fr::for_each_shard(
+      [&](std::size_t m, fr::stream_ref s, auto mine, auto other) {
+        BOOST_TEST((s == t.stream(m)));
+        fr::copy(s, std::as_const(other), mine);
+      },
+      a, b);
+  CHECK_EQUAL(fr::to_vector(a), std::vector<int>(24, 5));
 }
 
 BOOST_AUTO_TEST_CASE(copies_to_and_from_arrays_of_one_device) {

@@ -101,9 +101,7 @@ class program {
     const auto& l = fields_[0].layout();
     // Columns that are whole on every device can be read without halos, but do not wrap then.
     const auto reach = [&](std::size_t d0) {
-      return static_cast<std::ptrdiff_t>(l.halo(d0) > 0 ? d.between(0, l.halo(d0))
-                                         : l.axis() == d0 ? 0
-                                                          : d.below(2));
+      return static_cast<std::ptrdiff_t>(l.halo(d0) > 0 ? d.between(0, l.halo(d0)) : l.axis() == d0 ? 0 : d.below(2));
     };
     reach_ = {reach(0), reach(1), l.periodic(0) && l.halo(0) > 0, l.periodic(1) && l.halo(1) > 0};
   }
@@ -179,7 +177,9 @@ class program {
       case 5:
         fresh_[y] = true;
         return keep(fr::parallel_reduce(fr::sweep(tiles_of(all)), by_tiles, fr::plus{}, fr::in(from), fr::out(to)));
-      case 6: fresh_[y] = true; return keep(fr::parallel_reduce(fr::sweep(to), f, fr::plus{}, fr::in(from), fr::out(to)));
+      case 6:
+        fresh_[y] = true;
+        return keep(fr::parallel_reduce(fr::sweep(to), f, fr::plus{}, fr::in(from), fr::out(to)));
       default: fresh_[y] = true; return fr::parallel_for(fr::sweep(to), f, fr::in(from), fr::out(to));
     }
   }

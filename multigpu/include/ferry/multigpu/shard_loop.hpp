@@ -1,6 +1,7 @@
 // Functors over the cells of sharded arrays, each member on its own shard.
 #pragma once
 #include "ferry/core/parallel_for.hpp"
+#include "ferry/multigpu/replicated_array.hpp"
 #include "ferry/multigpu/shard_arguments.hpp"
 #include "ferry/multigpu/shard_space.hpp"
 
@@ -78,5 +79,30 @@ void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
   detail_unit::run_on_team(space, f, detail::as_shard_argument(std::forward<Arguments>(arguments))...);
 }
 
+// parallel_for over one device, once on each member: replicated arrays arrive as the member's copy.
+template <class Space, class F, class... Arguments>
+void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... arguments) {
+  const auto run = [&](const auto&... a) {
+    each.team.for_each([&](std::size_t m) {
+      const auto here = [&]<class A>(const A& one) {
+        if constexpr (requires { one.of_member(m); })
+          return one.of_member(m);
+        else
+          return one;
+      };
+      detail_unit::for_each(each.team.stream(m), detail::space_of(each.space), f, here(a)...);
+    });
+  };
+  run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+}
+
 }  // namespace FERRY_UNIT
+
+// Anything else, member by member: f(member, stream of the member, view of its shard of each array...), submitted as the
+// team says. What f submits is ordered as everywhere; it should use the stream it is given.
+template <class F, class First, class... More>
+void for_each_shard(const F& f, First& first, More&... more) {
+  first.team().for_each([&](std::size_t m) { f(m, first.team().stream(m), first.shard(m), more.shard(m)...); });
+}
+
 }  // namespace ferry

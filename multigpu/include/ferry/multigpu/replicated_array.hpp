@@ -1,0 +1,101 @@
+// Arrays of which every member of a team has a copy of its own: tables, coefficients, what all devices read.
+#pragma once
+#include <vector>
+
+#include "ferry/core/arguments.hpp"
+#include "ferry/core/copy.hpp"
+#include "ferry/core/parallel_for.hpp"
+#include "ferry/multigpu/team.hpp"
+
+namespace ferry {
+
+template <class T, std::size_t Rank, memory_kind Kind>
+class replicated_array;
+
+// A replicated array in a call: each member's kernel gets its member's copy.
+template <class T, std::size_t Rank, memory_kind Kind>
+struct replicated_argument {
+  using array = replicated_array<std::remove_const_t<T>, Rank, Kind>;
+  std::conditional_t<std::is_const_v<T>, const array, array>* what;
+  access_mode mode;
+  array_argument<T, Rank> of_member(std::size_t member) const {
+    return detail::make_argument<T>(what->copy_of(member), mode);
+  }
+};
+
+// Nothing keeps the copies equal but what is done with them: the same work on each, or copy() from memory of the CPU.
+// Moves. Its destructor never blocks.
+template <class T, std::size_t Rank = 1, memory_kind Kind = memory_kind::device>
+class replicated_array {
+ public:
+  using value_type = T;
+  // Contents are undefined. May block when pools have to grow.
+  replicated_array(const ferry::team& t, const ferry::extents<Rank>& e) : team_(t), extents_(e) {
+    for (std::size_t i = 0; i < t.local_size(); ++i) copies_.emplace_back(e, t.device(t.first_local() + i));
+  }
+  // Every element of every copy gets a value.
+  replicated_array(const ferry::team& t, const ferry::extents<Rank>& e, T value) : replicated_array(t, e) {
+    for (std::size_t i = 0; i < copies_.size(); ++i) fill(t.stream(t.first_local() + i), copies_[i], value);
+  }
+
+  const ferry::team& team() const { return team_; }
+  const ferry::extents<Rank>& extents() const { return extents_; }
+  std::size_t size() const { return extents_.count(); }
+  // A local member's copy. Throws invalid_argument.
+  basic_array<T, Rank, Kind>& copy_of(std::size_t member) {
+    (void)team_.stream(member);
+    return copies_[member - team_.first_local()];
+  }
+  const basic_array<T, Rank, Kind>& copy_of(std::size_t member) const {
+    (void)team_.stream(member);
+    return copies_[member - team_.first_local()];
+  }
+  replicated_array& name(const std::string& text) & {
+    for (auto& c : copies_) c.name(text);
+    return *this;
+  }
+
+  replicated_argument<const T, Rank, Kind> as_team_argument() const { return {this, access_mode::in}; }
+  replicated_argument<T, Rank, Kind> as_team_argument() { return {this, access_mode::inout}; }
+
+ private:
+  ferry::team team_;
+  ferry::extents<Rank> extents_;
+  std::vector<basic_array<T, Rank, Kind>> copies_;
+};
+
+template <class T, std::size_t Rank, memory_kind Kind>
+replicated_argument<const T, Rank, Kind> in(const replicated_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::in};
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+replicated_argument<T, Rank, Kind> inout(replicated_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::inout};
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+replicated_argument<T, Rank, Kind> out(replicated_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::out};
+}
+
+// The same elements, in row-major order, into every copy: to the first member, and from there to the others. Blocks until
+// the memory was read. Throws invalid_argument when the counts differ.
+template <class T, std::size_t Rank, memory_kind Kind>
+void copy(std::span<const std::type_identity_t<T>> from, replicated_array<T, Rank, Kind>& to) {
+  const std::size_t first = to.team().first_local();
+  copy(from, to.copy_of(first));
+  for (std::size_t i = 1; i < to.team().local_size(); ++i)
+    copy(to.team().stream(first + i), std::as_const(to).copy_of(first), to.copy_of(first + i));
+}
+
+// An index space for every member of a team: each works on all of it, on its own stream.
+template <class Space>
+struct on_each_member {
+  ferry::team team;
+  Space space;
+};
+template <detail::index_space Space>
+on_each_member<Space> each_member(const team& t, const Space& space) {
+  return {t, space};
+}
+
+}  // namespace ferry
