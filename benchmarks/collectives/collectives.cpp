@@ -40,7 +40,7 @@ bool all_are(const arrays& a, float value) {
 // n operations, and until the last is over on all devices.
 template <class F>
 bm::timed until_idle(const fr::team& t, F body) {
-  return [&t, body](std::size_t n) {
+  return [&t, body](std::size_t n) mutable {
     return bm::on_cpu([&] {
       for (std::size_t i = 0; i < n; ++i) body();
       t.synchronize();
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
                                   std::size_t{4} << 20, std::size_t{32} << 20, std::size_t{256} << 20, most}) {
     const std::size_t n = bytes / sizeof(float), share = n / ranks;
     const auto whole_from = parts(from, bytes), part_from = parts(from, share * sizeof(float));
-    const auto whole_to = parts(to, bytes), part_to = parts(to, share * sizeof(float));
+    auto whole_to = parts(to, bytes), part_to = parts(to, share * sizeof(float));  // not const: written
     const bool small = bytes < 1 << 20;
     const auto add = [&](const char* what, auto ours, auto theirs) {
       s.add({std::string(what) + ", " + readable(bytes) + ", " + std::to_string(ranks) + " GPUs", small ? "us" : "GB/s",

@@ -44,7 +44,7 @@ bool copies_are_right(std::size_t bytes) {
 // Each call once, then waits.
 template <class F>
 bm::timed waited(fr::stream_ref s, F body) {
-  return bm::on_cpu([=] {
+  return bm::on_cpu([=]() mutable {
     body();
     s.synchronize();
   });

@@ -35,7 +35,8 @@ staging::staging(std::span<const collective_call> calls, std::span<const stream_
 std::byte* staging::reach(side& s, bool write) {
   if (!s.buffer.owner) return s.buffer.data;
   if (s.pinned.empty()) {
-    if (!s.ready) (void)wait_for_host_access(*s.buffer.owner, s.buffer.range(), write);
+    if (!s.ready)
+      (void)wait_for_host_access(*s.buffer.owner, s.buffer.range(), write ? access_mode::inout : access_mode::in, {});
     s.ready = true;
     return s.buffer.data;
   }
