@@ -6,6 +6,7 @@ POOL, ALLOCATION, STREAM = "core/src/pool.cpp", "core/src/allocation.cpp", "core
 CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
 MIRRORS = "core/src/mirrors.cpp"
+REGISTRY = "core/src/machine_registry.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
@@ -29,7 +30,7 @@ MUTANTS = [
     ("R9", "a reader replaces all readers", (LOG_HPP, "(write || (u.by == &by && !u.write))", "(write || !u.write)")),
     ("R9", "a read erases its own earlier write", (LOG_HPP, "(write || (u.by == &by && !u.write))", "(write || u.by == &by)")),
     ("R9", "a partly covered use is erased", (LOG_HPP, "return where.covers(u.where) &&", "return where.overlaps(u.where) &&")),
-    ("R9", "work that was given counts as finished", (LOG, "replaced || u.by->finished(u.at)", "replaced || u.by->last() >= u.at")),
+    ("R9", "work that was given counts as finished", (LOG, "replaced || is_over(u)", "replaced || u.by->last() >= u.at")),
     ("R9", "the hull of a view that goes backwards", (VIEW, "(reach < 0 ? low : high) += reach;", "if (reach > 0) high += reach;")),
     ("R10", "joining keeps the smaller ticket", (LOG, "into.at = std::max<", "into.at = std::min<")),
     ("R10", "joining keeps the first range",
@@ -41,19 +42,17 @@ MUTANTS = [
     # The CPU's counters.
     ("R7", "reads do not bump the CPU's counter", (LOG_HPP, "    bump(touches_);\n    if (write)", "    if (write) bump(touches_);\n    if (write)")),
     ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) bump(writes_);\n", "")),
-    ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "if (pending.all()) return pending.seen;", "return pending.seen;")),
+    ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "    if (!pending.all()) continue;\n", "")),
     ("R7", "element writes ask like reads",
      (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write);",
       "if (!permission_.may_read(log)) [[unlikely]] wait_for_host(false && write);")),
     ("R7", "iterators for writing ask like reads", (VIEW, "wait_for_host(!std::is_const_v<U>);", "wait_for_host(false);")),
     ("R7", "every element access asks", (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]", "(void)log;")),
     # Marks.
-    ("R2", "a mark claims a ticket not given", (TIMELINE, "timeline::record() {\n  const ticket covers = last();", "timeline::record() {\n  const ticket covers = last() + 1;")),
-    ("R2", "covers is read after the record",
-     (TIMELINE, "timeline::record() {\n  const ticket covers = last();", "timeline::record() {\n"),
-     (TIMELINE, "  verbs_.record(marks_[next].event, stream_);\n", "  verbs_.record(marks_[next].event, stream_);\n  const ticket covers = last();\n")),
+    ("R2", "a mark claims a ticket not given", (TIMELINE, "  marks_[next].covers = covers;", "  marks_[next].covers = covers + 1;")),
+    ("R2", "covers is read after the record", (TIMELINE, "  marks_[next].covers = covers;", "  marks_[next].covers = last();")),
     ("R2", "an older mark than the ticket", (TIMELINE, "if (marks_[older].covers < t) break;", "if (marks_[older].covers + 1 < t) break;")),
-    ("R2", "marks are never used twice", (TIMELINE, "if (marks_[newest_].covers < t && !is_resting()) return record();", "if (!is_resting()) return record();")),
+    ("R2", "marks are never used twice", (TIMELINE, "if (marks_[newest_].covers < t && !is_resting()) return record(last());", "if (!is_resting()) return record(last());")),
     ("R5", "every submission is marked", (GUARD, "locked.add_and_unlock(on, at_) || on.marks_always();", "locked.add_and_unlock(on, at_) || true;")),
     ("R5", "shared logs are not marked", (GUARD, "locked.add_and_unlock(on, at_) || on.marks_always();", "locked.add_and_unlock(on, at_) && on.marks_always();")),
     ("R5", "once shared, always marked", (LOG_HPP, "return shared_ > 0 && shared_-- > 0;", "return shared_ > 0;")),
@@ -66,6 +65,7 @@ MUTANTS = [
       "      if (!mine[i].handle) mine[i] = verbs_.create_event(device, false);\n"
       "      marks_[i].event = mine[i];\n"
       "    }\n")),
+    ("R6", "a mark that a thread waits for is recorded again", (TIMELINE, "      pin(m, +1);  // re-recorded", "      pin(m, 0);  // re-recorded"), (TIMELINE, "        of->pin(m, -1);", "        of->pin(m, 0);")),
     # Clocks and what is finished.
     ("R3", "a clock claims all that was given", (TIMELINE, "    learn(other, m.covers);\n", "    learn(other, other.last());\n")),
     ("R3", "a clock is ahead by one", (TIMELINE, "if (known_[other.id_].behind >= t) return;", "if (known_[other.id_].behind + 1 >= t) return;")),
@@ -77,7 +77,7 @@ MUTANTS = [
     ("R7", "finished is inherited whole", (TIMELINE, "if (f.of && f.since <= covers) raise", "if (f.of) raise")),
     ("R7", "finished is inherited, off by one", (TIMELINE, "if (f.of && f.since <= covers) raise", "if (f.of && f.since <= covers + 1) raise")),
     ("R7", "finished is raised to all that was given", (TIMELINE, "verbs_.synchronize(m.event);\n    }\n    finish(m.covers);", "verbs_.synchronize(m.event);\n    }\n    finish(last());")),
-    ("R7", "finished counts what came during a synchronize", (TIMELINE, "or_give_up([&] { verbs_.synchronize(stream_); });\n  finish(covers);", "or_give_up([&] { verbs_.synchronize(stream_); });\n  finish(last());")),
+    ("R7", "synchronize() waits for what ferry saw only", (TIMELINE, "return need(close());", "return need(last());")),
     ("R7", "what the CPU waited for is forgotten", (TIMELINE, "  raise(finished_, covers);\n", "")),
     # Tickets and locks.
     ("R1", "a stream does not await the ticket that it follows", (TIMELINE, "  other.given(t);\n", "")),
@@ -112,7 +112,15 @@ MUTANTS = [
     ("R12", "trim does not wait", (POOL, "    wait_for_uses(a->log, a->range(), true);\n", "")),
     ("R12", "free() leaves what the CPU had asked valid",
      (POOL, "  a.log.invalidate();\n  a.is_free = true;\n", "  a.is_free = true;\n"),
-     (POOL, "  a->log.invalidate();", "  ")),
+     (LOG, "  invalidate();\n  erase_if", "  erase_if")),
+    ("R12", "a device that broke wrote what it should have", (TIMELINE_HPP, "return t > intact_.load(std::memory_order_acquire);", "return t > open_ticket;")),
+    ("R12", "what a device had finished is lost when it breaks", (TIMELINE, "intact_.compare_exchange_strong(none, finished_.load(std::memory_order_acquire));", "intact_.compare_exchange_strong(none, 0);")),
+    ("R12", "what is lost is forgotten with the next use", (LOG, "return replaced || is_over(u);", "return replaced || u.by->finished(u.at);")),
+    ("R12", "raw pointers on a broken device are never over", (GUARD, "p.at == open_ticket ? p.by->is_broken() :", "p.at == open_ticket ? false :")),
+    ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const logged_use& u) { return u.by->finished(u.at); });  // and what is lost\n", "")),
+    ("R12", "work on other devices takes what is lost", (GUARD, "if (on.family().has_failures()) [[unlikely]]", "if (false)")),
+    ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
+    ("R12", "blocks are joined without memory for their logs", (POOL, "if (a.before && a.before->is_free && a.before->log.make_room(a.log.uses().size())) {", "if (a.before && a.before->is_free) {")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1;", "(now & references_mask) <= 2;")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
@@ -120,8 +128,10 @@ MUTANTS = [
      (TIMELINES, "  std::lock_guard lock(mutex_);\n  stock_[{t.device()", "  t.expect_timelines(0);\n  std::lock_guard lock(mutex_);\n  stock_[{t.device()"),
      (TIMELINE, "  if (known_.size() < count) known_.resize(count);\n",
       "  if (known_.size() < count) known_.resize(count);\n  if (count == 0) stream_ = verbs_.create_stream(device_, priority_);\n")),
-    ("R13", "a foreign stream is released without a mark", (TIMELINE, "  close();\n  mark();\n", "  close();\n  if (why == captured) mark();\n")),
+    ("R13", "a foreign stream is released without a mark", (TIMELINE, "if (!is_resting() && !is_broken()) record(mine.at);", "if (!is_resting() && !is_broken() && why == captured) record(mine.at);")),
     ("R13", "a released stream is recorded", (TIMELINE_HPP, "load(std::memory_order_acquire) & (released | captured)", "load(std::memory_order_acquire) & captured")),
+    ("R13", "a thread forgets its streams of an outer machine", (STREAM, "[](const auto& s) { return !is_alive(s.serial); }", "[](const auto&) { return true; }")),
+    ("R13", "streams go back only to the machine that is current", (REGISTRY, "    for (const auto& [of, known] : all().alive)\n      if (of == serial)", "    for (const auto& [of, known] : all().alive)\n      if (of == serial && all().owner == known.lock())")),
     ("R13", "foreign streams are not marked", (TIMELINE_HPP, "return origin_ != stream_origin::own;", "return false;")),
     ("R13", "old timelines have no room to know new ones", (TIMELINES, "  for (auto& t : all_) t->expect_timelines(expected_);\n", "")),
     ("R13", "waiting for a stream covers only what ferry saw", (STREAM, "timeline_->follow(*other.timeline_, other.timeline_->close());", "timeline_->follow(*other.timeline_, other.timeline_->last());")),
@@ -129,8 +139,15 @@ MUTANTS = [
     ("R18", "no wait between the streams of a capture", (CAPTURE, "    verbs_.wait(on.stream(), steps_[count - 1].done);\n", "")),
     ("R18", "inside a capture the oldest conflict is enough", (CAPTURE, "behind = std::max(behind, u.step + 1);", "behind = behind ? behind : u.step + 1;")),
     ("R18", "inside a capture reads conflict with nothing", (CAPTURE, "if ((u.write || a.write) && u.where.overlaps(a.where)", "if (a.write && u.where.overlaps(a.where)")),
-    ("R18", "a captured stream is not marked first", (TIMELINE, "  close();\n  mark();\n", "  close();\n  if (why == released) mark();\n")),
+    ("R18", "a captured stream is not marked first", (TIMELINE, "if (!is_resting() && !is_broken()) record(mine.at);", "if (!is_resting() && !is_broken() && why == released) record(mine.at);")),
     ("R18", "a captured stream is not left alone", (TIMELINE_HPP, "load(std::memory_order_acquire) & (released | captured)", "load(std::memory_order_acquire) & released")),
+    ("R18", "a stream goes to rest without a turn of its own",
+     (TIMELINE, "  const turn mine(*this);\n  or_give_up", "  close();\n  or_give_up"),
+     (TIMELINE, "record(mine.at);  // nothing else has this ticket\n", "record(last());\n  });\n  or_give_up([&] {\n    std::lock_guard lock(mutex_);\n")),
+    ("R18", "two threads capture one stream", (TIMELINE, "    if (why == captured) refuse_rest();", "    ")),
+    ("R18", "work without a log lands in the capture of another thread", (TIMELINE_HPP, "    refuse_rest();\n    give();", "    give();")),
+    ("R18", "whoever has its turn does not look again whether the stream rests", (GUARD, "  if (on.is_resting()) [[unlikely]]\n    refuse_in_turn", "  if (false)\n    refuse_in_turn")),
+    ("R18", "a stream that rests is marked", (TIMELINE, "    if (!is_resting()) record(last());  // else", "    record(last());  // else")),
     ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(s.line(), uses);", "access_guard guard(s.line(), {});")),
     ("R18", "a graph's launch logs reads only", (CAPTURE, "g.uses.push_back({what, r, write});", "g.uses.push_back({what, r, false});")),
     ("R18", "a graph forgets ranges inside others", (CAPTURE, "out.back().end = std::max(out.back().end, r.end);", "out.back().end = r.end;")),

@@ -66,6 +66,19 @@ void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
   for (const access& a : uses) {
     a.what->log.expect(uses.size());
     a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at) { on.follow(t, at); });
+    if (on.family().has_failures()) [[unlikely]]
+      a.what->log.refuse_lost(a.where, a.what->name);
+  }
+}
+
+// The stream went to rest after it was asked: a use too many is harmless, a ticket not given is not.
+template <class Publish>
+void refuse_in_turn(timeline& on, Publish publish) {
+  try {
+    on.refuse_rest();  // if it is back meanwhile, the turn is good
+  } catch (...) {
+    publish();
+    throw;
   }
 }
 
@@ -82,11 +95,8 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 }  // namespace
 
 void refuse_special(timeline& on) {
-  if (on.is_released())
-    throw invalid_argument("the stream was released, and work is given to it: take it by from_native again");
-  if (on.is_captured())
-    throw invalid_argument(
-        "another thread is capturing the stream, and work is given to it: use a stream of this thread");
+  on.refuse_rest();
+  on.refuse_broken();
   backend& verbs = on.family().verbs();
   if (on.origin() == stream_origin::on_the_spot) {
     const int current = verbs.exchange_current_device(on.device());
@@ -128,6 +138,8 @@ access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses
   at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
   mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
   on.begin(at_);
+  if (on.is_resting()) [[unlikely]]
+    refuse_in_turn(on, [&] { on.submitted(at_); });
   this_thread_state.submitting = true;
   this_thread_state.line = &on;
 }
@@ -167,6 +179,11 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     each_log(all, [&](access_log& l) { mark_ |= l.take_shared(); });
   }
   for (part& p : parts) p.on->begin(p.at);
+  for (part& p : parts)
+    if (p.on->is_resting())
+      refuse_in_turn(*p.on, [&] {
+        for (part& q : parts) q.on->submitted(q.at);
+      });
   this_thread_state.submitting = true;
 }
 
@@ -187,6 +204,8 @@ void open_use(timeline& on, std::span<access> uses) {
   locked_logs locked(uses);
   wait_for_what_conflicts(on, uses);
   locked.add_and_unlock(on, open_ticket);
+  if (on.is_resting())
+    on.refuse_rest();  // since it was asked; later is soon enough: its last mark covers all until then
 }
 
 namespace {
@@ -205,7 +224,8 @@ struct pending_points {
   bool all() const { return count <= first.size(); }
 };
 
-pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes) {
+// array: the name of one whose elements matter, so that they must not be lost; or null.
+pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes, const std::string* array) {
   pending_points p;
   std::lock_guard lock(log);
   log.before(nullptr, where, write, [&](timeline& t, ticket at) {
@@ -213,18 +233,29 @@ pending_points points_before(access_log& log, byte_range where, bool write, bool
     if (p.count < p.first.size()) p.first[p.count] = {&t, at};
     ++p.count;
   });
+  if (array && p.count == 0) log.refuse_lost(where, *array);
   p.seen = {write ? log.touches() : 0, log.writes()};
   return p;
+}
+
+host_access_state wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
+                                  const std::string* array) {
+  for (;;) {
+    const pending_points pending = points_before(log, where, write, for_bytes, array);
+    for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
+    if (!pending.all()) continue;
+    if (array && pending.count > 0) {
+      std::lock_guard lock(log);
+      log.refuse_lost(where, *array);  // another thread may have found the device broken
+    }
+    return pending.seen;
+  }
 }
 
 }  // namespace
 
 host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes) {
-  for (;;) {
-    const pending_points pending = points_before(log, where, write, for_bytes);
-    for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
-    if (pending.all()) return pending.seen;
-  }
+  return wait_for_points(log, where, write, for_bytes, nullptr);
 }
 
 bool uses_are_over(allocation& what, byte_range where, bool write) {
@@ -236,7 +267,7 @@ bool uses_are_over(allocation& what, byte_range where, bool write) {
       if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
   }
   return std::all_of(pending.begin(), pending.end(),
-                     [](const point& p) { return p.at != open_ticket && p.by->poll(p.at); });
+                     [](const point& p) { return p.at == open_ticket ? p.by->is_broken() : p.by->poll(p.at); });
 }
 
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
@@ -247,7 +278,7 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   if (what.kind == memory_kind::unified)
     if (access_policy* p = machine::current().policy())
       p->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
-  return wait_for_uses(what.log, where, write, false);
+  return wait_for_points(what.log, where, write, false, &what.name.get());
 }
 
 }  // namespace ferry

@@ -2,26 +2,54 @@
 
 #include <algorithm>
 
+#include "ferry/core/error.hpp"
+
 namespace ferry {
+namespace {
+
+std::uint16_t short_count(std::size_t n) { return static_cast<std::uint16_t>(std::min<std::size_t>(n, 0xffff)); }
+
+}  // namespace
+
+// In order, so that the inherited ones stay first.
+template <class Which>
+void access_log::erase_if(Which which) noexcept {
+  const std::size_t inherited = inherited_;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    if (which(uses_[i])) {
+      if (i < inherited) --inherited_;
+      continue;
+    }
+    if (kept != i) uses_[kept] = uses_[i];
+    ++kept;
+  }
+  uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());
+}
 
 void access_log::add_to_several(timeline& by, ticket at, byte_range where, bool write) noexcept {
-  std::erase_if(uses_, [&](const logged_use& u) {
+  erase_if([&](const logged_use& u) {
     const bool replaced = replaces(by, where, write, u);
     if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;  // the raw pointer is still out
-    return replaced || u.by->finished(u.at);
+    return replaced || is_over(u);
   });
   uses_.push_back({&by, at, write, where});
   if (uses_.size() > limit_) join_by_timeline();
 }
 
-// R10: later and wider is always safe. Two uses a timeline remain; with many timelines the next time comes later.
+// R10: later and wider is always safe. Two uses a timeline remain; with many timelines the next time comes later. The
+// order is that of the newest of each.
 void access_log::join_by_timeline() {
-  std::size_t kept = 0;
-  for (const logged_use& u : uses_) {
+  const std::size_t own = uses_.size() - inherited_;
+  std::reverse(uses_.begin(), uses_.end());
+  std::size_t kept = 0, kept_own = 0;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    const logged_use u = uses_[i];
     std::size_t k = 0;
     while (k < kept && (uses_[k].by != u.by || uses_[k].write != u.write)) ++k;
     if (k == kept) {
       uses_[kept++] = u;
+      kept_own += i < own;
       continue;
     }
     logged_use& into = uses_[k];
@@ -29,11 +57,30 @@ void access_log::join_by_timeline() {
     into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
   }
   uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());
-  limit_ = static_cast<std::uint32_t>(std::max(usual_limit, 2 * kept));
+  std::reverse(uses_.begin(), uses_.end());
+  inherited_ = short_count(kept - kept_own);
+  limit_ = short_count(std::max(usual_limit, 2 * kept));
 }
 
-void access_log::keep_only(byte_range where) {
-  std::erase_if(uses_, [&](const logged_use& u) { return !u.where.overlaps(where) || u.by->finished(u.at); });
+void access_log::throw_lost(const logged_use& u, const std::string& array) {
+  u.by->throw_lost("what the array '" + (array.empty() ? "unnamed" : array) + "' holds");
+}
+
+void access_log::change_owner() noexcept {
+  invalidate();
+  erase_if([](const logged_use& u) { return u.by->finished(u.at); });  // and what is lost
+  inherited_ = short_count(uses_.size());
+}
+
+const logged_use* access_log::last_use(byte_range where) const {
+  for (std::size_t i = uses_.size(); i-- > inherited_;)
+    if (uses_[i].where.overlaps(where)) return &uses_[i];
+  return nullptr;
+}
+
+void access_log::keep_only(byte_range where) noexcept {
+  erase_if([&](const logged_use& u) { return !u.where.overlaps(where) || u.by->finished(u.at); });
+  advised_ = advised_ && where.begin != where.end;
   for (logged_use& u : uses_) u.where = {std::max(u.where.begin, where.begin), std::min(u.where.end, where.end)};
 }
 
@@ -52,6 +99,7 @@ void access_log::inherit(const access_log& other) {
   }
   if (uses_.size() > limit_) join_by_timeline();
   shared_ = std::max(shared_, other.shared_);
+  advised_ = advised_ || other.advised_;
 }
 
 }  // namespace ferry

@@ -1,5 +1,7 @@
 #include "ferry/core/array_view.hpp"
 
+#include <mutex>
+
 namespace ferry {
 
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape) {
@@ -15,6 +17,14 @@ std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimens
 
 void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of) {
   detail::index_failed(of ? of->name.get().c_str() : "", static_cast<int>(dimension), index, extent);
+}
+
+std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes) {
+  if (!owner) return std::nullopt;
+  access_log& log = owner.get().log;
+  std::lock_guard lock(log);
+  const logged_use* last = log.last_use(bytes);
+  return last ? std::optional<stream_ref>(*last->by) : std::nullopt;
 }
 
 const char* kind_name(memory_kind k) {

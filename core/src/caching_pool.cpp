@@ -54,7 +54,7 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
   if (!a && others) a = near.take_any(size);
   if (!a) a = grow(size, on);
   a->tag = 0;
-  a->log.invalidate();  // what another owner's array had asked does not hold for this one
+  a->log.change_owner();  // what another owner's array had asked does not hold for this one
   allocation_ref r = allocation_ref::first(*a);
   ledger_.allocated(*a);
   return r;
@@ -268,8 +268,8 @@ std::size_t caching_pool::give_back(std::vector<allocation*> segments, release_d
     ledger_.returning(*this, a->begin, a->bytes);
     try {
       verbs_.release(kind_, device_, a->begin, a->bytes);
-    } catch (const error&) {  // a broken device: its memory goes with the process
-      if (!first) first = std::current_exception();
+    } catch (const device_error& e) {  // a broken device: its memory goes with the process
+      if (!e.is_sticky() && !first) first = std::current_exception();
     }
     ledger_.returned(*this, a->bytes);
     bytes += a->bytes;

@@ -64,7 +64,7 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   whole.add_uses(uses);
   submit_ordered(s, uses, reach::by_copy, [&](native_stream n) { whole.give(n); });
   // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
-  if (whole.needs_wait()) s.line().wait(s.line().last());
+  if (whole.needs_wait()) s.line().need(s.line().last());
 }
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {

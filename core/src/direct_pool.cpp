@@ -88,8 +88,8 @@ std::size_t direct_pool::release_cached(release_depth how) {
       ledger_.returning(*this, a.begin, a.bytes);
       try {
         verbs_.release(kind_, device_, a.begin, a.bytes);
-      } catch (const error&) {  // a broken device: its memory goes with the process
-        if (!first) first = std::current_exception();
+      } catch (const device_error& e) {  // a broken device: its memory goes with the process
+        if (!e.is_sticky() && !first) first = std::current_exception();
       }
       ledger_.returned(*this, a.bytes);
     }

@@ -15,7 +15,7 @@ struct graph::state {
   ticket last_at = 0;
   ~state() {
     try {
-      machine_registry::if_current(serial, [&](machine& m) {
+      machine_registry::if_alive(serial, [&](machine& m) {
         if (last_on) last_on->wait(last_at);
         m.verbs().destroy_graph(captured.graph);
       });
@@ -32,6 +32,7 @@ graph::~graph() = default;
 void graph::launch(stream_ref s) {
   for (const allocation_ref& r : state_->captured.keep) (void)r.get();
   std::vector<access> uses = state_->captured.uses;
+  detail::need_access(s, uses, reach::by_copy);
   detail::announce(machine::current(), s.line(), uses);
   {
     access_guard guard(s.line(), uses);
@@ -42,6 +43,7 @@ void graph::launch(stream_ref s) {
 }
 
 graph capture(stream_ref s, const std::function<void()>& body) {
+  detail::need_access(s, {}, reach::by_copy);
   capture_session session(s.line());
   body();
   auto made = std::make_unique<graph::state>();

@@ -1,5 +1,7 @@
 #include "machine_registry.hpp"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "backend_choice.hpp"
@@ -11,6 +13,7 @@ struct registry {
   std::mutex mutex;
   std::shared_ptr<machine> owner;
   std::vector<std::shared_ptr<machine>> kept;
+  std::vector<std::pair<std::uint64_t, std::weak_ptr<machine>>> alive;  // by serial: those that were ever current
 };
 
 registry& all() {
@@ -20,12 +23,21 @@ registry& all() {
 
 std::atomic<machine*> fast{nullptr};
 
+// With the mutex held.
+void enlist(registry& r, const std::shared_ptr<machine>& m) {
+  std::erase_if(r.alive, [&](const auto& known) { return known.second.expired() || known.first == m->serial(); });
+  r.alive.emplace_back(m->serial(), m);
+}
+
 }  // namespace
 
 machine& machine::current() {
   if (machine* m = fast.load(std::memory_order_acquire)) return *m;
   std::lock_guard lock(all().mutex);
-  if (!all().owner) all().owner = std::make_shared<machine>(choose_backend());
+  if (!all().owner) {
+    all().owner = std::make_shared<machine>(choose_backend());
+    enlist(all(), all().owner);
+  }
   fast.store(all().owner.get(), std::memory_order_release);
   return *all().owner;
 }
@@ -34,6 +46,7 @@ namespace machine_registry {
 
 std::shared_ptr<machine> exchange(std::shared_ptr<machine> m) {
   std::lock_guard lock(all().mutex);
+  if (m) enlist(all(), m);
   std::swap(all().owner, m);
   fast.store(all().owner.get(), std::memory_order_release);
   return m;
@@ -44,13 +57,14 @@ void keep_forever(std::shared_ptr<machine> m) {
   all().kept.push_back(std::move(m));
 }
 
-void if_current(std::uint64_t serial, const std::function<void(machine&)>& f) {
-  std::shared_ptr<machine> m;
+void if_alive(std::uint64_t serial, const std::function<void(machine&)>& f) {
+  std::shared_ptr<machine> found;
   {
     std::lock_guard lock(all().mutex);
-    m = all().owner;
+    for (const auto& [of, known] : all().alive)
+      if (of == serial) found = known.lock();
   }
-  if (m && m->serial() == serial) f(*m);
+  if (found) f(*found);
 }
 
 }  // namespace machine_registry

@@ -11,7 +11,7 @@ namespace ferry::machine_registry {
 // Installs a machine (or none: then the next use chooses) and returns the one before.
 std::shared_ptr<machine> exchange(std::shared_ptr<machine> m);
 void keep_forever(std::shared_ptr<machine> m);
-// Calls f(machine) if the machine of that serial number is still the current one; it stays alive meanwhile.
-void if_current(std::uint64_t serial, const std::function<void(machine&)>& f);
+// Calls f(machine) if the machine of that serial number still exists, current or not; it stays alive meanwhile.
+void if_alive(std::uint64_t serial, const std::function<void(machine&)>& f);
 
 }  // namespace ferry::machine_registry

@@ -36,7 +36,7 @@ pool& pool::operator=(pool&& o) noexcept {
 
 pool::~pool() {
   if (!made_) return;
-  machine_registry::if_current(serial_, [&](machine& m) {
+  machine_registry::if_alive(serial_, [&](machine& m) {
     for (auto& p : made_->by_kind)
       if (p) m.give_back_pool(*p);
   });

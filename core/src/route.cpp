@@ -46,7 +46,7 @@ link_loan::link_loan(std::span<const device> devices) {
 }
 
 link_loan::~link_loan() {
-  if (id_ != 0) machine_registry::if_current(serial_, [&](machine& m) { m.copies().end_loan(id_); });
+  if (id_ != 0) machine_registry::if_alive(serial_, [&](machine& m) { m.copies().end_loan(id_); });
 }
 
 }  // namespace ferry

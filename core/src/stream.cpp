@@ -1,5 +1,7 @@
 #include "ferry/core/stream.hpp"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "ferry/core/access_guard.hpp"
@@ -11,19 +13,54 @@ namespace ferry {
 namespace {
 
 void give_back(std::uint64_t serial, timeline& t) {
-  machine_registry::if_current(serial, [&](machine& m) { m.streams().give_back(t); });
+  machine_registry::if_alive(serial, [&](machine& m) { m.streams().give_back(t); });
 }
 
-// The streams of one thread, one a device; they go back to the stock when the thread ends.
-struct thread_streams {
-  std::uint64_t serial = 0;
-  std::vector<timeline*> by_device;
-  ~thread_streams() {
+// The streams of one thread on one machine, one a device; they go back to its stock when the thread ends.
+struct machine_streams {
+  explicit machine_streams(machine& m) : serial(m.serial()), by_device(m.devices().size()) {}
+  machine_streams(machine_streams&& o) noexcept : serial(o.serial), by_device(std::exchange(o.by_device, {})) {}
+  machine_streams& operator=(machine_streams&& o) noexcept {
+    std::swap(serial, o.serial);
+    std::swap(by_device, o.by_device);
+    return *this;
+  }
+  ~machine_streams() {
     for (timeline* t : by_device)
       if (t) give_back(serial, *t);
   }
+  std::uint64_t serial;
+  std::vector<timeline*> by_device;
 };
-thread_local thread_streams own_streams;
+
+bool is_alive(std::uint64_t serial) {
+  bool alive = false;
+  machine_registry::if_alive(serial, [&](machine&) { alive = true; });
+  return alive;
+}
+
+// Machines come and go, nested in one another: the streams of the outer ones are kept for when they are current again.
+// The one used last stands first.
+thread_local std::vector<machine_streams> own_streams;
+
+machine_streams& own_streams_of(machine& m) {
+  std::vector<machine_streams>& own = own_streams;
+  if (!own.empty() && own.front().serial == m.serial()) return own.front();
+  auto found = std::find_if(own.begin(), own.end(), [&](const auto& s) { return s.serial == m.serial(); });
+  if (found == own.end()) {
+    std::erase_if(own, [](const auto& s) { return !is_alive(s.serial); });
+    found = own.insert(own.end(), machine_streams(m));
+  }
+  std::rotate(own.begin(), found, found + 1);
+  return own.front();
+}
+
+// Work of no array: in the capture of this thread, or in none.
+template <class Give>
+void give_outside_logs(timeline& t, Give give) {
+  if (this_thread_state.capture) return give(t.stream());
+  t.in_turn([&] { give(t.stream()); });
+}
 
 // cudaStreamLegacy and cudaStreamPerThread, as the runtime API defines them.
 bool is_default_handle(native_stream s) {
@@ -60,11 +97,17 @@ void stream_ref::synchronize() const {
 
 event stream_ref::record() const { return event(*this); }
 
-void stream_ref::wait(const event& e) const { timeline_->family().verbs().wait(timeline_->stream(), e.native()); }
+void stream_ref::wait(const event& e) const {
+  give_outside_logs(*timeline_, [&](native_stream n) { timeline_->family().verbs().wait(n, e.native()); });
+}
 
 void stream_ref::wait(stream_ref other) const {
   refuse_inside_submission("wait");
   refuse_inside_capture("waiting for a stream");
+  if (&timeline_->family() != &other.timeline_->family())
+    throw invalid_argument(
+        "a stream waits for one of another machine (another backend or simulation): make both inside the same "
+        "ferry::simulation");
   timeline_->follow(*other.timeline_, other.timeline_->close());
 }
 
@@ -84,13 +127,8 @@ stream::~stream() {
 
 stream_ref default_stream(device d) {
   machine& m = machine::current();
-  thread_streams& own = own_streams;
-  if (own.serial != m.serial()) {
-    own.by_device.assign(m.devices().size(), nullptr);
-    own.serial = m.serial();
-  }
   (void)m.properties(d.index());
-  timeline*& t = own.by_device[static_cast<std::size_t>(d.index())];
+  timeline*& t = own_streams_of(m).by_device[static_cast<std::size_t>(d.index())];
   if (!t) t = &m.streams().take(d.index(), 0);
   return stream_ref(*t);
 }
@@ -99,7 +137,7 @@ event::event(stream_ref s) : serial_(machine::current().serial()) {
   backend& verbs = machine::current().verbs();
   native_ = verbs.create_event(s.where().index(), true);
   try {
-    verbs.record(native_, s.line().stream());
+    give_outside_logs(s.line(), [&](native_stream n) { verbs.record(native_, n); });
   } catch (...) {
     verbs.destroy_event(native_);
     throw;
@@ -117,7 +155,7 @@ event& event::operator=(event&& o) noexcept {
 event::~event() {
   if (!native_.handle) return;
   try {
-    machine_registry::if_current(serial_, [&](machine& m) { m.verbs().destroy_event(native_); });
+    machine_registry::if_alive(serial_, [&](machine& m) { m.verbs().destroy_event(native_); });
   } catch (const error&) {  // a broken device: its events go with the process
   }
 }

@@ -1,6 +1,7 @@
 #include "ferry/core/timeline.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "ferry/core/error.hpp"
 #include "ferry/core/timelines.hpp"
@@ -25,7 +26,7 @@ auto timeline::or_give_up(Verb verb) {
   try {
     return verb();
   } catch (const device_error& e) {
-    if (e.is_sticky()) family_.give_up(device_);
+    if (e.is_sticky()) family_.give_up(device_, e.what());
     throw;
   }
 }
@@ -64,7 +65,7 @@ ticket timeline::close() {
 void timeline::mark() {
   or_give_up([&] {
     std::lock_guard lock(mutex_);
-    record();
+    if (!is_resting()) record(last());  // else its last mark covers what was given
   });
 }
 
@@ -73,6 +74,7 @@ void timeline::follow(timeline& other, ticket t) {
   other.given(t);
   const auto go = [&](bool& recording) {
     std::scoped_lock both(mutex_, other.mutex_);
+    if (is_resting()) refuse_rest();  // the wait would land in the capture
     if (known_[other.id_].behind >= t) return;
     recording = true;
     const mark_type m = other.cover(t);
@@ -86,7 +88,7 @@ void timeline::follow(timeline& other, ticket t) {
   try {
     go(recording);
   } catch (const device_error& e) {
-    if (e.is_sticky()) family_.give_up(recording ? other.device_ : device_);
+    if (e.is_sticky()) family_.give_up(recording ? other.device_ : device_, e.what());
     throw;
   }
 }
@@ -117,6 +119,33 @@ void timeline::wait(ticket t) {
   });
 }
 
+void timeline::need(ticket t) {
+  wait(t);
+  if (is_lost(t)) throw_lost("its result");
+}
+
+void timeline::throw_lost(std::string_view what) const {
+  throw device_error(std::string(what) + " is lost: device " + std::to_string(device_) +
+                     " failed before its work on that was known to be over. Make a new array on another device. " +
+                     "The failure: " + family_.failure_of(device_));
+}
+
+void timeline::refuse_rest() const {
+  if (is_released())
+    throw invalid_argument("the stream was released, and work is given to it: take it by from_native again");
+  if (is_captured())
+    throw invalid_argument(
+        "another thread is capturing the stream, and work is given to it: use a stream of this thread");
+}
+
+void timeline::refuse_broken() const {
+  if (is_broken())
+    throw device_error("device " + std::to_string(device_) +
+                       " has failed, and its streams do no more work: use another device, or start the program again. "
+                       "The failure: " +
+                       family_.failure_of(device_));
+}
+
 bool timeline::poll(ticket t) {
   if (finished(t)) return true;
   if (last() < t) return false;
@@ -132,19 +161,26 @@ bool timeline::poll(ticket t) {
   });
 }
 
+// By an event behind all that was given: the stream itself may enter a capture of another thread meanwhile.
 void timeline::synchronize() {
-  const ticket covers = last();
-  if (is_resting()) return wait(covers);
-  or_give_up([&] { verbs_.synchronize(stream_); });
-  finish(covers);
+  refuse_broken();
+  if (origin_ != stream_origin::on_the_spot) return need(close());
+  or_give_up([&] { verbs_.synchronize(stream_); });  // here its handle may mean another stream:
+  need(last());                                      // what ferry saw has a mark
 }
 
 bool timeline::is_done() {
   const ticket covers = last();
-  if (is_resting()) return poll(covers);
-  if (!or_give_up([&] { return verbs_.is_done(stream_); })) return false;
-  finish(covers);
-  return true;
+  bool done = false, asked = false;
+  or_give_up([&] {
+    std::lock_guard lock(mutex_);  // a capture begins before or after: asking would spoil it
+    if (is_resting()) return;
+    asked = true;
+    done = verbs_.is_done(stream_);
+  });
+  if (!asked || (done && origin_ == stream_origin::on_the_spot)) return poll(covers);
+  if (done) finish(covers);
+  return done;
 }
 
 void timeline::finish(ticket covers) {
@@ -159,12 +195,24 @@ void timeline::expect_timelines(std::size_t count) {
   if (known_.size() < count) known_.resize(count);
 }
 
-// The last mark covers all that was given; from then on the stream is not recorded any more.
+// The last mark covers all that was given; from then on the stream is not recorded any more. In a turn of its own: what
+// other threads give comes before the mark, or sees the flag when its turn comes.
 void timeline::rest(unsigned why) {
-  close();
-  mark();
-  std::lock_guard lock(mutex_);
-  flags_.fetch_or(why, std::memory_order_release);
+  const turn mine(*this);
+  or_give_up([&] {
+    std::lock_guard lock(mutex_);
+    if (why == captured) refuse_rest();                  // by two threads at once
+    if (!is_resting() && !is_broken()) record(mine.at);  // nothing else has this ticket
+    flags_.fetch_or(why, std::memory_order_release);
+  });
+}
+
+// What was over stays good; the first failure counts.
+void timeline::give_up() {
+  ticket none = open_ticket;
+  intact_.compare_exchange_strong(none, finished_.load(std::memory_order_acquire));
+  raise(finished_, every_ticket);
+  flags_.fetch_or(broken, std::memory_order_release);
 }
 
 // After the wait was submitted; the next work given here is the first that comes after it (R3).
@@ -176,7 +224,7 @@ void timeline::learn(timeline& of, ticket behind) {
 
 // The oldest mark that comes after t, or a new one (R2).
 timeline::mark_type timeline::cover(ticket t) {
-  if (marks_[newest_].covers < t && !is_resting()) return record();
+  if (marks_[newest_].covers < t && !is_resting()) return record(last());  // read before the record, not after (R2)
   std::size_t i = newest_;
   for (std::size_t k = 1; k < marks_.size(); ++k) {
     const std::size_t older = (newest_ + marks_.size() - k) % marks_.size();
@@ -186,8 +234,7 @@ timeline::mark_type timeline::cover(ticket t) {
   return marks_[i];
 }
 
-timeline::mark_type timeline::record() {
-  const ticket covers = last();  // read before the record, not after (R2)
+timeline::mark_type timeline::record(ticket covers) {
   std::size_t next = (newest_ + 1) % marks_.size();
   for (std::size_t k = 1; marks_[next].waiting > 0 && k < marks_.size(); ++k) next = (next + 1) % marks_.size();
   marks_[next].covers = 0;  // if the record fails, the event that it replaces is gone all the same

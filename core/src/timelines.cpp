@@ -43,10 +43,18 @@ void timelines::release_foreign(timeline& t) {
   std::erase_if(foreign_, [&](const auto& entry) { return entry.second == &t; });
 }
 
-void timelines::give_up(int device) {
+void timelines::give_up(int device, std::string_view why) {
   std::lock_guard lock(mutex_);
+  failures_.try_emplace(device, why);
+  failed_ = true;
   for (auto& t : all_)
     if (t->device() == device) t->give_up();
+}
+
+std::string timelines::failure_of(int device) const {
+  std::lock_guard lock(mutex_);
+  const auto found = failures_.find(device);
+  return found == failures_.end() ? std::string() : found->second;
 }
 
 void timelines::synchronize() {

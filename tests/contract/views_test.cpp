@@ -189,6 +189,41 @@ BOOST_AUTO_TEST_CASE(arrays_as_text) {
   BOOST_TEST(contains(text_of(fr::unified_array<opaque>({2}, opaque{1})), "\n[?, ?]"));
 }
 
+BOOST_AUTO_TEST_CASE(arrays_know_the_stream_that_touched_them_last) {
+  const fr::stream s{fr::devices().front()}, t{fr::devices().back()};
+  const auto is = [](const std::optional<fr::stream_ref>& found, const fr::stream& expected) {
+    return found && *found == expected;
+  };
+  fr::unified_array<int> a({100}), b({100});
+  BOOST_TEST((!a.last_stream() && !fr::unified_array<int>().last_stream()));
+  fr::fill(s, a, 1);
+  BOOST_TEST(is(a.last_stream(), s));
+  BOOST_TEST(a[5] == 1);  // the CPU does not count
+  BOOST_TEST(is(a.last_stream(), s));
+  auto left = a.slice({0, 50}), right = a.slice({50, 100});
+  fr::copy(t, std::as_const(left), b.slice({0, 50}));  // a reader
+  BOOST_TEST((is(left.last_stream(), t) && is(a.last_stream(), t) && is(b.last_stream(), t)));
+  BOOST_TEST((!right.last_stream() || is(right.last_stream(), s)));
+  BOOST_TEST(!b.slice({50, 100}).last_stream());
+  fr::pointer(right, s);
+  BOOST_TEST((is(right.last_stream(), s) && is(a.last_stream(), s) && is(left.last_stream(), t)));
+  fr::fill(t, right, 2);
+  for (std::size_t i = 0; i < 80; ++i)
+    fr::fill(i % 2 ? s : t, a.slice({i, i + 1}), 3);  // more than the log keeps apart
+  BOOST_TEST(is(a.last_stream(), s));
+  fr::fill(t, a.slice({3, 4}), 4);
+  BOOST_TEST(is(a.last_stream(), t));
+  const int* bytes = a.unsynchronized_data();
+  a = {};
+  std::vector<fr::unified_array<int>> next;  // what another array did with the bytes does not count
+  do {
+    next.emplace_back(fr::extents<1>{100});
+    BOOST_TEST(!next.back().last_stream());
+  } while (next.back().unsynchronized_data() != bytes && next.size() < 1000);
+  b.free();
+  BOOST_CHECK_THROW((void)b.last_stream(), fr::use_after_free);
+}
+
 BOOST_AUTO_TEST_CASE(arrays_explained) {
   const fr::device d = fr::devices().back();
   const fr::stream s{d};

@@ -1,4 +1,5 @@
 // The simulated machine: what its schedules promise, and what they show.
+#include <atomic>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -53,6 +54,45 @@ BOOST_AUTO_TEST_CASE(a_missing_wait_shows) {
   }
   BOOST_TEST(wrong > 20);
   BOOST_TEST(wrong < 100);
+}
+
+// As in CUDA: a stream waits for what the event stood for at the time of the call; the CPU asks again and again.
+BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
+  int stream_went_ahead = 0;
+  for (int seed = 0; seed < 50; ++seed) {
+    sim_machine m(random_machine(seed));
+    const auto s = m.stream(), t = m.stream();
+    const auto e = m.event();
+    std::atomic<bool> waits{false}, go{false}, later{false};
+    std::atomic<std::thread::id> waiter{};
+    bool stream_saw = false, cpu_saw = false;
+    m.b.run_on_host(s, [&] {
+      if (std::this_thread::get_id() != waiter) return;
+      waits = true;
+      while (!go) std::this_thread::yield();
+    });
+    m.b.record(e, s);
+    m.b.wait(t, e);
+    m.b.run_on_host(t, [&] { stream_saw = later; });
+    std::atomic<bool> over{false};
+    std::thread other([&] {
+      waiter = std::this_thread::get_id();
+      m.b.synchronize(e);
+      cpu_saw = later;
+      over = true;
+    });
+    while (!waits && !over) std::this_thread::yield();
+    if (waits) {
+      m.b.run_on_host(s, [&] { later = true; });
+      m.b.record(e, s);
+    }
+    go = true;
+    other.join();
+    BOOST_TEST(cpu_saw == waits, "seed " << seed);
+    m.b.synchronize(t), m.b.synchronize(s);
+    stream_went_ahead += waits && !stream_saw;
+  }
+  BOOST_TEST(stream_went_ahead > 0);
 }
 
 BOOST_AUTO_TEST_CASE(an_unfinished_write_shows_as_ones_and_reads_win) {

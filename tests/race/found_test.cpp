@@ -1,9 +1,15 @@
 // One test for each defect that a review found: each failed before its repair.
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/core.hpp>
+
+#include "support/counting_backend.hpp"
 
 namespace fr = ferry;
 
@@ -14,6 +20,9 @@ struct fails {
     FERRY_ASSERT(i > 1000, "always");
     y[i] = 1;
   }
+};
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] += 1; }
 };
 struct count {
   FERRY_HOST_DEVICE void operator()(fr::tile t, int* y) const { *y += static_cast<int>(t.rows * t.columns); }
@@ -133,6 +142,162 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
   fr::stream s;
   fr::joint_guard::part parts[] = {{&s.line(), {}}, {&s.line(), {}}};
   BOOST_CHECK_THROW(fr::joint_guard{parts}, fr::invalid_argument);
+}
+
+// R18: what another thread gives a stream that is about to be captured comes before its last mark, or is refused.
+BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
+  over_seeds(20, "devices=2", [](int seed) {
+    support::call_counts calls;
+    fr::backend& below = fr::machine::current().verbs();
+    fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+    fr::stream s;
+    fr::unified_array<int> x({64}, 0), z({64}, 0);
+    fr::default_stream(fr::devices()[0]).synchronize();
+    std::thread other;
+    std::atomic<int> given{0};
+    calls.after_record = [&] {
+      other = std::thread([&] {
+        try {
+          fr::parallel_for(s, 64, add_one{}, x);
+          given = 1;
+        } catch (const fr::invalid_argument&) {
+        }
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));  // with the mark made, and the stream not yet captured
+    };
+    int seen = -1;
+    fr::graph g = fr::capture(s, [&] {
+      other.join();
+      fr::fill(s, z, 1);
+      std::thread([&] { seen = std::as_const(x)[5]; }).join();
+    });
+    BOOST_TEST(seen == given, "seed " << seed);
+    g.launch(s);
+    BOOST_TEST((x[5] == given && z[5] == 1), "seed " << seed);
+  });
+}
+
+// R18: two threads that capture one stream: the second is refused, and the first goes on undisturbed.
+BOOST_AUTO_TEST_CASE(a_stream_enters_one_capture) {
+  over_seeds(10, "devices=2", [](int seed) {
+    support::call_counts calls;
+    fr::backend& below = fr::machine::current().verbs();
+    fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+    fr::stream s, t;
+    fr::unified_array<int> z({64}, 0);
+    std::thread other;
+    bool refused = false;
+    calls.after_record = [&] {
+      other = std::thread([&] {
+        try {
+          fr::capture(s, [] {});
+        } catch (const fr::invalid_argument&) {
+          refused = true;
+        }
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    };
+    fr::graph g = fr::capture(s, [&] {
+      other.join();
+      fr::fill(s, z, 1);
+      std::thread([&] {  // nothing of another thread lands in the capture, be it work or not
+        const fr::event e(t);
+        BOOST_CHECK_THROW(fr::fill(s, z, 2), fr::invalid_argument);
+        BOOST_CHECK_THROW((void)s.record(), fr::invalid_argument);
+        BOOST_CHECK_THROW(s.wait(e), fr::invalid_argument);
+        BOOST_CHECK_THROW(s.wait(t), fr::invalid_argument);
+      })
+          .join();
+    });
+    BOOST_TEST(refused);
+    g.launch(s);
+    BOOST_TEST(z[5] == 1, "seed " << seed);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
+  const fr::simulation outer("devices=1");
+  fr::stream s;
+  const fr::simulation inner("devices=2");
+  std::vector<fr::stream> many(100);
+  fr::unified_array<int> x({64}, 0);
+  BOOST_CHECK_THROW(s.wait(many.back()), fr::invalid_argument);
+  BOOST_CHECK_THROW(many.back().wait(s), fr::invalid_argument);
+  BOOST_CHECK_THROW(fr::capture(s, [] {}), fr::invalid_argument);
+  fr::graph g = fr::capture(many[0], [&] { fr::fill(many[0], x, 1); });
+  BOOST_CHECK_THROW(g.launch(s), fr::invalid_argument);
+  g.launch(many[99]);
+  BOOST_TEST(x[5] == 1);
+}
+
+// The same by chance, with marks, waits and raw pointers of two threads around captures of a third.
+BOOST_AUTO_TEST_CASE(captures_among_threads_that_use_the_stream) {
+  over_seeds(8, "devices=2", [](int seed) {
+    fr::stream s{fr::devices()[0]}, t{fr::devices()[1]};
+    fr::unified_array<int> x({64}, 0), y({64}, 0), z({64}, 0);
+    for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
+    std::atomic<int> given{0};
+    std::atomic<bool> stop{false};
+    const auto attempt = [](auto call) {
+      try {
+        call();
+        return 1;
+      } catch (const fr::invalid_argument&) {
+        return 0;
+      }
+    };
+    std::thread first([&] {
+      while (!stop) {
+        given += attempt([&] { fr::parallel_for(s, 64, add_one{}, x); });
+        given += attempt([&] { fr::parallel_for(t, 64, add_one{}, x); });  // shared: marks, and waits of s
+        (void)s.is_done();
+      }
+    });
+    std::thread second([&] {
+      while (!stop) {
+        attempt([&] { (void)fr::pointer(y, s); });
+        (void)std::as_const(y)[5];
+        s.synchronize();
+      }
+    });
+    for (int i = 1; i <= 25; ++i) fr::capture(s, [&] { fr::parallel_for(s, 64, add_one{}, z); }).launch(s);
+    stop = true;
+    first.join(), second.join();
+    BOOST_TEST((x[5] == given && z[5] == 25), "seed " << seed << ": " << x[5] << " of " << given << ", " << z[5]);
+  });
+}
+
+// R13: streams of the threads go back to the stock of their machine, whichever is the current one by then.
+BOOST_AUTO_TEST_CASE(nested_machines_leave_the_streams_of_the_outer_ones) {
+  fr::simulation outer("devices=2");
+  const fr::device d(1);
+  const fr::stream_ref own = fr::default_stream(d);
+  {
+    fr::stream given_back{d};
+    fr::simulation inner("devices=3");
+    BOOST_TEST(!(fr::default_stream(d) == own));
+    fr::stream moved(std::move(given_back));
+  }
+  BOOST_TEST((fr::default_stream(d) == own));
+  const std::size_t streams = outer.get().streams().size();
+  for (int i = 0; i < 3; ++i) {
+    fr::simulation inner("devices=3");
+    fr::default_stream(fr::device(2));
+  }
+  BOOST_TEST((fr::default_stream(d) == own));
+  { const fr::stream again{d}; }
+  for (int i = 0; i < 3; ++i) {
+    std::atomic<int> stage{0};
+    std::thread other([&] {
+      fr::default_stream(d);
+      for (stage = 1; stage < 2;) std::this_thread::yield();
+    });
+    while (stage < 1) std::this_thread::yield();
+    const fr::simulation inner("devices=1");
+    stage = 2;
+    other.join();
+  }
+  BOOST_TEST(outer.get().streams().size() <= streams + 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,8 @@
 // Another backend, with its calls counted: for claims of the kind "no call to the driver".
 #pragma once
 #include <atomic>
+#include <functional>
+#include <utility>
 
 #include <ferry/core/backend.hpp>
 
@@ -9,6 +11,7 @@ namespace support {
 // Calls so far: all of them, and those that order work.
 struct call_counts {
   std::atomic<long> all{0}, records{0}, stream_waits{0}, cpu_waits{0};
+  std::function<void()> after_record;  // called once, if there is any, by the thread that recorded
 };
 
 class counting_backend final : public ferry::backend {
@@ -39,7 +42,10 @@ class counting_backend final : public ferry::backend {
   void synchronize(ferry::native_stream s) override { counted(calls_.cpu_waits).synchronize(s); }
   ferry::native_event create_event(int d, bool timing) override { return counted().create_event(d, timing); }
   void destroy_event(ferry::native_event e) override { counted().destroy_event(e); }
-  void record(ferry::native_event e, ferry::native_stream s) override { counted(calls_.records).record(e, s); }
+  void record(ferry::native_event e, ferry::native_stream s) override {
+    counted(calls_.records).record(e, s);
+    if (calls_.after_record) std::exchange(calls_.after_record, nullptr)();
+  }
   void wait(ferry::native_stream s, ferry::native_event e) override { counted(calls_.stream_waits).wait(s, e); }
   bool is_done(ferry::native_event e) override { return counted().is_done(e); }
   void synchronize(ferry::native_event e) override { counted(calls_.cpu_waits).synchronize(e); }

@@ -1,5 +1,6 @@
 #include "ferry/unified/migration.hpp"
 
+#include <mutex>
 #include <vector>
 
 #include "ferry/core/error.hpp"
@@ -68,6 +69,10 @@ void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a
   if (!owner || bytes.begin == bytes.end) return;
   allocation& what = owner.get();
   if (!m.migrates_unified()) return;
+  {
+    std::lock_guard lock(what.log);
+    what.log.set_advised(true);
+  }
   m.verbs().advise(const_cast<std::byte*>(bytes.begin), bytes.size(), a, where);
   if (migrator* known = migrator::of(m)) known->advised(what, bytes, a, where);
 }

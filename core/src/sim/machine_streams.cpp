@@ -154,9 +154,15 @@ void machine::synchronize(native_event e) {
   event& of = find(e);
   schedule_.check(of.device);
   if (of.in) refuse_captured(of, "waiting for it");
-  const auto state = of.state;
   const int device = of.device;
-  if (state) schedule_.wait(c.lock, state->who, [&] { return state->fired; });
+  if (!of.state) return;
+  // The state of now, again each time: recorded anew meanwhile, the event stands for the later work, as it does for the
+  // CUDA backend, which asks by cudaEventQuery. (cudaStreamWaitEvent keeps to the state at the time of the call.)
+  const std::string who = of.state->who;
+  schedule_.wait(c.lock, who, [&] {
+    const auto now = events_.find(to_id(e.handle));
+    return now == events_.end() || !now->second.state || now->second.state->fired;
+  });
   schedule_.check(device);
 }
 

@@ -70,8 +70,9 @@ void open_use(timeline& on, std::span<access> uses);
 struct host_access_state {
   std::uint64_t touches = 0, writes = 0;
 };
-// Blocks until the calling thread may touch the bytes: reading waits for the last writes, writing for all uses. With
-// for_bytes it may take them away: then for those of timelines that serve, too.
+// Blocks until the bytes are not in use any more: reading waits for the last writes, writing for all uses. What a device
+// did that is known to be broken counts as over. With for_bytes they may be taken away: then for the uses of timelines that
+// serve, too.
 host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes = true);
 // Whether that wait would return at once. Never blocks; a raw pointer that is out stays out, and counts as unfinished.
 bool uses_are_over(allocation& what, byte_range where, bool write);
@@ -81,8 +82,8 @@ struct host_ask {
   const std::byte* first = nullptr;
   source_line at;
 };
-// wait_for_uses for bytes of an array, after telling the machine's policy. Throws invalid_argument inside a capture, and
-// inside a submission.
+// wait_for_uses for bytes of an array, whose elements matter, after telling the machine's policy. Throws device_error each
+// time when a broken device wrote them last; invalid_argument inside a capture, and inside a submission.
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how);
 
 }  // namespace ferry

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ferry/core/timeline.hpp"
@@ -50,6 +51,12 @@ class access_log {
 
   // The rest with the log locked.
 
+  // Throws device_error when a device broke while it wrote some of these bytes, or may have: what they hold is unknown.
+  void refuse_lost(byte_range where, const std::string& array) const {
+    for (const logged_use& u : uses_)
+      if (is_lost(u) && u.where.overlaps(where)) [[unlikely]]
+        throw_lost(u, array);
+  }
   // Calls wait(timeline, ticket) for each use that an access of `where` must come after; newest first, because that may
   // imply the older ones (R8). An open use of another timeline is closed. who: the asking timeline, or null for the CPU.
   template <class Wait>
@@ -62,6 +69,8 @@ class access_log {
       wait(*u.by, u.at);
     }
   }
+  // The bytes get another owner, who does not care what they held.
+  void change_owner() noexcept;
   // Room for so many more uses: what may throw comes before a ticket is reserved (R15).
   void expect(std::size_t more) {
     if (uses_.capacity() < uses_.size() + more) uses_.reserve(2 * (uses_.size() + more));
@@ -72,6 +81,7 @@ class access_log {
       logged_use& u = uses_.front();
       if (u.at == open_ticket && u.by == &by) at = open_ticket;  // the raw pointer is still out
       u = {&by, at, write, where};
+      inherited_ = 0;
     } else {
       add_to_several(by, at, where, write);
     }
@@ -81,8 +91,9 @@ class access_log {
   // Counts a submission; whether it should be marked at once.
   bool take_shared() { return shared_ > 0 && shared_-- > 0; }
 
-  // For bytes that are split, joined and reused: nobody waits until the next user does (R12).
-  void keep_only(byte_range where);
+  // For bytes that are split, joined and reused: nobody waits until the next user does (R12). inherit() may throw
+  // std::bad_alloc, having taken over a part.
+  void keep_only(byte_range where) noexcept;
   void inherit(const access_log& other);
   // Whether work on `on` could start at once, for all that is known: all uses are its own, or over.
   bool is_ready_for(const timeline* on) const {
@@ -90,24 +101,38 @@ class access_log {
       if (u.by != on && !u.by->finished(u.at)) return false;
     return true;
   }
+  // The use of these bytes that their owner logged last, of those that are remembered; null if there is none.
+  const logged_use* last_use(byte_range where) const;
   const std::vector<logged_use>& uses() const { return uses_; }
   bool is_shared() const { return shared_ > 0; }
+  // The driver was told how some of these bytes are used (cudaMemAdvise), and should forget it before they belong to
+  // another array. Split and joined with them.
+  bool is_advised() const { return advised_; }
+  void set_advised(bool yes) { advised_ = yes; }
 
  private:
   static bool replaces(const timeline& by, byte_range where, bool write, const logged_use& u) {
     return where.covers(u.where) && (write || (u.by == &by && !u.write));
   }
+  // A use that is over may be forgotten; not one whose result is lost.
+  static bool is_over(const logged_use& u) { return u.by->finished(u.at) && !is_lost(u); }
+  static bool is_lost(const logged_use& u) { return u.write && u.by->is_lost(u.at); }
+  [[noreturn]] static void throw_lost(const logged_use& u, const std::string& array);
   void add_to_several(timeline& by, ticket at, byte_range where, bool write) noexcept;
+  template <class Which>
+  void erase_if(Which which) noexcept;
   void join_by_timeline();
   // Only ever written with the log locked.
   static void bump(std::atomic<std::uint64_t>& counter) {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   spin_lock lock_;
-  std::int16_t shared_ = 0;
-  std::uint32_t limit_ = usual_limit;
+  std::int8_t shared_ = 0;
+  bool advised_ = false;
+  std::uint16_t limit_ = usual_limit;
+  std::uint16_t inherited_ = 0;  // so many of the first uses are of earlier owners
   std::atomic<std::uint64_t> touches_{1}, writes_{1};
-  std::vector<logged_use> uses_;
+  std::vector<logged_use> uses_;  // newest last
 };
 
 }  // namespace ferry

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -12,6 +13,7 @@
 #include "ferry/core/device.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/mdspan.hpp"
+#include "ferry/core/stream.hpp"
 
 namespace ferry {
 
@@ -72,6 +74,7 @@ std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimens
 [[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
                                      const allocation* of);
 const char* kind_name(memory_kind k);
+std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes);
 
 // T may be const: then the elements can only be read. A const view gives const elements, as containers do.
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -122,6 +125,11 @@ class array_view {
     }
     return {reinterpret_cast<const std::byte*>(data_ + low), reinterpret_cast<const std::byte*>(data_ + high + 1)};
   }
+  // The stream that was given work on these bytes last: of several that touch parts of them, the one of the newest use.
+  // A raw pointer that is out counts as the stream's use at the time it was taken. None for bytes that nobody has used
+  // since they were allocated, or whose uses are over and forgotten; the CPU's own accesses do not count. The name stays
+  // good for the life of the machine, but the stream may have another owner by then. Never blocks. Throws use_after_free.
+  std::optional<stream_ref> last_stream() const { return last_stream_of(owner_, bytes()); }
   const std::string& name() const {
     static const std::string none;
     return owner_ ? owner_.get().name.get() : none;

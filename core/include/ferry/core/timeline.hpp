@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ferry/core/backend.hpp"
@@ -50,11 +51,21 @@ class alignas(64) timeline {
   ticket last() const { return last_.load(std::memory_order_acquire); }
   // Whether ticket t is known to be over; says no when nobody has looked.
   bool finished(ticket t) const { return t <= finished_.load(std::memory_order_acquire); }
+  // Whether the device broke before ticket t was known to be over: it counts as over, and what it wrote is unknown.
+  bool is_lost(ticket t) const { return t > intact_.load(std::memory_order_acquire); }
 
   // Work goes to the stream in the order of its tickets: reserve, begin (waits for its turn), submitted.
   ticket reserve() { return reserved_.fetch_add(1, std::memory_order_relaxed) + 1; }
   void begin(ticket t) const { given(t - 1); }
   void submitted(ticket t) { last_.store(t, std::memory_order_release); }
+  // Calls give() in a turn of its own, for work that has no log: it is in no capture of another thread. Throws like
+  // refuse_rest().
+  template <class Give>
+  void in_turn(Give give) {
+    const turn mine(*this);
+    refuse_rest();
+    give();
+  }
   // A ticket for all that was given to the stream until now, whether ferry saw it or not.
   ticket close();
   // Records an event behind all that was submitted, so that nobody needs to wait for what comes later.
@@ -62,8 +73,12 @@ class alignas(64) timeline {
 
   // Orders all later work here behind ticket t of other. The CPU does not wait. At most one event wait.
   void follow(timeline& other, ticket t);
-  // Blocks the calling thread until ticket t is over; what t had to wait for is over too.
+  // Blocks the calling thread until ticket t is over; what t had to wait for is over too. Throws when the device breaks
+  // meanwhile; broken before, everything counts as over.
   void wait(ticket t);
+  // The same for somebody who needs what t wrote: throws device_error whenever that is lost.
+  void need(ticket t);
+  [[noreturn]] void throw_lost(std::string_view what) const;
   // Whether ticket t is over, by asking the device. Never blocks.
   bool poll(ticket t);
   // Blocks the calling thread until all that the stream was given is over, seen by ferry or not.
@@ -71,8 +86,8 @@ class alignas(64) timeline {
   // Whether the stream has nothing left to do. Never blocks.
   bool is_done();
 
-  // A device that is broken never finishes: from now on everything counts as complete.
-  void give_up() { raise(finished_, every_ticket); }
+  // A device that is broken never finishes: from now on everything counts as complete, and gets no more work.
+  void give_up();
   // Makes room to know `count` timelines; called when one is created, so that submissions never allocate.
   void expect_timelines(std::size_t count);
   // Whoever holds the native handle may begin a capture behind ferry's back: submissions ask from now on.
@@ -88,6 +103,14 @@ class alignas(64) timeline {
   void serve() { flags_.fetch_or(serving, std::memory_order_relaxed); }
   bool serves() const { return flags_.load(std::memory_order_relaxed) & serving; }
   bool is_captured() const { return flags_.load(std::memory_order_relaxed) & captured; }
+  bool is_broken() const { return flags_.load(std::memory_order_relaxed) & broken; }
+  // Whether it is given nothing any more, or not now. Asked again by whoever has its turn: what let the stream rest took
+  // a turn too, so that nothing slips in behind it.
+  bool is_resting() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
+  // Throws invalid_argument when it is at rest.
+  void refuse_rest() const;
+  // Throws device_error when its device is broken.
+  void refuse_broken() const;
   // Whether a submission must look at any of this first: one load on the hot path.
   bool is_special() const { return flags_.load(std::memory_order_relaxed) != 0; }
 
@@ -101,15 +124,22 @@ class alignas(64) timeline {
     native_event event;
     int waiting = 0;  // threads of the CPU that poll it: not re-recorded meanwhile
   };
+  struct turn {
+    explicit turn(timeline& t) : of(t), at(t.reserve()) { of.begin(at); }
+    ~turn() { of.submitted(at); }
+    turn(const turn&) = delete;
+    turn& operator=(const turn&) = delete;
+    timeline& of;
+    const ticket at;
+  };
   void given(ticket t) const {
     if (last() < t) give_way_until([&] { return last() >= t; });
   }
   void rest(unsigned why);
-  bool is_resting() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
   void learn(timeline& of, ticket behind);
   std::span<const fact> facts() const { return {known_.data(), known_end_}; }
   mark_type cover(ticket t);
-  mark_type record();
+  mark_type record(ticket covers);
   void pin(const mark_type& m, int by) {
     for (mark_type& k : marks_)
       if (k.event.handle == m.event.handle) k.waiting += by;
@@ -128,12 +158,16 @@ class alignas(64) timeline {
   const int device_, priority_;
   native_stream stream_;
   const stream_origin origin_;
-  static constexpr unsigned exposed = 1, released = 2, captured = 4, serving = 8;
+  static constexpr unsigned exposed = 1, released = 2, captured = 4, serving = 8, broken = 16;
   std::atomic<unsigned> flags_;
-  std::size_t newest_ = 0;
+  // What every submission writes, apart from what the others read: a thread that shares an input with this one looks at
+  // `finished_`, and would else take the line away each time.
   alignas(64) std::atomic<ticket> reserved_{0};
-  std::atomic<ticket> last_{0}, finished_{0};
-  std::mutex mutex_;                 // marks_, newest_, known_
+  std::atomic<ticket> last_{0};
+  alignas(64) std::atomic<ticket> finished_{0};
+  std::atomic<ticket> intact_{open_ticket};  // what was over when the device broke
+  alignas(64) std::mutex mutex_;             // marks_, newest_, known_
+  std::size_t newest_ = 0;
   std::vector<fact> known_;          // by id
   std::size_t known_end_ = 0;        // from here on nothing was learnt
   std::array<mark_type, 16> marks_;  // a ring, re-recorded on this timeline only (R6)

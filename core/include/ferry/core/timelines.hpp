@@ -1,9 +1,12 @@
 // All timelines of a machine: immortal, with a stock of streams that are given out again and again (R13).
 #pragma once
+#include <atomic>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -24,8 +27,12 @@ class timelines {
   timeline& foreign(int device, native_stream stream, stream_origin origin);
   // The stream is about to be destroyed by its owner.
   void release_foreign(timeline& t);
-  // That device is broken: all its work counts as complete.
-  void give_up(int device);
+  // That device is broken, as `why` says: all its work counts as complete.
+  void give_up(int device, std::string_view why);
+  // Whether any device is broken. Seen by whoever sees work counted as complete for that reason.
+  bool has_failures() const { return failed_.load(std::memory_order_relaxed); }
+  // What the device failed with first; empty if it has not.
+  std::string failure_of(int device) const;
   // Blocks until every stream is idle.
   void synchronize();
   std::size_t size() const;
@@ -37,6 +44,8 @@ class timelines {
   std::deque<std::unique_ptr<timeline>> all_;                    // by id
   std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority
   std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;   // by device and stream id
+  std::map<int, std::string> failures_;                          // by device
+  std::atomic<bool> failed_{false};
   std::size_t expected_ = 64;
 };
 

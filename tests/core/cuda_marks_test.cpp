@@ -1,0 +1,130 @@
+// Events that are recorded again while somebody waits for them: what CUDA does, and what ferry makes of it.
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include <cuda_runtime_api.h>
+
+#include <ferry/core.hpp>
+
+#include "cuda_fixture.hpp"
+
+using namespace cuda_test;
+
+namespace {
+
+// Holds a stream up until it is opened.
+struct gate {
+  std::atomic<bool> open{false};
+  void in_the_way_of(native_stream s) {
+    machine::current().verbs().run_on_host(s, [this] {
+      while (!open) nap(1);
+    });
+  }
+};
+
+// Whether call() returns in 3 s on a thread of its own; that thread is joined when the gates are open.
+class attempt {
+ public:
+  explicit attempt(const std::function<void()>& call)
+      : thread_([this, call] {
+          call();
+          done_ = true;
+        }) {}
+  bool returns() const {
+    for (int ms = 0; ms < 3000 && !done_; ++ms) nap(1);
+    return done_;
+  }
+  void join() { thread_.join(); }
+
+ private:
+  std::atomic<bool> done_{false};
+  std::thread thread_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cuda_marks, *utf::precondition(needs_devices{1}))
+
+// As the documentation of cudaEventRecord has it: an API call uses the state that was recorded last when it was called. So
+// cudaEventSynchronize keeps to the first record, and cudaEventQuery, asked again, answers for the second.
+BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
+  backend& b = machine::current().verbs();
+  gate first, second;
+  const native_stream s = b.create_stream(0, 0);
+  const native_event e = b.create_event(0, false);
+  first.in_the_way_of(s);
+  b.record(e, s);
+  attempt by_cuda([&] { BOOST_TEST(cudaEventSynchronize(static_cast<cudaEvent_t>(e.handle)) == cudaSuccess); });
+  attempt by_ferry([&] { b.synchronize(e); });
+  nap(50);  // both wait
+  second.in_the_way_of(s);
+  b.record(e, s);
+  first.open = true;
+  BOOST_TEST(by_cuda.returns());
+  BOOST_TEST(!b.is_done(e));
+  BOOST_TEST(!by_ferry.returns());  // as the seam says of synchronize(event)
+  second.open = true;
+  by_cuda.join(), by_ferry.join();
+  BOOST_TEST(b.is_done(e));
+  b.destroy_event(e);
+  b.destroy_stream(s);
+}
+
+// The handle of the per-thread default stream means another stream in another thread, which is idle.
+BOOST_AUTO_TEST_CASE(a_default_stream_of_another_thread_is_not_taken_for_the_own) {
+  gate first;
+  const int before = machine::current().verbs().exchange_current_device(0);
+  host_array<int> x({64}, 0);
+  default_stream(device(0)).synchronize();
+  std::optional<stream_ref> of_other;
+  std::atomic<bool> over{false};
+  std::thread other([&] {
+    machine::current().verbs().exchange_current_device(0);
+    of_other = stream_ref::from_native(device(0), {cudaStreamPerThread});
+    first.in_the_way_of({cudaStreamPerThread});
+    fill(*of_other, x, 1);
+    over = true;
+    while (!first.open) nap(1);
+    of_other->synchronize();
+  });
+  while (!over) nap(1);
+  BOOST_TEST(!of_other->is_done());
+  BOOST_TEST(!x.is_ready());
+  attempt waiting([&] { of_other->synchronize(); });
+  nap(50);
+  BOOST_TEST(!x.is_ready());
+  first.open = true;
+  BOOST_TEST(waiting.returns());
+  BOOST_TEST(std::as_const(x)[5] == 1);
+  waiting.join(), other.join();
+  machine::current().verbs().exchange_current_device(before);
+}
+
+// R6: so ferry records no mark again that a thread waits for, and a busy stream keeps nobody waiting.
+BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
+  gate first, second;
+  stream s{device(0)};
+  host_array<int> x({64}, 0), y({64}, 0);
+  default_stream(device(0)).synchronize();
+  first.in_the_way_of(s.native());
+  fill(s, x, 1);
+  attempt reader([&] { BOOST_TEST(std::as_const(x)[5] == 1); });
+  nap(50);
+  const auto work = [&] {
+    for (int i = 0; i < 40; ++i) fill(s, y, i), s.line().mark();  // the ring of marks goes round
+  };
+  work();
+  second.in_the_way_of(s.native());
+  work();
+  first.open = true;
+  BOOST_TEST(reader.returns());
+  BOOST_TEST(!y.is_ready());
+  second.open = true;
+  reader.join();
+  BOOST_TEST(y[5] == 39);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
