@@ -2,7 +2,8 @@
 
 TIMELINE, TIMELINES = "core/src/timeline.cpp", "core/src/timelines.cpp"
 LOG, GUARD = "core/src/access_log.cpp", "core/src/access_guard.cpp"
-POOL, ALLOCATION, STREAM = "core/src/pool.cpp", "core/src/allocation.cpp", "core/src/stream.cpp"
+POOL, NODES, STREAM = "core/src/caching_pool.cpp", "core/src/allocation_nodes.cpp", "core/src/stream.cpp"
+MEMORY_POOL, ALLOCATION = "core/src/memory_pool.cpp", "core/src/allocation.cpp"
 CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
 MIRRORS = "core/src/mirrors.cpp"
@@ -105,13 +106,13 @@ MUTANTS = [
     ("R11", "an open use is never closed", (LOG_HPP, "if (u.at == open_ticket) u.at = u.by->close() & open_ticket;", "if (u.at == open_ticket) continue;")),
     ("R11", "a raw pointer is not logged", (GUARD, "  locked.add_and_unlock(on, open_ticket);\n", "")),
     # Pools.
-    ("R12", "bytes are reused without their log", (POOL, "  a.log.invalidate();\n  a.is_free = true;\n", "  a.log.keep_only({});\n  a.is_free = true;\n")),
-    ("R12", "split loses uses", (POOL, "  rest->log.inherit(a.log);\n", "")),
+    ("R12", "bytes are reused without their log", (POOL, "  a.log.invalidate();\n  a.name.clear();\n", "  a.log.keep_only({});\n  a.name.clear();\n")),
+    ("R12", "split loses uses", (POOL, "    rest.log.inherit(a.log);\n", "")),
     ("R12", "split keeps only the uses that lie in one part", (LOG, "return !u.where.overlaps(where) ||", "return !where.covers(u.where) ||")),
-    ("R12", "join loses uses", (POOL, "  a.log.inherit(next.log);\n", "")),
-    ("R12", "trim does not wait", (POOL, "    wait_for_uses(a->log, a->range(), true);\n", "")),
+    ("R12", "join loses uses", (POOL, "    a.log.inherit(next.log);\n", "")),
+    ("R12", "trim does not wait", (MEMORY_POOL, "      wait_for_uses(a.log, a.range(), true);\n", "")),
     ("R12", "free() leaves what the CPU had asked valid",
-     (POOL, "  a.log.invalidate();\n  a.is_free = true;\n", "  a.is_free = true;\n"),
+     (POOL, "  a.log.invalidate();\n  a.name.clear();\n", "  a.name.clear();\n"),
      (LOG, "  invalidate();\n  erase_if", "  erase_if")),
     ("R12", "a device that broke wrote what it should have", (TIMELINE_HPP, "return t > intact_.load(std::memory_order_acquire);", "return t > open_ticket;")),
     ("R12", "what a device had finished is lost when it breaks", (TIMELINE, "intact_.compare_exchange_strong(none, finished_.load(std::memory_order_acquire));", "intact_.compare_exchange_strong(none, 0);")),
@@ -120,8 +121,8 @@ MUTANTS = [
     ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const logged_use& u) { return u.by->finished(u.at); });  // and what is lost\n", "")),
     ("R12", "work on other devices takes what is lost", (GUARD, "if (on.family().has_failures()) [[unlikely]]", "if (false)")),
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
-    ("R12", "blocks are joined without memory for their logs", (POOL, "if (a.before && a.before->is_free && a.before->log.make_room(a.log.uses().size())) {", "if (a.before && a.before->is_free) {")),
-    ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1;", "(now & references_mask) <= 2;")),
+    ("R12", "blocks are joined though there is no memory for their logs", (POOL, "    return false;\n  }\n  a.bytes += next.bytes;", "  }\n  a.bytes += next.bytes;")),
+    ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
     ("R13", "a stream of the stock is a new one, without a wait",
