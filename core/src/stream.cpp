@@ -55,10 +55,10 @@ machine_streams& own_streams_of(machine& m) {
   return own.front();
 }
 
-// Work of no array: in the capture of this thread, or in none.
+// Work of no array: in the capture of this thread, or in none; inside a submission of this thread, in its turn.
 template <class Give>
 void give_outside_logs(timeline& t, Give give) {
-  if (this_thread_state.capture) return give(t.stream());
+  if (this_thread_state.capture || this_thread_state.submitting) return give(t.stream());
   t.in_turn([&] { give(t.stream()); });
 }
 
