@@ -53,7 +53,7 @@ void say(const char* what, const char* why) noexcept { std::fprintf(stderr, "fer
 foreign_memory::foreign_memory(machine& m)
     : allocation_home(m.verbs()),
       machine_(m),
-      pages_(m.verbs(), [this](auto leaving, const auto& change) { while_unused(leaving, change); }),
+      ranges_(m.verbs(), [this](auto leaving, const auto& change) { while_unused(leaving, change); }),
       giving_back_(m.devices().size(), nullptr) {}
 
 foreign_memory::~foreign_memory() {
@@ -106,7 +106,7 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
                                                                   : default_device().index();
   const auto e = enter(bytes, kind, device, how);
   try {
-    if (pin && (!memory.is_known || pages_.has(bytes.begin))) pages_.add(bytes);
+    if (pin && (!memory.is_known || ranges_.has(bytes.begin))) ranges_.add(bytes);
   } catch (...) {
     if (e->loans == 0) erase(e);
     throw;
@@ -193,7 +193,7 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
   {
     std::lock_guard lock(mutex_);
     try {
-      if (pinned) pages_.remove(bytes);
+      if (pinned) ranges_.remove(bytes);
     } catch (const error&) {
       if (!failed) failed = std::current_exception();
     }

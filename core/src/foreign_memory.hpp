@@ -10,7 +10,7 @@
 
 #include "ferry/core/allocation.hpp"
 #include "ferry/core/borrow.hpp"
-#include "pinned_pages.hpp"
+#include "pinned_ranges.hpp"
 
 namespace ferry {
 
@@ -63,7 +63,7 @@ class foreign_memory final : public allocation_home {
   machine& machine_;
   mutable std::mutex mutex_;
   entries entries_;
-  pinned_pages pages_;
+  pinned_ranges ranges_;
   std::vector<allocation*> spare_;  // nodes are immortal
   std::size_t nodes_ = 0;
   std::vector<timeline*> giving_back_;

@@ -14,7 +14,9 @@ namespace detail {
 
 class workspace_blocks final : public allocation_home {
  public:
-  explicit workspace_blocks(machine& m) : allocation_home(m.verbs()), machine_(m) {}
+  explicit workspace_blocks(machine& m) : allocation_home(m.verbs()), machine_(m) {
+    ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
+  }
   virtual ~workspace_blocks() = default;
 
   allocation_ref take(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
@@ -65,6 +67,16 @@ class workspace_blocks final : public allocation_home {
     }
     give_back(gone);
     if (last) delete this;
+  }
+
+  void grant_peer(int device) override {
+    std::vector<allocation_home*> homes;
+    {
+      std::lock_guard lock(mutex_);
+      for (const slot& s : slots_)
+        if (std::find(homes.begin(), homes.end(), s.home) == homes.end()) homes.push_back(s.home);
+    }
+    for (allocation_home* h : homes) h->need_peer(device);
   }
 
   void clear() noexcept {

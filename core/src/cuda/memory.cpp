@@ -96,7 +96,12 @@ void cuda_backend::pin(void* p, std::size_t bytes) {
       throw not_supported("ferry: pin: device " + std::to_string(d) +
                           " sees memory that is pinned later at another address. Use a ferry::host_array");
   }
-  const cudaError_t e = cudaHostRegister(p, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped);
+  constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
+  cudaError_t e = cudaHostRegister(p, bytes, flags);
+  if (e == cudaErrorInvalidValue) {  // pages that the process itself can only read, as those of mapped files
+    clear_pending();
+    e = cudaHostRegister(p, bytes, flags | cudaHostRegisterReadOnly);
+  }
   if (e == cudaErrorMemoryAllocation) {
     clear_pending();
     throw out_of_memory("ferry: pin: the system pins no more: " + std::to_string(bytes) +

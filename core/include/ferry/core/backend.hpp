@@ -184,8 +184,8 @@ class backend {
 
   // Of memory that anybody allocated, through ferry or not.
   virtual pointer_attributes attributes(const void* p) = 0;
-  // Pins pageable memory of the CPU, so that copies are asynchronous and every device reaches it. The bytes share no page
-  // with others that are pinned. May block. Throws invalid_argument, not_supported, out_of_memory.
+  // Pins pageable memory of the CPU, so that copies are asynchronous and every device reaches it. The bytes overlap
+  // none that are pinned. May block. Throws invalid_argument, not_supported, out_of_memory.
   virtual void pin(void* p, std::size_t bytes) = 0;
   // What pin() got; not in use any more.
   virtual void unpin(void* p, std::size_t bytes) = 0;

@@ -1,4 +1,4 @@
-#include "pinned_pages.hpp"
+#include "pinned_ranges.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -14,11 +14,6 @@ bool is_before(const byte_range& a, const byte_range& b) {
 }
 bool is_same(const byte_range& a, const byte_range& b) { return a.begin == b.begin && a.end == b.end; }
 
-std::uintptr_t page_of(const std::byte* p) {
-  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  return reinterpret_cast<std::uintptr_t>(p) / page;
-}
-
 std::vector<byte_range> without(const std::vector<byte_range>& all, const std::vector<byte_range>& those) {
   std::vector<byte_range> rest;
   std::copy_if(all.begin(), all.end(), std::back_inserter(rest), [&](const byte_range& r) {
@@ -29,7 +24,7 @@ std::vector<byte_range> without(const std::vector<byte_range>& all, const std::v
 
 }  // namespace
 
-void pinned_pages::add(byte_range bytes) {
+void pinned_ranges::add(byte_range bytes) {
   const auto at = pins_.insert(std::upper_bound(pins_.begin(), pins_.end(), bytes, is_before), bytes);
   const auto position = at - pins_.begin();
   try {
@@ -40,30 +35,30 @@ void pinned_pages::add(byte_range bytes) {
   }
 }
 
-void pinned_pages::remove(byte_range bytes) {
+void pinned_ranges::remove(byte_range bytes) {
   const auto at = std::find_if(pins_.begin(), pins_.end(), [&](const byte_range& r) { return is_same(r, bytes); });
   if (at != pins_.end()) pins_.erase(at);
   bring_about(wanted());
 }
 
-bool pinned_pages::has(const std::byte* p) const {
+bool pinned_ranges::has(const std::byte* p) const {
   return std::any_of(registered_.begin(), registered_.end(),
                      [&](const byte_range& r) { return !std::less<>{}(p, r.begin) && std::less<>{}(p, r.end); });
 }
 
-// Not the pages themselves: their other bytes belong to somebody else, whose copies would be taken for pinned ones. But a
-// page is registered once only.
-std::vector<byte_range> pinned_pages::wanted() const {
+// CUDA registers ranges to the byte, and several in one page, but none that overlap; a copy must not cross from one to the
+// next (seen on an H200 with driver 580). So ranges that touch stay apart until somebody pins across.
+std::vector<byte_range> pinned_ranges::wanted() const {
   std::vector<byte_range> hulls;
   for (const byte_range& r : pins_)
-    if (!hulls.empty() && page_of(r.begin) <= page_of(hulls.back().end - 1))
+    if (!hulls.empty() && r.begin < hulls.back().end)
       hulls.back().end = std::max(hulls.back().end, r.end, std::less<>{});
     else
       hulls.push_back(r);
   return hulls;
 }
 
-void pinned_pages::bring_about(const std::vector<byte_range>& wanted) {
+void pinned_ranges::bring_about(const std::vector<byte_range>& wanted) {
   const std::vector<byte_range> leaving = without(registered_, wanted), coming = without(wanted, registered_);
   const auto unpin = [&](const byte_range& r) { verbs_.unpin(const_cast<std::byte*>(r.begin), r.size()); };
   const auto pin = [&](const byte_range& r) { verbs_.pin(const_cast<std::byte*>(r.begin), r.size()); };

@@ -1,4 +1,4 @@
-// Which memory of the CPU is pinned for fr::pin: spans that share pages are registered with the driver as one.
+// Which memory of the CPU is pinned for fr::pin: spans that overlap are registered with the driver as one.
 #pragma once
 #include <functional>
 #include <span>
@@ -10,12 +10,12 @@
 namespace ferry {
 
 // The caller locks.
-class pinned_pages {
+class pinned_ranges {
  public:
   // Calls change() while no device uses any of the ranges, which are about to be unpinned.
   using quiescence = std::function<void(std::span<const byte_range> leaving, const std::function<void()>& change)>;
 
-  pinned_pages(backend& verbs, quiescence quiet) : verbs_(verbs), quiet_(std::move(quiet)) {}
+  pinned_ranges(backend& verbs, quiescence quiet) : verbs_(verbs), quiet_(std::move(quiet)) {}
   // Throws what the backend's pin throws; then nothing has changed.
   void add(byte_range bytes);
   // The bytes must have been added.
@@ -24,7 +24,7 @@ class pinned_pages {
   std::size_t registrations() const { return registered_.size(); }
 
  private:
-  // The hulls of pins that share pages.
+  // The hulls of pins that overlap.
   std::vector<byte_range> wanted() const;
   void bring_about(const std::vector<byte_range>& wanted);
   backend& verbs_;
