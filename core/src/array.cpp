@@ -5,6 +5,7 @@
 #include "ferry/core/machine.hpp"
 #include "ferry/core/pool.hpp"
 #include "ferry/core/workspace.hpp"
+#include "memory_checker.hpp"
 
 namespace ferry {
 namespace {
@@ -30,10 +31,15 @@ void forget_advice(machine& m, allocation& a) {
 allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes) {
   pool* const chosen = pool_scope::of(device);
   memory_pool& from = chosen ? chosen->of(kind) : m.pool(kind, device);
-  allocation_ref fresh = from.allocate(bytes);
-  if (fresh.get().log.is_advised()) [[unlikely]]
-    forget_advice(m, fresh.get());
-  return fresh;
+  const auto take = [&](std::size_t all) {
+    allocation_ref fresh = from.allocate(all);
+    if (fresh.get().log.is_advised()) [[unlikely]]
+      forget_advice(m, fresh.get());
+    return fresh;
+  };
+  if (m.checks_arrays.load(std::memory_order_relaxed)) [[unlikely]]
+    return m.checker().allocate(bytes, take);
+  return take(bytes);
 }
 
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes) {

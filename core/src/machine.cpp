@@ -8,6 +8,7 @@
 #include "ferry/core/error.hpp"
 #include "foreign_memory.hpp"
 #include "machine_registry.hpp"
+#include "memory_checker.hpp"
 #include "sim/sim_backend.hpp"
 
 namespace ferry {
@@ -57,6 +58,8 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
   foreign_ = std::make_unique<foreign_memory>(*this);
   if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
   policy_.store(owned_policy_.get(), std::memory_order_relaxed);
+  checker_ = std::make_unique<memory_checker>(*this);
+  if (const char* text = std::getenv("FERRY_POISON"); text && *text) checker_->set(parse_memory_checks(text));
 }
 
 access_policy::maker access_policy::exchange_maker(maker m) { return current_maker().exchange(m); }
@@ -66,7 +69,10 @@ machine::~machine() {
   for (auto& p : extra_) memory_.dismiss(*p);
 }
 
-void machine::synchronized() noexcept { foreign_->collect(); }
+void machine::synchronized() noexcept {
+  foreign_->collect();
+  checker_->look();
+}
 
 const device_properties& machine::properties(int device) const {
   if (device < 0 || static_cast<std::size_t>(device) >= properties_.size())
@@ -104,7 +110,9 @@ pool_statistics machine::all_pools() const {
   return all;
 }
 
-std::size_t machine::allocations() const { return all_pools().allocations + foreign_->count(); }
+std::size_t machine::allocations() const {
+  return all_pools().allocations + foreign_->count() - checker_->quarantined();
+}
 
 void machine::grant_peer(int device, int owner) {
   if (peers_.grant(device, owner)) return;
@@ -124,6 +132,7 @@ machine_scope::machine_scope(std::unique_ptr<backend> verbs, pool_options pools)
 machine_scope::~machine_scope() {
   try {
     machine_->streams().synchronize();
+    (void)machine_->checker().check();
   } catch (const error& e) {
     std::fprintf(stderr, "ferry: at the end of a simulated machine: %s\n", e.what());
   }

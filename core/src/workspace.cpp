@@ -7,6 +7,7 @@
 #include "array_blocks.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "memory_checker.hpp"
 
 namespace ferry {
 
@@ -24,16 +25,9 @@ class workspace_blocks final : public allocation_home {
       throw invalid_argument(
           "the workspace was made for another machine (another backend or simulation) than the current one: make it "
           "inside the same ferry::simulation");
-    {
-      std::lock_guard lock(mutex_);
-      if (slot* s = find(kind, device, bytes, wanted)) {
-        s->is_free = false;
-        ++statistics_.reused;
-        ++statistics_.in_use;
-        allocation& a = *s->what;
-        a.name = std::string();
-        return allocation_ref::first(a);
-      }
+    if (allocation_ref r = reuse(kind, device, bytes, wanted)) {
+      if (machine_.poisons.load(std::memory_order_relaxed)) machine_.checker().poison(r.get());
+      return r;
     }
     allocation_ref r = allocate_block(machine_, kind, device, bytes);
     allocation& a = r.get();
@@ -134,6 +128,16 @@ class workspace_blocks final : public allocation_home {
     for (slot& s : slots_)
       if (fits(s, kind, device, bytes) && (!best || s.what->bytes < best->what->bytes)) best = &s;
     return best;
+  }
+  allocation_ref reuse(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    std::lock_guard lock(mutex_);
+    slot* const s = find(kind, device, bytes, wanted);
+    if (!s) return {};
+    s->is_free = false;
+    ++statistics_.reused;
+    ++statistics_.in_use;
+    s->what->name.clear();
+    return allocation_ref::first(*s->what);
   }
   static void give_back(const slot& s) noexcept {
     s.what->home = s.home;

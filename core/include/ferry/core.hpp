@@ -13,6 +13,7 @@
 #include "ferry/core/machine.hpp"
 #include "ferry/core/make.hpp"
 #include "ferry/core/measure.hpp"
+#include "ferry/core/memory_checks.hpp"
 #include "ferry/core/npy.hpp"
 #include "ferry/core/npy_map.hpp"
 #include "ferry/core/parallel_for.hpp"

@@ -117,5 +117,37 @@ device placement(const A&... a) {
   return written >= 0 ? device(written) : any >= 0 ? device(any) : default_device();
 }
 
+// Under memory checks, what out() promises to write reads as never written until then, so that a partial writer shows.
+void poison_elements(stream_ref s, const allocation_ref& owner, byte_range hull, const strided_bytes& to,
+                     const strided_shape& shape);
+
+template <class A>
+void poison_output(stream_ref s, const A& a) {
+  if constexpr (is_array_argument<A>) {
+    if (a.mode != access_mode::out || a.bytes.size() == 0) return;
+    strided_bytes to{const_cast<std::byte*>(a.bytes.begin), {1}};
+    strided_shape shape{1, 1, {a.bytes.size()}};
+    if constexpr (requires { a.span.stride(0); }) {
+      constexpr std::size_t rank = std::remove_cvref_t<decltype(a.span)>::rank();
+      if (!a.contiguous) {
+        using T = typename std::remove_cvref_t<decltype(a.span)>::element_type;
+        to.base = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data()));
+        shape.element_bytes = sizeof(T);
+        shape.rank = rank;
+        for (std::size_t d = 0; d != rank; ++d) {
+          shape.extent[d] = a.span.extent(d);
+          to.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
+        }
+      }
+    }
+    poison_elements(s, *a.owner, a.bytes, to, shape);
+  }
+}
+template <class... A>
+void poison_outputs(stream_ref s, const A&... a) {
+  if (machine::current().poisons.load(std::memory_order_relaxed)) [[unlikely]]
+    (poison_output(s, a), ...);
+}
+
 }  // namespace detail
 }  // namespace ferry

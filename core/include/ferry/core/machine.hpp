@@ -17,6 +17,7 @@ namespace ferry {
 
 class copy_engine;
 class foreign_memory;
+class memory_checker;
 
 class machine {
  public:
@@ -56,6 +57,9 @@ class machine {
   bool reaches_pageable() const { return reaches_pageable_; }
   // What arrays use and others allocated (see borrow.hpp).
   foreign_memory& foreign() { return *foreign_; }
+  // Red zones, poison, quarantine (see memory_checks.hpp), and whether arrays and outputs get them.
+  memory_checker& checker() { return *checker_; }
+  std::atomic<bool> checks_arrays{false}, poisons{false};
   // For whoever has waited for devices: what waited for their work is seen to. Never blocks; one load if there is nothing.
   void synchronized() noexcept;
   // Who is told of accesses before they are ordered; null: nobody. Set when the machine is made.
@@ -95,6 +99,7 @@ class machine {
   std::vector<std::unique_ptr<memory_pool>> extra_;  // those of programs
   std::vector<memory_pool*> stock_;                  // of these, the ones that nobody has
   std::unique_ptr<foreign_memory> foreign_;
+  std::unique_ptr<memory_checker> checker_;
   peer_grants peers_;
   std::unique_ptr<copy_engine> copies_;
   std::unique_ptr<access_policy> owned_policy_;

@@ -134,6 +134,7 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
     detail::mirrors give(s, uses.get());
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
+  detail::poison_outputs(s, a...);
   detail::in_place give(s, uses);
   launch_for_each(s, give, space, f, a...);
 }

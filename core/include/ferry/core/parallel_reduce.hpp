@@ -166,6 +166,7 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
     detail::mirrors give(s, uses.get());
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
+  detail::poison_outputs(s, a...);
   detail::in_place give(s, uses);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }

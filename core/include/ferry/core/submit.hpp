@@ -46,6 +46,7 @@ void submit_call(stream_ref s, const F&, Call call, const A&... a) {
     mirrors give(s, uses.get());
     return give_call<F>(s, give, call, give.moved(a)...);
   }
+  poison_outputs(s, a...);
   in_place give(s, uses);
   give_call<F>(s, give, call, a...);
 }
