@@ -28,6 +28,7 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
   const copy_end source = end_of(from), target = end_of(to);
   const route_choice way = machine::current().copies().choose(source, target, bytes);
   if (way.kind != route_kind::direct && way.kind != route_kind::peer) return false;
+  if (way.kind == route_kind::peer) grant_pools(machine::current().copies(), to, from);
   access_list<2> uses;
   uses.add(*to.owner, to.bytes, true);
   uses.add(*from.owner, from.bytes, false);

@@ -65,6 +65,17 @@ bool copy_engine::links(int device, int owner) {
   }
 }
 
+bool copy_engine::reaches(int device, const allocation& a) {
+  if (a.kind != memory_kind::device || a.device == device) return true;
+  if (!links(device, a.device)) return false;
+  try {
+    a.home->need_peer(device);
+    return true;
+  } catch (const peer_access_error&) {
+    return false;
+  }
+}
+
 route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::size_t bytes) {
   using memory = copy_end::memory;
   using reason = route_choice::reason;
@@ -136,8 +147,8 @@ copy_workers& copy_engine::workers(int device) {
   const std::size_t count = thread_count(device);
   const std::vector<int> near = cores_near(verbs_.properties(device).pci_bus_id);
   std::lock_guard lock(mutex_);
-  auto& w = workers_[near];
-  if (!w || w->size() < count) w = std::make_unique<copy_workers>(count, near);
+  auto& w = workers_[{near, count}];
+  if (!w) w = std::make_unique<copy_workers>(count, near);
   return *w;
 }
 

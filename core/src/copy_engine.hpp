@@ -8,6 +8,7 @@
 
 #include "copy_lane.hpp"
 #include "copy_workers.hpp"
+#include "ferry/core/allocation.hpp"
 #include "ferry/core/memory_ledger.hpp"
 #include "ferry/core/peer.hpp"
 #include "ferry/core/route.hpp"
@@ -50,6 +51,8 @@ class copy_engine {
   // Whether kernels of a device reach memory of another, which is granted and tested on first use. A grant that is
   // refused this time counts as no.
   bool links(int device, int owner);
+  // Whether kernels of a device, and peer copies, reach these bytes; asks for what grants of pools are needed, too.
+  bool reaches(int device, const allocation& a);
   // The devices whose PCIe links help copies between pinned memory and a device.
   std::vector<int> helpers(int device);
   // Threads near a device.
@@ -69,7 +72,7 @@ class copy_engine {
   copy_options options_;
   std::map<std::uint64_t, std::vector<int>> loans_;
   std::uint64_t last_loan_ = 0, rung_ = 0;
-  std::map<std::vector<int>, std::unique_ptr<copy_workers>> workers_;  // by cores
+  std::map<std::pair<std::vector<int>, std::size_t>, std::unique_ptr<copy_workers>> workers_;  // by cores and count
 };
 
 }  // namespace ferry

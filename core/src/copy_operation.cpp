@@ -9,8 +9,6 @@
 namespace ferry::detail {
 namespace {
 
-// More scratch memory than this is not taken where parts will do.
-constexpr std::size_t most_scratch = std::size_t{256} << 20;
 // Up to here one kernel over the link is faster than packing, with its launches and its forks.
 constexpr std::size_t small_view = std::size_t{256} << 10;
 
@@ -55,6 +53,11 @@ std::size_t bytes_of(const strided_shape& shape) {
   return n;
 }
 
+void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from) {
+  (void)engine.reaches(device_of(to), from.owner->get());
+  (void)engine.reaches(device_of(from), to.owner->get());
+}
+
 copy_end end_of(const copy_side& s) {
   using memory = copy_end::memory;
   if (!is_array(s)) {
@@ -80,8 +83,7 @@ copy_operation::copy_operation(stream_ref s, const copy_request& what)
 }
 
 bool copy_operation::reaches(int device, const copy_side& side) {
-  return is_array(side) &&
-         (!in_device_memory(side) || device == device_of(side) || engine_.links(device, device_of(side)));
+  return is_array(side) && engine_.reaches(device, side.owner->get());
 }
 
 void copy_operation::plan(const copy_request& w) {
@@ -99,8 +101,8 @@ void copy_operation::plan(const copy_request& w) {
   }
   // Whole rows cross a link well: as stores of the source's device, or as loads of the destination's.
   const int a = device_of(w.from), b = device_of(w.to);
-  if (w.to.contiguous && engine_.links(a, b)) return kernel(w, a);
-  if (w.from.contiguous && engine_.links(b, a)) return kernel(w, b);
+  if (w.to.contiguous && reaches(a, w.to)) return kernel(w, a);
+  if (w.from.contiguous && reaches(b, w.from)) return kernel(w, b);
   plan_through(w, !w.from.contiguous || (w.converts() && w.to.contiguous), a, !w.to.contiguous, b);
 }
 
@@ -114,7 +116,9 @@ void copy_operation::plan_through(const copy_request& w, bool pack, int pack_on,
   while (split + 1 < w.shape.rank && w.shape.extent[split] == 1) ++split;
   const std::size_t all = w.shape.rank == 0 ? 1 : w.shape.extent[split];
   const std::size_t row = bytes_of(with_elements(w.shape, between)) / all;
-  rows = same_bytes(w.to, w.from) ? all : std::clamp(most_scratch / std::max<std::size_t>(row, 1), std::size_t{1}, all);
+  rows = same_bytes(w.to, w.from)
+             ? all
+             : std::clamp(engine_.options().scratch_bytes / std::max<std::size_t>(row, 1), std::size_t{1}, all);
   for (std::size_t first = 0; first < all; first += rows) {
     const copy_request part = w.shape.rank == 0 ? w : part_of(w, split, first, std::min(rows, all - first));
     copy_request now = part;
@@ -153,6 +157,7 @@ void copy_operation::move(const copy_request& w) {
   const copy_end from = end_of(w.from), to = end_of(w.to);
   const std::size_t bytes = bytes_of(w.shape);
   route_choice way = engine_.choose(from, to, bytes);
+  if (way.kind == route_kind::peer) grant_pools(engine_, w.to, w.from);
   const auto address = [](const copy_side& s, const copy_end& e) {
     return copy_address{s.data, e.where == copy_end::memory::device ? e.on : -1};
   };

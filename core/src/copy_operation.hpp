@@ -68,5 +68,7 @@ class copy_operation {
 // The kind of place that a side is in. Null for one of no allocation: pageable or pinned, as the backend says.
 copy_end end_of(const copy_side& s);
 std::size_t bytes_of(const strided_shape& shape);
+// Peer copies of memory of the driver's pools go through the CPU until both devices were granted access.
+void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from);
 
 }  // namespace ferry::detail

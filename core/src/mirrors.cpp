@@ -25,7 +25,7 @@ struct mirrors::lanes : lane_set {
 namespace {
 
 bool is_out_of_reach(machine& m, int device, const access& a) {
-  return a.what->kind == memory_kind::device && !m.copies().links(device, a.what->device);
+  return !m.copies().reaches(device, *a.what);
 }
 
 }  // namespace

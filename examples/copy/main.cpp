@@ -3,6 +3,7 @@
 // Moves the array of a .npy file between any two places, says which way it went, and how fast.
 //
 //   copy FILE FROM TO [--times N] [--all-links]
+//   copy --topology
 //
 // FROM and TO: memory (as malloc gives it), pinned, unified, gpu0, gpu1, ... (the last one where there are fewer).
 #include <chrono>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -81,7 +83,11 @@ void move_bytes(const place& from, place& to) {
 }
 
 int run(int argc, char** argv) {
-  if (argc < 4) throw std::runtime_error("usage: copy FILE FROM TO [--times N] [--all-links]");
+  if (argc == 2 && !std::strcmp(argv[1], "--topology")) {
+    std::cout << fr::topology::measured();
+    return 0;
+  }
+  if (argc < 4) throw std::runtime_error("usage: copy FILE FROM TO [--times N] [--all-links], or copy --topology");
   int times = 10;
   bool all_links = false;
   for (int i = 4; i < argc; ++i) {

@@ -183,6 +183,36 @@ BOOST_AUTO_TEST_CASE(routes_say_which_way_and_why) {
   check_error<fr::invalid_argument>([&] { fr::set_copy_options(o); }, {"at least 2"});
 }
 
+BOOST_AUTO_TEST_CASE(strided_views_in_parts) {
+  const auto run = [](unsigned seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+    const auto any_device = [&] { return fr::devices()[below(fr::devices().size())]; };
+    for (int round = 0; round < 12; ++round) {
+      const fr::extents<3> e{1 + below(9), 1 + below(9), 1 + below(9)};
+      auto a = counted<int, 3, memory_kind::device>(e, any_device(), 100);
+      fr::device_array<int, 3> b({e[2], e[1], e[0]}, -1, any_device());
+      const auto slice = [&](std::size_t d) { return fr::slice{0, e[d], below(2) ? 1 : -1}; };
+      const fr::slice i = slice(0), j = slice(1), k = slice(2);
+      const auto turned = std::as_const(a).slice({i, j, k}).transpose();
+      fr::copy(fr::stream(any_device()), turned, b);
+      CHECK_EQUAL(fr::to_vector(b), fr::to_vector(turned));
+      fr::copy(b.slice({0, e[2], -1}), a.transpose().slice({0, e[2], -1}));
+      CHECK_EQUAL(fr::to_vector(a.transpose()), fr::to_vector(b));
+      fr::device_array<double, 3> wide({e[2], e[1], e[0]}, any_device());
+      fr::copy(a.transpose(), wide);
+      const auto v = fr::to_vector(wide);
+      CHECK_EQUAL(std::vector<int>(v.begin(), v.end()), fr::to_vector(b));
+    }
+  };
+  for (unsigned seed = 0; seed < 3; ++seed) run(seed);
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const fr::simulation sim("devices=3;peers=0-1;schedule=random:" + std::to_string(seed));
+    const small_chunks small;
+    run(seed);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_copy_that_fails_half_way_is_an_error_and_hangs_nobody) {
   for (const std::string schedule : {"eager", "random:5"})
     for (int nth = 1; nth < 40; nth += 3) {

@@ -21,6 +21,7 @@ class small_chunks {
     o.parallel_chunk_bytes = 700;
     o.parallel_chunks = 5;
     o.threads = 2;
+    o.scratch_bytes = 600;
     o.multipath_from_bytes = 500;
     o.multipath_chunk_bytes = 900;
     ferry::set_copy_options(o);

@@ -73,6 +73,7 @@ struct copy_options {
   std::size_t parallel_chunk_bytes = std::size_t{4} << 20;
   std::size_t parallel_chunks = 32;
   std::size_t threads = 0;  // that copy memory of the CPU; 0: up to 12, by the cores near the device
+  std::size_t scratch_bytes = std::size_t{256} << 20;  // of each device: larger strided copies are done in parts
   multipath_use multipath = multipath_use::teams;
   std::size_t multipath_from_bytes = std::size_t{64} << 20;
   std::size_t multipath_chunk_bytes = std::size_t{8} << 20;
