@@ -101,7 +101,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
   std::map<std::pair<std::size_t, std::size_t>, std::vector<const halo_box*>> packed;  // by (from, to)
   const auto stores_reach = [&](const halo_box& b) {
     return b.target_owner.get().kind != memory_kind::device ||
-           m.can_reach(t.device(b.from).index(), t.device(b.to).index());
+           m.peers().can_reach(t.device(b.from).index(), t.device(b.to).index());
   };
   const auto by_store = [&](const halo_box& b) {
     return b.from == b.to || (how != halo_method::copies && stores_reach(b));
@@ -129,7 +129,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     taker.buffers.emplace_back(extents<1>(bytes), t.device(ends.second));
     const auto arrived = taker.buffers.back().slice({0, bytes});
     auto given = arrived;
-    if (!m.can_reach(t.device(ends.first).index(), t.device(ends.second).index()) || how == halo_method::copies) {
+    if (!m.peers().can_reach(t.device(ends.first).index(), t.device(ends.second).index()) || how == halo_method::copies) {
       giver.buffers.emplace_back(extents<1>(bytes), t.device(ends.first));
       given = giver.buffers.back().slice({0, bytes});
       giver.copies.push_back({given, arrived});

@@ -31,6 +31,19 @@ BOOST_AUTO_TEST_CASE(parts_cover_a_range) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_team_lends_its_links_while_it_lives) {
+  fr::simulation sim("devices=3");
+  const auto route = [] { return fr::route(fr::pinned_memory, fr::device(0)); };
+  BOOST_TEST((route().kind != fr::route_kind::multipath));
+  {
+    const fr::team t(fr::devices().first(2));
+    const fr::team same = t;
+    BOOST_TEST((route().kind == fr::route_kind::multipath || !sim.get().peers().policy().use), route().text());
+    BOOST_TEST((route().through == std::vector<int>{1} || !sim.get().peers().policy().use));
+  }
+  BOOST_TEST((route().kind != fr::route_kind::multipath));
+}
+
 BOOST_AUTO_TEST_CASE(members_keep_their_order) {
   fr::simulation sim("devices=3");
   const std::vector<fr::device> order{fr::devices()[2], fr::devices()[0]};

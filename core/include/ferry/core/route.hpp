@@ -88,6 +88,7 @@ void set_copy_options(const copy_options& o);
 // for teams, whose devices work together anyway.
 class link_loan {
  public:
+  link_loan() = default;  // lends nothing
   explicit link_loan(std::span<const device> devices);
   ~link_loan();
   link_loan(link_loan&& o) noexcept : id_(std::exchange(o.id_, 0)), serial_(o.serial_) {}

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "ferry/core/route.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry {
@@ -89,6 +90,7 @@ class team {
   class submitters;
   struct state {
     std::vector<local_member> members;
+    link_loan links;  // large copies from and to the CPU go over the links of all members
     std::size_t first = 0, size = 0;
     std::shared_ptr<transport> wire;
     std::shared_ptr<submitters> threads;  // null: by the caller
