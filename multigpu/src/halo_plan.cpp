@@ -129,7 +129,8 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     taker.buffers.emplace_back(extents<1>(bytes), t.device(ends.second));
     const auto arrived = taker.buffers.back().slice({0, bytes});
     auto given = arrived;
-    if (!m.peers().can_reach(t.device(ends.first).index(), t.device(ends.second).index()) || how == halo_method::copies) {
+    if (!m.peers().can_reach(t.device(ends.first).index(), t.device(ends.second).index()) ||
+        how == halo_method::copies) {
       giver.buffers.emplace_back(extents<1>(bytes), t.device(ends.first));
       given = giver.buffers.back().slice({0, bytes});
       giver.copies.push_back({given, arrived});
