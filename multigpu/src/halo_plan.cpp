@@ -1,4 +1,4 @@
-#include "ferry/multigpu/halo_plan.hpp"
+#include "ferry/multigpu/halo_exchange.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,7 @@
 #include "box_copies.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/machine.hpp"
+#include "team_link.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -68,6 +69,14 @@ strided_bytes packed_at(std::byte* base, const strided_shape& s) {
 constexpr std::size_t packed_alignment = 256;
 std::size_t aligned(std::size_t n) { return (n + packed_alignment - 1) / packed_alignment * packed_alignment; }
 
+// Of one piece that several boxes are packed to.
+std::size_t packed_bytes(const std::vector<const halo_box*>& boxes) {
+  if (boxes.size() == 1) return bytes_of(boxes.front()->shape);
+  std::size_t n = 0;
+  for (const halo_box* b : boxes) n += aligned(bytes_of(b->shape));
+  return n;
+}
+
 void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
   thread_local std::vector<box_copy> boxes;
   thread_local std::vector<access> accesses;
@@ -98,7 +107,7 @@ halo_plan::~halo_plan() = default;
 halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how) : team_(t) {
   for (std::size_t i = 0; i < t.local_size(); ++i) members_.push_back(std::make_unique<member_plan>());
   machine& m = machine::current();
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<const halo_box*>> packed;  // by (from, to)
+  std::map<std::pair<std::size_t, std::size_t>, box_list> packed, carried;  // by (from, to)
   const auto stores_reach = [&](const halo_box& b) {
     return b.target_owner.get().kind != memory_kind::device ||
            m.peers().can_reach(t.device(b.from).index(), t.device(b.to).index());
@@ -107,6 +116,10 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     return b.from == b.to || (how != halo_method::copies && stores_reach(b));
   };
   for (const halo_box& b : boxes) {
+    if (!t.is_local(b.from) || !t.is_local(b.to)) {
+      carried[{b.from, b.to}].push_back(&b);
+      continue;
+    }
     member_plan& giver = of(b.from);
     const bool in_device_memory = b.target_owner.get().kind == memory_kind::device;
     if (by_store(b) && (b.from == b.to || b.target_contiguous)) {
@@ -150,7 +163,79 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     }
     packs_ = true;
   }
+  for (const auto& [ends, list] : carried)
+    t.is_local(ends.first) ? plan_sending(ends.first, ends.second, list)
+                           : plan_receiving(ends.first, ends.second, list);
   for (const auto& p : members_) merge(p->give.uses), merge(p->take.uses);
+}
+
+// One piece for each pair of members, as both ends know it: the boxes one behind the other, or the only one as it is.
+void halo_plan::plan_sending(std::size_t from, std::size_t to, const box_list& boxes) {
+  const halo_box& first = *boxes.front();
+  if (boxes.size() == 1 && first.source_contiguous) {
+    messages_.push_back({from, to, true, first.source_owner, first.source.base, bytes_of(first.shape)});
+    return;
+  }
+  member_plan& giver = of(from);
+  giver.buffers.emplace_back(extents<1>(packed_bytes(boxes)), team_.device(from));
+  const buffer& b = giver.buffers.back();
+  std::byte* at = b.unsynchronized_data();
+  messages_.push_back({from, to, true, b.owner(), at, b.size()});
+  for (const halo_box* box : boxes) {
+    const std::size_t n = bytes_of(box->shape);
+    giver.give.boxes.push_back(plan_box(packed_at(at, box->shape), box->source, box->shape));
+    giver.give.uses.push_back({box->source_owner, box->read, false});
+    giver.give.uses.push_back({b.owner(), {at, at + n}, true});
+    at += aligned(n);
+  }
+}
+
+void halo_plan::plan_receiving(std::size_t from, std::size_t to, const box_list& boxes) {
+  const halo_box& first = *boxes.front();
+  if (boxes.size() == 1 && first.target_contiguous) {
+    messages_.push_back({to, from, false, first.target_owner, first.target.base, bytes_of(first.shape)});
+    return;
+  }
+  member_plan& taker = of(to);
+  taker.buffers.emplace_back(extents<1>(packed_bytes(boxes)), team_.device(to));
+  const buffer& b = taker.buffers.back();
+  std::byte* at = b.unsynchronized_data();
+  messages_.push_back({to, from, false, b.owner(), at, b.size()});
+  for (const halo_box* box : boxes) {
+    const std::size_t n = bytes_of(box->shape);
+    taker.take.boxes.push_back(plan_box(box->target, packed_at(at, box->shape), box->shape));
+    taker.take.uses.push_back({b.owner(), {at, at + n}, false});
+    taker.take.uses.push_back({box->target_owner, box->written, true, box->target_contiguous});
+    at += aligned(n);
+  }
+  packs_ = true;
+}
+
+void carry_exchange(const team& t, std::span<halo_plan* const> plans, halo_streams where) {
+  if (std::none_of(plans.begin(), plans.end(), [](const halo_plan* p) { return p->is_carried(); })) return;
+  std::vector<stream_ref> streams;
+  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m)
+    streams.push_back(where == halo_streams::own ? t.stream(m) : t.side_stream(m));
+  halo_plan::carry(plans, t, streams);
+}
+
+void halo_plan::carry(std::span<halo_plan* const> plans, const team& t, std::span<const stream_ref> streams) {
+  std::vector<collective_call> calls;
+  for (const halo_plan* p : plans)
+    for (const message& m : p->messages_) {
+      collective_call c{m.sends ? collective_kind::send : collective_kind::receive,
+                        element_type::bytes,
+                        reduction::sum,
+                        m.member - t.first_local(),
+                        m.other,
+                        m.bytes,
+                        1,
+                        {},
+                        {}};
+      (m.sends ? c.from : c.to) = {&m.owner.get(), m.data, m.bytes};
+      calls.push_back(c);
+    }
+  if (!calls.empty()) t.link().transport().submit(calls, streams);
 }
 
 halo_plan::member_plan& halo_plan::of(std::size_t member) const { return *members_[member - team_.first_local()]; }

@@ -1,5 +1,6 @@
 // The processes of a program, and how they talk: the seam to MPI.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -37,6 +38,8 @@ class processes {
   virtual void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) = 0;
   // Tells all others why they will wait in vain for this one; nothing can be exchanged from here on.
   virtual void fail(const std::string& why) noexcept = 0;
+  // How long an operation may take; zero: for ever (FERRY_COLLECTIVE_TIMEOUT).
+  virtual std::chrono::steady_clock::duration patience() const = 0;
   // Why nothing can be exchanged any more, looked up now; empty while all is well.
   virtual std::string trouble() = 0;
 

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "checked_transport.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/multigpu/team.hpp"
 #include "mpi/mpi_transport.hpp"
 #include "nccl/nccl_transport.hpp"
 #include "processes.hpp"
+#include "world_transport.hpp"
 
 namespace ferry {
 namespace {
@@ -70,16 +70,11 @@ team team::world() {
   layout.ranks = ranks.first.back();
   layout.first = ranks.first[all->rank()];
   const bool by_mpi = choice("FERRY_TRANSPORT", {"auto", "mpi", "nccl"}) == 1 || machine::current().is_simulated();
-  const bool check = choice("FERRY_CHECK_COLLECTIVES", {"off", "on"}) == 1;
-  std::shared_ptr<transport> wire;
-  if (by_mpi) {
-    wire = mpi::make_transport(layout, *all);
-  } else {
-    wire = nccl::make_transport(layout, [&](nccl::unique_id& id) {
-      all->broadcast(std::as_writable_bytes(std::span(id)), 0, "setting up NCCL");
-    });
-    if (check) wire = std::make_shared<checked_transport>(std::move(wire), ranks, *all);
-  }
+  // Messages of the CPU always compare the calls.
+  const bool check = choice("FERRY_CHECK_COLLECTIVES", {"off", "on"}) == 1 && !by_mpi;
+  auto carrier = by_mpi ? mpi::make_transport(layout, *all) : nccl::make_transport(layout, *all);
+  auto wire =
+      std::make_shared<world_transport>(std::move(carrier), ranks, *all, check ? call_check::on : call_check::off);
   return team(mine, layout.first, layout.ranks, std::move(wire));
 }
 

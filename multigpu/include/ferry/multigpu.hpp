@@ -6,6 +6,7 @@
 #include "ferry/multigpu/replicated_array.hpp"
 #include "ferry/multigpu/reshard.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/multigpu/shard_gather.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"
 #include "ferry/multigpu/sharded_array.hpp"

@@ -17,7 +17,7 @@ constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one message
 // How long a process that has ended may be waited for: what it sent before is still on its way.
 constexpr std::chrono::seconds last_words{2};
 
-std::chrono::steady_clock::duration patience() {
+std::chrono::steady_clock::duration patience_of_environment() {
   const char* given = std::getenv("FERRY_COLLECTIVE_TIMEOUT");
   if (!given) return std::chrono::minutes(10);
   const std::string text = given;
@@ -40,7 +40,7 @@ std::string error_text(int code) {
 
 }  // namespace
 
-mpi_processes::mpi_processes() : patience_(patience()) {
+mpi_processes::mpi_processes() : patience_(patience_of_environment()) {
   int flag = 0;
   MPI_Initialized(&flag);
   if (!flag) {

@@ -22,6 +22,7 @@ class mpi_processes final : public processes {
   void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) override;
   void fail(const std::string& why) noexcept override;
   std::string trouble() override;
+  clock::duration patience() const override { return patience_; }
 
   // At the end of the program: waits for the others to come to theirs, and ends MPI; if something failed, ends all.
   void leave() noexcept;

@@ -9,7 +9,6 @@
 #include "collective_math.hpp"
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/multigpu/process_error.hpp"
 #include "staging.hpp"
 
 namespace ferry::mpi {
@@ -28,15 +27,7 @@ struct block {
 
 class mpi_transport final : public transport {
  public:
-  mpi_transport(const rank_layout& team, processes& all)
-      : all_(all),
-        ranks_(team, all),
-        total_(team.ranks),
-        exceptions_(std::uncaught_exceptions()) {}
-  // An exception that ends the team's scope is this process' failure.
-  ~mpi_transport() override {
-    if (std::uncaught_exceptions() > exceptions_) all_.fail("an exception ended its use of the team of all processes");
-  }
+  mpi_transport(const rank_layout& team, processes& all) : all_(all), ranks_(team, all), total_(team.ranks) {}
 
   std::string_view name() const override { return "mpi"; }
 
@@ -298,7 +289,6 @@ class mpi_transport final : public transport {
   processes& all_;
   const rank_table ranks_;
   const std::size_t total_;
-  const int exceptions_;
 };
 
 }  // namespace

@@ -5,13 +5,18 @@
 
 namespace ferry::nccl {
 
-std::shared_ptr<transport> make_transport(const rank_layout& team) { return make_transport(team, {}); }
+namespace {
 
-std::shared_ptr<transport> make_transport(const rank_layout&, const std::function<void(unique_id&)>&) {
+[[noreturn]] void refuse() {
   throw not_supported(
       "collectives on CUDA devices need NCCL, and ferry was built without its header nccl.h: install libnccl-dev (or "
       "configure with -DFERRY_NCCL_INCLUDE_DIR=...), and build ferry again");
 }
+
+}  // namespace
+
+std::shared_ptr<transport> make_transport(const rank_layout&) { refuse(); }
+std::shared_ptr<transport> make_transport(const rank_layout&, processes&) { refuse(); }
 
 }  // namespace ferry::nccl
 #endif

@@ -5,7 +5,9 @@
 
 #include "communicators.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/multigpu/process_error.hpp"
 #include "joint_submission.hpp"
+#include "watch.hpp"
 
 namespace ferry::nccl {
 namespace {
@@ -40,12 +42,14 @@ ncclRedOp_t native(reduction r) {
 
 class nccl_transport final : public transport {
  public:
-  nccl_transport(const rank_layout& team, std::unique_ptr<communicators> comms)
+  nccl_transport(const rank_layout& team, std::unique_ptr<communicators> comms, processes* all)
       : ranks_(team.ranks),
         first_(team.first),
         nccl_(library::get()),
-        comms_(std::move(comms)) {}
+        comms_(std::move(comms)),
+        watch_(all ? std::make_unique<watch>(*comms_, mutex_, *all) : nullptr) {}
   ~nccl_transport() override {
+    watch_.reset();
     if (ranks_ == comms_->devices().size())
       give_to_stock(std::move(comms_));
     else
@@ -55,9 +59,9 @@ class nccl_transport final : public transport {
   std::string_view name() const override { return "nccl"; }
 
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
-    if (comms_->has_failed())
-      throw device_error("a collective of a team that failed: " + comms_->why() + ". Make a new team",
-                         device_error::severity::passing);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (watch_) lock.lock();
+    if (comms_->has_failed()) refuse();
     detail::submit_jointly(calls, streams, [&](detail::joint_uses&) {
       const bool one = calls.size() == 1 && is_one_call(calls.front().kind);
       if (!one) nccl_.check(nccl_.group_start(), "ncclGroupStart");
@@ -74,9 +78,15 @@ class nccl_transport final : public transport {
       if (at) nccl_.check(bad, describe(*at));
       nccl_.check(end, describe(calls.front()));
     });
+    if (watch_) watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
   }
 
  private:
+  [[noreturn]] void refuse() const {
+    const std::string text = "a collective of a team that failed: " + comms_->why();
+    if (watch_) throw process_error(text);
+    throw device_error(text + ". Make a new team", device_error::severity::passing);
+  }
   static bool is_one_call(collective_kind k) {
     using enum collective_kind;
     return k != gather && k != scatter && k != all_to_all;
@@ -128,6 +138,8 @@ class nccl_transport final : public transport {
   const std::size_t ranks_, first_;
   const library& nccl_;
   std::unique_ptr<communicators> comms_;
+  std::mutex mutex_;              // comms_, where others watch them
+  std::unique_ptr<watch> watch_;  // for several processes
 };
 
 std::vector<int> devices_of(const rank_layout& team) {
@@ -139,10 +151,10 @@ std::vector<int> devices_of(const rank_layout& team) {
 }  // namespace
 
 std::shared_ptr<transport> make_transport(const rank_layout& team) {
-  return std::make_shared<nccl_transport>(team, take_from_stock(devices_of(team)));
+  return std::make_shared<nccl_transport>(team, take_from_stock(devices_of(team)), nullptr);
 }
 
-std::shared_ptr<transport> make_transport(const rank_layout& team, const std::function<void(unique_id&)>& share) {
+std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all) {
   const library& nccl = library::get();
   unique_id id{};
   if (team.first == 0) {
@@ -150,9 +162,9 @@ std::shared_ptr<transport> make_transport(const rank_layout& team, const std::fu
     nccl.check(nccl.unique_id(&native_id), "ncclGetUniqueId");
     std::memcpy(id.data(), &native_id, id.size());
   }
-  share(id);
+  all.broadcast(std::as_writable_bytes(std::span(id)), 0, "setting up NCCL");
   return std::make_shared<nccl_transport>(
-      team, std::make_unique<communicators>(devices_of(team), team.first, team.ranks, id));
+      team, std::make_unique<communicators>(devices_of(team), team.first, team.ranks, id), &all);
 }
 
 }  // namespace ferry::nccl

@@ -2,9 +2,9 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <functional>
 
 #include "ferry/multigpu/transport.hpp"
+#include "processes.hpp"
 
 namespace ferry::nccl {
 
@@ -15,8 +15,8 @@ using unique_id = std::array<char, 128>;
 // devices use them again. Throws not_supported when there is no NCCL.
 std::shared_ptr<transport> make_transport(const rank_layout& team);
 
-// The same for ranks of several processes, all of which make this call. `share` gives all processes the id of the first.
-// Blocks until they have come.
-std::shared_ptr<transport> make_transport(const rank_layout& team, const std::function<void(unique_id&)>& share);
+// The same for ranks of several processes, all of which make this call. Blocks until they have come. A thread looks after
+// what waits for other processes, and ends it when it would wait for ever.
+std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all);
 
 }  // namespace ferry::nccl

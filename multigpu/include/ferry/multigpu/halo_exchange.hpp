@@ -14,27 +14,27 @@ halo_plan& halo_plan_of(const sharded_array<T, Rank, Kind>& a) {
   return a.halos([&] {
     const auto& layout = a.layout();
     std::vector<halo_box> boxes;
+    const team& t = layout.team();
     for (const auto& c : halo_copies(layout)) {
-      const auto source = a.cells(c.from, c.source), target = a.cells(c.to, c.target);
-      const copy_side from = side_of(source), to = side_of(target);
-      boxes.push_back({c.from,
-                       c.to,
-                       {from.data, from.stride_bytes},
-                       {to.data, to.stride_bytes},
-                       shape_of<T>(source.extents()),
-                       source.owner(),
-                       target.owner(),
-                       source.bytes(),
-                       target.bytes(),
-                       source.is_contiguous(),
-                       target.is_contiguous()});
+      if (!t.is_local(c.from) && !t.is_local(c.to)) continue;
+      halo_box b{c.from, c.to, {}, {}, shape_of<T>(c.source.extents()), {}, {}, {}, {}};
+      if (t.is_local(c.from)) {
+        const auto source = a.cells(c.from, c.source);
+        const copy_side from = side_of(source);
+        b.source = {from.data, from.stride_bytes};
+        b.source_owner = source.owner(), b.read = source.bytes(), b.source_contiguous = source.is_contiguous();
+      }
+      if (t.is_local(c.to)) {
+        const auto target = a.cells(c.to, c.target);
+        const copy_side to = side_of(target);
+        b.target = {to.data, to.stride_bytes};
+        b.target_owner = target.owner(), b.written = target.bytes(), b.target_contiguous = target.is_contiguous();
+      }
+      boxes.push_back(std::move(b));
     }
     return std::make_shared<halo_plan>(layout.team(), std::move(boxes), layout.exchange());
   });
 }
-
-// Where the packing and the stores run.
-enum class halo_streams : std::uint8_t { own, side };
 
 inline void start_exchange(const team& t, std::span<halo_plan* const> plans, std::size_t member, halo_streams where) {
   halo_plan::start(plans, member, where == halo_streams::own ? t.stream(member) : t.side_stream(member));
@@ -44,11 +44,14 @@ inline bool any_packs(std::span<halo_plan* const> plans) {
     if (p->packs()) return true;
   return false;
 }
+// What other processes give and get.
+void carry_exchange(const team& t, std::span<halo_plan* const> plans, halo_streams where);
 inline void finish_exchange(const team& t, std::span<halo_plan* const> plans) {
   if (any_packs(plans)) t.for_each([&](std::size_t m) { halo_plan::finish(plans, m, t.stream(m)); });
 }
 inline void exchange(const team& t, std::span<halo_plan* const> plans) {
   t.for_each([&](std::size_t m) { start_exchange(t, plans, m, halo_streams::own); });
+  carry_exchange(t, plans, halo_streams::own);
   finish_exchange(t, plans);
 }
 void need_same_team(const team& a, const team& b);

@@ -9,7 +9,7 @@
 
 namespace ferry::detail {
 
-// Cells that member `from` owns and member `to` mirrors.
+// Cells that member `from` owns and member `to` mirrors. The side of a member of another process is left out.
 struct halo_box {
   std::size_t from = 0, to = 0;
   strided_bytes source, target;
@@ -18,6 +18,9 @@ struct halo_box {
   byte_range read, written;
   bool source_contiguous = true, target_contiguous = true;
 };
+
+// Where the packing and the stores run.
+enum class halo_streams : std::uint8_t { own, side };
 
 // One side of it: cells in the memory of a member of this process.
 class halo_plan {
@@ -32,14 +35,30 @@ class halo_plan {
   // packed where it belongs.
   static void start(std::span<halo_plan* const> plans, std::size_t member, stream_ref on);
   static void finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on);
+  // Between the two, for teams that span processes: what goes to members of other processes and comes from them, in one
+  // submission to one stream a member. Waits for them where the processes talk by the CPU.
+  static void carry(std::span<halo_plan* const> plans, const team& t, std::span<const stream_ref> streams);
+  bool is_carried() const { return !messages_.empty(); }
   // Whether finish has anything to do on some member.
   bool packs() const { return packs_; }
 
  private:
   struct member_plan;
+  // To or from a member of another process.
+  struct message {
+    std::size_t member, other;
+    bool sends;
+    allocation_ref owner;
+    std::byte* data;
+    std::size_t bytes;
+  };
+  using box_list = std::vector<const halo_box*>;
+  void plan_sending(std::size_t from, std::size_t to, const box_list& boxes);
+  void plan_receiving(std::size_t from, std::size_t to, const box_list& boxes);
   member_plan& of(std::size_t member) const;
   team team_;
   std::vector<std::unique_ptr<member_plan>> members_;
+  std::vector<message> messages_;
   bool packs_ = false;
 };
 

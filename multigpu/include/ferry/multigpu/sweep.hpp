@@ -72,6 +72,7 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
     detail::start_exchange(t, halos.get(), m, detail::halo_streams::side);
     on_part(m, inside, true);
   });
+  detail::carry_exchange(t, halos.get(), detail::halo_streams::side);
   detail::finish_exchange(t, halos.get());
 }
 

@@ -1,7 +1,7 @@
 // One value that the members of a team work out together.
 #pragma once
 #include "ferry/core/parallel_reduce.hpp"
-#include "ferry/multigpu/team.hpp"
+#include "ferry/multigpu/across_processes.hpp"
 
 namespace ferry {
 
@@ -20,10 +20,14 @@ class team_scalar {
         join_(op) {}
 
   // Blocks until the work that writes the parts is over; not again until other work writes them.
+  // For a team that spans processes all of them ask, and wait for each other.
   operator T() const { return value(); }
   T value() const {
+    T here = identity_;
+    for (const T& part : parts_) here = join_(here, part);
     T all = identity_;
-    for (const T& part : parts_) all = join_(all, part);
+    detail::for_each_process(team_, here, "reading a result of all members",
+                             [&](const T& theirs) { all = join_(all, theirs); });
     return all;
   }
   // Whether value() would return at once. Never blocks.

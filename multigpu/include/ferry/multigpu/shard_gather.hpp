@@ -1,0 +1,57 @@
+// Whole sharded arrays in the memory of one process, and back, for teams that span processes.
+#pragma once
+#include "ferry/multigpu/collective_group.hpp"
+#include "ferry/multigpu/shard_copy.hpp"
+
+namespace ferry {
+
+// The elements in row-major order, in the process of member `root`; empty in the others. All processes make this call.
+// Blocks until everything was copied; one shard at a time passes through the root's device memory.
+template <class T, std::size_t Rank, memory_kind Kind>
+std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
+  const team& t = a.team();
+  std::vector<T> all;
+  if (t.is_local(root)) all = to_vector(a);
+  for (std::size_t m = 0; m < t.size(); ++m) {
+    const box<Rank> own = a.layout().own(m);
+    if (own.empty() || t.is_local(m) == t.is_local(root)) continue;  // is here, or neither end is
+    if (t.is_local(m)) {
+      device_array<T, Rank> packed(own.extents(), t.device(m));
+      copy(t.stream(m), a.shard(m), packed);
+      collective_group(t).send(packed, m, root).submit();
+    } else {
+      device_array<T, Rank> arrived(own.extents(), t.device(root));
+      collective_group(t).receive(arrived, root, m).submit();
+      const std::vector<T> part = to_vector(arrived);
+      detail::for_each_run(all.data(), a.extents(), own,
+                           [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
+    }
+  }
+  return all;
+}
+
+// The other way: `values`, which only the process of member `root` must have, become the elements. Halos are left alone.
+// All processes make this call. Throws invalid_argument in the root's process when the counts differ.
+template <class T, std::size_t Rank, memory_kind Kind>
+void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
+  const team& t = a.team();
+  if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.extents().text());
+  if (t.is_local(root)) copy(values, a);
+  for (std::size_t m = 0; m < t.size(); ++m) {
+    const box<Rank> own = a.layout().own(m);
+    if (own.empty() || t.is_local(m) == t.is_local(root)) continue;
+    if (t.is_local(m)) {
+      device_array<T, Rank> arrived(own.extents(), t.device(m));
+      collective_group(t).receive(arrived, m, root).submit();
+      copy(t.stream(m), std::as_const(arrived), a.shard(m));
+    } else {
+      std::vector<T> part(own.extents().count());
+      detail::for_each_run(values.data(), a.extents(), own,
+                           [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
+      const auto packed = device_array<T, Rank>::from(std::span<const T>(part), own.extents(), t.device(root));
+      collective_group(t).send(packed, root, m).submit();
+    }
+  }
+}
+
+}  // namespace ferry
