@@ -1,11 +1,14 @@
 #include "simulation.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <deque>
 #include <ferry/ferry.hpp>
 
 namespace fr = ferry;
 namespace {
+
+using clock_type = std::chrono::steady_clock;
 
 fr::team first_devices(std::size_t most, std::size_t rows) {
   const auto all = fr::devices();
@@ -60,18 +63,26 @@ flood simulate(const terrain_points& points, const model& m, const storm& s, std
   fr::exchange_halos(terrain, water);
 
   step_counter counter(progress);
+  auto begin = clock_type::now();
   for (std::size_t step = 0; step < s.steps; ++step) {
     fr::parallel_for(fr::owned(flux), accelerate{m}, fr::in(terrain), fr::in(water), fr::inout(flux));
     fr::exchange_halos(flux);
     fr::parallel_for(fr::owned(water), transport{m, s.rain_of(step)}, fr::in(flux), fr::inout(water), fr::inout(lost));
     fr::exchange_halos(water);
     counter.submitted(step + 1, gpus.stream(0));
+    if (step > 0 || s.steps == 1) continue;
+    gpus.synchronize();  // for the clock alone
+    begin = clock_type::now();
   }
   counter.finish();
+  gpus.synchronize();
+  const double seconds = std::chrono::duration<double>(clock_type::now() - begin).count();
+  const std::size_t timed = s.steps > 1 ? s.steps - 1 : 1;
 
   const auto total_water = fr::parallel_reduce(fr::owned(water), value{}, fr::plus{}, fr::in(water));
   const auto total_lost = fr::parallel_reduce(fr::owned(lost), value{}, fr::plus{}, fr::in(lost));
-  flood f{fr::unified_array<double, 2>(grid), fr::unified_array<double, 2>(grid), total_water, total_lost, gpus.size()};
+  flood f{fr::unified_array<double, 2>(grid),  fr::unified_array<double, 2>(grid), total_water, total_lost, gpus.size(),
+          seconds / static_cast<double>(timed)};
   fr::copy(terrain, f.terrain);
   fr::copy(water, f.water);
   return f;

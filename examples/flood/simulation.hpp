@@ -10,6 +10,7 @@ struct flood {
   ferry::unified_array<double, 2> terrain, water;  // m
   double total_water, total_lost;                  // m, summed over the cells
   std::size_t devices;
+  double seconds_a_step;  // without the first one, in which devices load kernels and meet each other
 };
 
 using terrain_points = ferry::unified_array<std::int16_t, 2>;

@@ -1,6 +1,7 @@
 #include "ferry/multigpu/shard_layout.hpp"
 
 #include "ferry/core/error.hpp"
+#include "ferry/multigpu/reproducible.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 #include "ferry/multigpu/sweep.hpp"
@@ -71,6 +72,9 @@ void throw_narrow_sweep(const std::string& name) {
       (name.empty() ? std::string() : " '" + name + "'") +
       ", so that its boundary does not hold all cells that are exchanged: sweep over the array with " +
       "the widest halo");
+}
+void throw_partial_reproducible() {
+  throw invalid_argument("a reproducible reduction runs over all cells of an array: give it owned(array)");
 }
 void throw_partial_sweep() {
   throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");

@@ -53,3 +53,11 @@ foreach(case "throw|process 0 caught: process 1 failed" "leave|process [02] caug
     set_property(TEST processes.fails.${how} APPEND PROPERTY ENVIRONMENT FERRY_COLLECTIVE_TIMEOUT=2)
   endif()
 endforeach()
+
+# The same example on devices of several processes; each compares its part with the serial run.
+if(FERRY_EXAMPLES)
+  foreach(count 2 3)
+    ferry_add_process_test(processes.jacobi.${count} jacobi ${count} sim --rows 70 --columns 64 --iterations 100 --check
+                           --quiet)
+  endforeach()
+endif()

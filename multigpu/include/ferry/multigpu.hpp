@@ -4,6 +4,7 @@
 #include "ferry/multigpu/collectives.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/replicated_array.hpp"
+#include "ferry/multigpu/reproducible.hpp"
 #include "ferry/multigpu/reshard.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_gather.hpp"

@@ -1,4 +1,6 @@
 // Sharded arrays: what cannot be, what is counted, and the ways in and out.
+#include <bit>
+#include <cmath>
 #include <ferry/multigpu.hpp>
 
 #include "contract/fixture.hpp"
@@ -48,6 +50,14 @@ struct set_to_sum {
     int sum = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) sum += parts(i);
     table[1] = sum;
+  }
+};
+struct square_1d {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, fr::shard_span<const double, 1> a) const { return a(i) * a(i); }
+};
+struct square_2d {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> a) const {
+    return a(i, j) * a(i, j);
   }
 };
 struct cell {
@@ -219,6 +229,34 @@ BOOST_AUTO_TEST_CASE(regions_are_parts_of_all_cells) {
       });
       BOOST_TEST(wrong == 0u);
     }
+  }
+}
+
+// The same bits however many devices there are; the usual sum has others.
+BOOST_AUTO_TEST_CASE(reproducible_sums) {
+  for (std::size_t axis : {0u, 1u}) {
+    std::vector<std::uint64_t> bits_2d, bits_1d;
+    for (std::size_t devices = 1; devices <= 6; ++devices) {
+      fr::simulation sim("devices=" + std::to_string(devices) + (devices % 2 ? "" : ";schedule=random:9"));
+      const fr::team t = fr::team::all();
+      fr::sharded_array<double, 2> a(t, {300, 530}, {.axis = axis, .halo = 1}, 0.0);
+      fr::sharded_array<double, 1> b(t, {3001}, {}, 0.0);
+      std::vector<double> values(300 * 530);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1e9 / static_cast<double>(3 * i + 1);
+      fr::copy(std::span<const double>(values), a);
+      fr::copy(std::span<const double>(values).subspan(0, 3001), b);
+      const auto sum = fr::parallel_reduce(fr::owned(a), square_2d{}, fr::reproducible(fr::plus{}), a);
+      const auto line = fr::parallel_reduce(fr::owned(b), square_1d{}, fr::reproducible(fr::plus{}), fr::in(b));
+      const double usual = fr::parallel_reduce(fr::owned(a), square_2d{}, fr::plus{}, a);
+      BOOST_TEST(std::abs(sum.value() / usual - 1) < 1e-12);
+      bits_2d.push_back(std::bit_cast<std::uint64_t>(sum.value()));
+      bits_1d.push_back(std::bit_cast<std::uint64_t>(line.value()));
+      check_error<fr::invalid_argument>(
+          [&] { (void)fr::parallel_reduce(fr::interior(a), square_2d{}, fr::reproducible(fr::plus{}), a); },
+          {"all cells"});
+    }
+    CHECK_EQUAL(bits_2d, std::vector<std::uint64_t>(6, bits_2d[0]));
+    CHECK_EQUAL(bits_1d, std::vector<std::uint64_t>(6, bits_1d[0]));
   }
 }
 

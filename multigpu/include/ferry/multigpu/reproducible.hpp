@@ -1,0 +1,184 @@
+// Reductions whose result does not depend on how many devices there are, to the last bit.
+#pragma once
+#include <deque>
+
+#include "ferry/multigpu/shard_reduce.hpp"
+
+namespace ferry {
+
+// Marks the operation of a parallel_reduce over shards: fr::reproducible(fr::plus{}).
+template <class Op>
+struct reproducible_op {
+  Op op;
+};
+template <class Op>
+reproducible_op<Op> reproducible(const Op& op) {
+  return {op};
+}
+
+namespace detail {
+
+// Results are joined in chunks of the whole array that are the same however it is cut: so many elements in a row.
+inline constexpr std::size_t reproducible_chunk = 256;
+
+[[noreturn]] void throw_partial_reproducible();
+
+// Index k of the dimensions beside the axis of distribution, and index a along it, as those of the array.
+template <std::size_t Rank>
+struct axis_and_rest {
+  std::size_t axis, extent[Rank];
+  template <class F, class... P>
+  FERRY_HOST_DEVICE auto call(const F& f, std::size_t a, std::size_t k, const P&... p) const {
+    std::size_t i[Rank] = {};
+    for (std::size_t d = Rank; d-- > 0;) {
+      if (d == axis) {
+        i[d] = a;
+      } else {
+        i[d] = k % extent[d];
+        k /= extent[d];
+      }
+    }
+    if constexpr (Rank == 1)
+      return f(i[0], p...);
+    else if constexpr (Rank == 2)
+      return f(i[0], i[1], p...);
+    else
+      return f(i[0], i[1], i[2], p...);
+  }
+};
+
+// One chunk of the cells that share an index along the axis: one after the other.
+template <class T, std::size_t Rank, class F, class Op>
+struct chunk_of_cells {
+  F f;
+  Op op;
+  axis_and_rest<Rank> where;
+  std::size_t first, rest;  // index along the axis of the first; cells that share an index
+  template <class Leaves, class... P>
+  FERRY_HOST_DEVICE void operator()(std::size_t a, std::size_t c, const Leaves& leaves, const P&... p) const {
+    T sum = Op::template identity<T>();
+    const std::size_t end = at_most(rest, (c + 1) * reproducible_chunk);
+    for (std::size_t k = c * reproducible_chunk; k < end; ++k) sum = op(sum, where.call(f, first + a, k, p...));
+    leaves(a, c) = sum;
+  }
+};
+// Whole chunks of neighbouring indices along the axis, whose results are in memory: also one after the other.
+template <class T, class Op>
+struct chunk_of_leaves {
+  Op op;
+  std::size_t first_chunk, first_leaf;
+  FERRY_HOST_DEVICE void operator()(std::size_t c, mdspan<const T, 2> leaves, mdspan<T, 1> chunks) const {
+    T sum = Op::template identity<T>();
+    for (std::size_t i = 0; i < reproducible_chunk; ++i)
+      for (std::size_t k = 0; k < leaves.extent(1); ++k)
+        sum = op(sum, leaves((first_chunk + c) * reproducible_chunk - first_leaf + i, k));
+    chunks(c) = sum;
+  }
+};
+
+}  // namespace detail
+
+// The result of a reproducible reduction: chunks from all members, joined in the order of the array when the CPU reads it.
+template <class T>
+class reproducible_scalar {
+ public:
+  using join = T (*)(const T&, const T&);
+  // Blocks until the work that writes the parts is over. Throws not_supported for a team that spans processes.
+  operator T() const { return value(); }
+  T value() const {
+    T all = identity_, open = identity_;  // of whole chunks; of one that several members share
+    for (const piece& p : pieces_) {
+      const auto add_leaves = [&](const host_array<T, 2>& leaves, std::size_t first) {
+        for (std::size_t i = 0; i < leaves.extent(0); ++i) {
+          for (std::size_t k = 0; k < leaves.extent(1); ++k) open = join_(open, std::as_const(leaves)(i, k));
+          if ((first + i + 1) % detail::reproducible_chunk == 0) all = join_(all, std::exchange(open, identity_));
+        }
+      };
+      add_leaves(p.head, p.first);
+      for (const T& c : p.chunks) all = join_(all, c);
+      add_leaves(p.tail, p.tail_first);
+    }
+    return join_(all, open);
+  }
+  // Whether value() would return at once. Never blocks.
+  bool is_ready() const {
+    return std::all_of(pieces_.begin(), pieces_.end(),
+                       [](const piece& p) { return p.head.is_ready() && p.chunks.is_ready() && p.tail.is_ready(); });
+  }
+
+  // A member's part: the results along the axis from `first` to the next edge of a chunk, whole chunks, and the rest.
+  struct piece {
+    std::size_t first = 0, tail_first = 0;
+    host_array<T, 2> head, tail;
+    host_array<T, 1> chunks;
+  };
+  reproducible_scalar(std::size_t members, T identity, join op) : pieces_(members), identity_(identity), join_(op) {}
+  piece& of(std::size_t local) { return pieces_[local]; }
+
+ private:
+  std::deque<piece> pieces_;
+  T identity_;
+  join join_;
+};
+
+inline namespace FERRY_UNIT {
+namespace detail_unit {
+
+template <class T, std::size_t Rank, class F, class Op, class... A>
+void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, const F& f, const Op& op,
+                         typename reproducible_scalar<T>::piece& piece, const A&... a) {
+  const auto& l = region.layout();
+  const box<Rank> own = l.own(member);
+  if (own.empty()) return;
+  const auto parts = region.parts(member);
+  if (parts.count != 1 || !(parts.begin()->hull == own)) detail::throw_partial_reproducible();
+  const stream_ref s = l.team().stream(member);
+  const std::size_t first = static_cast<std::size_t>(own.begin[l.axis()]), n = own.length(l.axis());
+  detail::chunk_of_cells<T, Rank, F, Op> cells{
+      f, op, {l.axis(), {}}, first, l.extents().count() / l.extents()[l.axis()]};
+  for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
+  device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
+  run_on_shard(s, detail::space_of(leaves.extents()), cells, out(leaves),
+               detail::argument_of(member, l, *parts.begin(), a)...);
+
+  constexpr std::size_t chunk = detail::reproducible_chunk;
+  const std::size_t end = first + n, first_chunk = detail::ceil_div(first, chunk), end_chunk = end / chunk;
+  const bool has_chunks = end_chunk > first_chunk;
+  const std::size_t head = has_chunks ? first_chunk * chunk - first : n,
+                    tail = has_chunks ? end - end_chunk * chunk : 0;
+  piece.first = first, piece.tail_first = end - tail;
+  const auto keep = [&](host_array<T, 2>& to, std::size_t from, std::size_t count) {
+    to = host_array<T, 2>({count, leaves.extent(1)}, s.where());
+    if (count > 0) copy(s, std::as_const(leaves).slice({from, from + count}), to);
+  };
+  keep(piece.head, 0, head);
+  keep(piece.tail, n - tail, tail);
+  piece.chunks = host_array<T, 1>({has_chunks ? end_chunk - first_chunk : 0}, s.where());
+  if (has_chunks)
+    parallel_for(s, end_chunk - first_chunk, detail::chunk_of_leaves<T, Op>{op, first_chunk, first}, in(leaves),
+                 out(piece.chunks));
+}
+
+}  // namespace detail_unit
+
+// As parallel_reduce over all cells of an array, owned(a), and the same bits on any number of devices of one kind: cells are
+// joined one after the other in chunks of 256 that do not depend on how the array is cut, and the chunks in order, by the
+// CPU, when it reads the result. Slower than the usual order, for which each device finds its own: a thread a chunk.
+template <std::size_t Rank, class F, class Op, class... Arguments>
+auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
+                     Arguments&&... arguments) {
+  const auto run = [&](const auto&... a) {
+    using T = typename detail_unit::shard_result<shard_region<Rank>, F, std::remove_cvref_t<decltype(a)>...>::type;
+    const team& t = region.layout().team();
+    if (t.local_size() < t.size())
+      throw not_supported("a reproducible reduction over a team that spans processes: use the usual one");
+    reproducible_scalar<T> result(t.size(), Op::template identity<T>(),
+                                  [](const T& x, const T& y) -> T { return Op()(x, y); });
+    t.for_each([&](std::size_t m) { detail_unit::reduce_reproducibly<T>(m, region, f, op.op, result.of(m), a...); });
+    return result;
+  };
+  return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+}
+
+}  // namespace FERRY_UNIT
+}  // namespace ferry
