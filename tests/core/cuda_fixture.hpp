@@ -46,7 +46,7 @@ struct needs_device_memory {
 
 // Immortal, as the product's is.
 inline backend& cuda_machine() {
-  static backend* const machine = cuda::make_backend().release();
+  static backend* const machine = ferry::cuda::make_backend().release();
   return *machine;
 }
 

@@ -1,4 +1,5 @@
 // When the CPU has no memory left: what must not throw does not, and forgets nothing.
+// as: host
 #include <cstdlib>
 #include <new>
 #include <vector>

@@ -6,17 +6,12 @@
 #include <ferry/ferry.hpp>
 
 #include "sim/sim_backend.hpp"
-#include "support/counting_backend.hpp"
 
 namespace fr = ferry;
 
 namespace {
 
 constexpr std::size_t page = std::size_t{2} << 20;
-
-struct copy_bytes {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, char* to, const char* from) const { to[i] = from[i]; }
-};
 
 std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
   auto& sim = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
@@ -64,38 +59,6 @@ BOOST_AUTO_TEST_CASE(hints_do_nothing_where_unified_memory_is_pinned) {
   fr::prefetch(a, fr::devices()[1]);
   fr::advise(a, fr::advice::preferred_location, fr::devices()[1]);
   BOOST_TEST(a[999] == 3);
-}
-
-// Advice goes with the array, not with the bytes that the pool gives to the next.
-BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
-  using fr::advice;
-  fr::simulation sim("devices=2;memory=64MiB");
-  const fr::device d0 = fr::devices()[0], d1 = fr::devices()[1];
-  for (const advice what : {advice::read_mostly, advice::preferred_location, advice::accessed_by}) {
-    const char* before = nullptr;
-    {
-      fr::unified_array<char> a({4 * page}, d0);
-      before = a.unsynchronized_data();
-      fr::advise(a, what, d1);
-    }
-    fr::unified_array<char> b({page}, d0), c({3 * page}, d0);  // parts of the block
-    BOOST_TEST((b.unsynchronized_data() == before && c.unsynchronized_data() == before + page));
-    for (auto* array : {&b, &c}) {
-      fr::prefetch(*array, d0);
-      fr::unified_array<char> to({array->size()}, d1);
-      fr::parallel_for(fr::default_stream(d1), array->size(), copy_bytes{}, to, fr::in(*array));
-      fr::default_stream(d1).synchronize();
-      BOOST_TEST(places_of(*array)[1] == array->size(), "advice " << static_cast<int>(what));
-    }
-    c = {}, b = {};
-    fr::machine::current().pool(fr::memory_kind::unified, 0).trim();
-  }
-  support::call_counts calls;
-  fr::machine_scope counted(std::make_unique<support::counting_backend>(sim.get().verbs(), calls));
-  { fr::unified_array<char> a({page}, d0); }
-  const long all = calls.all;
-  { fr::unified_array<char> a({page}, d0); }
-  BOOST_TEST(calls.all == all);  // without advice, no call
 }
 
 BOOST_AUTO_TEST_CASE(bad_places_are_refused) {
