@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the table of benchmark results into README.md, between <!-- benchmarks:begin --> and <!-- benchmarks:end -->.
+"""Writes the tables of benchmark results into docs/benchmarks.md, and how many bounds hold into README.md.
 
-    tools/benchmark_report.py [--results DIR] [--readme FILE] [--check] [--print]
+    tools/benchmark_report.py [--results DIR] [--check] [--print]
 
-Reads DIR/*.jsonl, one result a line. Of each benchmark on each machine the newest result counts: by date, then by place
-in the files in the order of their names. --check changes nothing, and fails if the README differs from the results.
+Both pages have <!-- benchmarks:begin --> and <!-- benchmarks:end --> around what is written. Reads DIR/*.jsonl, one result a
+line. Of each benchmark on each machine, with each number of devices, the newest result counts: by date, then by place in
+the files in the order of their names. --check changes nothing, and fails if a page differs from the results.
 """
 import argparse
 import json
@@ -17,7 +18,7 @@ NEEDED = {"name", "value", "unit", "baseline", "ratio", "bound", "holds", "machi
 
 
 def read(folder):
-    """The newest result of each (machine, name), in the order in which they first appeared."""
+    """The newest result of each (machine, devices, name), in the order in which they first appeared."""
     newest = {}
     for file in sorted(pathlib.Path(folder).glob("*.jsonl")):
         for number, line in enumerate(file.read_text().splitlines(), 1):
@@ -29,7 +30,7 @@ def read(folder):
                 sys.exit(f"{file}:{number}: not JSON: {error}")
             if missing := NEEDED - result.keys():
                 sys.exit(f"{file}:{number}: lacks {', '.join(sorted(missing))}")
-            key = result["machine"], result["name"]
+            key = result["machine"], result["devices"], result["name"]
             if key not in newest or result["date"] >= newest[key]["date"]:
                 newest[key] = result
     return list(newest.values())
@@ -52,39 +53,55 @@ def row(result):
     return "| " + " | ".join(cell(c) for c in cells) + " |"
 
 
-def table(results):
-    lines = []
-    for machine in dict.fromkeys(r["machine"] for r in results):
-        here = [r for r in results if r["machine"] == machine]
+def places(results):
+    """(heading, results) of each machine and number of devices."""
+    for machine, devices in dict.fromkeys((r["machine"], r["devices"]) for r in results):
+        here = [r for r in results if (r["machine"], r["devices"]) == (machine, devices)]
         stamps = dict.fromkeys(", ".join(filter(None, [r["date"], f"commit {r['commit']}", r["driver"]])) for r in here)
-        lines += [f"**{machine}**, devices: {here[-1]['devices']} ({'; '.join(stamps)})", "",
-                  "| benchmark | ferry | baseline | ratio | bound | |", "|---|---|---|---|---|---|", *map(row, here), ""]
+        yield f"{machine}, {devices} device{'s' if devices != 1 else ''}", "; ".join(stamps), here
+
+
+def tables(results):
+    lines = []
+    for place, stamps, here in places(results):
+        lines += [f"## {place}", "", f"{stamps}", "", "| benchmark | ferry | baseline | ratio | bound | |",
+                  "|---|---|---|---|---|---|", *map(row, here), ""]
     return "\n".join(lines) or "No results yet.\n"
+
+
+def summary(results):
+    lines = []
+    for place, _, here in places(results):
+        bound = [r for r in here if r["holds"] is not None]
+        failing = [f"{cell(r['name'])} ({number(r['value'])} {r['unit']}; {r['bound']})" for r in bound if not r["holds"]]
+        lines.append(f"- {place}: {len(bound) - len(failing)} of {len(bound)} bounds hold"
+                     + (f". Not: {'; '.join(failing)}" if failing else ""))
+    return "\n".join(lines) + "\n"
 
 
 def replaced(text, body):
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        sys.exit(f"the README needs one {BEGIN} and, after it, one {END}")
+        sys.exit(f"the page needs one {BEGIN} and, after it, one {END}")
     return text[:text.index(BEGIN) + len(BEGIN)] + "\n" + body + text[text.index(END):]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", default=ROOT / "benchmarks" / "results")
-    parser.add_argument("--readme", default=ROOT / "README.md", type=pathlib.Path)
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--print", action="store_true", help="print the table, and change nothing")
+    parser.add_argument("--print", action="store_true", help="print the tables, and change nothing")
     options = parser.parse_args()
-    body = table(read(options.results))
+    results = read(options.results)
     if options.print:
-        print(body, end="")
+        print(tables(results), end="")
         return
-    before = options.readme.read_text()
-    after = replaced(before, body)
-    if options.check and after != before:
-        sys.exit(f"{options.readme} differs from the results: run tools/benchmark_report.py")
-    if after != before:
-        options.readme.write_text(after)
+    for page, body in ((ROOT / "docs" / "benchmarks.md", tables(results)), (ROOT / "README.md", summary(results))):
+        before = page.read_text()
+        after = replaced(before, body)
+        if options.check and after != before:
+            sys.exit(f"{page} differs from the results: run tools/benchmark_report.py")
+        if after != before:
+            page.write_text(after)
 
 
 if __name__ == "__main__":
