@@ -2,7 +2,8 @@
 // pageable memory, and between pinned memory and one device over all links.
 #include <benchmark/benchmark.h>
 
-#include <numeric>
+#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include <ferry/core.hpp>
@@ -82,15 +83,15 @@ void between_devices(bm::suite& s, buffers& x) {
            bm::on_stream(x.s, peer(4096)), bm::bound::ratio_at_most(1.2)});
     return;
   }
-  s.add({"device to device, no peers, 1 GiB", "GB/s", waited(x.s, ours(gib)), "the driver's own staging",
-         waited(x.s, peer(gib)), bm::bound::ratio_at_least(1.35), double(gib)});
-  const auto down = waited(x.s, [&x] {
+  s.add({"device to device, no peers, 1 GiB", "GB/s", bm::on_stream(x.s, ours(gib)), "the driver's own staging",
+         bm::on_stream(x.s, peer(gib)), bm::bound::ratio_at_least(1.35), double(gib)});
+  const auto down = bm::on_stream(x.s, [&x] {
     cudaMemcpyAsync(x.pinned.unsynchronized_data(), x.a.unsynchronized_data(), gib, cudaMemcpyDefault, x.raw());
   });
-  const auto up = waited(x.s, [&x] {
+  const auto up = bm::on_stream(x.s, [&x] {
     cudaMemcpyAsync(x.a.unsynchronized_data(), x.pinned.unsynchronized_data(), gib, cudaMemcpyDefault, x.raw());
   });
-  s.add({"device to device, no peers, 1 GiB (wires)", "GB/s", waited(x.s, ours(gib)),
+  s.add({"device to device, no peers, 1 GiB (wires)", "GB/s", bm::on_stream(x.s, ours(gib)),
          "the slower of D2H and H2D, pinned", [=](std::size_t n) { return std::max(down(n), up(n)); },
          bm::bound::ratio_at_least(0.95), double(gib)});
 }
@@ -117,20 +118,55 @@ void pageable(bm::suite& s, buffers& x) {
          bm::bound::ratio_at_least(2.6), double(gib)});
 }
 
-void all_links(bm::suite& s, buffers& x, const fr::link_loan&) {
+void all_links(bm::suite& s, buffers& x) {
   const std::size_t bytes = x.a.size_bytes();
   const auto raw = [&x, bytes](void* to, const void* from) {
-    return waited(x.s, [=, &x] { cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, x.raw()); });
+    return bm::on_stream(x.s, [=, &x] { cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, x.raw()); });
   };
   const bool four = fr::devices().size() >= 4;
   s.add({"pinned memory to one device over all links, 2 GiB", "GB/s",
-         waited(x.s, [&x] { fr::copy(x.s, x.pinned, x.a); }), "one link",
+         bm::on_stream(x.s, [&x] { fr::copy(x.s, x.pinned, x.a); }), "one link",
          raw(x.a.unsynchronized_data(), x.pinned.unsynchronized_data()),
          four ? bm::bound::ratio_at_least(3.5) : bm::bound::none(), double(bytes)});
   s.add({"one device to pinned memory over all links, 2 GiB", "GB/s",
-         waited(x.s, [&x] { fr::copy(x.s, x.a, x.pinned); }), "one link",
+         bm::on_stream(x.s, [&x] { fr::copy(x.s, x.a, x.pinned); }), "one link",
          raw(x.pinned.unsynchronized_data(), x.a.unsynchronized_data()),
          four ? bm::bound::ratio_at_least(2.5) : bm::bound::none(), double(bytes)});
+}
+
+// With FERRY_COPY_SWEEP=1: other sizes of chunks and numbers of threads, to choose the usual ones by.
+bm::timed with_options(fr::copy_options o, bm::timed what) {
+  return [=](std::size_t n) {
+    const fr::copy_options before = fr::current_copy_options();
+    fr::set_copy_options(o);
+    const double seconds = what(n);
+    fr::set_copy_options(before);
+    return seconds;
+  };
+}
+
+void sweep(bm::suite& s, buffers& one, buffers& two) {
+  const auto add = [&](const std::string& name, const fr::copy_options& o, bm::timed what, std::size_t bytes) {
+    s.add({name, "GB/s", with_options(o, std::move(what)), "", {}, bm::bound::none(), double(bytes)});
+  };
+  for (const std::size_t mib : {1, 2, 4, 8})
+    for (const std::size_t threads : {6, 8, 12, 16, 24}) {
+      fr::copy_options o = fr::current_copy_options();
+      o.threads = threads;
+      o.parallel_chunk_bytes = mib << 20;
+      o.parallel_chunks = 128 / mib;
+      const std::string how = std::to_string(threads) + " threads, chunks of " + std::to_string(mib) + " MiB";
+      add("up, " + how, o, waited(one.s, [&one] { fr::copy(std::span<const word>(one.pageable), one.a); }), gib);
+      add("down, " + how, o, waited(one.s, [&one] { fr::copy(one.a, std::span<word>(one.pageable)); }), gib);
+    }
+  if (fr::devices().size() < 2) return;
+  for (const std::size_t mib : {2, 4, 8, 16, 32}) {
+    fr::copy_options o = fr::current_copy_options();
+    o.multipath_chunk_bytes = mib << 20;
+    const std::string how = "links, chunks of " + std::to_string(mib) + " MiB";
+    add("up, all " + how, o, bm::on_stream(two.s, [&two] { fr::copy(two.s, two.pinned, two.a); }), 2 * gib);
+    add("down, all " + how, o, bm::on_stream(two.s, [&two] { fr::copy(two.s, two.a, two.pinned); }), 2 * gib);
+  }
 }
 
 #endif
@@ -144,11 +180,15 @@ int main(int argc, char** argv) {
   if (!bm::has_gpu()) return 0;
 #if defined(__CUDACC__)
   buffers one(gib), two(2 * gib);
-  if (fr::devices().size() > 1) between_devices(s, one);
-  pageable(s, one);
-  if (fr::devices().size() < 2 || !fr::machine::current().peers().policy().use) return s.run();
+  const bool several = fr::devices().size() > 1, peers = fr::machine::current().peers().policy().use;
   const fr::link_loan all(fr::devices());
-  all_links(s, two, all);
+  if (std::getenv("FERRY_COPY_SWEEP")) {
+    sweep(s, one, two);
+    return s.run();
+  }
+  if (several) between_devices(s, one);
+  pageable(s, one);
+  if (several && peers) all_links(s, two);
   return s.run();
 #endif
 }

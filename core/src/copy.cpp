@@ -34,7 +34,9 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
   uses.add(*from.owner, from.bytes, false);
   backend& verbs = machine::current().verbs();
   const bool across = way.why != route_choice::reason::one_place;
-  submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
+  const int on = device_to_copy_on(s.line().device(), target, source);
+  const stream_ref given = on == s.line().device() ? s : default_stream(device(on));
+  submit_ordered(given, uses.get(), reach::by_copy, [&](native_stream n) {
     if (across)
       verbs.copy_peer(n, to.data, target.on, from.data, source.on, bytes);
     else

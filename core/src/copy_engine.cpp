@@ -82,7 +82,7 @@ route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::
   if (from.where == memory::device && to.where == memory::device) {
     if (from.on == to.on) return {};
     if (links(from.on, to.on) && links(to.on, from.on)) return {route_kind::peer, reason::link, from.on, to.on};
-    if (this_thread_state.capture) return {route_kind::direct, reason::driver_stages, from.on, to.on};
+    if (this_thread_state.capture) return {route_kind::staged, reason::in_graph, from.on, to.on};
     return {route_kind::staged, reason::no_link, from.on, to.on};
   }
   const copy_end& device = from.where == memory::device ? from : to;
@@ -108,7 +108,7 @@ std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const
       if (why.empty()) why = peers_.why_not(c.to, c.from);
       return pair + " do not reach each other's memory: " + (why.empty() ? "the driver refused it just now" : why);
     }
-    case reason::driver_stages: return pair + " are no peers, and a graph cannot use the ring: the driver stages";
+    case reason::in_graph: return pair + " do not reach each other's memory; pinned memory of the graph";
     case reason::threads:
       return "pageable memory, " + std::to_string(thread_count(c.from)) + " threads copy it through pinned chunks";
     case reason::small: return "pageable memory, and only " + std::to_string(bytes) + " bytes: left to the driver";

@@ -18,15 +18,15 @@ namespace ferry {
 // The way of one contiguous copy, cheap to find; in words only when asked.
 struct route_choice {
   enum class reason : std::uint8_t {
-    one_place,      // no device, or one, is involved
-    link,           // peers
-    no_link,        // no peers
-    driver_stages,  // no peers, and inside a capture
-    threads,        // pageable memory
-    small,          // pageable memory, too little
-    few_threads,    // pageable memory, and one core
-    into_capture,   // pageable memory, and inside a capture
-    helpers         // large
+    one_place,     // no device, or one, is involved
+    link,          // peers
+    no_link,       // no peers
+    in_graph,      // no peers, and inside a capture
+    threads,       // pageable memory
+    small,         // pageable memory, too little
+    few_threads,   // pageable memory, and one core
+    into_capture,  // pageable memory, and inside a capture
+    helpers        // large
   };
   route_kind kind = route_kind::direct;
   reason why = reason::one_place;

@@ -53,6 +53,12 @@ std::size_t bytes_of(const strided_shape& shape) {
   return n;
 }
 
+int device_to_copy_on(int here, const copy_end& to, const copy_end& from) {
+  const copy_end& e = to.where == copy_end::memory::device ? to : from;
+  if (!this_thread_state.capture || e.where != copy_end::memory::device || e.on == here) return here;
+  return machine::current().copies().links(here, e.on) ? here : e.on;
+}
+
 void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from) {
   (void)engine.reaches(device_of(to), from.owner->get());
   (void)engine.reaches(device_of(from), to.owner->get());
@@ -162,7 +168,11 @@ void copy_operation::move(const copy_request& w) {
     return copy_address{s.data, e.where == copy_end::memory::device ? e.on : -1};
   };
   const int near = device_of(is_array(w.to) ? w.to : w.from);
-  step& st = steps_.emplace_back(step{w, std::nullopt, here_});
+  step& st = steps_.emplace_back(step{w, std::nullopt, device_to_copy_on(here_, to, from)});
+  if (way.why == route_choice::reason::in_graph) {
+    st.between.emplace(extents<1>{bytes}, device(from.on));
+    return;
+  }
   const auto take = [&] {
     st.move.emplace(engine_, lanes_, way, address(w.to, to), address(w.from, from), bytes, here_, near);
   };
@@ -210,8 +220,29 @@ void copy_operation::give(step& st, native_stream s) {
   st.beside->join(s);
 }
 
+void stage_in_capture(host_array<std::byte>& between, const access& to, const access& from) {
+  backend& verbs = machine::current().verbs();
+  const auto half = [&](int on, const access& t, const access& f) {
+    std::array<access, 2> uses{t, f};
+    submit_ordered(default_stream(device(on)), uses, reach::by_copy, [&](native_stream s) {
+      verbs.copy(s, const_cast<std::byte*>(t.where.begin), f.where.begin, t.where.size());
+    });
+  };
+  access middle{&between.owner().get(), between.bytes(), true};
+  half(from.what->device, middle, from);
+  middle.write = false;
+  half(to.what->device, to, middle);
+}
+
 void copy_operation::submit_captured() {
   for (step& st : steps_) {
+    if (st.between) {
+      const auto side = [&](const copy_side& s, bool write) {
+        return access{&s.owner->get(), {s.data, s.data + bytes_of(st.what.shape)}, write};
+      };
+      stage_in_capture(*st.between, side(st.what.to, true), side(st.what.from, false));
+      continue;
+    }
     std::vector<access> uses{};
     if (is_array(st.what.to)) uses.push_back({&st.what.to.owner->get(), st.what.to.bytes, true});
     if (is_array(st.what.from)) uses.push_back({&st.what.from.owner->get(), st.what.from.bytes, false});

@@ -36,9 +36,10 @@ class copy_operation {
  private:
   struct step {
     copy_request what;
-    std::optional<contiguous_copy> move;  // else a kernel
-    int on = 0;                           // the device whose stream it is given to
-    copy_lane* beside = nullptr;          // where that is not the given stream's
+    std::optional<contiguous_copy> move;                // else a kernel
+    int on = 0;                                         // the device whose stream it is given to
+    std::optional<host_array<std::byte>> between = {};  // staged in a graph, which keeps it: no ring could
+    copy_lane* beside = nullptr;                        // where that is not the given stream's
   };
   // Contiguous scratch in the memory of a device.
   struct scratch {
@@ -65,9 +66,14 @@ class copy_operation {
   bool needs_wait_ = false;
 };
 
+// Inside a capture, bytes between devices that are no peers: two submissions, through memory that the graph keeps.
+void stage_in_capture(host_array<std::byte>& between, const access& to, const access& from);
+
 // The kind of place that a side is in. Null for one of no allocation: pageable or pinned, as the backend says.
 copy_end end_of(const copy_side& s);
 std::size_t bytes_of(const strided_shape& shape);
+// The device whose stream a direct copy is given to: inside a capture, one that reaches the memory.
+int device_to_copy_on(int here, const copy_end& to, const copy_end& from);
 // Peer copies of memory of the driver's pools go through the CPU until both devices were granted access.
 void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "copy_ways.hpp"
+#include "copy_operation.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/machine.hpp"
 
@@ -16,6 +16,9 @@ struct mirrors::mirror {
   bool write;
   basic_array<std::byte, 1, memory_kind::device> held = {};
   std::optional<contiguous_copy> in = {}, back = {};
+  std::optional<host_array<std::byte>> between = {};  // inside a capture
+
+  byte_range mine() const { return {held.bytes().end - bytes.size(), held.bytes().end}; }
 };
 
 struct mirrors::lanes : lane_set {
@@ -24,9 +27,7 @@ struct mirrors::lanes : lane_set {
 
 namespace {
 
-bool is_out_of_reach(machine& m, int device, const access& a) {
-  return !m.copies().reaches(device, *a.what);
-}
+bool is_out_of_reach(machine& m, int device, const access& a) { return !m.copies().reaches(device, *a.what); }
 
 }  // namespace
 
@@ -68,6 +69,10 @@ mirrors::mirrors(stream_ref s, std::span<const access> uses) : s_(s), uses_(uses
     auto* const there = const_cast<std::byte*>(x.bytes.begin);
     std::byte* const mine = x.held.unsynchronized_data() + shift;
     pieces_.push_back({x.bytes.begin, n, mine});
+    if (this_thread_state.capture) {
+      x.between.emplace(extents<1>{n}, device(x.of->device));
+      continue;
+    }
     const copy_end far_end{copy_end::memory::device, x.of->device}, near_end{copy_end::memory::device, here};
     x.in.emplace(engine, *lanes_, engine.choose(far_end, near_end, n), copy_address{mine, here},
                  copy_address{there, x.of->device}, n, here, here);
@@ -90,12 +95,22 @@ const allocation_ref* mirrors::owner_of(byte_range where) const {
 }
 
 void mirrors::run(const std::function<void(native_stream)>& submit) {
+  if (this_thread_state.capture) return run_captured(submit);
   submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
     for (auto& x : mirrors_) x->in->give(n);
     submit(n);
     for (auto& x : mirrors_)
       if (x->back) x->back->give(n);
   });
+}
+
+// A capture has one thread, and orders each of these submissions by what it touches.
+void mirrors::run_captured(const std::function<void(native_stream)>& submit) {
+  for (auto& x : mirrors_)
+    stage_in_capture(*x->between, {&x->held.owner().get(), x->mine(), true}, {x->of, x->bytes, false});
+  submit_ordered(s_, uses_, reach::by_copy, submit);
+  for (auto& x : mirrors_)
+    if (x->write) stage_in_capture(*x->between, {x->of, x->bytes, true}, {&x->held.owner().get(), x->mine(), false});
 }
 
 }  // namespace ferry::detail

@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(lists_of_cores) {
 
 BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
   const std::vector<int> all = fr::usable_cores();
-  fr::copy_workers workers(3, {all.front()});
+  fr::copy_workers workers(3, {all.front()}, 300);
   std::vector<std::vector<char>> from(20, std::vector<char>(1000)), to = from;
   std::vector<fr::copy_workers::job> jobs(20);
   for (std::size_t i = 0; i < 20; ++i) {

@@ -77,6 +77,8 @@ void machine::copy_peer(native_stream s, void* to, int to_device, const void* fr
   may_fail(failing_verb::copy, c.lock, on.device);
   if (bytes == 0) return;
   const std::array<kernel_use, 2> uses{reads(from, bytes), writes(to, bytes)};
+  if (on.in && !memory_.is_granted(to_device, from_device) && !memory_.is_granted(from_device, to_device))
+    refuse_in_capture(*on.in, "a copy between devices that were not granted each other's memory");
   const bool lost = are_lost(to_device, uses) || are_lost(from_device, uses);
   const auto run = [to, from, bytes, lost](const relocation&) {
     if (!lost) std::memmove(to, from, bytes);

@@ -51,6 +51,7 @@ class mirrors {
   struct lanes;
   const allocation_ref* owner_of(byte_range where) const;
   void run(const std::function<void(native_stream)>& submit);
+  void run_captured(const std::function<void(native_stream)>& submit);
   stream_ref s_;
   std::vector<access> uses_;
   std::unique_ptr<lanes> lanes_;
