@@ -77,7 +77,10 @@ void foreign_memory::check_stream(const borrow_options& how) const {
 }
 
 foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, std::string_view verb) const {
-  const pointer_attributes first = verbs().attributes(bytes.begin), last = verbs().attributes(bytes.end - 1);
+  pointer_attributes first = verbs().attributes(bytes.begin), last = verbs().attributes(bytes.end - 1);
+  if (verb == "pin")  // over what is pinned already, by some other pin
+    for (const auto& [end, what] : {std::pair{bytes.begin, &first}, {bytes.end - 1, &last}})
+      if (ranges_.has(end)) *what = {};
   const std::string what = std::string(verb) + " of " + text_of(bytes);
   if (first.is_known != last.is_known || (first.is_known && (first.kind != last.kind || first.device != last.device)))
     throw invalid_argument(what + ": they begin and end in different memory: check the extents");
@@ -106,7 +109,7 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
                                                                   : default_device().index();
   const auto e = enter(bytes, kind, device, how);
   try {
-    if (pin && (!memory.is_known || ranges_.has(bytes.begin))) ranges_.add(bytes);
+    if (pin && !memory.is_known) ranges_.add(bytes);
   } catch (...) {
     if (e->loans == 0) erase(e);
     throw;

@@ -1,0 +1,207 @@
+// The order of work on memory of others, on blocks of workspaces and on checked blocks, under many schedules.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
+namespace fr = ferry;
+using fr::memory_kind;
+
+namespace {
+
+using u32 = std::uint32_t;
+constexpr std::size_t n = 200;
+constexpr std::size_t bytes = n * sizeof(u32);
+
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y) const { y[i] += 1; }
+};
+struct add_from {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const u32* x, u32* y) const { y[i] += x[i]; }
+};
+struct set_to {
+  u32 value;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y) const { y[i] = value; }
+};
+
+fr::backend& verbs() { return fr::machine::current().verbs(); }
+fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
+
+// Simulated: the body on a machine of its own for each seed, until one fails. On devices: a few times.
+template <class Body>
+void over_seeds(unsigned count, Body body) {
+  const bool simulated = fr::machine::current().is_simulated();
+  for (unsigned seed = 0; seed < (simulated ? count : 5); ++seed) {
+    std::unique_ptr<fr::simulation> sim;
+    if (simulated) sim = std::make_unique<fr::simulation>("devices=2;schedule=random:" + std::to_string(seed));
+    const bool right = body();
+    BOOST_TEST(right, "other elements than expected, seed " << seed);
+    if (!right) return;
+  }
+}
+
+// Memory of the backend that no array knows.
+struct foreign {
+  u32* p = static_cast<u32*>(verbs().allocate(memory_kind::device, 0, bytes));
+  foreign() = default;
+  foreign(const foreign&) = delete;
+  foreign& operator=(const foreign&) = delete;
+  ~foreign() {
+    if (p) verbs().release(memory_kind::device, 0, p, bytes);
+  }
+};
+
+// Work that ferry does not see.
+void set_unseen(fr::stream_ref s, u32* p, u32 value) {
+  verbs().fill_strided(s.native(), {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
+}
+void busy(fr::stream_ref s) {
+  for (u32 i = 0; i < 4; ++i) verbs().run_on_host(s.native(), [] {});
+}
+std::vector<u32> seen_on(fr::stream_ref s, const u32* p) {
+  std::vector<u32> v(n);
+  verbs().copy(s.native(), v.data(), p, bytes);
+  s.synchronize();
+  return v;
+}
+bool all_are(const std::vector<u32>& v, u32 value) { return v == std::vector<u32>(n, value); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(foreign_memory)
+
+BOOST_AUTO_TEST_CASE(a_borrow_comes_after_the_stream_that_it_names) {
+  over_seeds(40, [] {
+    const foreign memory;
+    fr::stream theirs = stream_on(0), ours = stream_on(0);
+    busy(theirs);
+    set_unseen(theirs, memory.p, 7);
+    auto v = fr::borrow(memory.p, n, {.stream = theirs});
+    fr::parallel_for(ours, n, add_one{}, v);
+    return all_are(fr::to_vector(v), 8);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_a_borrow_waits_for_its_work) {
+  over_seeds(40, [] {
+    const foreign memory;
+    fr::stream a = stream_on(0), other = stream_on(0);
+    {
+      auto v = fr::borrow(memory.p, n);
+      busy(a);
+      fr::parallel_for(a, n, set_to{5}, fr::out(v));
+    }
+    return all_are(seen_on(other, memory.p), 5);  // a stream that follows nobody
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_borrow_that_is_handed_back_comes_before_the_stream) {
+  over_seeds(40, [] {
+    const foreign memory;
+    fr::stream theirs = stream_on(0), a = stream_on(0);
+    auto v = fr::borrow(memory.p, n, {.stream = theirs});
+    busy(a);
+    fr::parallel_for(a, n, set_to{5}, fr::out(v));
+    v.end(theirs);
+    return all_are(seen_on(theirs, memory.p), 5);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(borrows_of_the_same_bytes_are_ordered) {
+  over_seeds(40, [] {
+    const foreign memory;
+    fr::stream a = stream_on(0), b = stream_on(0);
+    auto whole = fr::borrow(memory.p, n);
+    auto again = fr::borrow(memory.p, n);
+    busy(a);
+    fr::parallel_for(a, n, set_to{5}, fr::out(whole));
+    fr::parallel_for(b, n, add_one{}, again);
+    return all_are(fr::to_vector(whole), 6);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_deleter_runs_when_the_work_is_over) {
+  over_seeds(40, [] {
+    auto memory = std::make_unique<foreign>();
+    std::vector<u32> last(n);
+    fr::stream a = stream_on(0), other = stream_on(0);
+    bool called = false;
+    {
+      auto x = fr::adopt(memory->p, n, [&](u32* p) {
+        last = seen_on(other, p);
+        called = true;
+      });
+      busy(a);
+      fr::parallel_for(a, n, set_to{9}, fr::out(x));
+    }
+    a.synchronize();
+    return called && all_are(last, 9);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_deleter_gets_a_stream_that_comes_after_the_work) {
+  over_seeds(40, [] {
+    const foreign memory;
+    std::vector<u32> last(n);
+    fr::stream a = stream_on(0);
+    {
+      auto x = fr::adopt(memory.p, n, [&](u32* p, fr::stream_ref s) { last = seen_on(s, p); });
+      busy(a);
+      fr::parallel_for(a, n, set_to{9}, fr::out(x));
+    }
+    return all_are(last, 9);
+  });
+}
+
+// The pins share a registration that is taken apart while the other one is in use.
+BOOST_AUTO_TEST_CASE(a_pin_that_goes_leaves_the_work_of_others_alone) {
+  over_seeds(40, [] {
+    std::vector<u32> v(2 * n, 1);
+    fr::stream a = stream_on(0);
+    fr::device_array<u32> x({n}, 3u);
+    auto left = fr::pin(std::span(v).subspan(0, n + 10));
+    auto right = std::make_unique<fr::pinned<u32>>(fr::pin(std::span(v).subspan(n, n)));
+    busy(a);
+    fr::copy(a, x, left.slice({0, n}));
+    right.reset();  // left is registered anew, behind the copy
+    return all_are({left.cbegin(), left.cbegin() + n}, 3);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(blocks_of_workspaces_are_ordered_by_their_logs) {
+  over_seeds(40, [] {
+    fr::workspace w;
+    fr::stream a = stream_on(0), b = stream_on(1);
+    fr::device_array<u32> sum({n}, fr::device(0));
+    fr::fill(sum, 0);
+    for (u32 step = 0; step < 6; ++step) {
+      const fr::workspace_scope use(w);
+      fr::device_array<u32> x({n}, fr::device(0));
+      fr::parallel_for(step % 2 ? a : b, n, set_to{step}, fr::out(x));
+      fr::parallel_for(step % 3 ? a : b, n, add_from{}, fr::in(x), sum);
+    }
+    return all_are(fr::to_vector(sum), 15);
+  });
+}
+
+// Poison and the copies of red zones come after all uses, and the next owner after them.
+BOOST_AUTO_TEST_CASE(checked_blocks_are_ordered_by_their_logs) {
+  over_seeds(60, [] {
+    const fr::memory_checks_scope on(fr::memory_checks{.quarantine_blocks = 1});
+    fr::stream a = stream_on(0), b = stream_on(1);
+    fr::device_array<u32> sum({n}, 0u, fr::device(0));
+    for (u32 step = 0; step < 6; ++step) {
+      fr::device_array<u32> x({n}, fr::device(0));
+      busy(step % 2 ? a : b);
+      fr::parallel_for(step % 2 ? a : b, n, set_to{step}, fr::out(x));
+      fr::parallel_for(step % 3 ? a : b, n, add_from{}, fr::in(x), sum);
+    }
+    const bool right = all_are(fr::to_vector(sum), 15);
+    return right && fr::check_memory().empty();
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
