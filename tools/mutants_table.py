@@ -4,6 +4,7 @@ TIMELINE, TIMELINES = "core/src/timeline.cpp", "core/src/timelines.cpp"
 LOG, GUARD = "core/src/access_log.cpp", "core/src/access_guard.cpp"
 POOL, NODES, STREAM = "core/src/caching_pool.cpp", "core/src/allocation_nodes.cpp", "core/src/stream.cpp"
 MEMORY_POOL, ALLOCATION = "core/src/memory_pool.cpp", "core/src/allocation.cpp"
+SHARD, DIRECT, DRIVER = "core/src/pool_shard.hpp", "core/src/direct_pool.cpp", "core/src/driver_pool.cpp"
 CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
 MIRRORS = "core/src/mirrors.cpp"
@@ -122,6 +123,17 @@ MUTANTS = [
     ("R12", "work on other devices takes what is lost", (GUARD, "if (on.family().has_failures()) [[unlikely]]", "if (false)")),
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
     ("R12", "blocks are joined though there is no memory for their logs", (POOL, "    return false;\n  }\n  a.bytes += next.bytes;", "  }\n  a.bytes += next.bytes;")),
+    ("R12", "bytes in use count as finished", (MEMORY_POOL, "return uses_are_over(a, a.range(), true);", "return true;")),
+    ("R12", "no pool: bytes go back while they are in use", (DIRECT, "over = is_unused(a, how);", "over = true;")),
+    ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),
+    ("R12", "blocks in shards count as free", (POOL, "  free_.remove(*a);\n  try {\n    cut", "  free_.remove(*a);\n  a->is_free = true;\n  try {\n    cut")),
+    ("R12", "segments go back while a shard holds a part",
+     (POOL, "      if (!b->is_free) return;\n", ""), (POOL, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
+    ("R12", "driver pool: an allocation is not logged", (DRIVER, "  a->log.add(on, t, a->range(), true);\n", "")),
+    ("R12", "driver pool: the stream kept for frees waits for nobody", (DRIVER, "    for (const point& p : pending) own_.follow(*p.by, p.at);\n", "    ;\n")),
+    ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (p.by != on) on = &own_;", "    (void)p;")),
+    ("R12", "driver pool: trim does not wait for frees", (DRIVER, "        f.by->wait(f.at);\n", "        over = true;\n")),
+    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(s.line().device());\n", "")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.

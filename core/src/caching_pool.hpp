@@ -2,6 +2,7 @@
 // binned, simple) differ in are three rules.
 #pragma once
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -33,7 +34,7 @@ class caching_pool final : public memory_pool {
   static rules rules_of(pool_kind k);
 
   std::size_t rounded(std::size_t bytes) const;
-  std::size_t segment_for(std::size_t size) const;
+  std::size_t segment_for(std::size_t size);
   bool fits(const allocation& a, std::size_t size) const;
   allocation* take_stored(std::size_t size, const timeline* on, bool patient);
   allocation* grow(std::size_t size, const timeline* on);
@@ -53,13 +54,13 @@ class caching_pool final : public memory_pool {
   const std::size_t memory_bytes_;  // that gc_threshold is a share of
   static constexpr std::size_t shards = 16;
   std::array<pool_shard, shards> shards_;
-  std::mutex growing_;        // one thread asks the backend at a time; taken before mutex_
-  mutable std::mutex mutex_;  // what follows
+  std::atomic<std::uint32_t> clock_{0};  // counts frees, for gc_threshold only
+  std::mutex growing_;                   // one thread asks the backend at a time; taken before mutex_
+  mutable std::mutex mutex_;             // what follows
   free_blocks free_;
   allocation_nodes nodes_;
   pool_counts counts_;  // of blocks that no shard handed out
   std::size_t reserved_ = 0, segments_ = 0;
-  std::uint32_t clock_ = 0;
 };
 
 }  // namespace ferry

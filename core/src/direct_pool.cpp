@@ -46,7 +46,7 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
     ++statistics_.allocations, ++statistics_.segments, ++statistics_.made;
   }
   a->tag = 0;
-  a->log.invalidate();
+  a->log.change_owner();
   allocation_ref r = allocation_ref::first(*a);
   ledger_.allocated(*a);
   return r;

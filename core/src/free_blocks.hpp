@@ -69,7 +69,7 @@ class free_blocks {
 
  private:
   static constexpr std::size_t step_bits = 5, steps = std::size_t{1} << step_bits, classes = (65 - step_bits) * steps;
-  static constexpr int most_looks = 16;
+  static constexpr int most_looks = 8;
 
   static std::size_t class_of(std::size_t bytes) {
     if (bytes < steps) return bytes;

@@ -5,7 +5,9 @@
 #include <string>
 
 #include "copy_engine.hpp"
+#include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/pool_backend.hpp"
 #include "foreign_memory.hpp"
 #include "machine_registry.hpp"
 #include "memory_checker.hpp"
@@ -50,9 +52,19 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
     reaches_pageable_ = reaches_pageable_ && properties_.back().pageable_memory_access;
   }
   pools.kind = default_kind_;
+  const auto pools_for = [&](memory_kind kind, int device) {
+    pool_options o = pools;
+    pool_backend* const driver = verbs_->pools();
+    if (o.kind == pool_kind::driver && !(driver && driver->has_pools(kind, device))) {
+      std::fprintf(stderr, "ferry: the driver has no pools of %s memory on device %d: using a split pool there\n",
+                   kind_name(kind), device);
+      o.kind = pool_kind::split;
+    }
+    return o;
+  };
   for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})
     for (const device d : devices_) {
-      pools_.push_back(make_pool(memory_, kind, d.index(), pools));
+      pools_.push_back(make_pool(memory_, streams_, kind, d.index(), pools_for(kind, d.index())));
       memory_.enroll(*pools_.back());
     }
   foreign_ = std::make_unique<foreign_memory>(*this);
@@ -92,7 +104,7 @@ memory_pool& machine::take_pool(memory_kind kind, int device, const pool_options
       return taken;
     }
   stock_.reserve(extra_.size() + 1);  // giving back must not fail
-  extra_.push_back(make_pool(memory_, kind, device, options));
+  extra_.push_back(make_pool(memory_, streams_, kind, device, options));
   memory_.enroll(*extra_.back());
   return *extra_.back();
 }

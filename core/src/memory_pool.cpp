@@ -2,7 +2,9 @@
 
 #include "caching_pool.hpp"
 #include "direct_pool.hpp"
+#include "driver_pool.hpp"
 #include "ferry/core/access_guard.hpp"
+#include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry {
@@ -19,12 +21,18 @@ bool memory_pool::is_unused(allocation& a, release_depth how) {
   }
 }
 
-std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, memory_kind kind, int device,
+std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options) {
   check(options);
   switch (options.kind) {
     case pool_kind::none: return std::make_unique<direct_pool>(ledger, kind, device, options);
-    case pool_kind::driver: throw not_supported("driver pools are not there yet");
+    case pool_kind::driver: {
+      pool_backend* const driver = ledger.verbs().pools();
+      if (!driver || !driver->has_pools(kind, device))
+        throw not_supported(std::string("the driver has no pools of ") + kind_name(kind) + " memory of device " +
+                            std::to_string(device) + ": choose pool_kind::split");
+      return std::make_unique<driver_pool>(ledger, streams, kind, device, options);
+    }
     default: return std::make_unique<caching_pool>(ledger, kind, device, options);
   }
 }

@@ -7,10 +7,11 @@
 
 namespace ferry {
 
-// Throws out_of_memory where that overflows.
+// To a multiple of a power of two. Throws out_of_memory where that overflows.
 inline std::size_t rounded_up(std::size_t bytes, std::size_t to) {
-  if (bytes > SIZE_MAX - to) throw out_of_memory("the size of an allocation overflows", bytes);
-  return (bytes + to - 1) / to * to;
+  if (bytes > SIZE_MAX - to) [[unlikely]]
+    throw out_of_memory("the size of an allocation overflows", bytes);
+  return (bytes + to - 1) & ~(to - 1);
 }
 
 // What memory of this kind is a share of: the device's, or for pinned memory the computer's.

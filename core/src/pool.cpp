@@ -24,6 +24,11 @@ pool::pool(ferry::device d, const pool_options& options)
   if (options_.kind == pool_kind::automatic) options_.kind = machine::current().default_pool_kind();
 }
 
+pool pool::default_of(ferry::device d) {
+  (void)d.properties();
+  return pool(d, {.kind = pool_kind::driver, .shared = true});
+}
+
 pool::pool(pool&& o) noexcept : where_(o.where_), options_(o.options_), serial_(o.serial_), made_(std::move(o.made_)) {}
 
 pool& pool::operator=(pool&& o) noexcept {

@@ -46,7 +46,7 @@ class alignas(128) pool_shard {
     allocation* out = nullptr;
     if (b.bytes != a.bytes) {
       out = b.first;
-      held_ -= b.bytes * b.count;
+      if (!is_large(b.bytes)) held_ -= b.bytes * b.count;
       b = {a.bytes, nullptr, 0};
     } else if (b.count == (is_large(a.bytes) ? most_large : most_small)) {
       a.next = nullptr;
@@ -59,7 +59,7 @@ class alignas(128) pool_shard {
     a.next = b.first;
     b.first = &a;
     ++b.count;
-    held_ += a.bytes;
+    if (!is_large(a.bytes)) held_ += a.bytes;
     return out;
   }
   // All that it has, linked by `next`.
@@ -100,12 +100,12 @@ class alignas(128) pool_shard {
     allocation& a = *at;
     at = a.next;
     --b.count;
-    held_ -= a.bytes;
+    if (!is_large(a.bytes)) held_ -= a.bytes;
     counts_.allocated(a.bytes);
     return a;
   }
   mutable spin_lock lock_;
-  std::size_t held_ = 0;
+  std::size_t held_ = 0;  // bytes in small blocks
   pool_counts counts_;
   std::array<bin, small_bins + large_bins> bins_;
 };

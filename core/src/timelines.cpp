@@ -1,5 +1,6 @@
 #include "ferry/core/timelines.hpp"
 
+#include <algorithm>
 #include <exception>
 
 #include "ferry/core/error.hpp"
@@ -41,6 +42,12 @@ void timelines::release_foreign(timeline& t) {
   t.release();
   std::lock_guard lock(mutex_);
   std::erase_if(foreign_, [&](const auto& entry) { return entry.second == &t; });
+}
+
+timeline* timelines::find(const timeline* t) const noexcept {
+  std::lock_guard lock(mutex_);
+  const auto at = std::find_if(all_.begin(), all_.end(), [&](const auto& one) { return one.get() == t; });
+  return at == all_.end() ? nullptr : at->get();
 }
 
 void timelines::give_up(int device, std::string_view why) {

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_not_there_is_an_error) {
 
 // Blocks that are free as a whole go back; the rest stays until it is freed.
 BOOST_AUTO_TEST_CASE(pools_split_join_and_trim) {
-  fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096});
+  fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096, fr::pool_kind::split});
   fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
   {
     fr::device_array<char> a({100}), b({200}), c({5000});
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(pools_split_join_and_trim) {
 
 // The pool gives back what it caches before it gives up; the error is the backend's, and the program goes on.
 BOOST_AUTO_TEST_CASE(memory_that_is_full) {
-  fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096});
+  fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096, fr::pool_kind::split});
   { fr::device_array<char> a({40000}); }
   fr::device_array<char> b({50000});
   BOOST_CHECK_THROW(fr::device_array<char>({20000}), fr::out_of_memory);

@@ -30,6 +30,7 @@ class counting_backend final : public ferry::backend {
   int exchange_current_device(int d) override { return counted().exchange_current_device(d); }
   void* allocate(ferry::memory_kind k, int d, std::size_t bytes) override { return counted().allocate(k, d, bytes); }
   void release(ferry::memory_kind k, int d, void* p, std::size_t n) override { counted().release(k, d, p, n); }
+  ferry::pool_backend* pools() override { return counted().pools(); }
 
   ferry::pointer_attributes attributes(const void* p) override { return counted().attributes(p); }
   void pin(void* p, std::size_t n) override { counted().pin(p, n); }

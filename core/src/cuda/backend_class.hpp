@@ -10,6 +10,7 @@
 #include <ferry/core/error.hpp>
 
 #include "cuda_backend.hpp"
+#include "driver_pools.hpp"
 #include "errors.hpp"
 #include "scopes.hpp"
 #include "shims.hpp"
@@ -53,6 +54,7 @@ class cuda_backend final : public ferry::backend {
   pointer_attributes attributes(const void* p) override;
   void pin(void* p, std::size_t bytes) override;
   void unpin(void* p, std::size_t bytes) override;
+  pool_backend* pools() override { return pools_.get(); }
   void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
   void prefetch_many(native_stream s, std::span<const page_move> moves, bool discard) override;
   void discard(native_stream s, void* p, std::size_t bytes) override;
@@ -111,6 +113,7 @@ class cuda_backend final : public ferry::backend {
   // Managed memory may be touched by the CPU while kernels run, on every device. Else unified memory is pinned and mapped.
   bool managed_ = true;
   stream_table streams_;
+  std::unique_ptr<driver_pools> pools_;
   host_faults faults_;
 };
 

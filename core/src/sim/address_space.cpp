@@ -58,7 +58,7 @@ usage& address_space::account(memory_kind kind, int device) {
                                                : devices + 1];
 }
 
-void* address_space::allocate(memory_kind kind, int device, std::size_t bytes) {
+void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, std::uint64_t pool) {
   if (bytes == 0) return nullptr;
   {
     std::lock_guard lock(mutex_);
@@ -70,7 +70,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes) {
                           bytes);
     u.bytes += bytes, ++u.allocations;  // before the slow part, so that the limit holds
   }
-  allocation a{kind, device, bytes, 256, false, false, {}};
+  allocation a{kind, device, bytes, 256, false, false, {}, pool, pool == 0};
   void* p = nullptr;
   try {
     constexpr std::size_t address_bits = 47;  // of a user's memory on x86-64: beyond it nothing is worth asking for
@@ -91,6 +91,30 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   table_.emplace(static_cast<const std::byte*>(p), std::move(a));
   return p;
+}
+
+void address_space::begin_life(void* p) {
+  std::lock_guard lock(mutex_);
+  allocation& a = table_.at(static_cast<const std::byte*>(p));
+  a.born = true, a.freed = false;
+  std::memset(p, 0xA5, a.bytes);
+}
+
+bool address_space::end_life(void* p) {
+  std::lock_guard lock(mutex_);
+  allocation& a = table_.at(static_cast<const std::byte*>(p));
+  const bool lived = a.born && !a.freed;
+  a.freed = true;
+  std::memset(p, 0xDD, a.bytes);
+  return lived;
+}
+
+void address_space::release_block(memory_kind kind, int device, void* p, std::size_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    table_.at(static_cast<const std::byte*>(p)).freed = false;
+  }
+  release(kind, device, p, bytes);
 }
 
 void address_space::release(memory_kind kind, int device, void* p, std::size_t bytes) {
@@ -160,13 +184,18 @@ place address_space::at(const void* p) const {
   if (found == table_.end()) return {};
   const allocation& a = found->second;
   const auto offset = static_cast<std::size_t>(at - found->first);
-  return {a.freed ? address_state::freed : address_state::live, a.kind, a.device,
-          offset < a.bytes ? a.bytes - offset : 0};
+  const address_state state = a.freed ? address_state::freed : !a.born ? address_state::unborn : address_state::live;
+  return {state, a.kind, a.device, offset < a.bytes ? a.bytes - offset : 0, a.pool};
 }
 
 usage address_space::held(memory_kind kind, int device) const {
   std::lock_guard lock(mutex_);
   return const_cast<address_space*>(this)->account(kind, device);
+}
+
+void address_space::grant_pool(std::uint64_t pool, int device) {
+  std::lock_guard lock(mutex_);
+  pool_grants_[pool] |= std::uint64_t{1} << device;
 }
 
 void address_space::grant(int device, int peer) {
@@ -193,6 +222,18 @@ std::string address_space::forbids(int device, std::span<const kernel_use> uses,
   return {};
 }
 
+std::string address_space::lifeless(std::span<const kernel_use> uses) const {
+  for (const kernel_use& use : uses) {
+    const place here = use.bytes == 0 ? place{} : at(use.begin);
+    if (!here.pool || here.state == address_state::live) continue;
+    return "illegal memory access: " + readable_bytes(use.bytes) + " at " + readable_address(use.begin) +
+           (here.state == address_state::freed
+                ? " were released to their pool"
+                : " are not allocated yet: nothing orders this behind their allocation from a pool");
+  }
+  return {};
+}
+
 std::string address_space::forbids(int device, const kernel_use& use, reach how) const {
   const place here = at(use.begin);
   const std::string on = "device " + std::to_string(device);
@@ -200,10 +241,16 @@ std::string address_space::forbids(int device, const kernel_use& use, reach how)
     return how == reach::copied || pageable_access_
                ? ""
                : "are no memory that " + on + " can reach; use device, unified or pinned memory";
-  if (here.state == address_state::freed) return "were released";
+  if (here.state == address_state::freed && !here.pool) return "were released";
   if (use.bytes > here.room) return "run past the end of an allocation, which ends after " + readable_bytes(here.room);
   if (how == reach::copied || here.kind != memory_kind::device || here.device == device) return {};
   std::lock_guard lock(mutex_);
+  if (here.pool) {
+    const auto grants = pool_grants_.find(here.pool);
+    if (grants != pool_grants_.end() && (grants->second >> device & 1) != 0) return {};
+    return "belong to a pool of device " + std::to_string(here.device) + ", and " + on +
+           " was granted no access to that pool";
+  }
   if ((granted_[static_cast<std::size_t>(device)] >> here.device & 1) != 0) return {};
   return "belong to device " + std::to_string(here.device) + ", and " + on +
          " has no peer access to it; call enable_peer_access first";

@@ -16,7 +16,7 @@ namespace ferry::sim {
 // copied: the driver carries the bytes, from and to wherever they are.
 enum class reach : std::uint8_t { mapped, copied };
 
-enum class address_state : std::uint8_t { pageable, live, freed };
+enum class address_state : std::uint8_t { pageable, unborn, live, freed };
 
 // What an address is. `room` counts the bytes from it to the end of its allocation.
 struct place {
@@ -24,6 +24,7 @@ struct place {
   memory_kind kind = memory_kind::host;
   int device = -1;
   std::size_t room = 0;
+  std::uint64_t pool = 0;  // of the driver
 };
 
 struct usage {
@@ -46,8 +47,13 @@ class address_space {
   address_space(const address_space&) = delete;
   address_space& operator=(const address_space&) = delete;
 
-  // Throws out_of_memory; only device memory has a limit. Zero bytes: a null pointer, as in CUDA.
-  void* allocate(memory_kind kind, int device, std::size_t bytes);
+  // Throws out_of_memory; only device memory has a limit. Zero bytes: a null pointer, as in CUDA. Blocks of a driver's pool
+  // (not 0) begin to live when the stream gets there, may live again, and are reached by whom that pool was granted to.
+  void* allocate(memory_kind kind, int device, std::size_t bytes, std::uint64_t pool = 0);
+  void begin_life(void* p);
+  bool end_life(void* p);  // whether it lived
+  void release_block(memory_kind kind, int device, void* p, std::size_t bytes);
+  void grant_pool(std::uint64_t pool, int device);
   // Poisons the bytes (0xDD) and keeps them out of use, so that late readers see poison and do not crash.
   void release(memory_kind kind, int device, void* p, std::size_t bytes);
 
@@ -63,6 +69,9 @@ class address_space {
   bool is_granted(int device, int peer) const;
   // Why `device` must not touch these bytes, in words, or "".
   std::string forbids(int device, std::span<const kernel_use> uses, reach how) const;
+
+  // The same for blocks of the driver's pools that do not live now: known only when the operation runs.
+  std::string lifeless(std::span<const kernel_use> uses) const;
 
   // Managed pages. move: prefetch; touch: what a kernel's use of them moves; both ignore memory of other kinds.
   void move(const void* p, std::size_t bytes, memory_location to);
@@ -86,6 +95,8 @@ class address_space {
     bool freed = false;
     bool pinned_later = false;  // the program's own memory
     std::vector<page> pages;    // managed memory only
+    std::uint64_t pool = 0;     // of the driver; 0: none
+    bool born = true;
   };
   using table = std::map<const std::byte*, allocation>;
 
@@ -102,8 +113,9 @@ class address_space {
   bool pageable_access_;
   std::size_t limit_;
   table table_;
-  std::vector<usage> usage_;            // per device, then unified, then host
-  std::vector<std::uint64_t> granted_;  // granted_[d], bit p: d may use the memory of p
+  std::vector<usage> usage_;                            // per device, then unified, then host
+  std::vector<std::uint64_t> granted_;                  // granted_[d], bit p: d may use the memory of p
+  std::map<std::uint64_t, std::uint64_t> pool_grants_;  // by pool, bit d: d may use its memory
   traffic moved_;
   std::deque<const std::byte*> quarantine_;
   std::size_t quarantined_ = 0;

@@ -9,6 +9,7 @@
 
 #include "address_space.hpp"
 #include "capture.hpp"
+#include "driver_pools.hpp"
 #include "scheduler.hpp"
 #include "sim_backend.hpp"
 #include "work.hpp"
@@ -42,6 +43,7 @@ class machine final : public backend, public inspector {
   pointer_attributes attributes(const void* p) override;
   void pin(void* p, std::size_t bytes) override;
   void unpin(void* p, std::size_t bytes) override;
+  pool_backend* pools() override { return &pools_; }
 
   native_stream create_stream(int device, int priority) override;
   void destroy_stream(native_stream s) override;
@@ -90,6 +92,7 @@ class machine final : public backend, public inspector {
   void reset_errors() override;
 
  private:
+  friend class driver_pools;
   struct stream {
     std::uint64_t id = 0;
     int device = 0;
@@ -142,6 +145,7 @@ class machine final : public backend, public inspector {
   std::map<std::uint64_t, stream> streams_;
   std::map<std::uint64_t, event> events_;
   std::map<std::uint64_t, graph> graphs_;
+  driver_pools pools_{*this};
   std::array<std::uint64_t, 4> calls_{};  // by failing_verb
   std::mutex current_mutex_;
   std::map<std::thread::id, int> current_;  // CUDA's current device of each thread; 0 at first

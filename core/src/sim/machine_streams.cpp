@@ -71,6 +71,7 @@ void machine::synchronize(native_stream s) {
   if (on.in) refuse_in_capture(*on.in, "waiting for stream " + std::to_string(on.id));
   const auto line = on.line;
   schedule_.wait(c.lock, "stream " + std::to_string(on.id), [&] { return schedule_.is_idle(*line); });
+  pools_.after_synchronization(c.lock);
   schedule_.check(line->device);
 }
 
@@ -163,6 +164,7 @@ void machine::synchronize(native_event e) {
     const auto now = events_.find(to_id(e.handle));
     return now == events_.end() || !now->second.state || now->second.state->fired;
   });
+  pools_.after_synchronization(c.lock);
   schedule_.check(device);
 }
 

@@ -15,7 +15,12 @@ namespace {
   throw device_fault(device, text + ": " + why);
 }
 
+void check_alive(const work& w, int device, const address_space& memory) {
+  if (const std::string why = memory.lifeless(w.uses); !why.empty()) fault(w, device, why);
+}
+
 void run_on(const work& w, int device, address_space& memory, const relocation& where) {
+  check_alive(w, device, memory);
   if (w.how == reach::mapped) memory.touch(device, w.uses);
   try {
     w.run(where);
@@ -90,10 +95,14 @@ std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, 
   } else {
     auto copies = std::make_shared<scratch>(w->uses);
     result.push_back({w->verb, w->name, [w, device, &memory, copies] {
+                        check_alive(*w, device, memory);
                         copies->load();
                         run_on(*w, device, memory, copies->relocated());
                       }});
-    result.push_back({"stores of kernel", w->name, [copies] { copies->store(); }});
+    result.push_back({"stores of kernel", w->name, [w, device, &memory, copies] {
+                        check_alive(*w, device, memory);
+                        copies->store();
+                      }});
   }
   result.back().fires = w->done;
   return result;

@@ -6,9 +6,12 @@
 #include "ferry/core/allocation.hpp"
 #include "ferry/core/memory_ledger.hpp"
 #include "ferry/core/memory_source.hpp"
+#include "ferry/core/pool_backend.hpp"
 #include "ferry/core/pool_options.hpp"
 
 namespace ferry {
+
+class timelines;
 
 // Lives as long as its machine. Every member may be called from any thread.
 class memory_pool : public memory_source, public allocation_home {
@@ -28,6 +31,8 @@ class memory_pool : public memory_source, public allocation_home {
   // Gives bytes that are not in use back to the backend, after waiting for their last uses. Returns how many.
   std::size_t trim() { return release_cached(release_depth::unused); }
   virtual pool_statistics statistics() const = 0;
+  // The driver's pool behind it, to export to another process for one; null for other kinds.
+  virtual native_pool native() const { return {}; }
 
   memory_kind kind() const final { return kind_; }
   int device() const final { return device_; }
@@ -44,7 +49,7 @@ class memory_pool : public memory_source, public allocation_home {
 
 // options.kind says which; automatic is split. Throws invalid_argument for options that make no sense, not_supported
 // for a kind that the backend does not have.
-std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, memory_kind kind, int device,
+std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options);
 
 }  // namespace ferry

@@ -45,6 +45,7 @@ struct pool_options {
   std::size_t max_bytes = 0;
   reuse_policy reuse{};
   bool shareable = false;  // driver: other processes can import the pool
+  bool shared = false;     // driver: the default pool of the device, for device memory; see pool::default_of
   bool operator==(const pool_options&) const = default;
 };
 // Throws invalid_argument that names what is wrong and what is allowed.

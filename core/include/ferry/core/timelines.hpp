@@ -27,6 +27,8 @@ class timelines {
   timeline& foreign(int device, native_stream stream, stream_origin origin);
   // The stream is about to be destroyed by its owner.
   void release_foreign(timeline& t);
+  // The timeline at that address, or null if it is none of these.
+  timeline* find(const timeline* t) const noexcept;
   // That device is broken, as `why` says: all its work counts as complete.
   void give_up(int device, std::string_view why);
   // Whether any device is broken. Seen by whoever sees work counted as complete for that reason.

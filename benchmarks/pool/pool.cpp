@@ -1,0 +1,208 @@
+// as: host
+// What memory costs: an allocation and its free, arrays, several threads, and RMM's pattern of random allocations, with the
+// peak that each pool reserves. Baselines are the driver's pool (cudaMallocAsync), and PyTorch's allocator where
+// FERRY_PYTORCH_RESULTS names a file that pytorch_baseline.py wrote.
+#include <benchmark/benchmark.h>
+
+#include <barrier>
+#include <thread>
+
+#include <ferry/core.hpp>
+
+#include "../support/null_backend.hpp"
+#include "../support/suite.hpp"
+#include "driver_calls.hpp"
+#include "pytorch_results.hpp"
+#include "random_pattern.hpp"
+
+namespace bm = benchmarks;
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
+
+// One repetition by `threads` threads is one by each; the time is that of one repetition of all, over their number.
+template <class Body>
+bm::timed by_threads(unsigned threads, Body body) {
+  return [=](std::size_t n) {
+    std::barrier start(static_cast<std::ptrdiff_t>(threads) + 1);
+    std::vector<std::jthread> all;
+    for (unsigned t = 0; t < threads; ++t)
+      all.emplace_back([&] {
+        body();
+        start.arrive_and_wait();
+        for (std::size_t i = 0; i < n; ++i) body();
+      });
+    start.arrive_and_wait();
+    const auto begin = std::chrono::steady_clock::now();
+    all.clear();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / threads;
+  };
+}
+
+// Work that an array was used by, so that its log is not empty.
+void use(const fr::stream& s, const fr::allocation_ref& bytes) {
+  fr::access one{&bytes.get(), bytes.get().range(), true};
+  fr::access_guard guard(s.line(), {&one, 1});
+}
+
+class questions {
+ public:
+  questions(std::string below, fr::pool_kind kind)
+      : below_(std::move(below)),
+        kind_(kind),
+        stream_(fr::device(0)),
+        pool_(fr::device(0), {.kind = kind}),
+        memory_(pool_.of(fr::memory_kind::device)) {}
+
+  void add_to(bm::suite& s, bm::driver_calls* driver, const bm::pytorch_results& pytorch) {
+    for (const std::size_t bytes : {4 * KiB, MiB, 100 * MiB}) {
+      use(stream_, memory_.allocate(bytes));
+      const auto ours = bm::on_cpu([this, bytes] { memory_.allocate(bytes); });
+      const std::string what = "allocate and free " + size(bytes);
+      const bm::bound most = fast() ? bm::bound::value_at_most(100, "ns") : bm::bound::none();
+      if (driver)
+        s.add({name(what), "ns", ours, "cudaMallocAsync, cudaFreeAsync",
+               bm::on_cpu([driver, bytes] { driver->free(driver->allocate(bytes)); }), most});
+      else
+        s.add({name(what), "ns", ours, "", {}, most});
+      if (driver && fast())
+        s.add({name(what + ", against the driver"), "ns", ours, "cudaMallocAsync, cudaFreeAsync",
+               bm::on_cpu([driver, bytes] { driver->free(driver->allocate(bytes)); }), bm::bound::ratio_at_most(0.25)});
+      if (const auto t = pytorch.value("allocate and free " + size(bytes)); t && fast())
+        s.add({name(what + ", against PyTorch"), "ns", ours, "PyTorch's C++ allocator",
+               [t = *t](std::size_t n) { return t * 1e-9 * static_cast<double>(n); },
+               bm::bound::ratio_at_most(1 / 2.4)});
+    }
+    s.add({name("device_array, made and destroyed"),
+           "ns",
+           bm::on_cpu([this] {
+             fr::pool_scope scope(pool_);
+             fr::device_array<float> a({1024});
+             benchmark::DoNotOptimize(a.unsynchronized_data());
+           }),
+           "",
+           {},
+           fast() ? bm::bound::value_at_most(200, "ns") : bm::bound::none()});
+    const unsigned cores = std::thread::hardware_concurrency();
+    const auto pair = [this] { memory_.allocate(4 * KiB); };
+    s.add({name("8 threads that allocate and free, one of all"), "ns", by_threads(8, pair), "1 thread",
+           by_threads(1, pair), fast() && cores >= 8 ? bm::bound::ratio_at_most(0.25) : bm::bound::none()});
+  }
+
+ private:
+  bool fast() const { return kind_ == fr::pool_kind::split || kind_ == fr::pool_kind::binned; }
+  static std::string size(std::size_t bytes) {
+    return bytes < MiB ? std::to_string(bytes / KiB) + " KiB" : std::to_string(bytes / MiB) + " MiB";
+  }
+  std::string name(const std::string& what) const {
+    return what + " (" + fr::pool_kind_name(kind_) + ", " + below_ + ")";
+  }
+  const std::string below_;
+  const fr::pool_kind kind_;
+  fr::stream stream_;
+  fr::pool pool_;
+  fr::memory_pool& memory_;
+};
+
+// Seconds and the peak of what was reserved, of one run of the pattern in a pool that already ran it once.
+struct random_result {
+  double seconds = 0, cold_seconds = 0;
+  std::size_t peak = 0;
+};
+template <class Allocate, class Free, class Reserved>
+random_result measure(const bm::random_pattern& pattern, Allocate allocate, Free free, Reserved reserved) {
+  random_result r;
+  const auto once = [&](auto get) {
+    const auto begin = std::chrono::steady_clock::now();
+    pattern.run(get, free);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  r.cold_seconds = once(allocate);
+  r.seconds = once(allocate);
+  r.peak = reserved();
+  return r;
+}
+
+std::size_t most_held(const bm::random_pattern& pattern) {
+  std::size_t now = 0, most = 0;
+  pattern.run([&](std::size_t n) { return now += n, most = std::max(most, now), n; }, [&](std::size_t n) { now -= n; });
+  return most;
+}
+
+void random_allocations(bm::suite& s, bm::driver_calls& driver, const bm::pytorch_results& pytorch) {
+  const std::size_t memory = fr::devices()[0].memory().free_bytes;
+  for (const std::size_t mib : {std::size_t{1}, std::size_t{64}, std::size_t{1024}}) {
+    bm::random_pattern pattern;
+    pattern.largest = mib * MiB;
+    pattern.most_held = std::min(memory / 8 * 5, 87 * GiB);
+    const auto held = static_cast<double>(most_held(pattern));
+    const std::string to = "random sizes to " + std::to_string(mib) + " MiB";
+    const random_result theirs = measure(
+        pattern, [&](std::size_t n) { return driver.allocate(n); }, [&](void* p) { driver.free(p); },
+        [&] { return driver.most_reserved(); });
+    driver.trim();
+    const auto state = [&](const std::string& what, double value, const char* unit, const std::string& baseline,
+                           double other, bm::bound limit) {
+      s.state({what, unit, value, baseline, other, other > 0 ? value / other : 0, 0, limit});
+    };
+    state("time, " + to + " (driver)", theirs.seconds * 1e9 / 1e5, "ns", "", 0, bm::bound::none());
+    state("peak, " + to + " (driver)", static_cast<double>(theirs.peak) / held, "", "", 0, bm::bound::none());
+    for (const fr::pool_kind kind : {fr::pool_kind::split, fr::pool_kind::binned}) {
+      fr::pool pool(fr::device(0), {.kind = kind});
+      fr::memory_pool& from = pool.of(fr::memory_kind::device);
+      std::size_t peak = 0;
+      const bool split = kind == fr::pool_kind::split;
+      random_result ours;
+      try {
+        ours = measure(
+            pattern, [&](std::size_t n) { return from.allocate(n); }, [&](fr::allocation_ref& r) { r = {}; },
+            [&] { return from.statistics().reserved_bytes; });
+      } catch (const fr::out_of_memory&) {  // powers of two may not fit
+        std::printf("%s: out of memory, %s\n", to.c_str(), fr::pool_kind_name(kind));
+        pool.trim();
+        continue;
+      }
+      peak = ours.peak;
+      const std::string who = std::string(" (") + fr::pool_kind_name(kind) + ")";
+      state("time, " + to + who, ours.seconds * 1e9 / 1e5, "ns", "driver", theirs.seconds * 1e9 / 1e5,
+            bm::bound::ratio_at_most(0.5));
+      state("time when new, " + to + who, ours.cold_seconds * 1e9 / 1e5, "ns", "driver",
+            theirs.cold_seconds * 1e9 / 1e5, bm::bound::none());
+      const double share = static_cast<double>(peak) / held;
+      const double rival = std::max(static_cast<double>(theirs.peak), pytorch.value(to + " peak").value_or(0)) / held;
+      bm::bound most = bm::bound::none();
+      if (split)
+        most = mib == 1024 ? bm::bound::ratio_at_most(1) : bm::bound::value_at_most(mib == 1 ? 1.05 : 1.25, "");
+      state("peak, " + to + who, share, "", "driver or PyTorch", rival, most);
+      if (const auto t = pytorch.value(to + " time"))
+        state("time, " + to + who + " against PyTorch", ours.seconds * 1e9 / 1e5, "ns", "PyTorch", *t,
+              bm::bound::none());
+      pool.trim();
+    }
+  }
+}
+
+}  // namespace
+
+// On simulated devices there is nothing to compare with: then what ferry itself costs, with nothing below it.
+int main(int argc, char** argv) {
+  bm::suite s(argc, argv, {});
+  fr::machine& real = fr::machine::current();
+  const bool simulated = real.is_simulated();
+  std::unique_ptr<fr::machine_scope> nothing;
+  if (simulated) nothing = std::make_unique<fr::machine_scope>(std::make_unique<bm::null_backend>());
+  std::unique_ptr<bm::driver_calls> driver;
+  if (!simulated) driver = std::make_unique<bm::driver_calls>(real.verbs());
+  const bm::pytorch_results pytorch;
+  std::vector<std::unique_ptr<questions>> all;
+  for (const fr::pool_kind k :
+       {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::driver}) {
+    if (simulated && k == fr::pool_kind::driver) continue;
+    all.push_back(std::make_unique<questions>(simulated ? "null" : "cuda", k));
+    all.back()->add_to(s, driver.get(), pytorch);
+  }
+  if (driver) random_allocations(s, *driver, pytorch);
+  return s.run();
+}

@@ -1,0 +1,198 @@
+#include "driver_pool.hpp"
+
+#include <algorithm>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry {
+namespace {
+
+// One submission that touches no array: its ticket.
+template <class Submit>
+ticket submit_on(timeline& on, Submit submit) {
+  const ticket t = on.reserve();
+  on.begin(t);
+  struct publish {
+    timeline& on;
+    ticket t;
+    ~publish() { on.submitted(t); }
+  } const done{on, t};
+  submit(on.stream());
+  return t;
+}
+
+}  // namespace
+
+driver_pool::driver_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
+                         const pool_options& options)
+    : memory_pool(ledger, kind, device, options),
+      verbs_(*ledger.verbs().pools()),
+      streams_(streams),
+      pool_(options.shared && kind == memory_kind::device ? verbs_.default_pool(device, options)
+                                                          : verbs_.create_pool(kind, device, options)),
+      own_(streams.take(device, 0)),
+      nodes_(*this, kind, device) {
+  if (kind == memory_kind::device) ungranted_ = ~(std::uint64_t{1} << device);
+}
+
+driver_pool::~driver_pool() {
+  try {
+    trim();
+  } catch (const error&) {  // a broken device: its memory goes with the process
+  }
+}
+
+void driver_pool::grant_peer(int device) {
+  std::lock_guard lock(granting_);
+  verbs_.grant(pool_, device);
+  ungranted_.fetch_and(~(std::uint64_t{1} << device), std::memory_order_release);
+}
+
+// The stream that this thread gave work to last will most likely use the bytes: then nobody waits.
+timeline& driver_pool::line_to_allocate_on() {
+  timeline* const last = streams_.find(this_thread_state.line);
+  const bool usable = last && last->device() == device_ && last->origin() == stream_origin::own && !last->is_special();
+  return usable ? *last : own_;
+}
+
+allocation_ref driver_pool::allocate(std::size_t bytes) {
+  refuse_inside_submission("allocate");
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  ledger_.before_allocate(*this, size);
+  free_what_was_put_off();
+  timeline& on = line_to_allocate_on();
+  allocation* a = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    a = &nodes_.take();
+  }
+  ticket t = 0;
+  try {
+    a->log.expect(1);
+    ledger_.acquire(*this, size, [&] {
+      t = submit_on(on, [&](native_stream s) { a->begin = static_cast<std::byte*>(verbs_.allocate(pool_, size, s)); });
+    });
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    nodes_.give_back(*a);
+    throw;
+  }
+  a->bytes = size;
+  a->is_free = false;
+  a->tag = 0;
+  a->log.add(on, t, a->range(), true);
+  a->log.change_owner();
+  {
+    std::lock_guard lock(mutex_);
+    statistics_.allocated_bytes += size;
+    ++statistics_.allocations, ++statistics_.made;
+  }
+  ledger_.reserved(*this, a->begin, size);
+  allocation_ref r = allocation_ref::first(*a);
+  ledger_.allocated(*a);
+  return r;
+}
+
+void driver_pool::deallocate(allocation& a) noexcept {
+  ledger_.freed(a);
+  a.log.invalidate();
+  a.name.clear();
+  {
+    std::lock_guard lock(mutex_);
+    statistics_.allocated_bytes -= a.bytes;
+    --statistics_.allocations;
+    a.next = put_off_;
+    put_off_ = &a;
+  }
+  if (!this_thread_state.submitting) free_what_was_put_off();
+}
+
+// What cannot be freed now, because a device broke or there is no memory for a list, waits for the next time.
+void driver_pool::free_what_was_put_off() noexcept {
+  allocation* all = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    all = std::exchange(put_off_, nullptr);
+  }
+  while (all) {
+    allocation& a = *all;
+    all = a.next;
+    try {
+      free_now(a);
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      a.next = put_off_;
+      put_off_ = &a;
+    }
+  }
+}
+
+// On the one stream that holds all unfinished uses; if there are several, on the pool's own stream behind them all, so that
+// none of them waits for another (R12).
+void driver_pool::free_now(allocation& a) {
+  std::vector<point> pending;
+  {
+    std::lock_guard lock(a.log);
+    a.log.before(nullptr, a.range(), true, [&](timeline& by, ticket at) { pending.push_back({&by, at}); });
+  }
+  timeline* on = pending.empty() ? &own_ : pending.front().by;
+  for (const point& p : pending)
+    if (p.by != on) on = &own_;
+  if (on->is_special() || on->origin() != stream_origin::own) on = &own_;
+  if (on == &own_)
+    for (const point& p : pending) own_.follow(*p.by, p.at);
+  void* const bytes = a.begin;
+  ledger_.returning(*this, a.begin, a.bytes);
+  const ticket t = submit_on(*on, [&](native_stream s) { verbs_.free(bytes, s); });
+  ledger_.returned(*this, a.bytes);
+  std::lock_guard lock(mutex_);
+  nodes_.give_back(a);
+  frees_[on] = std::max(frees_[on], t);
+}
+
+// The driver gives back only what the host has seen to be free.
+std::size_t driver_pool::release_cached(release_depth how) {
+  refuse_inside_submission("trim a pool");
+  free_what_was_put_off();
+  std::vector<point> frees;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [by, at] : frees_) frees.push_back({by, at});
+  }
+  for (const point& f : frees) {
+    bool over = true;
+    try {
+      if (how == release_depth::unused)
+        f.by->wait(f.at);
+      else
+        over = f.by->poll(f.at);
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;  // that device was given up: everything counts as over
+    }
+    std::lock_guard lock(mutex_);
+    if (const auto still = frees_.find(f.by); over && still != frees_.end() && still->second == f.at)
+      frees_.erase(still);
+  }
+  const std::size_t before = verbs_.usage(pool_).reserved_bytes;
+  verbs_.trim(pool_, 0);
+  const std::size_t after = verbs_.usage(pool_).reserved_bytes;
+  return before > after ? before - after : 0;
+}
+
+source_state driver_pool::state() const {
+  const pool_statistics s = statistics();
+  return {s.allocated_bytes, s.reserved_bytes, s.reserved_bytes - std::min(s.reserved_bytes, s.allocated_bytes)};
+}
+
+pool_statistics driver_pool::statistics() const {
+  const std::size_t reserved = verbs_.usage(pool_).reserved_bytes;
+  std::lock_guard lock(mutex_);
+  pool_statistics s = statistics_;
+  s.reserved_bytes = reserved;
+  s.blocks = nodes_.in_use();
+  return s;
+}
+
+}  // namespace ferry

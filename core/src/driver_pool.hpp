@@ -1,0 +1,50 @@
+// A pool of the driver (cudaMallocAsync and its family). Allocating and freeing are work on streams, ordered by tickets as
+// all other work; what an array needs of its allocation stands in its log as a write.
+#pragma once
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "allocation_nodes.hpp"
+#include "ferry/core/memory_pool.hpp"
+#include "ferry/core/pool_backend.hpp"
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+
+class driver_pool final : public memory_pool {
+ public:
+  driver_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device, const pool_options& options);
+  ~driver_pool() override;
+
+  allocation_ref allocate(std::size_t bytes) override;
+  void deallocate(allocation& a) noexcept override;
+  std::size_t release_cached(release_depth how) override;
+  source_state state() const override;
+  pool_statistics statistics() const override;
+  native_pool native() const override { return pool_; }
+
+ private:
+  struct point {
+    timeline* by;
+    ticket at;
+  };
+  void grant_peer(int device) override;
+  timeline& line_to_allocate_on();
+  void free_now(allocation& a);
+  void free_what_was_put_off() noexcept;
+  void retire(allocation& a) noexcept;
+
+  pool_backend& verbs_;
+  timelines& streams_;
+  const native_pool pool_;
+  timeline& own_;  // for what belongs to no stream of the program: never waits in front of its work
+  std::mutex granting_;
+  mutable std::mutex mutex_;  // what follows
+  allocation_nodes nodes_;
+  allocation* put_off_ = nullptr;      // freed where nothing may be submitted; linked by next
+  std::map<timeline*, ticket> frees_;  // the last free on each stream that is not known to be over
+  pool_statistics statistics_;
+};
+
+}  // namespace ferry

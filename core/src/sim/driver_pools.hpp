@@ -1,0 +1,69 @@
+// The driver's pools of a simulated machine, with CUDA's rules: allocating and freeing happen in the order of streams, and
+// every pool needs grants of its own.
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "ferry/core/pool_backend.hpp"
+#include "scheduler.hpp"
+
+namespace ferry::sim {
+
+class machine;
+
+// The tables are guarded by the scheduler's mutex. Pools are shared within one process only.
+class driver_pools final : public pool_backend {
+ public:
+  explicit driver_pools(machine& m) : machine_(m) {}
+
+  bool has_pools(memory_kind kind, int device) const override;
+  native_pool create_pool(memory_kind kind, int device, const pool_options& options) override;
+  native_pool default_pool(int device, const pool_options& options) override;
+  native_pool_usage usage(native_pool p) override;
+  void trim(native_pool p, std::size_t keep) override;
+  void grant(native_pool p, int device) override;
+  void* allocate(native_pool p, std::size_t bytes, native_stream s) override;
+  void free(void* p, native_stream s) override;
+
+  int export_pool(native_pool p) override;
+  native_pool import_pool(int device, int descriptor) override;
+  shared_pointer_key export_pointer(void* p) override;
+  void* import_pointer(native_pool p, const shared_pointer_key& key) override;
+  native_event create_shared_event(int device) override;
+  shared_event_key export_event(native_event e) override;
+  native_event import_event(const shared_event_key& key) override;
+
+  // The CPU waited for a stream: what is free beyond the release thresholds goes back.
+  void after_synchronization(const scheduler::lock& l);
+
+ private:
+  struct block {
+    void* p = nullptr;
+    std::size_t bytes = 0;
+    std::shared_ptr<signal> freed;  // null while it is in use
+    std::uint64_t freed_on = 0;     // the stream
+  };
+  struct pool {
+    memory_kind kind = memory_kind::device;
+    int device = 0;
+    pool_options options;
+    std::vector<block> free;
+    native_pool_usage usage;
+  };
+  pool& find(native_pool p);
+  static void release_down_to(machine& m, pool& p, std::size_t keep);
+  bool take_free(pool& p, std::size_t bytes, std::uint64_t stream, block& into);
+  [[noreturn]] static void refuse_sharing();
+
+  machine& machine_;
+  std::map<std::uint64_t, pool> pools_;
+  std::map<int, std::uint64_t> defaults_;
+  struct used_block {
+    std::uint64_t pool = 0;
+    std::size_t bytes = 0;
+  };
+  std::map<void*, used_block> used_;
+};
+
+}  // namespace ferry::sim

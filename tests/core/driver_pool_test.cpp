@@ -1,0 +1,219 @@
+// Pools of the driver: CUDA's rules as the simulator plays them, and what ferry makes of them.
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <ferry/core.hpp>
+#include <ferry/core/pool_backend.hpp>
+
+#include "support/counting_backend.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr auto on_device = fr::memory_kind::device;
+constexpr std::size_t KiB = 1024;
+const fr::pool_options driver{.kind = fr::pool_kind::driver};
+
+std::string random_devices(int seed, int devices = 2) {
+  return "devices=" + std::to_string(devices) + ";memory=1MiB;schedule=random:" + std::to_string(seed);
+}
+bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+
+// A kernel that ferry does not see.
+void touch(fr::native_stream s, const void* p, std::size_t bytes) {
+  const fr::kernel_use use{static_cast<const std::byte*>(p), bytes, true, true};
+  fr::machine::current().verbs().launch(s, {"touch", {&use, 1}, [](const fr::relocation&) {}});
+}
+// The same through a guard.
+void write(const fr::stream& s, const fr::allocation_ref& r) {
+  fr::access one{&r.get(), r.get().range(), true};
+  fr::access_guard guard(s.line(), {&one, 1});
+  touch(s.line().stream(), r.get().begin, r.get().bytes);
+}
+// What the stream's device answers, or nothing.
+std::string fate_of(fr::native_stream s) {
+  try {
+    fr::machine::current().verbs().synchronize(s);
+  } catch (const fr::device_error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(driver_pool)
+
+// A grant between devices does not cover pools; a grant of the pool covers all of it.
+BOOST_AUTO_TEST_CASE(each_pool_needs_a_grant) {
+  for (const bool granted : {false, true}) {
+    fr::simulation sim("devices=2");
+    fr::backend& verbs = sim.get().verbs();
+    const fr::native_pool p = verbs.pools()->create_pool(on_device, 0, driver);
+    const fr::native_stream s0 = verbs.create_stream(0, 0), s1 = verbs.create_stream(1, 0);
+    void* const before = verbs.pools()->allocate(p, KiB, s0);
+    verbs.enable_peer_access(1, 0);
+    if (granted) verbs.pools()->grant(p, 1);
+    void* const after = verbs.pools()->allocate(p, KiB, s0);
+    std::string fate;
+    try {
+      touch(s1, before, KiB), touch(s1, after, KiB);
+    } catch (const fr::device_error& e) {
+      fate = e.what();
+    }
+    BOOST_TEST(fate.empty() == granted, fate);
+    BOOST_TEST((granted || says(fate, "no access to that pool")), fate);
+    for (const auto s : {s0, s1}) verbs.destroy_stream(s);
+  }
+  fr::simulation apart("devices=2;peers=none");
+  fr::pool_backend& pools = *apart.get().verbs().pools();
+  BOOST_CHECK_THROW(pools.grant(pools.create_pool(on_device, 0, driver), 1), fr::peer_access_error);
+}
+
+// The simulator finds work that comes before its memory, and work that comes after.
+BOOST_AUTO_TEST_CASE(memory_lives_from_its_allocation_to_its_free) {
+  std::size_t early = 0, late = 0;
+  for (int seed = 0; seed < 30; ++seed) {
+    fr::simulation sim(random_devices(seed));
+    fr::backend& verbs = sim.get().verbs();
+    const fr::native_pool p = verbs.pools()->create_pool(on_device, 0, driver);
+    const fr::native_stream a = verbs.create_stream(0, 0), b = verbs.create_stream(0, 0);
+    try {
+      void* const bytes = verbs.pools()->allocate(p, KiB, a);
+      touch(seed % 2 ? a : b, bytes, KiB);
+      verbs.pools()->free(bytes, seed % 2 ? b : a);
+      touch(seed % 2 ? a : b, bytes, KiB);
+    } catch (const fr::device_error&) {
+    }
+    const std::string fate = fate_of(a) + fate_of(b);
+    early += says(fate, "not allocated yet"), late += says(fate, "were released");
+  }
+  BOOST_TEST(early > 0u);
+  BOOST_TEST(late > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(other_devices_are_granted_when_they_need_it) {
+  for (int seed = 0; seed < 10; ++seed) {
+    fr::simulation sim(random_devices(seed, 3), driver);
+    const fr::device_array<int> a({1000}, 4);
+    const fr::stream s1(fr::device(1)), s2(fr::device(2));
+    fr::device_array<int> b({1000}, fr::device(1));
+    fr::copy(s2, a.slice({0, 1000, 2}), b.slice({0, 500}));  // a kernel of a third device
+    BOOST_TEST(fr::to_vector(b.slice({0, 500}))[499] == 4);
+  }
+  fr::simulation apart("devices=2;peers=none", driver);
+  fr::device_array<int> a({10}, 1);
+  const fr::stream s1(fr::device(1));
+  BOOST_CHECK_THROW(fr::fill(s1, a, 3), fr::peer_access_error);
+}
+
+// Bytes that one stream used are freed on it: no event is waited for. With several users, only the pool's own stream waits.
+BOOST_AUTO_TEST_CASE(no_stream_of_the_program_waits_for_a_free) {
+  fr::simulation below(random_devices(1), driver);
+  fr::backend& verbs = below.get().verbs();
+  support::call_counts calls;
+  fr::machine_scope scope(std::make_unique<support::counting_backend>(verbs, calls),
+                          {.kind = fr::pool_kind::driver, .reuse = fr::reuse_policy::deterministic()});
+  fr::memory_pool& p = scope.get().pool(on_device, 0);
+  const fr::stream busy, slow;
+  write(busy, p.allocate(100));  // the thread's stream from now on
+  const long before = calls.stream_waits;
+  for (int i = 0; i < 5; ++i) {
+    const fr::allocation_ref a = p.allocate(100);
+    write(busy, a);
+  }
+  BOOST_TEST(calls.stream_waits == before);
+  {
+    const fr::allocation_ref a = p.allocate(100);
+    write(busy, a), write(slow, a);
+    BOOST_TEST(calls.stream_waits == before + 1);  // slow behind busy
+  }
+  BOOST_TEST(calls.stream_waits <= before + 3);  // the pool's stream behind both
+  const long after = calls.stream_waits;
+  write(busy, p.allocate(64));
+  write(busy, p.allocate(100));
+  BOOST_TEST(calls.cpu_waits == 0);
+  BOOST_TEST(calls.stream_waits <= after + 2);  // behind their own allocations at most
+}
+
+BOOST_AUTO_TEST_CASE(largest_size_and_release_threshold) {
+  fr::simulation sim(random_devices(2));
+  fr::pool bounded(fr::device(0), {.kind = fr::pool_kind::driver, .max_bytes = 64 * KiB});
+  {
+    const fr::allocation_ref a = bounded.allocate(40 * KiB);
+    try {
+      (void)bounded.allocate(40 * KiB);
+      BOOST_ERROR("nothing was thrown");
+    } catch (const fr::out_of_memory& e) {
+      BOOST_TEST(says(e.what(), "64 KiB"), e.what());
+    }
+  }
+  const fr::allocation_ref again = bounded.allocate(60 * KiB);
+  fr::pool hasty(fr::device(0), {.kind = fr::pool_kind::driver, .release_threshold = 0});
+  fr::pool keeping(fr::device(0), {.kind = fr::pool_kind::driver});
+  const fr::stream s;
+  write(s, hasty.allocate(1000)), write(s, keeping.allocate(1000));
+  s.synchronize();
+  BOOST_TEST(hasty.statistics().reserved_bytes == 0u);
+  BOOST_TEST(keeping.statistics().reserved_bytes > 0u);
+  keeping.trim();
+  BOOST_TEST(keeping.statistics().reserved_bytes == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(the_default_pool_is_shared) {
+  fr::simulation sim("devices=2");
+  fr::backend& verbs = sim.get().verbs();
+  fr::pool ours = fr::pool::default_of(fr::device(1));
+  const fr::native_pool theirs = verbs.pools()->default_pool(1, driver);
+  const fr::native_stream s = verbs.create_stream(1, 0);
+  const fr::allocation_ref a = ours.allocate(1000);
+  void* const b = verbs.pools()->allocate(theirs, 1000, s);
+  BOOST_TEST(ours.statistics().reserved_bytes == 2048u);
+  verbs.pools()->free(b, s);
+  verbs.destroy_stream(s);
+}
+
+// Which earlier allocation's bytes each one gets.
+std::vector<int> reuse_of(int seed, fr::reuse_policy how) {
+  fr::simulation sim(random_devices(seed), {.kind = fr::pool_kind::driver, .reuse = how});
+  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  const fr::stream s[2];
+  std::map<const void*, int> first;
+  std::vector<int> reused;
+  for (int i = 0; i < 60; ++i) {
+    const fr::allocation_ref a = p.allocate(1000);
+    write(s[i * 7 % 5 % 2], a);
+    reused.push_back(first.emplace(a.get().begin, i).first->second);
+  }
+  return reused;
+}
+
+BOOST_AUTO_TEST_CASE(deterministic_reuse) {
+  const std::vector<int> expected = reuse_of(0, fr::reuse_policy::deterministic());
+  bool otherwise_differ = false;
+  for (int seed = 1; seed < 10; ++seed) {
+    BOOST_TEST((reuse_of(seed, fr::reuse_policy::deterministic()) == expected), "seed " << seed);
+    otherwise_differ |= reuse_of(seed, {true, true, false}) != expected;
+  }
+  BOOST_TEST(otherwise_differ);
+}
+
+// Freed inside a submission, where nothing may be submitted: the free comes with the pool's next call.
+BOOST_AUTO_TEST_CASE(freed_inside_a_submission) {
+  fr::simulation sim(random_devices(3), driver);
+  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  const fr::stream s;
+  fr::allocation_ref inner = p.allocate(500);
+  fr::device_array<int> a({10}, 0);
+  fr::submit(
+      s, [&](fr::native_stream, int*) { inner = {}; }, a);
+  BOOST_TEST(p.statistics().allocations == 1u);
+  a = {};
+  p.trim();
+  BOOST_TEST(p.statistics().reserved_bytes == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,329 @@
+// Kinds of pools: what they hand out, keep and give back; scopes; options that make no sense.
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <ferry/core.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr auto on_device = fr::memory_kind::device;
+
+fr::pool_options small(fr::pool_kind k) {
+  return {.granularity = 64, .small_segment = 1024, .large_segment = 4096, .kind = k};
+}
+
+// Notes the addresses that go back to the backend.
+struct returns : fr::allocation_observer {
+  std::vector<const void*> seen;
+  void on_return(fr::memory_kind, int, const void* begin, std::size_t) noexcept override { seen.push_back(begin); }
+};
+
+class variable {
+ public:
+  variable(const char* name, const char* value) : name_(name) {
+    if (const char* now = std::getenv(name)) before_ = now;
+    setenv(name, value, 1);
+  }
+  ~variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+template <class Error, class F>
+std::string text_of(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
+
+void write(const fr::stream& s, const fr::allocation_ref& r) {
+  const fr::kernel_use use{r.get().begin, r.get().bytes, true, true};
+  fr::access one{&r.get(), r.get().range(), true};
+  fr::access_guard guard(s.line(), {&one, 1});
+  fr::machine::current().verbs().launch(s.line().stream(), {"write", {&use, 1}, [](const fr::relocation&) {}});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(pool)
+
+BOOST_AUTO_TEST_CASE(options_that_make_no_sense) {
+  fr::simulation sim("devices=1");
+  const auto text = [](const fr::pool_options& o) {
+    return text_of<fr::invalid_argument>([&] { fr::pool p(fr::device(0), o); });
+  };
+  for (const double share : {0.0, 1.0, -0.5, 80.0}) BOOST_TEST(says(text({.gc_threshold = share}), "gc_threshold"));
+  BOOST_TEST(says(text({.granularity = 100}), "100"));
+  BOOST_TEST(says(text({.small_segment = 100}), "segments"));
+  BOOST_TEST(says(text({.max_split_size = 1}), "max_split_size"));
+  BOOST_TEST(says(text_of<fr::invalid_argument>([] { fr::pool p(fr::device(3)); }), "no device 3"));
+}
+
+BOOST_AUTO_TEST_CASE(names_of_kinds) {
+  using enum fr::pool_kind;
+  for (const fr::pool_kind k : {driver, split, binned, simple, none})
+    BOOST_TEST((fr::parse_pool_kind(fr::pool_kind_name(k)) == k));
+  const variable v("FERRY_POOL", "splt");
+  const std::string text = text_of<fr::parse_error>([] { fr::simulation sim("devices=1"); });
+  for (const char* part : {"'splt'", "FERRY_POOL", "driver", "split", "binned", "simple", "none"})
+    BOOST_TEST(says(text, part), text);
+}
+
+BOOST_AUTO_TEST_CASE(the_environment_chooses_the_kind) {
+  const variable v("FERRY_POOL", "binned");
+  fr::simulation sim("devices=1");
+  BOOST_TEST((fr::pool(fr::device(0)).kind() == fr::pool_kind::binned));
+  const fr::device_array<char> a({5000});
+  BOOST_TEST(sim.get().pool(on_device, 0).statistics().allocated_bytes == 8192u);
+  fr::simulation other("devices=1", small(fr::pool_kind::split));  // code is stronger
+  const fr::device_array<char> b({5000});
+  BOOST_TEST(other.get().pool(on_device, 0).statistics().allocated_bytes == 5056u);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_of_each_kind) {
+  for (const auto& [kind, bytes] : {std::pair(fr::pool_kind::split, 704u), std::pair(fr::pool_kind::binned, 1024u),
+                                    std::pair(fr::pool_kind::simple, 704u), std::pair(fr::pool_kind::none, 700u)}) {
+    fr::simulation sim("devices=1", small(kind));
+    fr::memory_pool& p = sim.get().pool(on_device, 0);
+    const fr::allocation_ref a = p.allocate(700), nothing = p.allocate(0);
+    BOOST_TEST(a.get().bytes == bytes);
+    BOOST_TEST(nothing.get().bytes >= 1u);
+    BOOST_TEST(p.statistics().allocations == 2u);
+    BOOST_CHECK_THROW((void)p.allocate(std::size_t(-5)), fr::out_of_memory);
+    BOOST_TEST(p.statistics().allocations == 2u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scopes_choose_the_pool) {
+  fr::simulation sim("devices=2");
+  fr::pool a(fr::device(0), small(fr::pool_kind::split)), b(fr::device(0), small(fr::pool_kind::binned)),
+      other(fr::device(1), small(fr::pool_kind::simple));
+  const auto count = [](fr::pool& p) { return p.statistics().allocations; };
+  std::optional<fr::device_array<int>> outlives;
+  {
+    const fr::pool_scope use_a(a), use_other(other);
+    outlives.emplace(fr::extents<1>{10});
+    const fr::unified_array<int> u({10});
+    const fr::device_array<int> there({10}, fr::device(1));
+    BOOST_TEST(count(a) == 2u);
+    BOOST_TEST(count(other) == 1u);
+    {
+      const fr::pool_scope use_b(b);
+      const fr::device_array<int> d({10});
+      BOOST_TEST((count(b) == 1u && count(a) == 2u));
+      std::thread([&] {  // another thread's arrays are its own business
+        const fr::device_array<int> e({10});
+        BOOST_TEST((count(b) == 1u && count(a) == 2u));
+      })
+          .join();
+    }
+    const fr::device_array<int> c({10});
+    BOOST_TEST(count(a) == 3u);
+  }
+  const fr::device_array<int> after({10});
+  BOOST_TEST(count(a) == 1u);
+}
+
+// Arrays may outlive their pool; the next pool of the same options gets what was kept.
+BOOST_AUTO_TEST_CASE(pools_come_back) {
+  fr::simulation sim("devices=1");
+  fr::device_array<int> a;
+  const fr::memory_pool* first = nullptr;
+  {
+    fr::pool p(fr::device(0), small(fr::pool_kind::split));
+    const fr::pool_scope use(p);
+    a = fr::device_array<int>({10}, 3);
+    first = &p.of(on_device);
+  }
+  BOOST_TEST(fr::to_vector(a)[9] == 3);
+  fr::pool q(fr::device(0), small(fr::pool_kind::split)), r(fr::device(0), small(fr::pool_kind::split));
+  BOOST_TEST(&q.of(on_device) == first);
+  BOOST_TEST(&r.of(on_device) != first);
+  a = {};
+  BOOST_TEST(q.statistics().allocations == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_of_another_machine) {
+  fr::simulation outer("devices=1");
+  fr::pool p(fr::device(0), small(fr::pool_kind::split));
+  fr::simulation inner("devices=1");
+  const std::string text = text_of<fr::invalid_argument>([&] { (void)p.allocate(10); });
+  BOOST_TEST(says(text, "another machine"), text);
+}
+
+// Blocks above the size are never cut, and serve only requests of about their size.
+BOOST_AUTO_TEST_CASE(large_blocks_are_kept_whole) {
+  fr::simulation sim("devices=1;memory=1MiB");
+  fr::pool p(fr::device(0), {.granularity = 64,
+                             .small_segment = 1024,
+                             .large_segment = 4096,
+                             .kind = fr::pool_kind::split,
+                             .max_split_size = 8192});
+  const std::byte* large = p.allocate(100000).get().begin;
+  const fr::allocation_ref little = p.allocate(1000);
+  BOOST_TEST((little.get().begin < large || little.get().begin >= large + 100000));
+  const fr::allocation_ref same = p.allocate(99000);
+  BOOST_TEST(same.get().begin == large);
+  BOOST_TEST(same.get().bytes == 100032u);
+}
+
+// Before the pool grows beyond its share of the device, what was unused longest goes.
+BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
+  fr::simulation sim("devices=1;memory=100000B");
+  fr::pool p(fr::device(0), {.granularity = 64,
+                             .small_segment = 1024,
+                             .large_segment = 4096,
+                             .kind = fr::pool_kind::split,
+                             .gc_threshold = 0.5});
+  returns gone;
+  sim.get().memory().observe(gone);
+  const void* at[3];
+  {
+    const fr::allocation_ref a = p.allocate(16000), b = p.allocate(15000), c = p.allocate(14000);
+    at[0] = a.get().begin, at[1] = b.get().begin, at[2] = c.get().begin;
+  }  // freed last to first: c is the oldest
+  const fr::allocation_ref d = p.allocate(18000);
+  BOOST_REQUIRE(gone.seen.size() == 1u);
+  BOOST_TEST(gone.seen[0] == at[2]);
+  BOOST_TEST(p.statistics().reserved_bytes <= 50000u);
+  sim.get().memory().stop_observing(gone);
+}
+
+// Of two free blocks the one is taken for which the stream that is in use need not wait.
+BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
+    fr::simulation sim("devices=1;schedule=random:1", small(kind));
+    fr::memory_pool& p = sim.get().pool(on_device, 0);
+    const fr::stream s0, s1;
+    const std::byte *of0 = nullptr, *of1 = nullptr;
+    const fr::allocation_ref other = p.allocate(64);
+    {
+      const fr::allocation_ref a = p.allocate(2048), b = p.allocate(2048);
+      write(s0, a), write(s1, b);
+      of0 = a.get().begin, of1 = b.get().begin;
+    }
+    write(s0, other);
+    BOOST_TEST(p.allocate(2048).get().begin == of0);
+    write(s1, other);
+    BOOST_TEST(p.allocate(2048).get().begin == of1);
+  }
+}
+
+// Freed blocks wait apart for a while: they must join again before the pool asks for more.
+BOOST_AUTO_TEST_CASE(pieces_join_before_the_pool_grows) {
+  fr::simulation sim("devices=1;memory=64KiB",
+                     {.granularity = 64, .small_segment = 1024, .large_segment = 65536, .kind = fr::pool_kind::split});
+  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  {
+    std::vector<fr::allocation_ref> all;
+    for (std::size_t i = 0; i < 15; ++i) all.push_back(p.allocate(4096 + 64 * (i % 3)));
+  }
+  const fr::allocation_ref whole = p.allocate(60000);
+  BOOST_TEST(p.statistics().segments == 1u);
+}
+
+// `none` gives back what nobody uses any more, and keeps what somebody does.
+BOOST_AUTO_TEST_CASE(no_pool_keeps_nothing) {
+  fr::simulation sim("devices=1;schedule=random:1", small(fr::pool_kind::none));
+  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  fr::stream s;
+  write(s, p.allocate(1000));
+  s.synchronize();
+  const fr::allocation_ref b = p.allocate(10);
+  BOOST_TEST(p.statistics().reserved_bytes == 10u);
+}
+
+// Large blocks that a shard holds take no room from small ones.
+BOOST_AUTO_TEST_CASE(small_blocks_stay_near_beside_large_ones) {
+  fr::simulation sim("devices=1", {.kind = fr::pool_kind::split});
+  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  { const fr::allocation_ref a = p.allocate(std::size_t{100} << 20), b = p.allocate(4096); }
+  const std::size_t blocks = p.statistics().blocks;
+  for (int i = 0; i < 10; ++i) (void)p.allocate(4096);
+  const fr::allocation_ref again = p.allocate(4096);
+  BOOST_TEST(p.statistics().blocks == blocks);  // neither cut nor joined
+  BOOST_TEST(blocks == 3u);
+}
+
+// Arrays in static variables die after main, with work of theirs unfinished; the exit code is the program's.
+BOOST_AUTO_TEST_CASE(exit_codes_with_live_static_arrays) {
+  for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple,
+                          fr::pool_kind::none}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      static fr::simulation sim("devices=2;schedule=random:1", small(kind));
+      static fr::pool own(fr::device(0), small(kind));
+      const fr::pool_scope use(own);
+      static fr::device_array<int> a({1000}, 1), b({1000}, 2, fr::device(1));
+      static fr::unified_array<int> c({1000}, 3);
+      fr::copy(a, b);
+      std::exit(7);
+    }
+    int status = 0;
+    BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+    BOOST_TEST(WIFEXITED(status), fr::pool_kind_name(kind));
+    BOOST_TEST(WEXITSTATUS(status) == 7, fr::pool_kind_name(kind));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(freed_by_other_threads) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {
+    fr::simulation sim("devices=1", small(kind));
+    fr::memory_pool& p = sim.get().pool(on_device, 0);
+    std::vector<fr::allocation_ref> made(400);
+    for (int round = 0; round < 5; ++round) {
+      std::vector<std::jthread> threads;
+      for (std::size_t t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+          for (std::size_t i = t; i < made.size(); i += 4) made[i] = p.allocate(1 + 37 * i);
+        });
+      threads.clear();
+      BOOST_TEST(p.statistics().allocations == made.size());
+      for (std::size_t t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+          for (std::size_t i = (t + 1) % 4; i < made.size(); i += 4) made[i] = {};
+        });
+    }
+    const fr::pool_statistics s = p.statistics();
+    BOOST_TEST((s.allocations == 0u && s.allocated_bytes == 0u && s.made == 2000u));
+  }
+}
+
+// CPU memory of an allocation that a stream has used: the node and its log.
+BOOST_AUTO_TEST_CASE(allocations_cost_little_memory) {
+  fr::simulation sim("devices=1;memory=1GiB", {.kind = fr::pool_kind::split});
+  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  constexpr std::size_t count = 20000;
+  fr::stream s;
+  std::vector<fr::allocation_ref> all;
+  all.reserve(count);
+  (void)p.allocate(512 * count);  // the segment, which the simulator takes from the same heap
+  const auto now = [] { return mallinfo2().uordblks; };
+  const std::size_t before = now();
+  for (std::size_t i = 0; i < count; ++i) all.push_back(p.allocate(512));
+  for (const fr::allocation_ref& r : all) {
+    fr::access one{&r.get(), r.get().range(), true};
+    fr::access_guard guard(s.line(), {&one, 1});
+  }
+  const std::size_t each = (now() - before) / count;
+  BOOST_TEST(each <= 256u);
+  BOOST_TEST_MESSAGE("an allocation costs " << each << " bytes");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
