@@ -122,7 +122,7 @@ MUTANTS = [
     ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const logged_use& u) { return u.by->finished(u.at); });  // and what is lost\n", "")),
     ("R12", "work on other devices takes what is lost", (GUARD, "if (on.family().has_failures()) [[unlikely]]", "if (false)")),
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
-    ("R12", "blocks are joined though there is no memory for their logs", (POOL, "    return false;\n  }\n  a.bytes += next.bytes;", "  }\n  a.bytes += next.bytes;")),
+    ("R12", "blocks are joined though there is no memory for their logs", (POOL, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
     ("R12", "bytes in use count as finished", (MEMORY_POOL, "return uses_are_over(a, a.range(), true);", "return true;")),
     ("R12", "no pool: bytes go back while they are in use", (DIRECT, "over = is_unused(a, how);", "over = true;")),
     ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(pools_split_join_and_trim) {
   }
   BOOST_TEST(pool.statistics().allocated_bytes == 0u);
   const std::size_t given_back = pool.trim();
-  BOOST_TEST(given_back == 1024u + 5056u);
+  BOOST_TEST(given_back == 4096u + 5056u);
   BOOST_TEST(pool.statistics().reserved_bytes == 0u);
   BOOST_TEST(pool.statistics().blocks == 0u);
 }
