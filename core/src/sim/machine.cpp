@@ -120,10 +120,10 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
 
 pointer_attributes machine::attributes(const void* p) {
   const place here = memory_.at(p);
-  if (here.state == address_state::freed || (here.state == address_state::live && here.room == 0))
+  if ((here.state == address_state::freed && !here.pool) || (here.state == address_state::live && here.room == 0))
     throw invalid_argument("ferry: attributes: " + readable_address(p) +
                            " lies in no allocation: it was released, or is the end of one");
-  return {here.state == address_state::live, here.kind, std::max(here.device, 0)};
+  return {here.state != address_state::pageable, here.kind, std::max(here.device, 0)};
 }
 
 void machine::pin(void* p, std::size_t bytes) {
@@ -144,7 +144,8 @@ void machine::check_managed(const void* p, std::size_t bytes, memory_location wh
                            std::to_string(where.numa_node) + "; simulated machines have node 0");
   const place here = memory_.at(p);
   if (here.state == address_state::pageable && options_.pageable_access) return;  // moves like managed memory
-  if (here.state != address_state::live || here.kind != memory_kind::unified || bytes > here.room)
+  const bool known = here.state == address_state::live || here.pool;  // of a pool: it lives when its stream gets there
+  if (!known || here.kind != memory_kind::unified || bytes > here.room)
     throw invalid_argument("ferry: " + std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
                            " do not lie within one allocation of unified memory");
   if (needs_concurrent && !where.is_host() && !options_.concurrent_managed)
