@@ -122,7 +122,7 @@ void poison_elements(stream_ref s, const allocation_ref& owner, byte_range hull,
                      const strided_shape& shape);
 
 template <class A>
-void poison_output(stream_ref s, const A& a) {
+void poison_output([[maybe_unused]] stream_ref s, [[maybe_unused]] const A& a) {
   if constexpr (is_array_argument<A>) {
     if (a.mode != access_mode::out || a.bytes.size() == 0) return;
     strided_bytes to{const_cast<std::byte*>(a.bytes.begin), {1}};
@@ -144,7 +144,7 @@ void poison_output(stream_ref s, const A& a) {
   }
 }
 template <class... A>
-void poison_outputs(stream_ref s, const A&... a) {
+void poison_outputs([[maybe_unused]] stream_ref s, const A&... a) {
   if (machine::current().poisons.load(std::memory_order_relaxed)) [[unlikely]]
     (poison_output(s, a), ...);
 }
