@@ -10,6 +10,8 @@ LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/sr
 MIRRORS = "core/src/mirrors.cpp"
 REGISTRY = "core/src/machine_registry.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
+MIGRATOR, PLAN = "unified/src/migrator.cpp", "unified/src/move_plan.cpp"
+HINTS = "unified/src/migration.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
@@ -46,9 +48,9 @@ MUTANTS = [
     ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) bump(writes_);\n", "")),
     ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "    if (!pending.all()) continue;\n", "")),
     ("R7", "element writes ask like reads",
-     (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write);",
-      "if (!permission_.may_read(log)) [[unlikely]] wait_for_host(false && write);")),
-    ("R7", "iterators for writing ask like reads", (VIEW, "wait_for_host(!std::is_const_v<U>);", "wait_for_host(false);")),
+     (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write ? access_mode::inout : access_mode::in,",
+      "if (!permission_.may_read(log)) [[unlikely]]\n      wait_for_host(access_mode::in,")),
+    ("R7", "iterators for writing ask like reads", (VIEW, "wait_for_host(!std::is_const_v<U>, line);", "wait_for_host(false, line);")),
     ("R7", "every element access asks", (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]", "(void)log;")),
     # Marks.
     ("R2", "a mark claims a ticket not given", (TIMELINE, "  marks_[next].covers = covers;", "  marks_[next].covers = covers + 1;")),
@@ -168,7 +170,7 @@ MUTANTS = [
     ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get();", "(void)r;")),
     # Declared uses.
     ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous,", "a.mode != access_mode::out,")),
-    ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in);", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout);")),
+    ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in, ", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout, ")),
     # Copies.
     ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false);\n", "")),
     ("R9", "a copy in steps does not log its source", (STEPS, "  add(whole_.from, false);\n", "")),
@@ -184,4 +186,15 @@ MUTANTS = [
     ("", "a chunk is sent before its thread has filled it", (WAYS, "    workers_->wait(jobs_[sent % ring]);\n", "")),
     ("", "mirrors of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->give(n);", "")),
     ("R9", "a kernel on mirrors logs only the mirrors", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
+    # Migration.
+    ("", "dropping contents is logged as a read", (MIGRATOR, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),
+    ("", "a move for an access is not logged", (MIGRATOR, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),
+    ("", "contents are dropped beyond out()", (PLAN, "bool all() const { return pages.size() == used.size(); }", "bool all() const { return mostly(); }")),
+    ("", "inout() drops contents", (PLAN, "  return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;\n}\n\n// Whether", "  return p.all() ? page_step::drop : page_step::move;\n}\n\n// Whether")),
+    ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true};", "access use{&owner.get(), bytes, false, false};")),
+    ("", "new owners inherit what was known of the pages", (MIGRATOR, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
+    ("", "readers take what another device has", (PLAN, "    if (reachable && !mine_by_now) return stay;\n", "")),
+    ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
+    ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) return page_step::bounce;", "")),
+    ("", "guards of the CPU refuse nothing", (MIGRATOR, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
 ]

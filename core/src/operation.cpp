@@ -27,7 +27,7 @@ void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {
   for (const access& a : uses) {
     const access_mode mode = !a.write ? access_mode::in : a.whole ? access_mode::out : access_mode::inout;
     if (a.what->kind == memory_kind::unified)
-      p.before_access({*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, {}});
+      p.before_access({*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at});
   }
 }
 

@@ -75,4 +75,52 @@ BOOST_AUTO_TEST_CASE(bad_places_are_refused) {
   BOOST_CHECK_THROW(fr::prefetch(a, fr::devices()[1]), fr::use_after_free);
 }
 
+BOOST_AUTO_TEST_CASE(several_at_once) {
+  fr::simulation sim("devices=3;memory=64MiB");
+  fr::unified_array<char> a({4 * page}), b({2 * page}), none({0});
+  fr::stream s;
+  fr::prefetch(s, {{a.slice({0, 2 * page}), fr::devices()[1]}, {b, fr::devices()[2]}, {none, fr::host}});
+  BOOST_TEST((places_of(a)[1] == 2 * page && places_of(b)[2] == 2 * page));
+  BOOST_TEST(fr::residency(a).on(fr::devices()[1]) == 2 * page);
+  BOOST_TEST(fr::residency(a).on_cpu == 2 * page, "what the ledger does not know the driver does");
+  fr::prefetch(a, fr::numa_node(0));
+  BOOST_TEST(fr::residency(a).on_cpu == 4 * page);
+  BOOST_CHECK_THROW(fr::prefetch(a, fr::numa_node(3)), fr::invalid_argument);
+  BOOST_CHECK_THROW(fr::prefetch(s, {{a, fr::device(9)}}), fr::invalid_argument);
+  BOOST_CHECK_THROW(fr::prefetch(a.slice({0, 5 * page}), fr::host), fr::invalid_argument);
+}
+
+// A discard is a write: behind those who read, before those who write; and what was not written since shows.
+BOOST_AUTO_TEST_CASE(discard_is_a_write) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    fr::simulation sim("devices=2;memory=64MiB;schedule=random:" + std::to_string(seed));
+    fr::stream s[] = {fr::stream(fr::devices()[0]), fr::stream(fr::devices()[1])};
+    fr::unified_array<int> a({1000}, 7), b({1000});
+    fr::copy(s[0], std::as_const(a), b);
+    fr::discard(s[1], a);
+    fr::fill(s[0], a.slice({0, 500}), 3);
+    BOOST_TEST((std::as_const(b)[0] == 7 && std::as_const(b)[999] == 7), "seed " << seed);
+    BOOST_TEST((std::as_const(a)[0] == 3 && std::as_const(a)[999] == -1), "seed " << seed);
+  }
+  fr::simulation sim;
+  fr::unified_array<int, 2> m({10, 10}, 1);
+  BOOST_CHECK_THROW(fr::discard(m.slice({{0, 10}, {0, 5}})), fr::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(advice_for_a_scope) {
+  fr::simulation sim("devices=2;memory=64MiB");
+  fr::unified_array<char> a({2 * page});
+  for (char& c : a) c = 'x';
+  {
+    fr::advice_scope here(a, fr::advice::preferred_location, fr::host);
+    fr::fill(fr::default_stream(fr::devices()[1]), a, 'y');  // reaches the pages where they are told to be
+    BOOST_TEST(places_of(a)[-1] == 2 * page);
+  }
+  fr::fill(fr::default_stream(fr::devices()[1]), a, 'z');
+  BOOST_TEST(places_of(a)[1] == 2 * page);
+  BOOST_TEST(std::as_const(a)[5] == 'z');
+  fr::advice_scope late(a, fr::advice::read_mostly);
+  a.free();
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -33,6 +33,8 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   for (const page_destination& p : what) {
     check_place(m, p.to);
     if (!*p.owner || p.bytes.begin == p.bytes.end) continue;
+    if (migrator* known = migrator::of(m); known && m.migrates_unified())
+      known->need_managed(p.owner->get(), "prefetch");
     uses.push_back({&p.owner->get(), p.bytes, false});  // others may read while pages move below them
     moves.push_back({const_cast<std::byte*>(p.bytes.begin), p.bytes.size(), p.to});
   }
@@ -57,10 +59,13 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
         "discard of a strided view: what lies between its elements would be lost, too; discard the "
         "contiguous parts");
   machine& m = machine::current();
+  migrator* known = migrator::of(m);
+  if (known && m.migrates_unified()) known->need_managed(owner.get(), "discard");
   access use{&owner.get(), bytes, true, true};
   submit_ordered(s, {&use, 1}, reach::by_copy, [&](native_stream n) {
     if (m.migrates_unified()) m.verbs().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });
+  if (known) known->forget(owner.get(), bytes);
 }
 
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
@@ -69,12 +74,14 @@ void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a
   if (!owner || bytes.begin == bytes.end) return;
   allocation& what = owner.get();
   if (!m.migrates_unified()) return;
+  migrator* known = migrator::of(m);
+  if (known) known->need_managed(what, "advise");
   {
     std::lock_guard lock(what.log);
     what.log.set_advised(true);
   }
   m.verbs().advise(const_cast<std::byte*>(bytes.begin), bytes.size(), a, where);
-  if (migrator* known = migrator::of(m)) known->advised(what, bytes, a, where);
+  if (known) known->advised(what, bytes, a, where);
 }
 
 }  // namespace detail

@@ -1,5 +1,9 @@
 #include "migrator.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -30,6 +34,26 @@ bool reads_now(allocation& what, byte_range where, int device) {
   }
   for (const auto& [by, at] : pending)
     if (at == open_ticket || !by->poll(at)) return true;
+  return false;
+}
+
+bool is_managed(backend& verbs, const allocation& a) {
+  try {
+    const pointer_attributes found = verbs.attributes(a.begin);
+    return found.is_known && found.kind == memory_kind::unified;
+  } catch (const error&) {
+    return false;
+  }
+}
+
+// Linux knows which pages the CPU has mapped, and unmaps those that go to a device. Four looks cost a microsecond or two.
+bool many_on_cpu(byte_range where) {
+  static const auto size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (const std::size_t eighth : {1u, 3u, 5u, 7u}) {
+    const auto at = reinterpret_cast<std::uintptr_t>(where.begin) + where.size() / 8 * eighth;
+    unsigned char resident = 0;
+    if (mincore(reinterpret_cast<void*>(at / size * size), size, &resident) == 0 && (resident & 1)) return true;
+  }
   return false;
 }
 
@@ -80,20 +104,29 @@ migrator::record& migrator::record_of(allocation& a) {
     r->mode.reset();
     r->touches.clear();
     r->arriving.reset();
+    r->scopes.clear();
+    r->is_managed = is_managed(machine_.verbs(), a);
     r->pages.reset(a.range());
   }
   return *r;
 }
 
 bool migrator::may_move(const record& r) const {
-  if (!machine_.migrates_unified() || broken_.load(std::memory_order_relaxed)) return false;
+  if (!machine_.migrates_unified() || !r.is_managed || broken_.load(std::memory_order_relaxed)) return false;
   const auto& scope = this_thread_migration().mode;
   return (scope ? *scope : r.mode ? *r.mode : mode_.load(std::memory_order_relaxed)) == migration::automatic;
 }
 
 surroundings migrator::around(const record& r, const coming_access& a) const {
-  return {options(), may_move(r), [this](int device, int owner) { return machine_.peers().can_reach(device, owner); },
-          [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); }};
+  return {options(),
+          may_move(r),
+          [this](int device, int owner) { return machine_.peers().can_reach(device, owner); },
+          [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); },
+          [this](byte_range where) { return machine_.is_simulated() || many_on_cpu(where); },
+          [&r](byte_range where) {
+            return std::any_of(r.scopes.begin(), r.scopes.end(),
+                               [&](const auto& h) { return h.where.overlaps(where); });
+          }};
 }
 
 void migrator::before_access(const coming_access& a) {
@@ -102,9 +135,10 @@ void migrator::before_access(const coming_access& a) {
   {
     record& r = record_of(a.what);
     std::lock_guard lock(r.lock, std::adopt_lock);
-    if (r.arriving && a.stream) stop_arrival(r, a);
+    if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);
+    if (a.stream && r.arriving) stop_arrival(r);
     if (!a.stream) note(r.touches, a);
-    if (r.is_settled_at(a.place.device, a.where)) return;
+    if (r.is_settled_at(a.place.device, a.where, page_.load(std::memory_order_relaxed))) return;
     if (a.stream)
       plan_device_access(r.pages, a, around(r, a), plan);
     else
@@ -114,8 +148,33 @@ void migrator::before_access(const coming_access& a) {
   if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
 }
 
+void migrator::refuse_conflict(const record& r, const coming_access& a) {
+  const bool writes = a.mode != access_mode::in;
+  for (const record::host_scope& h : r.scopes)
+    if (h.where.overlaps(a.where) && (writes || h.writes))
+      throw invalid_argument(
+          "array '" + a.what.name.get() + "': work that " + (writes ? "writes" : "reads") + " it is submitted" +
+          (a.at.is_known() ? " in " + a.at.text() : " (wrap the argument in in() or inout() to see the line)") +
+          " while the CPU still " + (h.writes ? "writes" : "reads") + " it through a host_guard made in " +
+          h.at.text() + ": end the guard's scope first");
+}
+
+std::uint64_t migrator::begin_scope(allocation& a, byte_range where, bool writes, source_line at) {
+  const std::uint64_t number = scopes_.fetch_add(1) + 1;
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  r.scopes.push_back({number, where, writes, at});
+  return number;
+}
+
+void migrator::end_scope(allocation& a, std::uint64_t scope) noexcept {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  std::erase_if(r.scopes, [&](const record::host_scope& h) { return h.number == scope; });
+}
+
 // A device comes while pages are still on their way to the CPU: what has not been sent stays.
-void migrator::stop_arrival(record& r, const coming_access&) {
+void migrator::stop_arrival(record& r) {
   r.arriving->stop();
   const std::vector<page_move>& pieces = r.arriving->pieces();
   for (std::size_t i = r.arriving->sent(); i < pieces.size(); ++i)
@@ -162,7 +221,7 @@ void migrator::carry_out(const coming_access& a, const std::vector<planned>& pla
   try {
     for (const planned& p : plan)
       if (p.what == page_step::map || p.what == page_step::bounce) {
-        machine_.need_peer(p.to, p.from);
+        if (p.from >= 0) machine_.need_peer(p.to, p.from);
         machine_.verbs().advise(const_cast<std::byte*>(p.pages.begin), p.pages.size(), memory_advice::accessed_by,
                                 {p.to});
       }
@@ -219,6 +278,22 @@ void migrator::sent(allocation& a, byte_range where, memory_location to) {
   });
 }
 
+void migrator::need_managed(allocation& a, const char* verb) {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  if (!r.is_managed)
+    throw invalid_argument(std::string(verb) + ": array '" + a.name.get() +
+                           "' is memory of the program that was adopted, and stays where it is: copy it to a "
+                           "ferry::unified_array to have its pages moved");
+}
+
+// Faults on discarded pages are slow: who uses them next has them prefetched.
+void migrator::forget(allocation& a, byte_range where) {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  r.pages.each(where, [](page_run& g) { g.where = nobody_knows; });
+}
+
 void migrator::advised(allocation& a, byte_range where, memory_advice what, memory_location place) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
@@ -253,6 +328,7 @@ void migrator::set_options(const migration_options& o) {
   if (o.page == 0) throw invalid_argument("set_migration: a page of 0 bytes");
   std::lock_guard lock(mutex_);
   options_ = o;
+  page_.store(o.page);
 }
 
 migration_options migrator::options() const {

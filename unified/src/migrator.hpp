@@ -33,8 +33,15 @@ class migrator final : public access_policy {
   void before_access(const coming_access& a) override;
   std::string explain(allocation& a) override;
 
+  // The CPU works on a range from now on, until the end of the scope of that number.
+  std::uint64_t begin_scope(allocation& a, byte_range where, bool writes, source_line at);
+  void end_scope(allocation& a, std::uint64_t scope) noexcept;
+
   // The program's own prefetches, discards and advice.
   void sent(allocation& a, byte_range where, memory_location to);
+  void forget(allocation& a, byte_range where);
+  // Throws invalid_argument if the bytes are memory of the program that stands in for a unified array.
+  void need_managed(allocation& a, const char* verb);
   void advised(allocation& a, byte_range where, memory_advice what, memory_location place);
   // What the ledger says of a range.
   std::vector<page_run> runs(allocation& a, byte_range where);
@@ -56,7 +63,8 @@ class migrator final : public access_policy {
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
   timeline& stream_to_cpu(int device, bool serves = false);
-  void stop_arrival(record& r, const coming_access& a);
+  static void refuse_conflict(const record& r, const coming_access& a);
+  void stop_arrival(record& r);
   bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(const allocation& a);
@@ -65,6 +73,8 @@ class migrator final : public access_policy {
   std::atomic<migration> mode_;
   mutable std::mutex mutex_;  // options_, records_, to_cpu_, entries_
   migration_options options_;
+  std::atomic<std::size_t> page_{migration_options{}.page};
+  std::atomic<std::uint64_t> scopes_{0};
   std::atomic<int> failures_{0};
   std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
   std::unordered_map<const allocation*, std::unique_ptr<record>> records_;  // one a node, for good
@@ -76,16 +86,31 @@ class migrator final : public access_policy {
 struct migrator::record {
   spin_lock lock;
   std::uint64_t generation = ~std::uint64_t{0};
+  bool is_managed = true;  // borrowed memory may be the program's own, which nobody moves
   std::optional<migration> mode;
   page_ledger pages;
   std::vector<cpu_touch> touches;
   std::shared_ptr<arrival> arriving;  // on the way to the CPU, or come
+  struct host_scope {
+    std::uint64_t number;
+    byte_range where;
+    bool writes;
+    source_line at;
+  };
+  std::vector<host_scope> scopes;  // what the CPU works on now
 
-  // The usual case: all pages are there, and have been for long. Nothing would change.
-  bool is_settled_at(int place, byte_range where) const {
-    if (pages.runs().size() != 1) return false;
-    const page_run& g = pages.runs().front();
-    return g.where == place && g.user == place && g.streak == longest_streak && g.range().covers(where);
+  // The usual case: all pages are there, and have been for long, but for parts of pages that are mapped. Nothing would
+  // change.
+  bool is_settled_at(int place, byte_range where, std::size_t page) const {
+    for (const page_run& g : pages.runs()) {
+      if (!g.range().overlaps(where)) continue;
+      if (g.by_elements) return false;
+      if (g.where == place && g.user == place && g.streak == longest_streak) continue;
+      const auto part = std::min(g.end, where.end) - std::max(g.begin, where.begin);
+      if (place < 0 || g.where < 0 || !(g.mapped >> (place & 63) & 1) || static_cast<std::size_t>(part) >= page)
+        return false;
+    }
+    return true;
   }
 };
 

@@ -65,6 +65,8 @@ page_step step_between_devices(const page_run& g, const coming_access& a, const 
 page_step device_step(const page_run& g, const coming_access& a, const surroundings& s, const part& p, bool large) {
   if (g.where >= 0) return step_between_devices(g, a, s, p, large);
   if (!large || !p.mostly() || !s.may_move) return page_step::fault;
+  if (g.where == on_the_cpu && s.is_held_by_cpu(p.pages))
+    return (g.mapped & bit(a.place.device)) ? page_step::remote : page_step::map;
   return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;
 }
 
@@ -116,13 +118,17 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
   const bool large = a.where.size() >= s.options.smallest_to_device;
   each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
     pages.each(p.pages, [&](page_run& g) {
+      if (g.by_elements) {
+        g.by_elements = false;
+        if (s.many_on_cpu(g.range())) g.where = nobody_knows;
+      }
       const bool was_mine = g.where == d;
       if (!was_mine && !g.is_advised()) {
         const page_step what = device_step(g, a, s, p, large);
         const int from = g.where;
         const bool back = arrive(g, d, what, large && p.mostly());
         const byte_range used = common(p.used, g.range());
-        if (used.begin < used.end) add(plan, {what, g.range(), used, from, d, back});
+        if (used.begin < used.end && what != page_step::remote) add(plan, {what, g.range(), used, from, d, back});
       }
       if (large) used_by(g, d);
     });
@@ -130,12 +136,13 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
 }
 
 void plan_host_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
-  if (a.reach == host_reach::elements) {  // which ones, nobody knows: reads are few, as a rule, and writes may be many
-    byte_range where = a.where;
-    if (a.mode == access_mode::in) where = {a.first, a.first + 1};
-    each_part(where, pages.all(), s.options.page, [&](const part& p) {
+  if (a.reach == host_reach::elements) {  // the page of the first one is known; the others are asked for later
+    each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
+      pages.each(p.pages, [&](page_run& g) { g.by_elements = g.where >= 0 && !g.is_advised(); });
+    });
+    each_part({a.first, a.first + 1}, pages.all(), s.options.page, [&](const part& p) {
       pages.each(p.pages, [&](page_run& g) {
-        if (g.where != on_the_cpu && !g.is_advised()) g.where = nobody_knows;
+        if (g.where != on_the_cpu && !g.is_advised()) g.where = nobody_knows, g.by_elements = false;
       });
     });
     return;
@@ -143,6 +150,7 @@ void plan_host_access(page_ledger& pages, const coming_access& a, const surround
   const bool large = a.where.size() >= s.options.smallest_to_cpu;
   each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
     pages.each(p.pages, [&](page_run& g) {
+      g.by_elements = false;
       if (g.where != on_the_cpu && !g.is_advised()) {
         const bool is_read = g.where >= 0 && a.mode == access_mode::in && s.is_read_by(p.used, g.where);
         const bool moves = s.may_move && large && p.mostly() && !is_read && !g.left_alone;

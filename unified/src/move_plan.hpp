@@ -33,6 +33,10 @@ struct surroundings {
   std::function<bool(int device, int owner)> can_reach;
   // Whether a device (any but `device`, or just the one given) still reads the range.
   std::function<bool(byte_range, int owner)> is_read_by;
+  // Whether a sample of the pages says that the CPU has taken many of them.
+  std::function<bool(byte_range)> many_on_cpu;
+  // Whether the CPU works on a part of the range now.
+  std::function<bool(byte_range)> is_held_by_cpu;
 };
 
 // Enters the access in the ledger and appends to `plan` what is to be done, in the order of addresses.

@@ -20,6 +20,7 @@ struct page_run {
   int flips = 0;
   std::uint64_t mapped = 0;                      // bit d: device d reaches it where it is
   bool left_alone = false;                       // it bounced
+  bool by_elements = false;                      // the CPU has touched elements of it since, few or many
   bool has_a_place = false, duplicated = false;  // by advice of the program, which knows better
   bool is_advised() const { return has_a_place || duplicated; }
 
@@ -27,8 +28,8 @@ struct page_run {
   byte_range range() const { return {begin, end}; }
   bool same_state(const page_run& o) const {
     return where == o.where && user == o.user && streak == o.streak && before == o.before && flips == o.flips &&
-           mapped == o.mapped && left_alone == o.left_alone && has_a_place == o.has_a_place &&
-           duplicated == o.duplicated;
+           mapped == o.mapped && left_alone == o.left_alone && by_elements == o.by_elements &&
+           has_a_place == o.has_a_place && duplicated == o.duplicated;
   }
 };
 

@@ -3,6 +3,7 @@
 #include "ferry/core.hpp"
 #include "ferry/unified/automatic.hpp"
 #include "ferry/unified/batches.hpp"
+#include "ferry/unified/host_guard.hpp"
 #include "ferry/unified/migration.hpp"
 #include "ferry/unified/report.hpp"
 #include "ferry/unified/residency.hpp"

@@ -116,6 +116,7 @@ struct access {
   byte_range where;
   bool write = false;
   bool whole = false;  // every byte is written and none read
+  source_line at = {};
 };
 
 }  // namespace ferry

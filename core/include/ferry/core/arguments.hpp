@@ -16,6 +16,7 @@ struct array_argument {
   byte_range bytes;
   access_mode mode;
   bool contiguous;
+  source_line at = {};  // where in(), out() or inout() was written
 };
 
 namespace detail {
@@ -31,38 +32,38 @@ array_label label_of(const array_view<T, Rank, Kind>& v) {
 }
 
 template <class To, class T, std::size_t Rank, memory_kind Kind>
-array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode) {
+array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode, source_line at) {
   To* data = const_cast<To*>(v.unsynchronized_data());
-  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode,
-          v.is_contiguous()};
+  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode, v.is_contiguous(),
+          at};
 }
 
 }  // namespace detail
 
 // Read only.
 template <class T, std::size_t Rank, memory_kind Kind>
-auto in(const array_view<T, Rank, Kind>& v) {
-  return detail::make_argument<const T>(v, access_mode::in);
+auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
+  return detail::make_argument<const T>(v, access_mode::in, at);
 }
 // Read and written.
 template <class T, std::size_t Rank, memory_kind Kind>
-auto inout(array_view<T, Rank, Kind>& v) {
+auto inout(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
-  return detail::make_argument<T>(v, access_mode::inout);
+  return detail::make_argument<T>(v, access_mode::inout, at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-auto inout(array_view<T, Rank, Kind>&& v) {
-  return inout(v);
+auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
+  return inout(v, at);
 }
 // Written, every element, and not read: old contents are gone when the work is submitted.
 template <class T, std::size_t Rank, memory_kind Kind>
-auto out(array_view<T, Rank, Kind>& v) {
+auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
-  return detail::make_argument<T>(v, access_mode::out);
+  return detail::make_argument<T>(v, access_mode::out, at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-auto out(array_view<T, Rank, Kind>&& v) {
-  return out(v);
+auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
+  return out(v, at);
 }
 
 namespace detail {
@@ -77,9 +78,9 @@ decltype(auto) as_argument(A&& a) {
     return a.as_kernel_argument();
   } else if constexpr (array_like<X>) {
     if constexpr (std::is_const_v<std::remove_reference_t<A>> || std::is_const_v<typename X::element_type>)
-      return in(a);
+      return in(a, source_line{});
     else
-      return inout(a);
+      return inout(a, source_line{});
   } else {
     static_assert(std::is_trivially_copyable_v<X>,
                   "a kernel argument that is not an array must be trivially copyable: it is copied to the device");
@@ -90,7 +91,7 @@ decltype(auto) as_argument(A&& a) {
 template <class A>
 void add_use(auto& list, const A& a) {
   if constexpr (is_array_argument<A>)
-    list.add(*a.owner, a.bytes, a.mode != access_mode::in, a.mode == access_mode::out && a.contiguous);
+    list.add(*a.owner, a.bytes, a.mode != access_mode::in, a.mode == access_mode::out && a.contiguous, a.at);
 }
 
 template <class A>

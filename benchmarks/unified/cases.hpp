@@ -1,0 +1,62 @@
+// What is done to unified arrays: by the CPU and by kernels, with no hints, with hints by hand, by faults alone.
+#pragma once
+#include <ferry/ferry.hpp>
+#include <memory>
+
+#include "../support/rounds.hpp"
+
+namespace benchmarks {
+
+namespace fr = ferry;
+
+struct grow {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] = x[i] * 1.0001f + 1; }
+};
+struct smooth {  // v from u, with its neighbours
+  std::size_t last;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, float* v, const float* u) const {
+    v[i] = 0.25f * (u[i] + 2 * u[i + 1] + u[i + 2]);
+  }
+};
+
+inline void on_gpu(fr::unified_array<float>& u) {
+  fr::parallel_for(fr::default_stream(u.device()), u.size(), grow{}, fr::inout(u));
+}
+inline void wait_for_gpu(const fr::unified_array<float>& u) { fr::default_stream(u.device()).synchronize(); }
+inline void by_cpu(fr::unified_array<float>& u) {
+  for (float& x : u) x = x * 1.0001f + 1;
+}
+
+// How pages go to and fro.
+enum class hints { automatic, by_hand, none };
+
+// A CPU phase and a GPU phase; what the GPU leaves is there when it returns.
+inline void in_turn(fr::unified_array<float>& u, hints how) {
+  const fr::migration_scope scope(how == hints::automatic ? fr::migration::automatic : fr::migration::explicitly);
+  if (how == hints::by_hand) {
+    fr::prefetch(u, fr::host);
+    wait_for_gpu(u);
+  }
+  by_cpu(u);
+  if (how == hints::by_hand) fr::prefetch(u, u.device());
+  on_gpu(u);
+  wait_for_gpu(u);
+}
+
+// Seconds that the two phases take with all pages in place.
+inline double compute_seconds(fr::unified_array<float>& u) {
+  const fr::migration_scope scope(fr::migration::explicitly);
+  fr::prefetch(u, fr::host);
+  wait_for_gpu(u);
+  by_cpu(u);
+  by_cpu(u);
+  std::vector<double> cpu, gpu;
+  for (int i = 0; i < 5; ++i) cpu.push_back(on_cpu([&] { by_cpu(u); })(1));
+  fr::prefetch(u, u.device());
+  on_gpu(u);
+  wait_for_gpu(u);
+  for (int i = 0; i < 5; ++i) gpu.push_back(on_cpu([&] { on_gpu(u), wait_for_gpu(u); })(1));
+  return median(cpu) + median(gpu);
+}
+
+}  // namespace benchmarks

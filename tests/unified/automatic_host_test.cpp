@@ -1,0 +1,224 @@
+// Automatic migration without kernels: configuration, the rules of moving as such, what explain says.
+#include <cstdlib>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/unified.hpp>
+
+#include "move_plan.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t page = 64;
+
+// A ledger over 10 pages and a bit, and accesses to it as a machine whose devices reach each other would plan them.
+struct board {
+  alignas(64) std::byte bytes[10 * page + 32]{};
+  fr::allocation what;
+  fr::page_ledger pages;
+  fr::surroundings around;
+  std::vector<fr::planned> plan;
+  int reader = -5;  // this device still reads
+  bool held = false;
+
+  board() {
+    what.begin = bytes;
+    what.bytes = sizeof bytes;
+    pages.reset(what.range());
+    around.options.page = page;
+    around.options.smallest_to_device = around.options.smallest_to_cpu = page;
+    around.can_reach = [](int, int) { return true; };
+    around.is_read_by = [this](fr::byte_range, int owner) { return owner == reader; };
+    around.is_held_by_cpu = [this](fr::byte_range) { return held; };
+  }
+  fr::coming_access access(std::size_t lo, std::size_t hi, int place, fr::access_mode mode) {
+    return {what, {bytes + lo, bytes + hi}, {place}, mode, nullptr, fr::host_reach::range, bytes + lo, {}};
+  }
+  std::vector<fr::planned> device(int d, std::size_t lo, std::size_t hi, fr::access_mode mode) {
+    plan.clear();
+    plan_device_access(pages, access(lo, hi, d, mode), around, plan);
+    return plan;
+  }
+  std::vector<fr::planned> cpu(std::size_t lo, std::size_t hi, fr::access_mode mode) {
+    plan.clear();
+    plan_host_access(pages, access(lo, hi, -1, mode), around, plan);
+    return plan;
+  }
+  int where(std::size_t at) {
+    int result = -9;
+    pages.each({bytes + at, bytes + at + 1}, [&](fr::page_run& g) { result = g.where; });
+    return result;
+  }
+};
+
+constexpr auto in = fr::access_mode::in, out = fr::access_mode::out, inout = fr::access_mode::inout;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(automatic_host)
+
+BOOST_AUTO_TEST_CASE(edges) {
+  board b;
+  auto plan = b.device(0, 10, 3 * page + 40, inout);  // most of the first page, most of the last
+  BOOST_REQUIRE(plan.size() == 1U);
+  BOOST_TEST((plan[0].pages.begin == b.bytes && plan[0].pages.end == b.bytes + 4 * page));
+  BOOST_TEST((plan[0].used.begin == b.bytes + 10 && plan[0].used.end == b.bytes + 3 * page + 40));
+  plan = b.device(1, 4 * page + 50, 6 * page + 10, inout);  // little of the first and of the last: they stay
+  BOOST_TEST(b.where(5 * page) == 1);
+  BOOST_TEST(b.where(4 * page) == fr::nobody_knows);
+  BOOST_TEST(b.where(6 * page) == fr::nobody_knows);
+  // What another device has is not torn apart for an edge.
+  (void)b.device(1, 3 * page + 10, 6 * page, inout);
+  BOOST_TEST(b.where(3 * page) == 0);
+  BOOST_TEST(b.where(4 * page) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(contents_travel_only_where_they_count) {
+  board b;
+  (void)b.cpu(0, sizeof b.bytes, inout);
+  auto plan = b.device(0, 0, 2 * page + 40, out);
+  BOOST_REQUIRE(plan.size() == 2U);
+  BOOST_TEST((plan[0].what == fr::page_step::drop && plan[0].pages.size() == 2 * page));
+  BOOST_TEST((plan[1].what == fr::page_step::move && plan[1].pages.size() == page));
+  BOOST_TEST(b.device(0, 0, 2 * page, inout).empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_an_array_is_not_that_of_its_block) {
+  board b;
+  (void)b.cpu(0, sizeof b.bytes, inout);
+  const auto plan = b.device(0, 9 * page, 10 * page + 20, out);  // 12 bytes short of the block
+  for (const fr::planned& p : plan)
+    if (p.what == fr::page_step::drop) BOOST_TEST((p.pages.end <= b.bytes + 10 * page + 20));
+}
+
+BOOST_AUTO_TEST_CASE(writers_take_and_readers_map) {
+  board b;
+  (void)b.device(0, 0, 4 * page, out);
+  auto plan = b.device(1, 0, 2 * page, in);
+  BOOST_REQUIRE(plan.size() == 1U);
+  BOOST_TEST((plan[0].what == fr::page_step::map && b.where(0) == 0));
+  BOOST_TEST(b.device(1, 0, 2 * page, in).empty());
+  plan = b.device(1, 0, 2 * page, inout);
+  BOOST_TEST((plan[0].what == fr::page_step::move && b.where(0) == 1 && b.where(2 * page) == 0));
+}
+
+BOOST_AUTO_TEST_CASE(nobody_takes_what_is_being_read) {
+  board b;
+  (void)b.device(0, 0, 4 * page, out);
+  b.reader = 0;
+  for (int i = 0; i < 6; ++i) (void)b.device(1, 0, 4 * page, in);
+  BOOST_TEST(b.where(0) == 0);
+  BOOST_TEST((b.cpu(0, 4 * page, in)[0].what == fr::page_step::fault));
+  b.around.can_reach = [](int, int) { return false; };
+  board c;
+  (void)c.device(0, 0, 4 * page, out);
+  c.reader = 0;
+  c.around.can_reach = [](int, int) { return false; };
+  BOOST_TEST((c.device(1, 0, 4 * page, in)[0].what == fr::page_step::fault));
+}
+
+BOOST_AUTO_TEST_CASE(pages_stay_with_a_loop_of_the_cpu) {
+  board b;
+  (void)b.cpu(0, 4 * page, inout);
+  b.held = true;
+  BOOST_TEST((b.device(0, 0, 4 * page, in)[0].what == fr::page_step::map));
+  BOOST_TEST(b.where(0) == fr::on_the_cpu);
+  BOOST_TEST(b.device(0, 0, 4 * page, in).empty());
+  b.held = false;
+  BOOST_TEST((b.device(0, 0, 4 * page, in)[0].what == fr::page_step::move));
+}
+
+BOOST_AUTO_TEST_CASE(what_bounces) {
+  board b;
+  int moves = 0, bounces = 0;
+  for (int i = 0; i < 20; ++i)
+    for (const fr::planned& p : b.device(i % 2, 0, 4 * page, inout)) {
+      moves += p.what == fr::page_step::move;
+      bounces += p.what == fr::page_step::bounce;
+    }
+  BOOST_TEST((moves == 4 && bounces == 1));
+  // The CPU and one device in turn is no bounce.
+  board c;
+  moves = bounces = 0;
+  for (int i = 0; i < 20; ++i) {
+    for (const fr::planned& p : c.device(0, 0, 4 * page, inout)) moves += p.what == fr::page_step::move;
+    for (const fr::planned& p : c.cpu(0, 4 * page, inout)) moves += p.what == fr::page_step::move;
+  }
+  BOOST_TEST(moves == 40);
+}
+
+// The page of the first element is uncertain; the others are where they were, unless a sample says otherwise.
+BOOST_AUTO_TEST_CASE(elements) {
+  for (const auto mode : {in, inout}) {
+    board b;
+    bool many = false;
+    b.around.many_on_cpu = [&](fr::byte_range) { return many; };
+    (void)b.device(0, 0, sizeof b.bytes, out);
+    auto a = b.access(0, sizeof b.bytes, -1, mode);
+    a.reach = fr::host_reach::elements;
+    a.first = b.bytes + 3 * page + 5;
+    plan_host_access(b.pages, a, b.around, b.plan);
+    BOOST_TEST((b.where(3 * page) == fr::nobody_knows && b.where(2 * page) == 0 && b.where(4 * page) == 0));
+    const auto few = b.device(0, 0, sizeof b.bytes, inout);
+    BOOST_REQUIRE(few.size() == 1U);
+    BOOST_TEST(few[0].pages.size() == page);
+    plan_host_access(b.pages, a, b.around, b.plan);
+    many = true;
+    BOOST_TEST(b.device(0, 0, sizeof b.bytes, inout)[0].pages.size() == sizeof b.bytes);
+    BOOST_TEST(b.device(0, 0, sizeof b.bytes, inout).empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(environment) {
+  ::setenv("FERRY_MIGRATION", "sometimes", 1);
+  try {
+    fr::simulation sim;
+    BOOST_ERROR("accepted");
+  } catch (const fr::parse_error& e) {
+    BOOST_TEST(std::string(e.what()).find("'sometimes'") != std::string::npos);
+    BOOST_TEST(std::string(e.what()).find("automatic and explicit") != std::string::npos);
+  }
+  ::setenv("FERRY_MIGRATION", "explicit", 1);
+  {
+    fr::simulation sim;
+    fr::unified_array<char> a({8 << 20}, 'x');
+    BOOST_TEST(std::as_const(a)[5] == 'x');
+    for (const fr::migration_entry& e : fr::report_migration().entries) BOOST_TEST(e.prefetches == 0U);
+  }
+  ::unsetenv("FERRY_MIGRATION");
+}
+
+BOOST_AUTO_TEST_CASE(explain_names_lines_and_places) {
+  fr::simulation sim("devices=2");
+  fr::unified_array<float> u({1 << 20}, 0.f, fr::devices()[1]);
+  u.name("field");
+  const int line = __LINE__ + 1;
+  for (float& x : u) x = 2;
+  u[5] = 1;
+  const std::string text = fr::explain(u);
+  BOOST_TEST(text.find("written by the CPU in automatic_host_test.cpp:" + std::to_string(line)) != std::string::npos,
+             text);
+  BOOST_TEST(text.find("believed on the CPU") != std::string::npos, text);
+  const auto report = fr::report_migration();
+  BOOST_REQUIRE(!report.entries.empty());
+  BOOST_TEST(report.table().find("automatic_host_test.cpp:" + std::to_string(line)) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(phases_and_reset) {
+  fr::simulation sim("devices=2");
+  fr::unified_array<float> u({1 << 20}, 0.f);
+  u.name("v");
+  {
+    fr::migration_phase phase("assembly");
+    for (float& x : u) x = 2;
+  }
+  bool found = false;
+  for (const fr::migration_entry& e : fr::report_migration().entries) found |= e.array == "v" && e.phase == "assembly";
+  BOOST_TEST(found);
+  fr::reset_migration_report();
+  BOOST_TEST(fr::report_migration().entries.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

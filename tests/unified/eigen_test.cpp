@@ -1,0 +1,63 @@
+// as_eigen: vectors, rows, columns, strided views; in expressions; what is refused. Eigen is an opt-in.
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/eigen.hpp>
+#include <ferry/ferry.hpp>
+
+#if __has_include(<Eigen/Core>)
+
+namespace fr = ferry;
+
+BOOST_AUTO_TEST_SUITE(eigen)
+
+BOOST_AUTO_TEST_CASE(vectors) {
+  fr::simulation sim("devices=2;schedule=random:3");
+  fr::unified_array<double> u({10}, 2.0), v({10}, 1.0);  // fills are pending
+  const auto& read = u;
+  fr::as_eigen(v) += 3 * fr::as_eigen(read);
+  BOOST_TEST((v[0] == 7 && v[9] == 7));
+  BOOST_TEST(fr::as_eigen(read).dot(fr::as_eigen(v)) == 10 * 14.0);
+  fr::as_eigen_strided(v.slice({0, 10, 3})).setZero();
+  BOOST_TEST((v[0] == 0 && v[1] == 7 && v[3] == 0 && v[9] == 0));
+  BOOST_CHECK_THROW(fr::as_eigen(v.slice({0, 10, 3})), fr::invalid_argument);
+  BOOST_CHECK_THROW(fr::as_eigen_strided(v.slice({0, 10, -1})), fr::invalid_argument);
+}
+
+BOOST_AUTO_TEST_CASE(matrices) {
+  fr::simulation sim("devices=2;schedule=random:4");
+  fr::unified_array<float, 2> a({3, 4});
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 4; ++j) a(i, j) = static_cast<float>(10 * i + j);
+  auto m = fr::as_eigen(a);
+  BOOST_TEST((m.rows() == 3 && m.cols() == 4 && m(2, 1) == 21));
+  const auto t = fr::as_eigen_columns(a.transpose());  // columns of the transpose are rows of a
+  BOOST_TEST((t.rows() == 4 && t(1, 2) == 21));
+  const Eigen::MatrixXf product = m * t;
+  BOOST_TEST(product(0, 0) == 0 * 0 + 1 * 1 + 2 * 2 + 3 * 3);
+  const auto inner = a.slice({{0, 3, 2}, {1, 3}});
+  BOOST_TEST((fr::as_eigen(inner).rows() == 2 && fr::as_eigen(inner)(1, 1) == 22));
+  fr::as_eigen_strided(a.slice({{0, 3}, {0, 4, 2}})).setConstant(-1);
+  BOOST_TEST((a(2, 0) == -1 && a(2, 1) == 21 && a(2, 2) == -1));
+  BOOST_CHECK_THROW(fr::as_eigen(a.slice({{0, 3}, {0, 4, 2}})), fr::invalid_argument);
+  BOOST_CHECK_THROW(fr::as_eigen(a.transpose()), fr::invalid_argument);
+  BOOST_CHECK_THROW(fr::as_eigen_columns(a), fr::invalid_argument);
+  static_assert(!std::is_assignable_v<decltype(fr::as_eigen(std::as_const(a))(0, 0)), float>);
+}
+
+// Reading through a const array waits for writers only: a reader that is still pending may stay so.
+BOOST_AUTO_TEST_CASE(const_waits_for_writers_only) {
+  fr::simulation sim("devices=2;schedule=random:5");
+  fr::unified_array<int> u({100}, 4);
+  (void)std::as_const(u)[0];
+  fr::unified_array<int> to({100});
+  fr::stream s;
+  fr::copy(s, std::as_const(u), to);
+  const auto before = s.line().last();
+  const bool was_pending = !s.is_done();
+  BOOST_TEST(fr::as_eigen(std::as_const(u)).sum() == 400);
+  BOOST_TEST((!was_pending || before == s.line().last()));
+  BOOST_TEST(std::as_const(to)[99] == 4);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+#endif

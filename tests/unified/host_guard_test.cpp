@@ -1,0 +1,95 @@
+// host_guard: waits, writes, and the error that names two lines.
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/unified.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+std::string failure_of(auto call) {
+  try {
+    call();
+  } catch (const fr::invalid_argument& e) {
+    return e.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(host_guards)
+
+BOOST_AUTO_TEST_CASE(waits_and_writes) {
+  for (int seed = 0; seed < 10; ++seed) {
+    fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));
+    fr::unified_array<int, 2> u({20, 30}, 3);
+    {
+      fr::host_guard g(fr::inout(u));
+      BOOST_TEST((g(19, 29) == 3 && g.size() == 600U && g.extent(1) == 30U));
+      for (int& x : g.span()) ++x;
+    }
+    fr::fill(u.slice({0, 1}), 7);
+    fr::host_guard g(fr::in(u));
+    BOOST_TEST((g(0, 5) == 7 && g(1, 5) == 4));
+    static_assert(std::is_const_v<std::remove_reference_t<decltype(g(0, 0))>>);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_conflict_names_both_lines) {
+  fr::simulation sim("devices=2");
+  fr::unified_array<float> u({1000}, 0.f), v({1000}, 0.f);
+  u.name("pressure");
+  fr::stream s;
+  const auto write = [&] {
+    fr::submit(
+        s, [](fr::native_stream, float*) {}, fr::inout(u));
+  };
+  const auto read = [&] {
+    fr::submit(
+        s, [](fr::native_stream, const float*) {}, fr::in(u));
+  };
+  {
+    const int line = __LINE__ + 1;
+    fr::host_guard g(fr::in(u));
+    const std::string text = failure_of(write);
+    BOOST_TEST(text.find("'pressure'") != std::string::npos, text);
+    BOOST_TEST(text.find("host_guard_test.cpp:" + std::to_string(line)) != std::string::npos, text);
+    BOOST_TEST(text.find("host_guard_test.cpp:" + std::to_string(line - 9)) != std::string::npos, text);
+    BOOST_TEST(text.find("writes it") != std::string::npos, text);
+    BOOST_TEST(failure_of(read).empty(), "both only read");
+    BOOST_TEST(failure_of([&] { fr::fill(s, v, 1.f); }).empty(), "another array");
+  }
+  {
+    fr::host_guard g(fr::inout(u.slice({0, 500})));
+    BOOST_TEST(!failure_of(read).empty());
+    BOOST_TEST(failure_of([&] { fr::fill(s, u.slice({500, 1000}), 1.f); }).empty(), "another part");
+    BOOST_TEST(!failure_of([&] { fr::fill(s, u, 1.f); }).empty());
+  }
+  BOOST_TEST(failure_of(write).empty());
+  {
+    fr::host_guard g(fr::inout(u));
+    u.free();
+  }
+  fr::unified_array<float> w({1000}, 1.f);  // the same bytes, and nobody's guard
+  BOOST_TEST(std::as_const(w)[0] == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_refused) {
+  fr::simulation sim("devices=2");
+  fr::device_array<int> d({10}, 1);
+  BOOST_TEST(failure_of([&] { fr::host_guard g(fr::in(d)); }).find("device memory") != std::string::npos);
+  fr::unified_array<int, 2> u({10, 10}, 1);
+  fr::host_guard g(fr::inout(u.slice({{0, 10}, {0, 5}})));
+  BOOST_CHECK_THROW((void)g.begin(), fr::invalid_argument);
+  BOOST_TEST(g(9, 4) == 1);
+  fr::host_array<int> h({10}, 2);
+  fr::host_guard pinned(fr::inout(h));
+  pinned[3] = 4;
+  BOOST_TEST(h[3] == 4);
+  fr::unified_array<int> none({0});
+  fr::host_guard nothing(fr::inout(none));
+  BOOST_TEST(nothing.size() == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,57 @@
+// What the cases of unified memory share: a simulated machine where devices are simulated, functors, where pages are.
+#pragma once
+#include <boost/test/unit_test.hpp>
+#include <ferry/ferry.hpp>
+#include <numeric>
+#include <optional>
+#include <string>
+
+#include "sim/sim_backend.hpp"
+
+namespace shared {
+
+namespace fr = ferry;
+inline constexpr std::size_t page = std::size_t{2} << 20;
+
+struct needs_devices {
+  std::size_t count;
+  boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
+    boost::test_tools::assertion_result ok(fr::devices().size() >= count);
+    ok.message() << "needs " << count << " devices, found " << fr::devices().size();
+    return ok;
+  }
+};
+
+// Simulated devices get a machine of their own; CUDA devices are those of the process, with a report that starts anew.
+class place {
+ public:
+  explicit place(const std::string& options = "devices=3;memory=256MiB") {
+    if (fr::machine::current().is_simulated()) sim_.emplace(options);
+    fr::reset_migration_report();
+  }
+  bool is_simulated() const { return sim_.has_value(); }
+  // Bytes that moved so far on simulated devices; zero on others.
+  fr::sim::traffic moved() const {
+    if (!sim_) return {};
+    return dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs()).moved();
+  }
+
+ private:
+  std::optional<fr::simulation> sim_;
+};
+
+inline fr::device dev(std::size_t i) { return fr::devices()[i]; }
+
+// Where the driver says that the first bytes are: the simulator knows, CUDA tells where they were prefetched to.
+template <class A>
+std::optional<fr::memory_location> driver_place(const A& a, std::size_t bytes) {
+  return fr::machine::current().verbs().prefetched_to(a.unsynchronized_data(), bytes);
+}
+
+inline const fr::migration_entry* entry(const fr::migration_report& r, const std::string& array) {
+  for (const fr::migration_entry& e : r.entries)
+    if (e.array == array) return &e;
+  return nullptr;
+}
+
+}  // namespace shared

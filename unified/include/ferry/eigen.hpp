@@ -1,0 +1,139 @@
+// Arrays as Eigen matrices and vectors: no copies, usable in expressions. Opt-in: needs Eigen 3.3 or later, which ferry
+// itself does not.
+#pragma once
+#include "ferry/core/host.hpp"
+
+#if __has_include(<Eigen/Core>)
+#include <Eigen/Core>
+
+namespace ferry {
+
+namespace detail {
+
+template <class T, int Order>
+using eigen_matrix =
+    std::conditional_t<std::is_const_v<T>,
+                       const Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic, Order>,
+                       Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>>;
+template <class T>
+using eigen_vector =
+    std::conditional_t<std::is_const_v<T>, const Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, 1>,
+                       Eigen::Matrix<T, Eigen::Dynamic, 1>>;
+template <class T>
+using eigen_rows = Eigen::Map<eigen_matrix<T, Eigen::RowMajor>, Eigen::Unaligned, Eigen::OuterStride<>>;
+template <class T>
+using eigen_columns = Eigen::Map<eigen_matrix<T, Eigen::ColMajor>, Eigen::Unaligned, Eigen::OuterStride<>>;
+template <class T>
+using eigen_strided =
+    Eigen::Map<eigen_matrix<T, Eigen::RowMajor>, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+
+inline void need_stride(bool ok, const char* what) {
+  if (!ok) throw invalid_argument(what);
+}
+inline Eigen::Index index_of(std::size_t n) { return static_cast<Eigen::Index>(n); }
+
+template <class T, std::size_t Rank, memory_kind Kind>
+void need_forward(const array_view<T, Rank, Kind>& v) {
+  for (std::size_t d = 0; d != Rank; ++d)
+    need_stride(v.strides()[d] >= 0 || v.extent(d) < 2,
+                "as_eigen of a view that runs backwards: Eigen has no negative strides");
+}
+
+template <class To, class T, memory_kind Kind>
+Eigen::Map<eigen_vector<To>> map_vector(const array_view<T, 1, Kind>& v, source_line at) {
+  need_stride(v.is_contiguous(), "as_eigen of a strided vector: use as_eigen_strided");
+  v.wait_for_host(!std::is_const_v<To>, at);
+  return {v.unsynchronized_data(), index_of(v.size())};
+}
+template <class To, class T, memory_kind Kind>
+eigen_rows<To> map_rows(const array_view<T, 2, Kind>& v, source_line at) {
+  need_forward(v);
+  need_stride(
+      v.strides()[1] == 1 || v.extent(1) < 2,
+      "as_eigen needs rows of neighbouring elements: use as_eigen_columns where columns are, else as_eigen_strided");
+  v.wait_for_host(!std::is_const_v<To>, at);
+  return {v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)), Eigen::OuterStride<>(v.strides()[0])};
+}
+template <class To, class T, memory_kind Kind>
+eigen_columns<To> map_columns(const array_view<T, 2, Kind>& v, source_line at) {
+  need_forward(v);
+  need_stride(v.strides()[0] == 1 || v.extent(0) < 2,
+              "as_eigen_columns needs columns of neighbouring elements, as those of a transpose(): use as_eigen");
+  v.wait_for_host(!std::is_const_v<To>, at);
+  return {v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)), Eigen::OuterStride<>(v.strides()[1])};
+}
+template <class To, class T, memory_kind Kind>
+eigen_strided<To> map_strided(const array_view<T, 2, Kind>& v, source_line at) {
+  need_forward(v);
+  v.wait_for_host(!std::is_const_v<To>, at);
+  return {v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),
+          Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(v.strides()[0], v.strides()[1])};
+}
+
+}  // namespace detail
+
+// A map of a unified or pinned array for the CPU: of rank 1 a vector, of rank 2 a row-major matrix. Blocks until the device
+// work that conflicts is over (writers only, if the array is const); good until the next submission that conflicts. Throws
+// invalid_argument where elements of a row are not neighbours.
+template <class T, memory_kind Kind>
+auto as_eigen(array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_vector<T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen(const array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_vector<const T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen(array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_rows<T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen(const array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_rows<const T>(v, at);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+auto as_eigen(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
+  return as_eigen(v, at);
+}
+
+// A column-major matrix: of a view whose columns are neighbours in memory, such as a transpose().
+template <class T, memory_kind Kind>
+auto as_eigen_columns(array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_columns<T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen_columns(const array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_columns<const T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen_columns(array_view<T, 2, Kind>&& v, source_line at = source_line::here()) {
+  return as_eigen_columns(v, at);
+}
+
+// Any forward strides; Eigen does not vectorise over them.
+template <class T, memory_kind Kind>
+auto as_eigen_strided(array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_strided<T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen_strided(const array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_strided<const T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen_strided(array_view<T, 2, Kind>&& v, source_line at = source_line::here()) {
+  return as_eigen_strided(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen_strided(array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
+  detail::need_forward(v);
+  v.wait_for_host(!std::is_const_v<T>, at);
+  return Eigen::Map<detail::eigen_vector<T>, Eigen::Unaligned, Eigen::InnerStride<>>(
+      v.unsynchronized_data(), detail::index_of(v.size()), Eigen::InnerStride<>(v.strides()[0]));
+}
+template <class T, memory_kind Kind>
+auto as_eigen_strided(array_view<T, 1, Kind>&& v, source_line at = source_line::here()) {
+  return as_eigen_strided(v, at);
+}
+
+}  // namespace ferry
+#endif
