@@ -10,9 +10,10 @@ const std::byte* page_at(const std::byte* p, std::size_t page) {
 // A part of an access: pages (cut to the allocation), and what of them is used.
 struct part {
   byte_range pages, used;
+  bool is_last = false;  // of the allocation
   bool all() const { return pages.size() == used.size(); }
   // But for what a pool adds to the size of an array.
-  bool whole() const { return pages.size() - used.size() < 512; }
+  bool whole() const { return all() || (is_last && pages.begin == used.begin && pages.size() - used.size() < 512); }
   bool mostly() const { return 2 * used.size() >= pages.size(); }
 };
 
@@ -24,13 +25,13 @@ void each_part(byte_range where, byte_range all, std::size_t page, F f) {
     const std::byte* first = std::max(page_at(at, page), all.begin);
     const std::byte* last_edge = where.end == all.end ? all.end : page_at(where.end, page);
     if (first == at && last_edge > at) {
-      f(part{{at, last_edge}, {at, last_edge}});
+      f(part{{at, last_edge}, {at, last_edge}, last_edge == all.end});
       at = last_edge;
       continue;
     }
     const std::byte* end = std::min(page_at(at, page) + page, all.end);
     const std::byte* used_to = std::min(end, where.end);
-    f(part{{first, end}, {at, used_to}});
+    f(part{{first, end}, {at, used_to}, end == all.end});
     at = used_to;
   }
 }
