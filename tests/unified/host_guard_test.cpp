@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_conflict_names_both_lines) {
   fr::stream s;
   int write_line = 0;
   const auto write = [&] {
-    write_line = __LINE__ + 1;
+    write_line = __LINE__ + 2;
     fr::submit(
         s, [](fr::native_stream, float*) {}, fr::inout(u));
   };
