@@ -37,7 +37,7 @@ bool is_in_place(const collective_call& c, std::size_t rank) {
   }
 }
 
-void need_separate_buffers(const std::vector<collective_call>& calls, const std::vector<collective_call>& before,
+void need_separate_buffers(std::span<const collective_call> calls, std::span<const collective_call> before,
                            std::size_t first_rank) {
   const auto overlap = [](const collective_buffer& a, const collective_buffer& b) {
     return a.owner && b.owner && a.range().overlaps(b.range());
@@ -63,16 +63,18 @@ void need_separate_buffers(const std::vector<collective_call>& calls, const std:
 
 }  // namespace
 
-std::size_t collective_group::local_size() const { return team_.link().layout.members.size(); }
+collective_group::collective_group(const team& t) : team_(t), layout_(t.link().layout) {}
+
+std::size_t collective_group::local_size() const { return layout_.members.size(); }
 
 std::size_t collective_group::place_of(std::size_t rank) const {
-  const rank_layout& l = team_.link().layout;
+  const rank_layout& l = layout_;
   return l.is_local(rank) ? rank - l.first : std::size_t(-1);
 }
 
 std::vector<detail::collective_argument> collective_group::own_shares(std::vector<detail::collective_argument> all,
                                                                       std::size_t element_bytes) const {
-  const rank_layout& l = team_.link().layout;
+  const rank_layout& l = layout_;
   for (std::size_t m = 0; m < all.size(); ++m) {
     if (all[m].count % l.ranks != 0)
       throw invalid_argument("an array of " + text(all[m].count) + " elements cannot be dealt out to " + text(l.ranks) +
@@ -85,26 +87,24 @@ std::vector<detail::collective_argument> collective_group::own_shares(std::vecto
 
 collective_buffer collective_group::checked(const what& w, const detail::collective_argument& a, const of_type& t,
                                             std::size_t member, std::size_t count) const {
-  const std::string who = std::string(name_of(w.kind)) + ": the array of member " + text(member);
+  const auto who = [&] { return std::string(name_of(w.kind)) + ": the array of member " + text(member); };
   if (a.count != count)
-    throw invalid_argument(who + " has " + text(a.count) + " elements, and " + text(count) + " are needed");
+    throw invalid_argument(who() + " has " + text(a.count) + " elements, and " + text(count) + " are needed");
   if (!*a.owner) return {};
   allocation& of = a.owner->get();
+  const auto named = [&] { return who() + (of.name.empty() ? "" : " ('" + of.name.get() + "')"); };
   if (!a.contiguous)
-    throw invalid_argument(who + (of.name.empty() ? "" : " ('" + of.name.get() + "')") +
+    throw invalid_argument(named() +
                            " is strided, and collectives move contiguous elements: clone() it, or copy it to an array");
-  const rank_layout& l = team_.link().layout;
-  if (of.kind == memory_kind::device && of.device != l.members[member].index())
-    throw invalid_argument(who + (of.name.empty() ? "" : " ('" + of.name.get() + "')") + " lies on device " +
-                           std::to_string(of.device) + ", and the member is device " +
-                           std::to_string(l.members[member].index()) +
-                           ": give one array for each member, in the team's order");
+  if (const int here = layout_.members[member].index(); of.kind == memory_kind::device && of.device != here)
+    throw invalid_argument(named() + " lies on device " + std::to_string(of.device) + ", and the member is device " +
+                           std::to_string(here) + ": give one array for each member, in the team's order");
   return {&of, a.data, count * t.element_bytes};
 }
 
 collective_group& collective_group::add(what w, of_type t, std::span<const detail::collective_argument> from,
                                         std::span<const detail::collective_argument> to) {
-  const rank_layout& l = team_.link().layout;
+  const rank_layout& l = layout_;
   const std::size_t members = l.members.size();
   const std::string name = name_of(w.kind);
   using enum collective_kind;
@@ -128,25 +128,33 @@ collective_group& collective_group::add(what w, of_type t, std::span<const detai
                              " ranks evenly: make the length a multiple");
     count /= l.ranks;
   }
-  std::vector<collective_call> added;
-  for (std::size_t m = 0; m < members; ++m) {
-    const bool is_root = l.first + m == w.root;
-    collective_call c{w.kind, t.type, t.op, m, w.root, count, t.element_bytes, {}, {}};
-    if (!from_root || is_root)
-      c.from = checked(w, from_root ? from.front() : from[m], t, m, count * shares_from(w.kind, l.ranks));
-    if (!to_root || is_root) c.to = checked(w, to_root ? to.front() : to[m], t, m, count * shares_to(w.kind, l.ranks));
-    added.push_back(c);
+  const std::size_t before = calls_.size();
+  try {
+    calls_.reserve(before + members);
+    for (std::size_t m = 0; m < members; ++m) {
+      const bool is_root = l.first + m == w.root;
+      collective_call& c =
+          calls_.emplace_back(collective_call{w.kind, t.type, t.op, m, w.root, count, t.element_bytes, {}, {}});
+      if (!from_root || is_root)
+        c.from = checked(w, from_root ? from.front() : from[m], t, m, count * shares_from(w.kind, l.ranks));
+      if (!to_root || is_root)
+        c.to = checked(w, to_root ? to.front() : to[m], t, m, count * shares_to(w.kind, l.ranks));
+    }
+    const std::span<const collective_call> all(calls_);
+    need_separate_buffers(all.subspan(before), all.first(before), l.first);
+    if (keeps_)
+      for (const auto* side : {&from, &to})
+        for (const detail::collective_argument& a : *side) keep_.push_back(*a.owner);
+  } catch (...) {
+    calls_.resize(before);
+    throw;
   }
-  need_separate_buffers(added, calls_, l.first);
-  for (const auto* side : {&from, &to})
-    for (const detail::collective_argument& a : *side) keep_.push_back(*a.owner);
-  calls_.insert(calls_.end(), added.begin(), added.end());
   return *this;
 }
 
 collective_group& collective_group::exchange(collective_kind kind, of_type t, const detail::collective_argument& v,
                                              std::size_t member, std::size_t other) {
-  const rank_layout& l = team_.link().layout;
+  const rank_layout& l = layout_;
   if (other >= l.ranks || member >= l.ranks)
     throw invalid_argument(std::string(name_of(kind)) + ": rank " + text(std::max(other, member)) + " of a team of " +
                            text(l.ranks));
@@ -158,7 +166,7 @@ collective_group& collective_group::exchange(collective_kind kind, of_type t, co
                            " and itself: use ferry::copy within a device");
   collective_call c{kind, t.type, t.op, member - l.first, other, v.count, t.element_bytes, {}, {}};
   (kind == collective_kind::send ? c.from : c.to) = checked({kind, 0}, v, t, c.member, v.count);
-  need_separate_buffers({c}, calls_, l.first);
+  need_separate_buffers({&c, 1}, calls_, l.first);
   keep_.push_back(*v.owner);
   calls_.push_back(c);
   return *this;
@@ -201,7 +209,7 @@ void collective_group::submit() {
   const bool exchanges = std::any_of(calls_.begin(), calls_.end(), [](const collective_call& c) {
     return c.kind == collective_kind::send || c.kind == collective_kind::receive;
   });
-  if (exchanges) need_pairs(calls_, team_.link().layout);
+  if (exchanges) need_pairs(calls_, layout_);
   detail::team_link& link = team_.link();
   if (!calls_.empty()) link.transport().submit(calls_, link.streams);
   calls_.clear();

@@ -37,8 +37,8 @@ namespace ferry::detail {
 template <class Give>
 void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give) {
   joint_uses all(calls);
-  std::vector<joint_guard::part> parts;
-  parts.reserve(all.members().size());
+  thread_local std::vector<joint_guard::part> parts;  // collectives are not nested
+  parts.clear();
   for (const joint_uses::member& m : all.members()) {
     need_access(streams[m.place], all.uses(m), reach::by_copy);
     parts.push_back({&streams[m.place].line(), all.uses(m)});

@@ -40,15 +40,13 @@ communicators::communicators(const std::vector<int>& devices, std::size_t first,
 
 bool communicators::has_failed() {
   if (!why_.empty()) return true;
-  for (const ncclComm_t c : comms_) {
-    ncclResult_t state = ncclSuccess;
-    if (nccl_.async_error(c, &state) == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) continue;
-    std::string text = std::string("NCCL reports: ") + nccl_.error_string(state);
-    if (nccl_.last_error) text += std::string(" (") + nccl_.last_error(c) + ")";
-    abort(text);
-    return true;
-  }
-  return false;
+  const ncclComm_t c = comms_[next_++ % comms_.size()];
+  ncclResult_t state = ncclSuccess;
+  if (nccl_.async_error(c, &state) == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) return false;
+  std::string text = std::string("NCCL reports: ") + nccl_.error_string(state);
+  if (nccl_.last_error) text += std::string(" (") + nccl_.last_error(c) + ")";
+  abort(text);
+  return true;
 }
 
 void communicators::abort(const std::string& why) {

@@ -1,5 +1,6 @@
 // NCCL's communicators of a team's members, and their life.
 #pragma once
+#include <atomic>
 #include <vector>
 
 #include "ferry/multigpu/transport.hpp"
@@ -19,7 +20,8 @@ class communicators {
 
   ncclComm_t operator[](std::size_t member) const { return comms_[member]; }
   const std::vector<int>& devices() const { return devices_; }
-  // Whether one of them failed: then work that waits in it is ended, and the text says why.
+  // Whether one of them failed: then work that waits in it is ended, and the text says why. Each call asks the next one,
+  // for it is made before every submission.
   bool has_failed();
   const std::string& why() const { return why_; }
   // Ends all work that waits for other ranks; nothing else can be done with them.
@@ -29,6 +31,7 @@ class communicators {
   const library& nccl_;
   std::vector<int> devices_;
   std::vector<ncclComm_t> comms_;
+  std::atomic<unsigned> next_{0};
   std::string why_;
 };
 

@@ -76,7 +76,7 @@ class nccl_transport final : public transport {
       }
       const ncclResult_t end = one ? ncclSuccess : nccl_.group_end();
       if (at) nccl_.check(bad, describe(*at));
-      nccl_.check(end, describe(calls.front()));
+      if (end != ncclSuccess) nccl_.check(end, describe(calls.front()));
     });
     if (watch_) watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
   }

@@ -78,7 +78,14 @@ using element_of = value_of<decltype(std::declval<Values&>()[0])>;
 //   g.all_reduce(norms, fr::plus{}).send(edge, 0, 1).receive(halo, 1, 0).submit();
 class collective_group {
  public:
-  explicit collective_group(const team& t) : team_(t) {}
+  // The team must outlive the group.
+  explicit collective_group(const team& t);
+  // Of operations whose arrays live until they are submitted.
+  static collective_group at_once(const team& t) {
+    collective_group g(t);
+    g.keeps_ = false;
+    return g;
+  }
 
   template <class Values, class Op>
   collective_group& all_reduce(Values&& values, const Op& op) {
@@ -211,6 +218,8 @@ class collective_group {
                             std::size_t count) const;
 
   const team& team_;
+  const rank_layout& layout_;
+  bool keeps_ = true;
   std::vector<collective_call> calls_;
   std::vector<allocation_ref> keep_;  // alive until they are submitted
 };

@@ -18,67 +18,67 @@ namespace ferry {
 // Every member gets op over all members' elements. op: plus, multiplies, minimum, maximum or average.
 template <class Values, class Op>
 void all_reduce(const team& t, Values&& values, const Op& op) requires detail::operation<Op> {
-  collective_group(t).all_reduce(values, op).submit();
+  collective_group::at_once(t).all_reduce(values, op).submit();
 }
 template <class From, class To, class Op>
 void all_reduce(const team& t, const From& from, To&& to, const Op& op) {
-  collective_group(t).all_reduce(from, to, op).submit();
+  collective_group::at_once(t).all_reduce(from, to, op).submit();
 }
 
 // The same for one member, the root. In place, the other members' arrays are left as they are.
 template <class Values, class Op>
 void reduce(const team& t, Values&& values, const Op& op, std::size_t root) requires detail::operation<Op> {
-  collective_group(t).reduce(values, op, root).submit();
+  collective_group::at_once(t).reduce(values, op, root).submit();
 }
 // `to` is the root's one array; in other processes it is not looked at.
 template <class From, class To, class Op>
 void reduce(const team& t, const From& from, To&& to, const Op& op, std::size_t root) {
-  collective_group(t).reduce(from, to, op, root).submit();
+  collective_group::at_once(t).reduce(from, to, op, root).submit();
 }
 
 // Every member gets the root's elements.
 template <class Values>
 void broadcast(const team& t, Values&& values, std::size_t root) {
-  collective_group(t).broadcast(values, root).submit();
+  collective_group::at_once(t).broadcast(values, root).submit();
 }
 
 // Every member gets the elements of all, in the order of ranks: `to` has as many as `from` for each rank. In place, each
 // member's own are those at its rank.
 template <class Values>
 void all_gather(const team& t, Values&& values) {
-  collective_group(t).all_gather(values).submit();
+  collective_group::at_once(t).all_gather(values).submit();
 }
 template <class From, class To>
 void all_gather(const team& t, const From& from, To&& to) {
-  collective_group(t).all_gather(from, to).submit();
+  collective_group::at_once(t).all_gather(from, to).submit();
 }
 
 // Each member gets its share of op over all members' elements: `from` has as many as `to` for each rank. In place, the
 // share is left where it was, and the rest of the array is undefined.
 template <class Values, class Op>
 void reduce_scatter(const team& t, Values&& values, const Op& op) requires detail::operation<Op> {
-  collective_group(t).reduce_scatter(values, op).submit();
+  collective_group::at_once(t).reduce_scatter(values, op).submit();
 }
 template <class From, class To, class Op>
 void reduce_scatter(const team& t, const From& from, To&& to, const Op& op) {
-  collective_group(t).reduce_scatter(from, to, op).submit();
+  collective_group::at_once(t).reduce_scatter(from, to, op).submit();
 }
 
 // Share r of member s goes to share s of member r.
 template <class From, class To>
 void all_to_all(const team& t, const From& from, To&& to) {
-  collective_group(t).all_to_all(from, to).submit();
+  collective_group::at_once(t).all_to_all(from, to).submit();
 }
 
 // The root's one array gets the elements of all, in the order of ranks; in other processes `to` is not looked at.
 template <class From, class To>
 void gather(const team& t, const From& from, To&& to, std::size_t root) {
-  collective_group(t).gather(from, to, root).submit();
+  collective_group::at_once(t).gather(from, to, root).submit();
 }
 // Each member gets its share of the root's one array.
 template <class From, class To>
 void scatter(const team& t, const From& from, To&& to, std::size_t root) {
-  collective_group(t).scatter(from, to, root).submit();
+  collective_group::at_once(t).scatter(from, to, root).submit();
 }
 
 }  // namespace ferry
