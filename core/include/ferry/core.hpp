@@ -21,6 +21,7 @@
 #include "ferry/core/pool.hpp"
 #include "ferry/core/route.hpp"
 #include "ferry/core/scalar.hpp"
+#include "ferry/core/share.hpp"
 #include "ferry/core/soa.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/core/submit.hpp"
