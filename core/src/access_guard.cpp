@@ -66,9 +66,9 @@ void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
   for (const access& a : uses) {
     a.what->log.expect(uses.size());
     a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at) { on.follow(t, at); });
-    if (on.family().has_failures()) [[unlikely]]
-      a.what->log.refuse_lost(a.where, a.what->name);
   }
+  if (on.family().has_failures()) [[unlikely]]
+    for (const access& a : uses) a.what->log.refuse_lost(a.where, a.what->name);
 }
 
 // The stream went to rest after it was asked: a use too many is harmless, a ticket not given is not.
