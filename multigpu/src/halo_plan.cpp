@@ -232,7 +232,7 @@ void halo_plan::carry(std::span<halo_plan* const> plans, const team& t, std::spa
                         1,
                         {},
                         {}};
-      (m.sends ? c.from : c.to) = {&m.owner.get(), m.data, m.bytes};
+      (m.sends ? c.from : c.to) = collective_buffer{&m.owner.get(), m.data, m.bytes};
       calls.push_back(c);
     }
   if (!calls.empty()) t.link().transport().submit(calls, streams);
