@@ -34,7 +34,7 @@ struct jacobi {
 struct counted_machine {
   support::call_counts calls;
   fr::backend& below = fr::machine::current().verbs();
-  fr::machine_scope scope{std::make_unique<support::counting_backend>(below, calls)};
+  fr::machine_scope scope{std::make_unique<support::counting_backend>(below, calls), {.kind = fr::pool_kind::split}};
 
   struct seen {
     long records, stream_waits, cpu_waits;

@@ -266,6 +266,8 @@ BOOST_AUTO_TEST_CASE(two_threads_append_in_order) {
 BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
   fr::stream a = stream_on(0), b = stream_on(1);
   const auto turns = [&](bool swapped) {
+    fr::pool calm(fr::devices()[0], {.kind = fr::pool_kind::split});  // which gives these streams nothing to do
+    const fr::pool_scope use(calm);
     const fr::host_array<u32> x({64}), y({64});
     for (int i = 0; i < 20000; ++i) {
       fr::access of_x = whole(x, true), of_y = whole(y, true);
