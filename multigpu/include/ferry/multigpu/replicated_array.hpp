@@ -19,7 +19,11 @@ struct replicated_argument {
   std::conditional_t<std::is_const_v<T>, const array, array>* what;
   access_mode mode;
   array_argument<T, Rank> of_member(std::size_t member) const {
-    return detail::make_argument<T>(what->copy_of(member), mode);
+    auto& copy = what->copy_of(member);
+    if constexpr (std::is_const_v<T>)
+      return in(copy);
+    else
+      return mode == access_mode::out ? out(copy) : inout(copy);
   }
 };
 
