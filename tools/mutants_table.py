@@ -184,7 +184,7 @@ MUTANTS = [
     ("", "a thread fills a chunk that is on its way", (WAYS, "    verbs_.synchronize(c.emptied);\n", "")),
     ("", "a thread empties a chunk before it is full", (WAYS, "    verbs_.synchronize(c.filled);\n", "")),
     ("", "a chunk is sent before its thread has filled it", (WAYS, "    workers_->wait(jobs_[sent % ring]);\n", "")),
-    ("", "mirrors of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->give(n);", "")),
+    ("", "mirrors of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->give(n);", "{}")),
     ("R9", "a kernel on mirrors logs only the mirrors", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
     # Migration.
     ("", "dropping contents is logged as a read", (MIGRATOR, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),

@@ -162,6 +162,7 @@ bool executor::run(const step& s) {
       break;
     case op::copy: copy(s); break;
     case op::upload: upload(s); break;
+    case op::turn: turn(s); break;
     case op::strided: strided(s); break;
     case op::host_read: return read(s);
     case op::host_scan: {
@@ -271,6 +272,14 @@ void executor::upload(const step& s) {
   std::vector<u32> v(s.n);
   for (std::size_t j = 0; j < s.n; ++j) v[j] = s.k ^ static_cast<u32>(j);
   std::visit([&](auto& a) { fr::copy(v, a.slice({s.lo, s.lo + s.n})); }, arrays_[static_cast<std::size_t>(s.y)]->a);
+}
+
+void executor::turn(const step& s) {
+  std::visit(
+      [&](auto& to, const auto& from) {
+        fr::copy(stream(s.stream), from.slice({s.lx, s.lx + s.n, -1}), to.slice({s.lo, s.lo + s.n}));
+      },
+      arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
 }
 
 // Nobody mirrors what a raw pointer reaches.

@@ -36,6 +36,7 @@ class executor {
   void copy(const step& s);
   void strided(const step& s);
   void upload(const step& s);
+  void turn(const step& s);
   bool raw_is_possible(const step& s) const;
   void raw_launch(const step& s);
   void shard(const step& s);

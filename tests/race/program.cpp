@@ -113,9 +113,9 @@ void generator::add(int thread, phase& into) {
 bool generator::apply(int thread, step& s) {
   const bool host_op = s.what == op::host_scan || s.what == op::host_write;
   if (host_op && kind_[s.y] == ferry::memory_kind::device) return false;
-  const bool elementwise = s.what == op::map || s.what == op::set || s.what == op::copy || s.what == op::raw_take ||
-                           s.what == op::strided || s.what == op::temporary || s.what == op::reduce ||
-                           s.what == op::graph;
+  const bool elementwise = s.what == op::map || s.what == op::set || s.what == op::copy || s.what == op::turn ||
+                           s.what == op::raw_take || s.what == op::strided || s.what == op::temporary ||
+                           s.what == op::reduce || s.what == op::graph;
   if (elementwise && (s.x == s.y || s.z == s.y)) return false;
   auto &y = value_[s.y], &x = value_[s.x], &z = value_[s.z];
   s.n = below(3) ? y.size() : 1 + below(y.size());
@@ -135,6 +135,9 @@ bool generator::apply(int thread, step& s) {
       return true;
     case op::copy:
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = x[s.lx + j];
+      return true;
+    case op::turn:  // a copy backwards
+      for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = x[s.lx + s.n - 1 - j];
       return true;
     case op::upload:
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = s.k ^ static_cast<u32>(j);

@@ -24,6 +24,7 @@ enum class op {
   fill,
   copy,
   upload,
+  turn,
   strided,
   accumulate,
   host_read,

@@ -83,6 +83,7 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
     ferry::copy_options o;
     o.chunk_bytes = o.small_chunk_bytes = 40;
     o.chunks = 2 + seed % 3;
+    o.scratch_bytes = 100;
     o.parallel_from_bytes = o.multipath_from_bytes = 48;
     o.parallel_chunk_bytes = 28, o.parallel_chunks = 3, o.threads = 2;
     o.multipath = ferry::multipath_use::always;
