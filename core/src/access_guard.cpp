@@ -278,7 +278,9 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   if (what.kind == memory_kind::unified)
     if (access_policy* p = machine::current().policy())
       p->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
-  return wait_for_points(what.log, where, write, false, &what.name.get());
+  const host_access_state state = wait_for_points(what.log, where, write, false, &what.name.get());
+  machine::current().memory().at_synchronization();
+  return state;
 }
 
 }  // namespace ferry

@@ -26,13 +26,42 @@ void forget_advice(machine& m, allocation& a) {
   for (const device d : m.devices()) unset(memory_advice::unset_accessed_by, {d.index()});
 }
 
+// On the device with the most room, of those whose memory kernels of the device can reach. Null if there is none.
+allocation_ref allocate_on_a_peer(machine& m, int device, std::size_t bytes) {
+  int best = device;
+  std::size_t most = 0;
+  for (const ferry::device d : m.devices()) {
+    const int peer = d.index();
+    if (peer == device || !m.can_reach(device, peer)) continue;
+    const std::size_t room =
+        m.verbs().memory(peer).free_bytes + m.pool(memory_kind::device, peer).state().largest_free_bytes;
+    if (room >= bytes && room > most) best = peer, most = room;
+  }
+  if (best == device) return {};
+  try {
+    return m.pool(memory_kind::device, best).allocate(bytes);
+  } catch (const out_of_memory&) {  // then the first error stands
+    return {};
+  }
+}
+
+allocation_ref allocate_or_spill(machine& m, memory_pool& from, bool may_spill, std::size_t bytes) {
+  try {
+    return from.allocate(bytes);
+  } catch (const out_of_memory&) {
+    if (may_spill && from.kind() == memory_kind::device && m.memory().policy().spill_to_peers)
+      if (allocation_ref elsewhere = allocate_on_a_peer(m, from.device(), bytes)) return elsewhere;
+    throw;
+  }
+}
+
 }  // namespace
 
 allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes) {
   pool* const chosen = pool_scope::of(device);
   memory_pool& from = chosen ? chosen->of(kind) : m.pool(kind, device);
   const auto take = [&](std::size_t all) {
-    allocation_ref fresh = from.allocate(all);
+    allocation_ref fresh = allocate_or_spill(m, from, !chosen, all);
     if (fresh.get().log.is_advised()) [[unlikely]]
       forget_advice(m, fresh.get());
     return fresh;
@@ -52,6 +81,13 @@ allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std
   if (bytes == 0) return {};
   if (workspace_scope* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
   return detail::allocate_block(m, kind, d.index(), bytes);
+}
+
+void name_allocation(allocation& a, std::string text) {
+  if (memory_ledger* const ledger = a.home->ledger())
+    ledger->name(a, std::move(text));
+  else
+    a.name = std::move(text);
 }
 
 }  // namespace ferry

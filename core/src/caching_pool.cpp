@@ -195,15 +195,16 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
     ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
   } catch (const out_of_memory&) {
     segment = size;  // no spare room this time
-    ledger_.acquire(*this, segment, [&] {
+    const auto ask_backend = [&] {
+      std::lock_guard one(growing_);
+      p = verbs_.allocate(kind_, device_, segment);
+    };
+    const auto look_again = [&] {
       std::lock_guard one(growing_);
       drain_shards();
-      if (!(found = take_stored(size, on, true))) p = verbs_.allocate(kind_, device_, segment);
-    });
-    if (found) {
-      ledger_.returned(*this, segment);
-      return found;
-    }
+      return (found = take_stored(size, on, true)) != nullptr;
+    };
+    if (!ledger_.acquire(*this, segment, ask_backend, look_again)) return found;
   }
   ledger_.reserved(*this, p, segment);
   return adopt_segment(p, segment, size);
@@ -295,9 +296,20 @@ std::size_t caching_pool::give_back(std::vector<allocation*> segments, release_d
   return bytes;
 }
 
-std::size_t caching_pool::release_cached(release_depth how) {
+std::size_t caching_pool::release_cached(release_depth how) { return release_some(how, SIZE_MAX); }
+
+std::size_t caching_pool::release_some(release_depth how, std::size_t enough) {
   refuse_inside_submission("trim a pool");
-  return give_back(leave_whole_segments(), how, std::size_t(-1));
+  return give_back(leave_whole_segments(), how, enough);
+}
+
+// Blocks that shards hold are neither free nor referred to.
+void caching_pool::each_block(const std::function<void(const block_info&)>& f) const {
+  std::lock_guard lock(mutex_);
+  nodes_.each([&](const allocation& first) {
+    if (!first.begin || first.before) return;
+    for (const allocation* a = &first; a; a = a->after) f(info_of(*a));
+  });
 }
 
 // Before the pool grows beyond its share: gives back what was unused longest.

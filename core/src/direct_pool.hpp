@@ -18,6 +18,7 @@ class direct_pool final : public memory_pool {
   allocation_ref allocate(std::size_t bytes) override;
   void deallocate(allocation& a) noexcept override;
   std::size_t release_cached(release_depth how) override;
+  void each_block(const std::function<void(const block_info&)>& f) const override;
   source_state state() const override;
   pool_statistics statistics() const override;
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "copy_engine.hpp"
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/pool_backend.hpp"
@@ -72,6 +73,11 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
   policy_.store(owned_policy_.get(), std::memory_order_relaxed);
   checker_ = std::make_unique<memory_checker>(*this);
   if (const char* text = std::getenv("FERRY_POISON"); text && *text) checker_->set(parse_memory_checks(text));
+  memory_.add_rung({"waiting for all work", rung_order::synchronize, [this](const memory_demand& demand) {
+                      if (!memory_.policy().synchronize || this_thread_state.capture) return std::size_t{0};
+                      streams_.synchronize();
+                      return memory_.reclaim(demand.device);
+                    }});
 }
 
 access_policy::maker access_policy::exchange_maker(maker m) { return current_maker().exchange(m); }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend_choice.hpp"
+#include "memory_environment.hpp"
 
 namespace ferry {
 namespace {
@@ -35,7 +36,9 @@ machine& machine::current() {
   if (machine* m = fast.load(std::memory_order_acquire)) return *m;
   std::lock_guard lock(all().mutex);
   if (!all().owner) {
-    all().owner = std::make_shared<machine>(choose_backend());
+    auto chosen = std::make_shared<machine>(choose_backend());
+    configure_memory(*chosen);
+    all().owner = std::move(chosen);
     enlist(all(), all().owner);
   }
   fast.store(all().owner.get(), std::memory_order_release);

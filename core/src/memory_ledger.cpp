@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ferry/core/access_guard.hpp"
+#include "reclaim_state.hpp"
 
 namespace ferry {
 namespace {
@@ -12,7 +13,11 @@ constexpr std::size_t kinds = 3;
 memory_ledger::memory_ledger(backend& verbs)
     : verbs_(verbs),
       devices_(static_cast<std::size_t>(verbs.device_count())),
-      booked_(kinds * devices_) {
+      booked_(kinds * devices_),
+      counters_(kinds * devices_),
+      labels_(kinds * devices_),
+      reclaiming_(std::make_unique<reclaim_state>()) {
+  for (int d = 0; d < verbs.device_count(); ++d) device_bytes_.push_back(verbs.properties(d).memory_bytes);
   add_own_rungs();
 }
 
@@ -22,6 +27,18 @@ void memory_ledger::admit(memory_source& asker, std::size_t bytes) { cell(asker.
 
 void memory_ledger::unbook(memory_source& asker, std::size_t bytes) noexcept {
   cell(asker.kind(), asker.device()) -= bytes;
+}
+
+void memory_ledger::name(allocation& a, std::string text) {
+  const memory_label now = intern_label(text);
+  const auto [tag, before] = labels_of(a);
+  labels_.expect(now);
+  a.name = std::move(text);
+  const std::size_t i = index(a.kind, a.device);
+  if (before != 0) labels_.remove(before, i, a.bytes);
+  if (now != 0) labels_.add(now, i, a.bytes);
+  if (tag == 0 && (before == 0) != (now == 0)) now == 0 ? labels_.remove(0, i, a.bytes) : labels_.add(0, i, a.bytes);
+  __atomic_store_n(&a.tag, tag | std::uint32_t{now} << 16, __ATOMIC_RELAXED);
 }
 
 void memory_ledger::enroll(memory_source& s) {
@@ -59,27 +76,24 @@ std::uint64_t memory_ledger::add_rung(reclaim_rung r) {
   return next_rung_++;
 }
 
-void memory_ledger::remove_rung(std::uint64_t id) noexcept {
+out_of_memory_policy memory_ledger::policy() const {
   std::lock_guard lock(rungs_mutex_);
-  std::erase_if(rungs_, [&](const numbered_rung& n) { return n.id == id; });
+  return policy_;
 }
 
-// The rungs are copied: one may add or remove others, and none is called with a lock held.
-void memory_ledger::climb(const memory_demand& d, const out_of_memory& why, const std::function<void()>& again) {
-  refuse_inside_submission("allocate");
-  std::vector<numbered_rung> rungs;
-  {
-    std::lock_guard lock(rungs_mutex_);
-    rungs = rungs_;
-  }
-  for (const numbered_rung& r : rungs) {
-    if (r.what->reclaim(d) == 0) continue;
-    try {
-      return again();
-    } catch (const out_of_memory&) {  // the next rung
-    }
-  }
-  throw out_of_memory(why);
+void memory_ledger::set_policy(const out_of_memory_policy& p) {
+  std::lock_guard lock(rungs_mutex_);
+  policy_ = p;
+}
+
+std::size_t memory_ledger::reclaim(int device) {
+  refuse_inside_submission("reclaim");
+  std::size_t bytes = 0;
+  each_source([&](memory_source& s) {
+    if (device < 0 || s.device() == device) bytes += s.release_cached(release_depth::unused);
+  });
+  look_for_pressure();
+  return bytes;
 }
 
 void memory_ledger::add_own_rungs() {

@@ -21,6 +21,12 @@ bool memory_pool::is_unused(allocation& a, release_depth how) {
   }
 }
 
+block_info memory_pool::info_of(const allocation& a) {
+  const bool is_free = (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) == 0;  // nobody refers to it
+  const allocation_labels labels = is_free ? allocation_labels{} : labels_of(a);
+  return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name};
+}
+
 std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options) {
   check(options);

@@ -93,6 +93,7 @@ void stream_ref::synchronize() const {
   refuse_inside_capture("synchronize");
   timeline_->synchronize();
   machine::current().synchronized();
+  machine::current().memory().at_synchronization();
 }
 
 event stream_ref::record() const { return event(*this); }
@@ -163,8 +164,10 @@ event::~event() {
 void event::synchronize() const {
   refuse_inside_submission("wait for an event");
   refuse_inside_capture("waiting for an event");
-  machine::current().verbs().synchronize(native_);
-  machine::current().synchronized();
+  machine& m = machine::current();
+  m.verbs().synchronize(native_);
+  m.synchronized();
+  m.memory().at_synchronization();
 }
 
 bool event::is_done() const { return machine::current().verbs().is_done(native_); }

@@ -49,7 +49,8 @@ struct alignas(64) allocation {
   // The pool's own, with its lock held: waits in its index of free blocks; was handed out before.
   bool is_free : 1 = true, was_used : 1 = false;
   std::int16_t device = 0;  // for host and unified memory: the home device
-  std::uint32_t tag = 0;    // whose bytes these are: see memory_tag_scope; 0 for nobody's
+  // In use, the ledger's own: whose bytes these are, see allocation_labels. Free, the pool's.
+  std::uint32_t tag = 0;
   rare_text name;
 
   // The pool's own: neighbours in one segment of the backend, by address; and in a list of free blocks.

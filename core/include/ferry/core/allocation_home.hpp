@@ -8,6 +8,7 @@
 namespace ferry {
 
 struct allocation;
+class memory_ledger;
 
 // Outlives its allocations' nodes. Every member may be called from any thread.
 class allocation_home {
@@ -17,6 +18,8 @@ class allocation_home {
   allocation_home& operator=(const allocation_home&) = delete;
 
   backend& verbs() const { return verbs_; }
+  // The books in which the bytes are; null for bytes of others.
+  virtual memory_ledger* ledger() const { return nullptr; }
   // Takes the bytes back; their uses may still be running. Never throws; pools never block, the end of a borrow does.
   virtual void deallocate(allocation& a) noexcept = 0;
   // Lets kernels of `device` reach these bytes where a grant between the two devices does not cover them, as with the

@@ -18,6 +18,8 @@ namespace ferry {
 
 // Null for no bytes. Throws out_of_memory, invalid_argument for a device that is not there.
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes);
+// For messages and reports.
+void name_allocation(allocation& a, std::string text);
 
 // Rank dimensions of T in one kind of memory. Moves, and copies only when asked (clone, copy). Its destructor never
 // blocks: the bytes are reused only behind the work that still touches them.
@@ -31,7 +33,7 @@ class basic_array : public array_view<T, Rank, Kind> {
   explicit basic_array(const extents<Rank>& e, ferry::device d = default_device())
       : view(allocate_array(Kind, d, e.count(), sizeof(T)), nullptr, e, row_major(e)) {
     if (this->owner_) this->data_ = reinterpret_cast<T*>(this->owner_.get().begin);
-    home_ = d;
+    home_ = this->owner_ ? ferry::device(this->owner_.get().device) : d;  // a peer, where d has no room and may spill
   }
   // The same from {n}, which could as well mean an array made from n.
   template <std::integral Int>
@@ -87,7 +89,7 @@ class basic_array : public array_view<T, Rank, Kind> {
   using view::name;
   // For messages, reports and explain(). The empty array has no name.
   basic_array& name(std::string text) & {
-    if (this->owner_) this->owner_.get().name = std::move(text);
+    if (this->owner_) name_allocation(this->owner_.get(), std::move(text));
     return *this;
   }
   basic_array&& name(std::string text) && { return std::move(name(std::move(text))); }
@@ -164,7 +166,7 @@ void basic_array<T, Rank, Kind>::resize(const extents<Rank>& e) {
   if (this->owner_ && fresh.owner_) {
     view from(this->owner_, this->data_, both, this->strides_), to(fresh.owner_, fresh.data_, both, fresh.strides_);
     copy(std::as_const(from), to);
-    fresh.owner_.get().name = this->name();
+    fresh.name(this->name());
   }
   swap(fresh);
 }

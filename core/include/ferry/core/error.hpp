@@ -1,10 +1,13 @@
 // The errors of ferry: one small hierarchy, sorted by what a program can do about them.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
 namespace ferry {
+
+struct memory_shortage;
 
 // Base of every exception that ferry throws. The text says what failed, on what, why, and the way out.
 class error : public std::runtime_error {
@@ -51,12 +54,18 @@ class deadlock : public error {
 // No memory of the asked kind is left.
 class out_of_memory : public error {
  public:
-  out_of_memory(const std::string& text, std::size_t requested) : error(text), requested_(requested) {}
+  out_of_memory(const std::string& text, std::size_t requested, std::shared_ptr<const memory_shortage> where = {})
+      : error(text),
+        requested_(requested),
+        where_(std::move(where)) {}
   // Bytes that could not be had.
   std::size_t requested() const noexcept { return requested_; }
+  // Where the memory went (memory_shortage.hpp); null where a single call of the backend failed.
+  const memory_shortage* shortage() const noexcept { return where_.get(); }
 
  private:
   std::size_t requested_;
+  std::shared_ptr<const memory_shortage> where_;
 };
 
 // A device or its driver failed. Sticky: that device answers every later call with it. All its work counts as complete, so

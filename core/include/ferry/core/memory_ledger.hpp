@@ -10,8 +10,12 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/allocation.hpp"
 #include "ferry/core/allocation_observer.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/label_accounts.hpp"
+#include "ferry/core/memory_counters.hpp"
+#include "ferry/core/memory_limits.hpp"
 #include "ferry/core/memory_source.hpp"
 
 namespace ferry {
@@ -39,6 +43,36 @@ struct rung_order {
                        discard_scratch = 600, move_out = 700, to_peer = 800;
 };
 
+// A soft limit that is crossed.
+struct memory_pressure {
+  memory_scope scope;
+  std::size_t used_bytes = 0, soft_bytes = 0;
+  std::size_t hard_bytes = limit_rule::none;  // or the size of what the scope is on
+  // 0 at the soft limit, 1 at the hard one.
+  double pressure() const;
+};
+
+// What may be tried besides when memory runs out; off unless asked for.
+struct out_of_memory_policy {
+  // Wait for all work on all devices. May hang where work waits for another process, as half of a collective does.
+  bool synchronize = false;
+  // Place the new array on a peer of its device that has room.
+  bool spill_to_peers = false;
+};
+
+struct reclaim_state;
+struct memory_shortage;
+
+// Whose bytes an allocation in use is: packed into its tag, which its owner writes while reports look.
+struct allocation_labels {
+  memory_label tag = 0, name = 0;
+};
+inline allocation_labels labels_of(const allocation& a) {
+  const std::uint32_t both =
+      __atomic_load_n(&a.tag, __ATOMIC_RELAXED);  // C++20's atomic_ref takes no const, clang 14 has none
+  return {static_cast<memory_label>(both), static_cast<memory_label>(both >> 16)};
+}
+
 class memory_ledger {
  public:
   explicit memory_ledger(backend& verbs);
@@ -50,14 +84,32 @@ class memory_ledger {
   // For pools, on each allocation and free, with no lock held.
 
   // Before bytes are looked for. Throws out_of_memory when a limit on handed-out bytes forbids it.
-  void before_allocate(memory_source&, std::size_t /*bytes*/) {}
+  void before_allocate(memory_source& by, std::size_t bytes) {
+    if (this_thread_tag != 0) [[unlikely]]
+      expect_tag(by, bytes);
+  }
   // The block was handed out; nobody else knows it yet.
-  void allocated(allocation& a) {
+  void allocated(allocation& a) noexcept {
+    counters_.add(index(a.kind, a.device), a.bytes);
+    a.tag = this_thread_tag;
+    if (a.tag != 0) [[unlikely]] {
+      labels_.add(this_thread_tag, index(a.kind, a.device), a.bytes);
+      labels_.add(0, index(a.kind, a.device), a.bytes);
+    }
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_allocate(a); });
   }
   // The block is about to be taken back; its bytes and its log are still the owner's.
   void freed(allocation& a) noexcept {
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_free(a); });
+    const std::size_t i = index(a.kind, a.device);
+    counters_.remove(i, a.bytes);
+    const allocation_labels l = labels_of(a);
+    a.tag = 0;
+    if ((l.tag | l.name) == 0) [[likely]]
+      return;
+    for (const memory_label one : {l.tag, l.name})
+      if (one != 0) labels_.remove(one, i, a.bytes);
+    labels_.remove(0, i, a.bytes);
   }
 
   // For pools, when they need the backend, with no lock held.
@@ -74,16 +126,26 @@ class memory_ledger {
       throw;
     }
   }
-  // The same, climbing the ladder of rungs while there is hope; attempt() may look at the pool's own free blocks first.
-  // Throws out_of_memory that says where the memory went.
-  template <class Attempt>
-  void acquire(memory_source& asker, std::size_t bytes, Attempt&& attempt) {
+  // The same, climbing the ladder of rungs while there is hope. After each rung reuse() looks first whether the pool has
+  // by now what it needs: then nothing is booked, and attempt() not called again. Throws out_of_memory that says where the
+  // memory went. Returns whether bytes were booked.
+  template <class Attempt, class Reuse>
+  bool acquire(memory_source& asker, std::size_t bytes, Attempt&& attempt, Reuse&& reuse) {
+    bool booked = true;
     try {
       acquire_once(asker, bytes, attempt);
-      return;
     } catch (const out_of_memory& e) {
-      climb({asker.kind(), asker.device(), bytes, &asker}, e, [&] { acquire_once(asker, bytes, attempt); });
+      climb({asker.kind(), asker.device(), bytes, &asker}, e.what(), [&] {
+        booked = !reuse();
+        if (booked) acquire_once(asker, bytes, attempt);
+      });
     }
+    at_synchronization();
+    return booked;
+  }
+  template <class Attempt>
+  void acquire(memory_source& asker, std::size_t bytes, Attempt&& attempt) {
+    acquire(asker, bytes, attempt, [] { return false; });
   }
   // The backend gave these bytes (already booked): observers are told.
   void reserved(memory_source& by, const void* begin, std::size_t bytes) noexcept {
@@ -105,12 +167,47 @@ class memory_ledger {
 
   // For everybody else.
 
+  // Where the CPU waits anyhow, outside of submissions and locks: gives bytes back early if a soft limit is crossed and it
+  // is worth the pause.
+  void at_synchronization() {
+    if (pressed_.load(std::memory_order_relaxed)) [[unlikely]]
+      relieve();
+  }
+  memory_limits& limits() { return limits_; }
+  const memory_limits& limits() const { return limits_; }
+  // Puts limits into force, and looks whether soft ones are crossed. Percentages are resolved (see set_memory_limit).
+  void limit(const memory_scope& scope, const memory_limit& l);
+  // Bytes that count against a limit of that scope.
+  std::size_t used_bytes(const memory_scope& scope) const;
+  std::uint64_t add_pressure_callback(std::function<std::size_t(const memory_pressure&)> f);
+  // Also of rungs.
+  void remove_callback(std::uint64_t id) noexcept;
+  out_of_memory_policy policy() const;
+  void set_policy(const out_of_memory_policy& p);
+  // Gives cached bytes of a device back (of all for -1), after waiting for their last uses.
+  std::size_t reclaim(int device = -1);
+
   // The observer must stay alive until it is removed; removal waits until nobody is calling it.
   void observe(allocation_observer& o);
   void stop_observing(allocation_observer& o) noexcept;
   // Adds a rung; the number removes it again.
   std::uint64_t add_rung(reclaim_rung r);
-  void remove_rung(std::uint64_t id) noexcept;
+  void remove_rung(std::uint64_t id) noexcept { remove_callback(id); }
+  // Names the bytes, for reports; their owner calls it.
+  void name(allocation& a, std::string text);
+  // Bytes in use, by kind and device.
+  memory_counts counts(memory_kind kind, int device) const { return counters_.sum(index(kind, device)); }
+  std::size_t peak_bytes(memory_kind kind, int device) const { return counters_.peak(index(kind, device)); }
+  memory_counts counts_of_this_thread(memory_kind kind, int device) const {
+    return counters_.of_this_thread(index(kind, device));
+  }
+  const label_accounts& labels() const { return labels_; }
+  // By arrays with a tag, or by all for 0.
+  std::size_t bytes_in_use(memory_kind kind, int device, memory_label tag = 0) const;
+  // RAM of the system that pinned memory, and unified memory that its devices have no room for, leave.
+  std::size_t room_in_system() const;
+  // What the labels do not account for.
+  label_use unlabelled(memory_kind kind, int device) const;
   // What pools hold of the backend's bytes, for one kind and device.
   std::size_t reserved_bytes(memory_kind kind, int device) const { return cell(kind, device).load(); }
 
@@ -124,12 +221,20 @@ class memory_ledger {
     std::shared_lock lock(observing_);
     for (allocation_observer* o : observers_) call(*o);
   }
-  std::atomic<std::size_t>& cell(memory_kind kind, int device) const {
-    return booked_[static_cast<std::size_t>(kind) * devices_ + static_cast<std::size_t>(device)];
+  std::size_t index(memory_kind kind, int device) const {
+    return static_cast<std::size_t>(kind) * devices_ + static_cast<std::size_t>(device);
   }
+  std::atomic<std::size_t>& cell(memory_kind kind, int device) const { return booked_[index(kind, device)]; }
   void admit(memory_source& asker, std::size_t bytes);
   void unbook(memory_source& asker, std::size_t bytes) noexcept;
-  void climb(const memory_demand& d, const out_of_memory& why, const std::function<void()>& again);
+  memory_shortage shortage(const memory_demand& d, const std::string& why) const;
+  std::size_t bytes_in_system() const;
+  void expect_tag(memory_source& by, std::size_t bytes);
+  void refuse_above_limits(const memory_demand& d) const;
+  void refuse_above_tag_limits(const memory_demand& d) const;
+  void look_for_pressure();
+  void relieve();
+  void climb(const memory_demand& d, const std::string& why, const std::function<void()>& again);
   void add_own_rungs();
 
   backend& verbs_;
@@ -138,11 +243,18 @@ class memory_ledger {
   mutable std::shared_mutex observing_;
   std::vector<allocation_observer*> observers_;
   mutable std::vector<std::atomic<std::size_t>> booked_;  // by kind and device
+  memory_counters counters_;
+  label_accounts labels_;
   mutable std::shared_mutex enrolling_;
   std::vector<memory_source*> sources_;
+  std::vector<std::size_t> device_bytes_;
+  memory_limits limits_;
+  std::atomic<bool> pressed_{false};
+  std::unique_ptr<reclaim_state> reclaiming_;
   mutable std::mutex rungs_mutex_;
   std::vector<numbered_rung> rungs_;  // in the order in which they are climbed
-  std::uint64_t next_rung_ = 1;
+  std::uint64_t next_rung_ = 1;       // of pressure callbacks, too
+  out_of_memory_policy policy_;
 };
 
 }  // namespace ferry

@@ -34,11 +34,13 @@ class memory_pool : public memory_source, public allocation_home {
   // The driver's pool behind it, to export to another process for one; null for other kinds.
   virtual native_pool native() const { return {}; }
 
+  memory_ledger* ledger() const final { return &ledger_; }
   memory_kind kind() const final { return kind_; }
   int device() const final { return device_; }
   const pool_options& options() const { return options_; }
 
  protected:
+  static block_info info_of(const allocation& a);
   // Whether the last uses of freed bytes are over: looks, or waits. What a broken device was doing counts as over.
   static bool is_unused(allocation& a, release_depth how);
   memory_ledger& ledger_;

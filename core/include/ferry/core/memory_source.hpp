@@ -1,14 +1,26 @@
 // A pool as reports, limits and the out-of-memory ladder see it.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 
 #include "ferry/core/backend.hpp"
+#include "ferry/core/memory_tag.hpp"
 
 namespace ferry {
 
 // Bytes of one pool: in use by arrays, taken from the backend, and the largest block that is free.
 struct source_state {
   std::size_t allocated_bytes = 0, reserved_bytes = 0, largest_free_bytes = 0;
+};
+
+// Bytes of a pool, for pictures and reports.
+struct block_info {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  bool is_free = false;
+  bool starts_segment = false;  // what the backend gave begins here; the blocks up to the next start belong to it
+  memory_label tag = 0, name = 0;
 };
 
 // How far giving back unused bytes may go.
@@ -25,6 +37,11 @@ class memory_source {
   virtual source_state state() const = 0;
   // Gives cached bytes back to the backend. Returns how many.
   virtual std::size_t release_cached(release_depth how) = 0;
+  // The same until `enough` went back, where a pool can stop there: for short pauses.
+  virtual std::size_t release_some(release_depth how, std::size_t /*enough*/) { return release_cached(how); }
+  // Calls f with every block that there is, free or not, by address within each segment, with the pool locked: f may not
+  // call ferry. Pools that do not know their free blocks show those in use; the default is none at all.
+  virtual void each_block(const std::function<void(const block_info&)>& /*f*/) const {}
 
  protected:
   ~memory_source() = default;

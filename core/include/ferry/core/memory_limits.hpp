@@ -1,0 +1,77 @@
+// Limits on memory: soft ones make ferry give unused bytes back early, hard ones are never crossed.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ferry/core/device.hpp"
+#include "ferry/core/memory_size.hpp"
+#include "ferry/core/memory_tag.hpp"
+
+namespace ferry {
+
+struct memory_limit {
+  memory_size soft = {}, hard = {};  // percentages are of the scope's device, or of the system's RAM for pinned memory
+};
+
+// The bytes that a limit or a budget is about.
+//   {.on = d}                                device and unified memory of that device
+//   {.on = d, .kind = memory_kind::unified}  one kind
+//   {.kind = memory_kind::host}              pinned memory, of all devices
+//   {.tag = "solver"}                        arrays made under a tag, everywhere or (with .on, .kind) in one place
+// Limits without a tag are about what pools hold, with what they cache; those of a tag about arrays alone.
+struct memory_scope {
+  std::optional<device> on = {};
+  std::optional<memory_kind> kind = {};
+  std::string tag = {};
+
+  bool covers(memory_kind k, int d) const {
+    return (!on || on->index() == d) && (kind ? *kind == k : !tag.empty() || k != memory_kind::host);
+  }
+  std::string text() const;
+  bool operator==(const memory_scope&) const = default;
+};
+
+// Sets the limits of a scope, in place of those it had; none to take them away. Arrays that are there stay. Never blocks.
+// Throws invalid_argument for a limit above the device, a soft one above the hard one, a scope without a size that a
+// percentage could be of, and a device that is not there.
+void set_memory_limit(const memory_scope& scope, const memory_limit& limit);
+inline void set_memory_limit(device d, const memory_limit& limit) { set_memory_limit({d, {}, {}}, limit); }
+// "soft:60%,hard:8GiB", as in FERRY_MEMORY_LIMIT, where it holds for each device. Throws parse_error.
+memory_limit parse_memory_limit(std::string_view text);
+
+// RAM that this process may use: the machine's, or less in a container.
+std::size_t system_memory_bytes();
+
+// A limit in bytes.
+struct limit_rule {
+  static constexpr std::size_t none = SIZE_MAX;
+  memory_scope scope;
+  memory_label tag = 0;
+  std::size_t soft = none, hard = none;
+  std::string text() const;  // "device 0: soft 4.800 GiB (60%), hard 8.000 GiB"
+  std::string soft_as, hard_as;
+};
+
+// The limits of one machine.
+class memory_limits {
+ public:
+  using rules = std::vector<limit_rule>;
+  void set(limit_rule rule);
+  bool any() const { return any_.load(std::memory_order_relaxed); }
+  bool any_on_tags() const { return any_on_tags_.load(std::memory_order_relaxed); }
+  // As they are now.
+  std::shared_ptr<const rules> all() const;
+
+ private:
+  std::atomic<bool> any_{false}, any_on_tags_{false};
+  mutable std::mutex mutex_;
+  std::shared_ptr<const rules> rules_ = std::make_shared<rules>();
+};
+
+}  // namespace ferry

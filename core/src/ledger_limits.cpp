@@ -1,0 +1,227 @@
+// Limits as the ledger applies them: hard ones before bytes are taken, soft ones by early reclaim.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/memory_ledger.hpp"
+#include "reclaim_state.hpp"
+
+namespace ferry {
+namespace {
+
+constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
+
+std::string left_of(const limit_rule& r, std::size_t used) {
+  return "the hard limit of " + r.hard_as + " on " + r.scope.text() + " leaves " +
+         bytes_text(r.hard > used ? r.hard - used : 0);
+}
+
+}  // namespace
+
+double memory_pressure::pressure() const {
+  if (hard_bytes <= soft_bytes) return 1;
+  return std::clamp(static_cast<double>(used_bytes - soft_bytes) / static_cast<double>(hard_bytes - soft_bytes), 0.0,
+                    1.0);
+}
+
+std::size_t memory_ledger::used_bytes(const memory_scope& scope) const {
+  const memory_label tag = intern_label(scope.tag);
+  std::size_t bytes = 0;
+  for (const memory_kind k : all_kinds)
+    for (int d = 0; d < static_cast<int>(devices_); ++d)
+      if (scope.covers(k, d)) bytes += tag ? labels_.use(tag, index(k, d)).bytes : cell(k, d).load();
+  return bytes;
+}
+
+// The bytes are booked first, so that of two threads that ask at once, at most one is too much.
+void memory_ledger::admit(memory_source& asker, std::size_t bytes) {
+  cell(asker.kind(), asker.device()) += bytes;
+  if (asker.kind() == memory_kind::device && !limits_.any()) return;
+  try {
+    refuse_above_limits({asker.kind(), asker.device(), bytes, &asker});
+  } catch (...) {
+    unbook(asker, bytes);
+    throw;
+  }
+  look_for_pressure();
+}
+
+void memory_ledger::unbook(memory_source& asker, std::size_t bytes) noexcept {
+  cell(asker.kind(), asker.device()) -= bytes;
+}
+
+// Unified and pinned memory are given by the system for the asking, and fail when they are touched: they are held against
+// its RAM here. Of unified memory that is what its device has no room for.
+void memory_ledger::refuse_above_limits(const memory_demand& d) const {
+  const auto rules = limits_.all();
+  for (const limit_rule& r : *rules) {
+    if (r.tag != 0 || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
+    if (const std::size_t used = used_bytes(r.scope); used > r.hard)
+      throw out_of_memory(left_of(r, used - d.bytes), d.bytes);
+  }
+  if (d.kind == memory_kind::device) return;
+  const std::size_t used = bytes_in_system(), ram = system_memory_bytes();
+  if (used > ram)
+    throw out_of_memory("pinned memory, and unified memory beyond its devices, would be " + bytes_text(used) +
+                            ": more than the system's RAM of " + bytes_text(ram),
+                        d.bytes);
+}
+
+std::size_t memory_ledger::bytes_in_system() const {
+  std::size_t bytes = 0;
+  for (int d = 0; d < static_cast<int>(devices_); ++d) {
+    const std::size_t on_device = cell(memory_kind::device, d) + cell(memory_kind::unified, d);
+    const std::size_t room = device_bytes_[static_cast<std::size_t>(d)];
+    bytes += cell(memory_kind::host, d) + (on_device > room ? on_device - room : 0);
+  }
+  return bytes;
+}
+
+std::size_t memory_ledger::room_in_system() const {
+  const std::size_t used = bytes_in_system(), ram = system_memory_bytes();
+  return ram > used ? ram - used : 0;
+}
+
+std::size_t memory_ledger::bytes_in_use(memory_kind kind, int device, memory_label tag) const {
+  if (tag != 0) return labels_.use(tag, index(kind, device)).bytes;
+  return static_cast<std::size_t>(std::max<std::int64_t>(counts(kind, device).current_bytes(), 0));
+}
+
+void memory_ledger::refuse_above_tag_limits(const memory_demand& d) const {
+  const auto rules = limits_.all();
+  for (const limit_rule& r : *rules) {
+    if (r.tag != this_thread_tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
+    if (const std::size_t used = used_bytes(r.scope); used + d.bytes > r.hard)
+      throw out_of_memory(left_of(r, used), d.bytes);
+  }
+}
+
+void memory_ledger::expect_tag(memory_source& by, std::size_t bytes) {
+  labels_.expect(this_thread_tag, true);
+  if (!limits_.any_on_tags()) return;
+  const memory_demand d{by.kind(), by.device(), bytes, &by};
+  try {
+    refuse_above_tag_limits(d);
+  } catch (const out_of_memory& e) {
+    climb(d, e.what(), [&] { refuse_above_tag_limits(d); });
+  }
+  look_for_pressure();
+}
+
+void memory_ledger::limit(const memory_scope& scope, const memory_limit& l) {
+  if (scope.on && (scope.on->index() < 0 || static_cast<std::size_t>(scope.on->index()) >= devices_))
+    throw invalid_argument("a limit for device " + std::to_string(scope.on->index()) + ", of " +
+                           std::to_string(devices_) + " devices");
+  std::size_t whole = 0;  // what percentages are of, and what the limit must not exceed; 0: nothing
+  if (scope.on)
+    whole = device_bytes_[static_cast<std::size_t>(scope.on->index())];
+  else if (scope.kind == memory_kind::host)
+    whole = system_memory_bytes();
+  else if (scope.tag.empty())
+    throw invalid_argument("a limit on " + scope.text() + " of no device: name one with .on, or a tag");
+  limit_rule r{scope, intern_label(scope.tag), limit_rule::none, limit_rule::none, {}, {}};
+  const auto resolve = [&](const memory_size& size, std::string_view which, std::size_t& bytes, std::string& as) {
+    if (!size.is_set()) return;
+    const std::string what = "the " + std::string(which) + " limit of " + size.text() + " on " + scope.text();
+    if (size.is_percentage() && whole == 0)
+      throw invalid_argument(what + " is a part of nothing: name the device with .on, or give bytes");
+    bytes = size.bytes_of(whole);
+    const bool beyond_device = scope.on && scope.kind.value_or(memory_kind::device) == memory_kind::device;
+    if (whole != 0 && bytes > whole && (beyond_device || !scope.on))
+      throw invalid_argument(what + " is above what there is: " + (scope.on ? "the device" : "the system") + " has " +
+                             bytes_text(whole));
+    as = size.is_percentage() ? size.text() + " (" + bytes_text(bytes) + ")" : size.text();
+  };
+  resolve(l.soft, "soft", r.soft, r.soft_as);
+  resolve(l.hard, "hard", r.hard, r.hard_as);
+  if (r.soft != limit_rule::none && r.hard != limit_rule::none && r.soft > r.hard)
+    throw invalid_argument("the soft limit of " + r.soft_as + " on " + scope.text() + " is above the hard one of " +
+                           r.hard_as);
+  if (r.tag != 0) labels_.expect(r.tag, true);
+  limits_.set(std::move(r));
+  look_for_pressure();
+}
+
+void memory_ledger::look_for_pressure() {
+  if (!limits_.any()) return;
+  const auto rules = limits_.all();
+  const bool crossed = std::any_of(rules->begin(), rules->end(), [&](const limit_rule& r) {
+    return r.soft != limit_rule::none && used_bytes(r.scope) > r.soft;
+  });
+  pressed_.store(crossed, std::memory_order_relaxed);
+}
+
+// Short pauses: bytes whose work is over, in pieces, one pool after the other, until the limit is kept or the slice of time
+// is used up. The next pause goes on where this one stopped.
+void memory_ledger::relieve() {
+  using clock = reclaim_pacer::clock;
+  constexpr auto slice = std::chrono::milliseconds(2);
+  constexpr std::size_t piece = std::size_t{32} << 20;
+  if (this_thread_state.submitting || this_thread_state.capture) return;
+  reclaim_state& state = *reclaiming_;
+  if (state.busy.exchange(true, std::memory_order_acquire)) return;  // another thread, or a callback that synchronises
+  const struct release {
+    std::atomic<bool>& busy;
+    ~release() { busy.store(false, std::memory_order_release); }
+  } at_end{state.busy};
+  const auto rules = limits_.all();
+  const auto begin = clock::now();
+  std::vector<memory_pressure> crossed;
+  double worst = 0;
+  for (const limit_rule& r : *rules)
+    if (const std::size_t used = used_bytes(r.scope); r.soft != limit_rule::none && used > r.soft) {
+      std::size_t end = r.hard;
+      if (end == limit_rule::none && r.scope.on) end = device_bytes_[static_cast<std::size_t>(r.scope.on->index())];
+      crossed.push_back({r.scope, used, r.soft, end});
+      worst = std::max(worst, crossed.back().pressure());
+    }
+  if (crossed.empty()) return pressed_.store(false, std::memory_order_relaxed);
+  if (!state.pacer.is_due(begin, worst)) return;
+  std::vector<reclaim_state::callback> callbacks;
+  {
+    std::lock_guard rungs(rungs_mutex_);
+    for (const auto& [id, f] : state.callbacks) callbacks.push_back(f);
+  }
+  std::size_t freed = 0, wanted = 0;
+  for (const memory_pressure& p : crossed) {
+    const std::size_t excess = p.used_bytes - p.soft_bytes;
+    std::size_t got = 0;
+    wanted += excess;
+    for (const auto& f : callbacks) got += (*f)(p);
+    if (p.scope.tag.empty()) {
+      std::shared_lock enrolled(enrolling_);
+      for (std::size_t k = 0; k < sources_.size() && used_bytes(p.scope) > p.soft_bytes; ++k) {
+        memory_source& s = *sources_[(state.next_source + k) % sources_.size()];
+        if (!p.scope.covers(s.kind(), s.device())) continue;
+        std::size_t bytes = 0;
+        do {
+          bytes = s.release_some(release_depth::finished, std::min(piece, excess));
+          got += bytes;
+        } while (bytes > 0 && used_bytes(p.scope) > p.soft_bytes && clock::now() - begin < slice);
+        if (clock::now() - begin >= slice) {
+          state.next_source += k;
+          break;
+        }
+      }
+    }
+    freed += got;
+  }
+  state.pacer.ran(begin, clock::now(), freed, wanted);
+  look_for_pressure();
+}
+
+std::uint64_t memory_ledger::add_pressure_callback(std::function<std::size_t(const memory_pressure&)> f) {
+  auto shared = std::make_shared<const std::function<std::size_t(const memory_pressure&)>>(std::move(f));
+  std::lock_guard lock(rungs_mutex_);
+  reclaiming_->callbacks.emplace_back(next_rung_, std::move(shared));
+  return next_rung_++;
+}
+
+void memory_ledger::remove_callback(std::uint64_t id) noexcept {
+  std::lock_guard lock(rungs_mutex_);
+  std::erase_if(rungs_, [&](const numbered_rung& n) { return n.id == id; });
+  std::erase_if(reclaiming_->callbacks, [&](const auto& c) { return c.first == id; });
+}
+
+}  // namespace ferry

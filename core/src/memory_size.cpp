@@ -1,0 +1,80 @@
+#include "ferry/core/memory_size.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, int>, 5> units{
+    {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  throw parse_error("'" + std::string(text) + "' is no amount of memory: " + std::string(why) +
+                    ". Allowed are bytes (8589934592 or 512B), 64KiB, 512MiB, 1.5GiB, 2TiB, and 60% of a device, from "
+                    "above 0 to 100%");
+}
+
+// Digits with at most one point; nothing else that strtod would take.
+double number(std::string_view text, std::string_view whole) {
+  std::size_t digits = 0, points = 0;
+  for (const char c : text) {
+    digits += c >= '0' && c <= '9';
+    points += c == '.';
+  }
+  if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, "it has no number that can be read");
+  return std::strtod(std::string(text).c_str(), nullptr);
+}
+
+}  // namespace
+
+memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
+  if (text.ends_with('%')) {
+    unit_ = unit::percent;
+    percent_ = number(text.substr(0, text.size() - 1), text);
+    if (!(percent_ > 0 && percent_ <= 100)) refuse(text, "the percentage is outside of its range");
+    return;
+  }
+  std::string_view digits = text;
+  int shift = 0;
+  for (const auto& [suffix, power] : units)
+    if (text.ends_with(suffix)) {
+      digits = text.substr(0, text.size() - suffix.size());
+      shift = power;
+      break;
+    }
+  const double bytes = std::ldexp(number(digits, text), shift);
+  if (bytes >= 0x1p63) refuse(text, "that is more than there can be");
+  if (bytes != std::floor(bytes)) refuse(text, "that is no whole number of bytes");
+  bytes_ = static_cast<std::size_t>(bytes);
+}
+
+std::size_t memory_size::bytes_of(std::size_t whole) const {
+  if (unit_ != unit::percent) return bytes_;
+  return static_cast<std::size_t>(static_cast<double>(whole) * percent_ / 100);
+}
+
+std::string memory_size::text() const {
+  if (unit_ == unit::none) return "none";
+  if (unit_ == unit::bytes) return bytes_text(bytes_);
+  char text[32];
+  std::snprintf(text, sizeof text, "%g%%", percent_);
+  return text;
+}
+
+std::string bytes_text(std::size_t bytes) {
+  for (const auto& [suffix, shift] : units)
+    if (shift > 0 && bytes >> shift != 0) {
+      char text[48];
+      std::snprintf(text, sizeof text, "%.3f %s", std::ldexp(static_cast<double>(bytes), -shift), suffix.data());
+      return text;
+    }
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+}  // namespace ferry

@@ -1,0 +1,115 @@
+// What is said of memory: as text, as a struct, as JSON, and at most.
+#include <boost/test/unit_test.hpp>
+#include <ferry/core.hpp>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace fr = ferry;
+
+namespace {
+constexpr std::size_t MiB = std::size_t{1} << 20;
+}
+
+BOOST_AUTO_TEST_SUITE(memory_status)
+
+BOOST_AUTO_TEST_CASE(as_text) {
+  fr::simulation sim("devices=1;memory=64MiB");
+  fr::set_memory_limit(fr::device(0), {.hard = "50%"});
+  const fr::memory_tag_scope scope{"solver"};
+  const fr::device_array<char> a({4 * MiB});
+  { const fr::device_array<char> b({4 * MiB}); }
+  fr::unified_array<char> u({2 * MiB});
+  u.name("field");
+  std::ostringstream out;
+  fr::memory_status(out);
+  const std::string text = out.str();
+  for (const char* part :
+       {"Device 0 (", "Effective memory use: 50.00 % (32.000 MiB of 64.000 MiB)\n",
+        "Pool use, device memory: 4.000 MiB in 1 array (32.000 MiB reserved), at most 8.000 MiB\n",
+        "Pool use, unified memory: 2.000 MiB in 1 array (",
+        "Limits: device and unified memory of device 0: hard 50% (32.000 MiB)\n",
+        "Tag 'solver': 6.000 MiB in 2 arrays, at most 8.000 MiB\n", "Name 'field': 2.000 MiB in 1 array"})
+    BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
+  BOOST_TEST(text.find("pinned") == text.npos, text);  // kinds that nobody used are left out
+}
+
+BOOST_AUTO_TEST_CASE(as_json) {
+  fr::simulation sim("devices=2;memory=64MiB");
+  fr::device_array<char> a({1 * MiB});
+  a.name("a \"quoted\" </script> name");
+  const std::string json = fr::memory_use().json();
+  for (const char* part : {"{\"devices\":[{\"device\":0,",
+                           "\"kinds\":[{\"kind\":\"device\",\"current_bytes\":1048576,\"peak_bytes\":1048576,",
+                           "\"label\":\"a \\\"quoted\\\" \\u003c/script> name\"", "\"limits\":[]", "{\"device\":1,"})
+    BOOST_TEST(json.find(part) != json.npos, "'" << part << "' is missing in\n" << json);
+}
+
+BOOST_AUTO_TEST_CASE(everything_comes_back_to_zero) {
+  fr::simulation sim("devices=2");
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([t] {
+        const fr::memory_tag_scope tag{t % 2 ? "odd" : "even"};
+        std::vector<fr::device_array<char>> arrays;
+        for (std::size_t i = 0; i < 200; ++i) {
+          arrays.emplace_back(fr::extents<1>(1000 * i), fr::device(t % 2));
+          if (i % 3 == 0) arrays.erase(arrays.begin());
+          if (i % 5 == 0 && !arrays.back().empty()) arrays.back().name("n" + std::to_string(i % 2));
+        }
+      });
+  }
+  const fr::memory_usage use = fr::memory_use();
+  for (const auto& d : use.devices)
+    for (const auto& k : d.kinds) {
+      BOOST_TEST((k.current_bytes == 0u && k.arrays == 0u));
+      if (k.kind == fr::memory_kind::device) {
+        BOOST_TEST(k.total_arrays == 398u);  // two are empty
+        BOOST_TEST(k.peak_bytes > 0u);
+      }
+    }
+  BOOST_TEST(use.labels.size() == 4u);
+  for (const auto& l : use.labels) BOOST_TEST((l.current_bytes == 0u && l.arrays == 0u && l.peak_bytes > 0u));
+}
+
+BOOST_AUTO_TEST_CASE(peak_meters_are_exact_and_scoped) {
+  fr::simulation sim("devices=2");
+  const fr::device_array<char> before({1 * MiB});
+  fr::memory_peak_meter all(fr::device(0));
+  {
+    const fr::device_array<char> a({2 * MiB});
+    { const fr::unified_array<char> b({4 * MiB}); }
+    const fr::device_array<char> elsewhere({8 * MiB}, fr::device(1));
+    const fr::memory_peak_meter late({.on = fr::device(0), .kind = fr::memory_kind::device});
+    BOOST_TEST(late.growth_bytes() == 0u);
+    BOOST_TEST(late.peak_bytes() == 3 * MiB);
+  }
+  BOOST_TEST(all.peak_bytes() == 7 * MiB);
+  BOOST_TEST(all.growth_bytes() == 6 * MiB);
+  BOOST_TEST(all.current_bytes() == 1 * MiB);
+  all.reset();
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([] {
+      for (int i = 0; i < 100; ++i) const fr::device_array<char> a({1000});
+    });
+  threads.clear();
+  BOOST_TEST(all.peak_bytes() >= 1 * MiB + 1024);
+  BOOST_TEST(all.peak_bytes() <= 1 * MiB + 4 * 1024);
+  BOOST_TEST(all.current_bytes() == 1 * MiB);
+}
+
+BOOST_AUTO_TEST_CASE(threads_count_for_themselves) {
+  fr::simulation sim("devices=1");
+  const fr::device_array<char> mine({1024});
+  std::jthread([] {
+    const fr::device_array<char> other({2048});
+    const fr::memory_counts c = fr::memory_counts_of_this_thread(fr::memory_kind::device, fr::device(0));
+    BOOST_TEST((c.allocations == 1u && c.allocated_bytes == 2048u));
+  }).join();
+  BOOST_TEST(fr::memory_counts_of_this_thread(fr::memory_kind::device, fr::device(0)).current_bytes() == 1024);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

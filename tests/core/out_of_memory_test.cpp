@@ -1,0 +1,161 @@
+// The error that says where the memory went, and what is tried before it.
+#include <boost/test/unit_test.hpp>
+#include <ferry/core.hpp>
+#include <string>
+#include <vector>
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::device_array<char>({n}, fr::device(d)); }
+
+std::string text_of_failure(std::size_t n) {
+  try {
+    device_bytes(n);
+  } catch (const fr::out_of_memory& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(out_of_memory)
+
+BOOST_AUTO_TEST_CASE(the_text) {
+  fr::simulation sim("devices=2;memory=64MiB");
+  fr::set_memory_limit(fr::device(0), {.soft = "90%", .hard = "100%"});
+  auto u = device_bytes(16 * MiB);
+  u.name("u");
+  const fr::memory_tag_scope solver{"solver"};
+  const auto a = device_bytes(20 * MiB), b = device_bytes(4 * MiB);
+  { const fr::device_array<char> c({2 * MiB}); }
+  const std::string text = text_of_failure(40 * MiB);
+  const std::vector<std::string> lines = {
+      "out of memory: 40.000 MiB of device memory could not be had on device 0.",
+      "  why: ",
+      "  device 0: ",
+      " free of 64.000 MiB; this process holds ",
+      "  device memory there: 40.000 MiB allocated by arrays, ",
+      "largest free block ",
+      "  limits: device and unified memory of device 0: soft 90% (57.600 MiB), hard 100% (64.000 MiB)",
+      "  most is held by: tag 'solver' 24.000 MiB in 2 arrays, 'u' 16.000 MiB in 1 array",
+      "  tried: the pool's own cache (",
+      "trim of every pool on the device (",
+      "  what to try: ",
+      "device 1 has 64.000 MiB free: place the array there, or let ferry do it (FERRY_OOM=spill)",
+      "a unified array may be larger",
+  };
+  std::size_t at = 0;
+  for (const std::string& l : lines) {
+    const std::size_t found = text.find(l, at);
+    BOOST_TEST(found != text.npos, "'" << l << "' is missing, or out of place, in\n" << text);
+    if (found != text.npos) at = found;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_error_holds_what_it_says) {
+  fr::simulation sim("devices=1;memory=64MiB");
+  const auto a = device_bytes(48 * MiB);
+  try {
+    device_bytes(20 * MiB);
+    BOOST_ERROR("there was room");
+  } catch (const fr::out_of_memory& e) {
+    BOOST_TEST(e.requested() == 20 * MiB);
+    BOOST_REQUIRE(e.shortage() != nullptr);
+    const fr::memory_shortage& s = *e.shortage();
+    BOOST_TEST(s.allocated == 48 * MiB);
+    BOOST_TEST(s.reserved == 48 * MiB);
+    BOOST_TEST(s.this_process == 48 * MiB);
+    BOOST_TEST(s.free_bytes == 16 * MiB);
+    BOOST_TEST(s.total_bytes == 64 * MiB);
+    BOOST_TEST(s.requested == 20 * MiB);
+    BOOST_REQUIRE(s.holders.size() == 1u);
+    BOOST_TEST((s.holders[0].label.empty() && s.holders[0].bytes == 48 * MiB && s.holders[0].arrays == 1));
+    BOOST_TEST(s.tried.size() >= 4u);
+    BOOST_TEST(s.text() == e.what());
+  }
+}
+
+// Bytes that other pools of the device cache are given back before anybody gives up, without a manual call.
+BOOST_AUTO_TEST_CASE(other_pools_of_the_device_make_room) {
+  fr::simulation sim("devices=2;memory=64MiB");
+  fr::pool other(fr::device(0), {.kind = fr::pool_kind::split});
+  { const fr::allocation_ref cached = other.allocate(48 * MiB); }
+  BOOST_TEST(other.statistics().reserved_bytes == 48 * MiB);
+  const auto a = device_bytes(40 * MiB);
+  BOOST_TEST(other.statistics().reserved_bytes == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(callbacks_of_the_program) {
+  fr::simulation sim("devices=1;memory=64MiB");
+  auto cache = device_bytes(48 * MiB);
+  int called = 0;
+  const auto free_cache = [&](const fr::memory_demand& d) {
+    ++called;
+    BOOST_TEST(d.bytes == 32 * MiB);
+    const std::size_t had = cache.size();
+    cache.free();
+    return had;
+  };
+  {
+    const auto callback = fr::on_out_of_memory(free_cache);
+    const auto a = device_bytes(32 * MiB);
+    BOOST_TEST(called == 1);
+  }
+  fr::reclaim();
+  cache = device_bytes(48 * MiB);
+  BOOST_CHECK_THROW(device_bytes(32 * MiB), fr::out_of_memory);  // the callback is gone
+  BOOST_TEST(called == 1);
+  const auto callback = fr::on_out_of_memory(free_cache);
+  fr::set_memory_limit(fr::device(0), {.hard = "48MiB"});  // refused by a limit, which the freed bytes keep
+  const auto a = device_bytes(32 * MiB);
+  BOOST_TEST(called == 2);
+}
+
+// With the policy, the program waits for all work rather than fail.
+BOOST_AUTO_TEST_CASE(synchronisation_is_a_choice) {
+  BOOST_TEST(!fr::parse_out_of_memory_policy("none").synchronize);
+  const fr::out_of_memory_policy both = fr::parse_out_of_memory_policy("spill,synchronize");
+  BOOST_TEST((both.synchronize && both.spill_to_peers));
+  for (const char* text : {"", "sync", "spill,", "spill;synchronize"})
+    BOOST_CHECK_EXCEPTION(fr::parse_out_of_memory_policy(text), fr::parse_error, [&](const fr::parse_error& e) {
+      return std::string(e.what()).find("'" + std::string(text) + "'") != std::string::npos;
+    });
+  fr::simulation sim("devices=1;memory=64MiB");
+  const auto a = device_bytes(60 * MiB);
+  BOOST_TEST(text_of_failure(8 * MiB).find("waiting for all work") == std::string::npos);
+  fr::set_out_of_memory_policy({.synchronize = true});
+  BOOST_TEST(text_of_failure(8 * MiB).find("waiting for all work") != std::string::npos);
+}
+
+// The new array goes to the peer with the most room, and kernels of its device reach it there.
+BOOST_AUTO_TEST_CASE(spilling_to_a_peer_is_a_choice) {
+  fr::simulation sim("devices=3;memory=64MiB;peers=0-2,0-1");
+  const auto a = device_bytes(60 * MiB);
+  const auto half = device_bytes(40 * MiB, 1);
+  BOOST_CHECK_THROW(device_bytes(20 * MiB), fr::out_of_memory);
+  fr::set_out_of_memory_policy({.spill_to_peers = true});
+  fr::device_array<char> b({20 * MiB}, 'x', fr::device(0));
+  BOOST_TEST(b.device().index() == 2);
+  BOOST_TEST(b.owner().get().device == 2);
+  BOOST_TEST(fr::to_vector(b)[20 * MiB - 1] == 'x');
+  BOOST_CHECK_THROW(device_bytes(64 * MiB), fr::out_of_memory);
+}
+
+BOOST_AUTO_TEST_CASE(reclaim_by_hand) {
+  fr::simulation sim("devices=2;memory=64MiB");
+  for (const int d : {0, 1}) {
+    const auto a = device_bytes(8 * MiB, d);
+  }
+  const auto held = device_bytes(40 * MiB, 0);
+  BOOST_TEST(fr::reclaim(fr::device(1)) >= 8 * MiB);
+  BOOST_TEST(fr::reclaim() >= 8 * MiB);
+  BOOST_TEST(sim.get().memory().reserved_bytes(fr::memory_kind::device, 0) == 40 * MiB);
+  BOOST_CHECK_THROW(fr::reclaim(fr::device(5)), fr::invalid_argument);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
