@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "ferry/core/error.hpp"
+#include "ferry/core/leaks.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/memory_pressure.hpp"
 
@@ -30,6 +31,8 @@ void configure_memory(machine& m) {
     const memory_limit l = parse_memory_limit(text);
     for (const device d : m.devices()) m.memory().limit({d, {}, {}}, l);
   });
+  with_variable("FERRY_LEAKS", [&](const char* text) { report_leaks_at_exit(m, parse_leak_mode(text)); });
+  with_variable("FERRY_MEMORY_LOG", [&](const char* text) { log_allocations_until_exit(m, text); });
   with_variable("FERRY_OOM", [&](const char* text) { m.memory().set_policy(parse_out_of_memory_policy(text)); });
 }
 

@@ -1,11 +1,18 @@
 // What environment variables say about memory, for the machine that the process chooses by itself.
 #pragma once
+#include <cstdint>
+#include <string>
 
 namespace ferry {
 
 class machine;
+enum class leak_mode : std::uint8_t;
 
-// FERRY_MEMORY_LIMIT, FERRY_OOM. Throws parse_error, invalid_argument for limits above a device.
+// As those of leaks.hpp, for a machine that is not the current one yet.
+void report_leaks_at_exit(machine& m, leak_mode mode);
+void log_allocations_until_exit(machine& m, const std::string& file);
+
+// FERRY_MEMORY_LIMIT, FERRY_OOM, FERRY_LEAKS, FERRY_MEMORY_LOG. Throws parse_error, invalid_argument for limits above a device.
 void configure_memory(machine& m);
 
 }  // namespace ferry

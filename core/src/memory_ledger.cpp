@@ -23,12 +23,6 @@ memory_ledger::memory_ledger(backend& verbs)
 
 memory_ledger::~memory_ledger() = default;
 
-void memory_ledger::admit(memory_source& asker, std::size_t bytes) { cell(asker.kind(), asker.device()) += bytes; }
-
-void memory_ledger::unbook(memory_source& asker, std::size_t bytes) noexcept {
-  cell(asker.kind(), asker.device()) -= bytes;
-}
-
 void memory_ledger::name(allocation& a, std::string text) {
   const memory_label now = intern_label(text);
   const auto [tag, before] = labels_of(a);

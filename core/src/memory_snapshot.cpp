@@ -1,0 +1,189 @@
+#include "ferry/core/memory_snapshot.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/machine.hpp"
+#include "json_text.hpp"
+#include "machine_registry.hpp"
+#include "memory_page.hpp"
+
+namespace ferry {
+namespace {
+
+const char* action_name(memory_event::action a) {
+  switch (a) {
+    case memory_event::action::allocate: return "allocate";
+    case memory_event::action::free: return "free";
+    case memory_event::action::reserve: return "reserve";
+    case memory_event::action::give_back: return "give_back";
+  }
+  return "?";
+}
+
+std::string number(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6f", seconds);
+  return text;
+}
+
+template <class Items, class Text>
+std::string list(const Items& items, Text text) {
+  std::string s = "[";
+  for (const auto& i : items) {
+    if (s.size() > 1) s += ",\n";
+    s += text(i);
+  }
+  return s + "]";
+}
+
+// Labels by number, for rows that name them often.
+std::string label_list(const memory_snapshot& s) {
+  memory_label last = 0;
+  for (const pool_blocks& p : s.pools)
+    for (const block_info& b : p.blocks) last = std::max({last, b.tag, b.name});
+  for (const memory_event& e : s.history) last = std::max({last, e.tag, e.name});
+  std::string text = "[";
+  for (memory_label l = 0; l <= last; ++l) text += (l ? "," : "") + json_text(label_text(l));
+  return text + "]";
+}
+
+}  // namespace
+
+memory_snapshot take_memory_snapshot() {
+  memory_snapshot s;
+  s.usage = memory_use();
+  machine::current().memory().each_source([&](memory_source& m) {
+    pool_blocks p{m.kind(), m.device(), {}};
+    m.each_block([&](const block_info& b) { p.blocks.push_back(b); });
+    if (!p.blocks.empty()) s.pools.push_back(std::move(p));
+  });
+  return s;
+}
+
+std::string memory_snapshot::json() const {
+  const auto place = [](memory_kind kind, int device) {
+    return "\"kind\":" + json_text(kind_name(kind)) + ",\"device\":" + std::to_string(device);
+  };
+  std::string s = "{\"usage\":" + usage.json() + ",\n\"labels\":" + label_list(*this);
+  s += ",\n\"block_columns\":[\"address\",\"bytes\",\"is_free\",\"starts_segment\",\"tag\",\"name\"],\n\"pools\":";
+  s += list(pools, [&](const pool_blocks& p) {
+    return "{" + place(p.kind, p.device) + ",\"blocks\":" +
+           list(p.blocks,
+                [](const block_info& b) {
+                  return "[" + std::to_string(reinterpret_cast<std::uintptr_t>(b.begin)) + "," +
+                         std::to_string(b.bytes) + "," + (b.is_free ? "1," : "0,") + (b.starts_segment ? "1," : "0,") +
+                         std::to_string(b.tag) + "," + std::to_string(b.name) + "]";
+                }) +
+           "}";
+  });
+  const std::size_t devices = usage.devices.size();
+  std::string before;
+  for (std::size_t i = 0; i < allocated_before.size(); ++i)
+    before += std::string(i ? "," : "") + "{" +
+              place(static_cast<memory_kind>(i / devices), static_cast<int>(i % devices)) +
+              ",\"allocated_bytes\":" + std::to_string(allocated_before[i]) +
+              ",\"reserved_bytes\":" + std::to_string(reserved_before[i]) + "}";
+  s += ",\n\"before\":[" + before + "],\n\"forgotten_events\":" + std::to_string(forgotten_events);
+  s += ",\n\"event_columns\":[\"seconds\",\"action\",\"kind\",\"device\",\"address\",\"bytes\",\"tag\",\"name\"],"
+       "\n\"history\":";
+  s += list(history, [](const memory_event& e) {
+    return "[" + number(e.seconds) + ",\"" + action_name(e.what) + "\",\"" + std::string(kind_name(e.kind)) + "\"," +
+           std::to_string(e.device) + "," + std::to_string(e.address) + "," + std::to_string(e.bytes) + "," +
+           std::to_string(e.tag) + "," + std::to_string(e.name) + "]";
+  });
+  return s + "}\n";
+}
+
+std::string memory_snapshot::html() const {
+  return std::string(memory_page::before_data) + json() + std::string(memory_page::after_data);
+}
+
+void save_memory_snapshot(const memory_snapshot& s, const std::string& file) {
+  std::ofstream out(file, std::ios::binary);
+  if (out) out << (file.ends_with(".html") ? s.html() : s.json()) << std::flush;
+  if (!out) throw error("cannot write the snapshot '" + file + "': " + std::strerror(errno));
+}
+
+memory_recording::memory_recording(std::size_t most_events) : most_(std::max<std::size_t>(most_events, 1)) {
+  machine& m = machine::current();
+  machine_ = m.serial();
+  devices_ = m.devices().size();
+  for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
+    for (const device d : m.devices()) {
+      allocated_before_.push_back(m.memory().bytes_in_use(k, d.index()));
+      reserved_before_.push_back(m.memory().reserved_bytes(k, d.index()));
+    }
+  m.memory().observe(*this);
+}
+
+memory_recording::~memory_recording() {
+  machine_registry::if_current(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+}
+
+std::size_t memory_recording::cell(memory_kind kind, int device) const {
+  return static_cast<std::size_t>(kind) * devices_ + static_cast<std::size_t>(device);
+}
+
+void memory_recording::add(memory_event e) noexcept {
+  std::lock_guard lock(mutex_);
+  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  if (events_.size() < most_) {
+    try {
+      events_.push_back(e);
+    } catch (const std::bad_alloc&) {
+      ++forgotten_;
+    }
+    return;
+  }
+  memory_event& old = events_[oldest_];
+  std::size_t& allocated = allocated_before_[cell(old.kind, old.device)];
+  std::size_t& reserved = reserved_before_[cell(old.kind, old.device)];
+  switch (old.what) {
+    case memory_event::action::allocate: allocated += old.bytes; break;
+    case memory_event::action::free: allocated -= std::min(allocated, old.bytes); break;
+    case memory_event::action::reserve: reserved += old.bytes; break;
+    case memory_event::action::give_back: reserved -= std::min(reserved, old.bytes); break;
+  }
+  old = e;
+  oldest_ = (oldest_ + 1) % most_;
+  ++forgotten_;
+}
+
+void memory_recording::on_allocate(allocation& a) noexcept {
+  const allocation_labels l = labels_of(a);
+  add({0, memory_event::action::allocate, a.kind, a.device, l.tag, l.name, reinterpret_cast<std::uintptr_t>(a.begin),
+       a.bytes});
+}
+
+void memory_recording::on_free(allocation& a) noexcept {
+  const allocation_labels l = labels_of(a);
+  add({0, memory_event::action::free, a.kind, a.device, l.tag, l.name, reinterpret_cast<std::uintptr_t>(a.begin),
+       a.bytes});
+}
+
+void memory_recording::on_reserve(memory_kind kind, int device, const void* begin, std::size_t bytes) noexcept {
+  add({0, memory_event::action::reserve, kind, static_cast<std::int16_t>(device), 0, 0,
+       reinterpret_cast<std::uintptr_t>(begin), bytes});
+}
+
+void memory_recording::on_return(memory_kind kind, int device, const void* begin, std::size_t bytes) noexcept {
+  add({0, memory_event::action::give_back, kind, static_cast<std::int16_t>(device), 0, 0,
+       reinterpret_cast<std::uintptr_t>(begin), bytes});
+}
+
+memory_snapshot memory_recording::snapshot() const {
+  memory_snapshot s = take_memory_snapshot();
+  std::lock_guard lock(mutex_);
+  s.forgotten_events = forgotten_;
+  s.allocated_before = allocated_before_;
+  s.reserved_before = reserved_before_;
+  for (std::size_t i = 0; i < events_.size(); ++i) s.history.push_back(events_[(oldest_ + i) % events_.size()]);
+  return s;
+}
+
+}  // namespace ferry
