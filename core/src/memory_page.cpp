@@ -66,7 +66,7 @@ function show(c, find) {
 // A step of 1, 2 or 5 times a power of the base, for about `count` of them in `most`.
 function step_of(most, count, base) {
   let s = base === 2 ? 2 ** Math.floor(Math.log2(Math.max(most / count, 1))) : 10 ** Math.floor(Math.log10(most / count));
-  while (most / s > count) s *= 2;
+  for (let i = 0; most / s > count; ++i) s *= base === 10 && i % 3 === 1 ? 2.5 : 2;
   return s;
 }
 
