@@ -25,7 +25,7 @@ allocation_log::allocation_log(const std::string& file, machine& m) : file_(file
 }
 
 allocation_log::~allocation_log() {
-  machine_registry::if_current(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
 }
 
 void allocation_log::on_allocate(allocation& a) noexcept { write("allocate", a, this_thread_state.line); }

@@ -19,7 +19,7 @@ memory_peak_meter::memory_peak_meter(memory_scope scope)
 }
 
 memory_peak_meter::~memory_peak_meter() {
-  machine_registry::if_current(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
 }
 
 bool memory_peak_meter::covers(const allocation& a) const noexcept {

@@ -6,7 +6,7 @@
 namespace ferry {
 
 memory_callback::~memory_callback() {
-  if (id_ != 0) machine_registry::if_current(machine_, [&](machine& m) { m.memory().remove_callback(id_); });
+  if (id_ != 0) machine_registry::if_alive(machine_, [&](machine& m) { m.memory().remove_callback(id_); });
 }
 
 memory_callback on_out_of_memory(std::function<std::size_t(const memory_demand&)> f) {

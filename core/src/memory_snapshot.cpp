@@ -122,7 +122,7 @@ memory_recording::memory_recording(std::size_t most_events) : most_(std::max<std
 }
 
 memory_recording::~memory_recording() {
-  machine_registry::if_current(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
 }
 
 std::size_t memory_recording::cell(memory_kind kind, int device) const {
