@@ -23,6 +23,7 @@ class caching_pool final : public memory_pool {
   void deallocate(allocation& a) noexcept override;
   std::size_t release_cached(release_depth how) override;
   std::size_t release_some(release_depth how, std::size_t enough) override;
+  bool joins_blocks() const override { return rules_.joins; }
   void each_block(const std::function<void(const block_info&)>& f) const override;
   source_state state() const override;
   pool_statistics statistics() const override;

@@ -181,6 +181,14 @@ std::size_t driver_pool::release_cached(release_depth how) {
   return before > after ? before - after : 0;
 }
 
+// The driver keeps its free blocks to itself.
+void driver_pool::each_block(const std::function<void(const block_info&)>& f) const {
+  std::lock_guard lock(mutex_);
+  nodes_.each([&](const allocation& a) {
+    if (a.begin) f(info_of(a));
+  });
+}
+
 source_state driver_pool::state() const {
   const pool_statistics s = statistics();
   return {s.allocated_bytes, s.reserved_bytes, s.reserved_bytes - std::min(s.reserved_bytes, s.allocated_bytes)};

@@ -21,6 +21,7 @@ class driver_pool final : public memory_pool {
   void deallocate(allocation& a) noexcept override;
   std::size_t release_cached(release_depth how) override;
   source_state state() const override;
+  void each_block(const std::function<void(const block_info&)>& f) const override;
   pool_statistics statistics() const override;
   native_pool native() const override { return pool_; }
 

@@ -74,7 +74,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
   checker_ = std::make_unique<memory_checker>(*this);
   if (const char* text = std::getenv("FERRY_POISON"); text && *text) checker_->set(parse_memory_checks(text));
   memory_.add_rung({"waiting for all work", rung_order::synchronize, [this](const memory_demand& demand) {
-                      if (!memory_.policy().synchronize || this_thread_state.capture) return std::size_t{0};
+                      if (this_thread_state.capture) return std::size_t{0};
                       streams_.synchronize();
                       return memory_.reclaim(demand.device);
                     }});

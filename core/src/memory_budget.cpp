@@ -7,13 +7,19 @@
 namespace ferry {
 namespace {
 
-// Segments that are free as a whole go back to the driver when it has no more.
-std::size_t trimmable_bytes(const memory_source& s) {
-  std::size_t bytes = 0, segment = 0;
+struct free_bytes {
+  std::size_t in_whole_segments = 0;  // which go back to the driver when it has no more
+  std::size_t largest = 0;            // free neighbours together, where the pool joins them
+};
+
+free_bytes free_bytes_of(const memory_source& s) {
+  free_bytes f;
+  std::size_t segment = 0, run = 0;
   bool is_whole = false;
+  const bool joins = s.joins_blocks();
   const auto end = [&] {
-    if (is_whole) bytes += segment;
-    segment = 0;
+    if (is_whole) f.in_whole_segments += segment;
+    segment = run = 0;
   };
   s.each_block([&](const block_info& b) {
     if (b.starts_segment) {
@@ -22,14 +28,16 @@ std::size_t trimmable_bytes(const memory_source& s) {
     }
     is_whole = is_whole && b.is_free;
     segment += b.bytes;
+    run = b.is_free ? (joins ? run : 0) + b.bytes : 0;
+    f.largest = std::max(f.largest, run);
   });
   end();
-  return bytes;
+  return f;
 }
 
-std::size_t minus(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
+std::size_t without(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
 
-std::size_t plus(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
+std::size_t sum_of(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 
 }  // namespace
 
@@ -50,36 +58,38 @@ memory_budget::room memory_budget::look() const {
   } else {  // the system's RAM; of unified memory, what the devices have no room for
     r.from_driver = ledger.room_in_system();
     if (*scope_.kind == memory_kind::unified)
-      r.from_driver = plus(r.from_driver, minus(m.properties(d).memory_bytes, ledger.used_bytes({scope_.on, {}, {}})));
+      r.from_driver =
+          sum_of(r.from_driver, without(m.properties(d).memory_bytes, ledger.used_bytes({scope_.on, {}, {}})));
   }
   ledger.each_source([&](memory_source& s) {
     if (s.kind() != *scope_.kind || s.device() != d) return;
     const source_state now = s.state();
-    r.cached += minus(now.reserved_bytes, now.allocated_bytes);
-    r.largest_block = std::max(r.largest_block, now.largest_free_bytes);
-    r.trimmable += trimmable_bytes(s);
+    r.cached += without(now.reserved_bytes, now.allocated_bytes);
+    const free_bytes f = free_bytes_of(s);
+    r.largest_block = std::max({r.largest_block, f.largest, now.largest_free_bytes});
+    r.trimmable += f.in_whole_segments;
   });
   const memory_label tag = scope_.tag.empty() ? this_thread_tag : intern_label(scope_.tag);
   const auto rules = ledger.limits().all();
   for (const limit_rule& rule : *rules) {
     if (rule.hard == limit_rule::none || !rule.scope.covers(*scope_.kind, d)) continue;
     if (rule.tag == 0)
-      r.by_limits = std::min(r.by_limits, minus(rule.hard, ledger.used_bytes(rule.scope)));
+      r.by_limits = std::min(r.by_limits, without(rule.hard, ledger.used_bytes(rule.scope)));
     else if (rule.tag == tag)
-      r.by_tags = std::min(r.by_tags, minus(rule.hard, ledger.used_bytes(rule.scope)));
+      r.by_tags = std::min(r.by_tags, without(rule.hard, ledger.used_bytes(rule.scope)));
   }
   return r;
 }
 
 std::size_t memory_budget::available_bytes() const {
   const room r = look();
-  return std::min(plus(std::min(r.from_driver, r.by_limits), r.cached), r.by_tags);
+  return std::min(sum_of(std::min(r.from_driver, r.by_limits), r.cached), r.by_tags);
 }
 
 bool memory_budget::would_fit(std::size_t bytes) const {
   const room r = look();
   return bytes <= r.by_tags &&
-         (bytes <= r.largest_block || bytes <= plus(std::min(r.from_driver, r.by_limits), r.trimmable));
+         (bytes <= r.largest_block || bytes <= sum_of(std::min(r.from_driver, r.by_limits), r.trimmable));
 }
 
 }  // namespace ferry

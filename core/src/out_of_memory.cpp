@@ -124,7 +124,9 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
   }
   std::string reason = why;
   std::vector<memory_shortage::attempt> tried;
+  const bool may_synchronize = policy().synchronize;
   for (const numbered_rung& r : rungs) {
+    if (r.what->order == rung_order::synchronize && !may_synchronize) continue;
     tried.push_back({r.what->name, r.what->reclaim(d)});
     if (tried.back().freed_bytes == 0) continue;
     try {

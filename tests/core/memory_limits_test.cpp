@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(limits_by_kind_and_tag) {
   const fr::unified_array<char> u({2 * MiB});
   refused<fr::out_of_memory>([] { fr::unified_array<char> v({1}); }, {"unified memory of device 0"});
   const fr::host_array<char> h({2 * MiB}, fr::device(0)), h1({2 * MiB}, fr::device(1));
-  refused<fr::out_of_memory>([] { fr::host_array<char> v({1}, fr::device(1)); }, {"hard limit of 4.000 MiB", "pinned"});
+  refused<fr::out_of_memory>([] { fr::host_array<char> v({1}, fr::device(1)); }, {"hard limit of 4.000 MiB", "host memory"});
   const fr::memory_tag_scope solver{"solver"};
   {
     const auto a = device_bytes(MiB / 2), b = device_bytes(MiB / 2, 1);
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
     BOOST_TEST(asked == 0);
   }
   { const auto c = device_bytes(90 * MiB); }  // 80 of it cached
-  BOOST_TEST(asked == 1);                     // taking bytes from the driver is such a point, too
+  BOOST_TEST(asked == 0);
   for (int i = 0; i < 100 && ledger.reserved_bytes(memory_kind::device, 0) > 100 * MiB; ++i) {
     fr::default_stream(fr::device(0)).synchronize();
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
@@ -195,6 +195,7 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
     }
   }
   BOOST_TEST(ledger.reserved_bytes(memory_kind::device, 0) <= 100 * MiB);
+  BOOST_TEST(asked >= 1);
   const int before = asked;
   for (int i = 0; i < 10; ++i) fr::default_stream(fr::device(0)).synchronize();
   BOOST_TEST(asked == before);

@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_SUITE(memory_status)
 
 BOOST_AUTO_TEST_CASE(as_text) {
   fr::simulation sim("devices=1;memory=64MiB");
-  fr::set_memory_limit(fr::device(0), {.hard = "50%"});
+  fr::set_memory_limit(fr::device(0), {.hard = "100%"});
   const fr::memory_tag_scope scope{"solver"};
   const fr::device_array<char> a({4 * MiB});
   { const fr::device_array<char> b({4 * MiB}); }
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(as_text) {
        {"Device 0 (", "Effective memory use: 50.00 % (32.000 MiB of 64.000 MiB)\n",
         "Pool use, device memory: 4.000 MiB in 1 array (32.000 MiB reserved), at most 8.000 MiB\n",
         "Pool use, unified memory: 2.000 MiB in 1 array (",
-        "Limits: device and unified memory of device 0: hard 50% (32.000 MiB)\n",
+        "Limits: device and unified memory of device 0: hard 100% (64.000 MiB)\n",
         "Tag 'solver': 6.000 MiB in 2 arrays, at most 8.000 MiB\n", "Name 'field': 2.000 MiB in 1 array"})
     BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
   BOOST_TEST(text.find("pinned") == text.npos, text);  // kinds that nobody used are left out

@@ -87,6 +87,7 @@ class memory_ledger {
   void before_allocate(memory_source& by, std::size_t bytes) {
     if (this_thread_tag != 0) [[unlikely]]
       expect_tag(by, bytes);
+    at_synchronization();  // taking memory while a soft limit is crossed may take a pause, too
   }
   // The block was handed out; nobody else knows it yet.
   void allocated(allocation& a) noexcept {
@@ -140,7 +141,6 @@ class memory_ledger {
         if (booked) acquire_once(asker, bytes, attempt);
       });
     }
-    at_synchronization();
     return booked;
   }
   template <class Attempt>
@@ -167,7 +167,7 @@ class memory_ledger {
 
   // For everybody else.
 
-  // Where the CPU waits anyhow, outside of submissions and locks: gives bytes back early if a soft limit is crossed and it
+  // Where the CPU waits anyhow, outside of submissions and locks, and before each allocation: gives bytes back early if a soft limit is crossed and it
   // is worth the pause.
   void at_synchronization() {
     if (pressed_.load(std::memory_order_relaxed)) [[unlikely]]

@@ -39,6 +39,8 @@ class memory_source {
   virtual std::size_t release_cached(release_depth how) = 0;
   // The same until `enough` went back, where a pool can stop there: for short pauses.
   virtual std::size_t release_some(release_depth how, std::size_t /*enough*/) { return release_cached(how); }
+  // Whether free neighbours in a segment serve as one block.
+  virtual bool joins_blocks() const { return false; }
   // Calls f with every block that there is, free or not, by address within each segment, with the pool locked: f may not
   // call ferry. Pools that do not know their free blocks show those in use; the default is none at all.
   virtual void each_block(const std::function<void(const block_info&)>& /*f*/) const {}
