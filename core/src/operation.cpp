@@ -1,5 +1,7 @@
 #include "ferry/core/operation.hpp"
 
+#include <algorithm>
+
 #include "ferry/core/error.hpp"
 
 namespace ferry::detail {
@@ -25,7 +27,11 @@ void need_access(stream_ref s, std::span<const access> uses, reach how) {
 void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {
   if (this_thread_state.capture || this_thread_state.submitting) return;  // refused, or told when the graph is launched
   for (const access& a : uses) {
-    const access_mode mode = !a.write ? access_mode::in : a.whole ? access_mode::out : access_mode::inout;
+    // Bytes that the same call reads, too, are not without contents.
+    const bool is_read = a.whole && std::any_of(uses.begin(), uses.end(), [&](const access& b) {
+                           return b.what == a.what && !b.whole && b.where.overlaps(a.where);
+                         });
+    const access_mode mode = !a.write ? access_mode::in : a.whole && !is_read ? access_mode::out : access_mode::inout;
     if (a.what->kind == memory_kind::unified)
       p.before_access({*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at});
   }

@@ -72,6 +72,15 @@ BOOST_AUTO_TEST_CASE(nothing_moves_for_out) {
   BOOST_TEST((std::as_const(u)[n - 101] == 7 && std::as_const(u)[n - 100] == 2 && std::as_const(u)[n - 1] == 2));
 }
 
+// Who writes all of an array and reads it in the same call finds what was there.
+BOOST_AUTO_TEST_CASE(out_and_in_of_one_array) {
+  place here;
+  fr::unified_array<float> u({n}, dev(0));
+  for (float& x : u) x = 6;
+  fr::parallel_for(fr::default_stream(dev(0)), n, copy_of{}, fr::out(u), fr::in(u));
+  BOOST_TEST((std::as_const(u)[0] == 6 && std::as_const(u)[n - 1] == 6));
+}
+
 BOOST_AUTO_TEST_CASE(partial_writers_under_out_are_seen, *boost::unit_test::precondition(needs_devices{1})) {
   place here;
   if (!here.is_simulated()) return BOOST_TEST_MESSAGE("the poison is the simulator's"), void();
