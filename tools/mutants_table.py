@@ -9,6 +9,7 @@ CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/c
 LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
 MIRRORS = "core/src/mirrors.cpp"
 REGISTRY = "core/src/machine_registry.cpp"
+FOREIGN, WORKSPACE = "core/src/foreign_memory.cpp", "core/src/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migrator.cpp", "unified/src/move_plan.cpp"
 HINTS = "unified/src/migration.cpp"
@@ -197,4 +198,12 @@ MUTANTS = [
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) return page_step::bounce;", "")),
     ("", "guards of the CPU refuse nothing", (MIGRATOR, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
+    # Memory of others, workspaces.
+    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "  log.add(line, t, bytes, true);\n", "")),
+    ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),
+    ("R12", "a borrow is handed back ahead of its work", (FOREIGN, "      follow_all_uses(before->line(), a, bytes);", "      (void)follow_all_uses;")),
+    ("R9", "borrows of the same bytes know nothing of each other", (FOREIGN, "if (e->ending || !e->bytes.overlaps(bytes)) continue;", "if (e->loans > 0 || e->ending || !e->bytes.overlaps(bytes)) continue;")),
+    ("R12", "deleters run while work is running", (FOREIGN, "return wait || uses_are_over(*e.what, e.bytes, true);", "return true;")),
+    ("R12", "the stream of a deleter follows nobody", (FOREIGN, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
+    ("R12", "workspaces hand out blocks without their logs", (WORKSPACE, "a.log.invalidate();  // views", "a.log.keep_only({}), a.log.invalidate();  // views")),
 ]
