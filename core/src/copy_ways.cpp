@@ -57,8 +57,7 @@ class running_jobs {
 
 contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const route_choice& way, copy_address to,
                                  copy_address from, std::size_t bytes, int stream_device, int near)
-    : engine_(engine),
-      verbs_(engine.verbs()),
+    : verbs_(engine.verbs()),
       way_(way),
       to_(to),
       from_(from),

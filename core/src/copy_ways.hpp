@@ -36,7 +36,6 @@ class contiguous_copy {
   // Over the chunk of a lane; or past it, where the lane has none.
   void relay(copy_lane& lane, part p);
 
-  copy_engine& engine_;
   backend& verbs_;
   route_choice way_;
   copy_address to_, from_;
