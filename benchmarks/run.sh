@@ -9,7 +9,7 @@ fi
 : "${FERRY_COMMIT:=$(git -C "$(dirname "$0")" rev-parse --short HEAD 2>/dev/null || echo unknown)}"
 export FERRY_COMMIT
 mkdir -p "$(dirname "$2")"
-for program in guard element_access launch axpy stencil batches; do
+for program in guard element_access launch axpy stencil batches jacobi halo; do
   echo "== $program"
   "$1/bin/benchmarks/$program" --benchmark_color=false --results "$2"
 done
