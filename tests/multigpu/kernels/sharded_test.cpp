@@ -52,6 +52,24 @@ struct set_to_sum {
     table[1] = sum;
   }
 };
+FERRY_HOST_DEVICE int number(std::size_t i, std::size_t j, std::size_t k) {
+  return static_cast<int>(100 * i + 10 * j + k);
+}
+struct number_line {
+  FERRY_HOST_DEVICE int operator()(std::size_t i, fr::shard_span<int, 1> a) const { return a(i) = number(0, 0, i); }
+};
+struct number_cells {
+  FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, std::size_t k, fr::shard_span<int, 3> a) const {
+    return a(i, j, k) = number(i, j, k);
+  }
+};
+// Adds the six neighbours of a periodic array.
+struct add_neighbours {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, std::size_t k, fr::shard_span<const int, 3> a,
+                                    fr::shard_span<int, 3> b) const {
+    b(i, j, k) = a(i - 1, j, k) + a(i + 1, j, k) + a(i, j - 1, k) + a(i, j + 1, k) + a(i, j, k - 1) + a(i, j, k + 1);
+  }
+};
 struct square_1d {
   FERRY_HOST_DEVICE double operator()(std::size_t i, fr::shard_span<const double, 1> a) const { return a(i) * a(i); }
 };
@@ -230,6 +248,49 @@ BOOST_AUTO_TEST_CASE(regions_are_parts_of_all_cells) {
       BOOST_TEST(wrong == 0u);
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(loops_in_one_and_three_dimensions) {
+  for (const char* how : {"devices=3", "devices=4;schedule=random:2", "devices=2;peers=none;schedule=random:3"})
+    for (std::size_t axis : {0u, 1u, 2u}) {
+      fr::simulation sim(how);
+      const fr::team t = fr::team::all();
+      fr::sharded_array<int, 1> line(t, {9}, {.halo = 1, .periodic = true}, -1);
+      fr::parallel_for(fr::sweep(line), number_line{}, fr::out(line));
+      CHECK_EQUAL(fr::to_vector(line), counting<int>(9));
+      BOOST_TEST(fr::to_vector(line.shard_with_halo(0))[0] == 8);
+      const int largest = fr::parallel_reduce(fr::owned(line), number_line{}, fr::maximum{}, line);
+      BOOST_TEST(largest == 8);
+
+      const fr::extents<3> e{5, 4, 6};
+      fr::sharded_array<int, 3> a(t, e, {.axis = axis, .halo = {1, 1, 1}, .periodic = true}, -1),
+          b(t, e, {.axis = axis, .halo = {1, 1, 1}, .periodic = true}, 0);
+      const int sum = fr::parallel_reduce(fr::sweep(a), number_cells{}, fr::plus{}, fr::out(a));
+      fr::parallel_for(fr::sweep(b), add_neighbours{}, fr::in(a), fr::out(b));
+      const std::vector<int> found = fr::to_vector(b);
+      int expected_sum = 0;
+      std::size_t wrong = 0, at = 0;
+      for (std::size_t i = 0; i < 5; ++i)
+        for (std::size_t j = 0; j < 4; ++j)
+          for (std::size_t k = 0; k < 6; ++k) {
+            expected_sum += number(i, j, k);
+            wrong += found[at++] != number((i + 4) % 5, j, k) + number((i + 1) % 5, j, k) + number(i, (j + 3) % 4, k) +
+                                        number(i, (j + 1) % 4, k) + number(i, j, (k + 5) % 6) +
+                                        number(i, j, (k + 1) % 6);
+          }
+      BOOST_TEST(wrong == 0u);
+      BOOST_TEST(sum == expected_sum);
+
+      fr::fill(b, 0);
+      fr::parallel_for(fr::owned(b).within({{1, 0, 2}, {3, 4, 5}}), number_cells{}, fr::inout(b));
+      const std::vector<int> some = fr::to_vector(b);
+      wrong = at = 0;
+      for (std::size_t i = 0; i < 5; ++i)
+        for (std::size_t j = 0; j < 4; ++j)
+          for (std::size_t k = 0; k < 6; ++k)
+            wrong += some[at++] != (i >= 1 && i < 3 && k >= 2 && k < 5 ? number(i, j, k) : 0);
+      BOOST_TEST(wrong == 0u);
+    }
 }
 
 // The same bits however many devices there are; the usual sum has others.
