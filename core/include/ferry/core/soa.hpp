@@ -249,6 +249,7 @@ struct soa_argument {
   soa_span<M...> span;
   byte_range bytes;
   access_mode mode;
+  source_line at = {};  // where in(), out() or inout() was written
   bool contiguous = true;
 };
 
@@ -258,13 +259,13 @@ template <class... M>
 inline constexpr bool is_array_argument<soa_argument<M...>> = true;
 
 template <class... N, memory_kind Kind, class... M>
-soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode mode) {
+soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode mode, source_line at) {
   if (s.owner()) (void)s.owner().get();  // freed?
   const soa_span<N...> span = const_cast<basic_soa<Kind, M...>&>(s).unsynchronized_span();
-  if (s.empty()) return {&s.owner(), span, {}, mode};
+  if (s.empty()) return {&s.owner(), span, {}, mode, at};
   const auto* begin = reinterpret_cast<const std::byte*>(span.template data<0>());
   const auto* end = reinterpret_cast<const std::byte*>(span.template data<sizeof...(M) - 1>() + s.size());
-  return {&s.owner(), span, {begin, end}, mode};
+  return {&s.owner(), span, {begin, end}, mode, at};
 }
 
 // What a functor declares for a structure of arrays: nothing, or a soa_span of the same members, const where it only reads.
@@ -298,25 +299,25 @@ struct parameter<P, soa_argument<M...>> : declared_soa<std::remove_cvref_t<P>, M
 
 // All members, as for arrays.
 template <memory_kind Kind, class... M>
-auto in(const basic_soa<Kind, M...>& s) {
-  return detail::make_soa_argument<const M...>(s, access_mode::in);
+auto in(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  return detail::make_soa_argument<const M...>(s, access_mode::in, at);
 }
 template <memory_kind Kind, class... M>
-auto inout(basic_soa<Kind, M...>& s) {
-  return detail::make_soa_argument<M...>(s, access_mode::inout);
+auto inout(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  return detail::make_soa_argument<M...>(s, access_mode::inout, at);
 }
 template <memory_kind Kind, class... M>
-auto out(basic_soa<Kind, M...>& s) {
-  return detail::make_soa_argument<M...>(s, access_mode::out);
+auto out(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  return detail::make_soa_argument<M...>(s, access_mode::out, at);
 }
 
 template <memory_kind Kind, class... M>
 auto basic_soa<Kind, M...>::as_kernel_argument() const {
-  return in(*this);
+  return in(*this, source_line{});
 }
 template <memory_kind Kind, class... M>
 auto basic_soa<Kind, M...>::as_kernel_argument() {
-  return inout(*this);
+  return inout(*this, source_line{});
 }
 
 // Copies every member; sizes must be equal. As copies of arrays.
