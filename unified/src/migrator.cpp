@@ -222,6 +222,10 @@ void migrator::carry_out(const coming_access& a, const std::vector<planned>& pla
     for (const planned& p : plan)
       if (p.what == page_step::map || p.what == page_step::bounce) {
         if (p.from >= 0) machine_.need_peer(p.to, p.from);
+        {
+          std::lock_guard lock(a.what.log);
+          a.what.log.set_advised(true);  // the next owner of the bytes has it undone
+        }
         machine_.verbs().advise(const_cast<std::byte*>(p.pages.begin), p.pages.size(), memory_advice::accessed_by,
                                 {p.to});
       }
