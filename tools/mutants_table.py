@@ -194,7 +194,7 @@ MUTANTS = [
     ("", "inout() drops contents", (PLAN, "  return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;\n}\n\n// Whether", "  return p.all() ? page_step::drop : page_step::move;\n}\n\n// Whether")),
     ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true};", "access use{&owner.get(), bytes, false, false};")),
     ("", "new owners inherit what was known of the pages", (MIGRATOR, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
-    ("", "readers take what another device has", (PLAN, "    if (reachable && !mine_by_now) return stay;\n", "")),
+    ("", "readers take what another device has", (PLAN, "if (reachable && !mine_by_now) return stay;", "if (false && mine_by_now) return stay;")),
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) return page_step::bounce;", "")),
     ("", "guards of the CPU refuse nothing", (MIGRATOR, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
