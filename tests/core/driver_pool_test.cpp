@@ -180,11 +180,13 @@ std::vector<int> reuse_of(int seed, fr::reuse_policy how) {
   fr::simulation sim(random_devices(seed), {.kind = fr::pool_kind::driver, .reuse = how});
   fr::memory_pool& p = sim.get().pool(on_device, 0);
   const fr::stream s[2];
+  const fr::allocation_ref other = p.allocate(3000);
   std::map<const void*, int> first;
   std::vector<int> reused;
   for (int i = 0; i < 60; ++i) {
+    write(s[1], other);  // the stream that the next bytes are asked for on
     const fr::allocation_ref a = p.allocate(1000);
-    write(s[0], a), write(s[1], a);
+    write(s[0], a);  // and the one that they are freed on
     reused.push_back(first.emplace(a.get().begin, i).first->second);
   }
   return reused;

@@ -69,7 +69,8 @@ BOOST_AUTO_TEST_CASE(limits_by_kind_and_tag) {
   const fr::unified_array<char> u({2 * MiB});
   refused<fr::out_of_memory>([] { fr::unified_array<char> v({1}); }, {"unified memory of device 0"});
   const fr::host_array<char> h({2 * MiB}, fr::device(0)), h1({2 * MiB}, fr::device(1));
-  refused<fr::out_of_memory>([] { fr::host_array<char> v({1}, fr::device(1)); }, {"hard limit of 4.000 MiB", "host memory"});
+  refused<fr::out_of_memory>([] { fr::host_array<char> v({1}, fr::device(1)); },
+                             {"hard limit of 4.000 MiB", "host memory"});
   const fr::memory_tag_scope solver{"solver"};
   {
     const auto a = device_bytes(MiB / 2), b = device_bytes(MiB / 2, 1);

@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(everything_comes_back_to_zero) {
         for (std::size_t i = 0; i < 200; ++i) {
           arrays.emplace_back(fr::extents<1>(1000 * i), fr::device(t % 2));
           if (i % 3 == 0) arrays.erase(arrays.begin());
-          if (i % 5 == 0 && !arrays.back().empty()) arrays.back().name("n" + std::to_string(i % 2));
+          if (i % 5 == 0 && !arrays.empty() && !arrays.back().empty()) arrays.back().name("n" + std::to_string(i % 2));
         }
       });
   }
