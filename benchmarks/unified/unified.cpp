@@ -31,7 +31,6 @@ void compare_with_faults(bm::suite& s, const char* name, auto body) {
          bm::bound::ratio_at_most(1.03), 0, 1});
 }
 
-
 template <class Views>
 void sweep(std::size_t devices, std::size_t n, Views views) {
   for (std::size_t d = 0; d < devices; ++d) {

@@ -104,7 +104,8 @@ void capture_session::submitted(timeline& on, std::span<access>) noexcept {
 
 void capture_session::refuse(std::string_view what, std::span<const access> uses) const {
   std::string names;
-  for (const access& a : uses) names += (names.empty() ? "" : ", ") + (a.what->name.empty() ? "unnamed" : a.what->name.get());
+  for (const access& a : uses)
+    names += (names.empty() ? "" : ", ") + (a.what->name.empty() ? "unnamed" : a.what->name.get());
   throw invalid_argument(std::string(what) + " inside a capture (array: " + names +
                          "): a graph holds only submitted work; move it before or after ferry::capture");
 }
