@@ -52,11 +52,12 @@ template <class T, std::size_t Rank, class F, class Op>
 struct chunk_of_cells {
   F f;
   Op op;
+  T identity;  // of op, which knows it on the CPU only
   axis_and_rest<Rank> where;
   std::size_t first, rest;  // index along the axis of the first; cells that share an index
   template <class Leaves, class... P>
   FERRY_HOST_DEVICE void operator()(std::size_t a, std::size_t c, const Leaves& leaves, const P&... p) const {
-    T sum = Op::template identity<T>();
+    T sum = identity;
     const std::size_t end = at_most(rest, (c + 1) * reproducible_chunk);
     for (std::size_t k = c * reproducible_chunk; k < end; ++k) sum = op(sum, where.call(f, first + a, k, p...));
     leaves(a, c) = sum;
@@ -66,9 +67,10 @@ struct chunk_of_cells {
 template <class T, class Op>
 struct chunk_of_leaves {
   Op op;
+  T identity;
   std::size_t first_chunk, first_leaf;
   FERRY_HOST_DEVICE void operator()(std::size_t c, mdspan<const T, 2> leaves, mdspan<T, 1> chunks) const {
-    T sum = Op::template identity<T>();
+    T sum = identity;
     for (std::size_t i = 0; i < reproducible_chunk; ++i)
       for (std::size_t k = 0; k < leaves.extent(1); ++k)
         sum = op(sum, leaves((first_chunk + c) * reproducible_chunk - first_leaf + i, k));
@@ -135,7 +137,7 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
   const stream_ref s = l.team().stream(member);
   const std::size_t first = static_cast<std::size_t>(own.begin[l.axis()]), n = own.length(l.axis());
   detail::chunk_of_cells<T, Rank, F, Op> cells{
-      f, op, {l.axis(), {}}, first, l.extents().count() / l.extents()[l.axis()]};
+      f, op, Op::template identity<T>(), {l.axis(), {}}, first, l.extents().count() / l.extents()[l.axis()]};
   for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
   device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
   run_on_shard(s, detail::space_of(leaves.extents()), cells, out(leaves),
@@ -155,7 +157,8 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
   keep(piece.tail, n - tail, tail);
   piece.chunks = host_array<T, 1>({has_chunks ? end_chunk - first_chunk : 0}, s.where());
   if (has_chunks)
-    parallel_for(s, end_chunk - first_chunk, detail::chunk_of_leaves<T, Op>{op, first_chunk, first}, in(leaves),
+    parallel_for(s, end_chunk - first_chunk,
+                 detail::chunk_of_leaves<T, Op>{op, Op::template identity<T>(), first_chunk, first}, in(leaves),
                  out(piece.chunks));
 }
 
