@@ -81,7 +81,7 @@ fr::stream_ref executor::stream(int i) const {
   const auto at = static_cast<std::size_t>(i);
   if (at < own_.size()) return *own_[at];
   const std::size_t h = at - own_.size();
-  return fr::stream_ref::from_native(fr::devices()[h % fr::devices().size()], foreign_[h]);
+  return fr::stream_ref::from_native(fr::devices()[h % fr::devices().size()], foreign_.at(h));
 }
 
 void executor::renew_stream(int i) {
