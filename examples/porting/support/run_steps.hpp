@@ -1,0 +1,133 @@
+// The program around the steps of one code: runs one of them or all, and compares each with the first.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ferry/core.hpp>
+#include <string>
+#include <string_view>
+
+#include "porting.hpp"
+
+namespace porting {
+
+struct step {
+  const char* what;
+  result (*run)(const problem&);
+};
+
+struct code {
+  const char* name;
+  problem by_default;
+  double bound;  // of the largest difference from step 1, relative to its largest value; 0: equal, bit for bit
+  std::array<step, 5> steps;
+  // What must hold of step 1, with nothing to compare it with. Returns what is wrong, or nothing.
+  std::string (*what_is_wrong)(const problem&, const result&);
+};
+
+struct command_line {
+  problem p;
+  std::size_t step = 0, runs = 1;  // 0: all steps
+  bool json = false;
+  command_line(const code& c, int argc, char** argv) : p(c.by_default) {
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view name = argv[i];
+      if (name == "--json")
+        json = true;
+      else if (i + 1 == argc)
+        refuse(c, std::string(name) + " needs a number");
+      else
+        *number(c, name) = static_cast<std::size_t>(std::atoll(argv[++i]));
+    }
+    if (step > c.steps.size() || p.size < 8 || p.steps < 2 || runs < 1) refuse(c, "a number is out of range");
+  }
+
+ private:
+  std::size_t* number(const code& c, std::string_view name) {
+    if (name == "--step") return &step;
+    if (name == "--size") return &p.size;
+    if (name == "--steps") return &p.steps;
+    if (name == "--runs") return &runs;
+    refuse(c, "there is no option '" + std::string(name) + "'");
+  }
+  [[noreturn]] static void refuse(const code& c, const std::string& what) {
+    std::fprintf(stderr,
+                 "porting/%s: %s. Options: --step 1 to 5 (0: all), --size 8 or more, --steps 2 or "
+                 "more, --runs 1 or more (the median is told), --json\n",
+                 c.name, what.c_str());
+    std::exit(2);
+  }
+};
+
+// The median over the runs, after a short one in which devices load their kernels.
+inline result timed(const step& s, const problem& p, std::size_t runs) {
+  s.run({p.size, 2});
+  std::vector<double> seconds;
+  result last;
+  for (std::size_t i = 0; i < runs; ++i) {
+    last = s.run(p);
+    seconds.push_back(last.seconds);
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(runs / 2), seconds.end());
+  last.seconds = seconds[runs / 2];
+  return last;
+}
+
+inline double largest(const std::vector<double>& v) {
+  double most = 0;
+  for (const double x : v) most = std::max(most, std::abs(x));
+  return most;
+}
+
+// NaN anywhere counts as infinitely different.
+inline double difference(const std::vector<double>& a, const std::vector<double>& b) {
+  double most = a.size() == b.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double d = std::abs(a[i] - b[i]);
+    most = d <= most ? most : std::isnan(d) ? INFINITY : d;
+  }
+  return most / largest(b);
+}
+
+inline bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+// Whether step `number` did what step 1 did; says so.
+inline bool run_step(const code& c, std::size_t number, const command_line& o, const result& first) {
+  const step& s = c.steps[number - 1];
+  const result r = number == 1 ? first : timed(s, o.p, o.runs);
+  const double d = difference(r.values, first.values), ms = 1e3 * r.seconds / static_cast<double>(o.p.steps);
+  const bool good = c.bound > 0 ? d <= c.bound : is_same(r.values, first.values);
+  const bool simulated = ferry::machine::current().is_simulated();
+  if (o.json)
+    std::printf(
+        "{\"code\": \"%s\", \"step\": %zu, \"what\": \"%s\", \"size\": %zu, \"steps\": %zu, \"ms\": %.6f, "
+        "\"difference\": %.3g, \"bound\": %g, \"devices\": %zu, \"simulated\": %s}\n",
+        c.name, number, s.what, o.p.size, o.p.steps, ms, d, c.bound, ferry::devices().size(),
+        simulated ? "true" : "false");
+  else
+    std::printf("%zu. %-36s %9.4f ms a step; %s step 1\n", number, s.what, ms,
+                d > 0 ? ("differs by " + std::to_string(d) + " from").c_str() : "equal to");
+  if (!good)
+    std::fprintf(stderr, "porting/%s: step %zu differs from step 1 by %.3e; allowed: %g\n", c.name, number, d, c.bound);
+  return good;
+}
+
+inline int run_steps(const code& c, int argc, char** argv) try {
+  const command_line o(c, argc, argv);
+  const result first = o.step > 1 ? c.steps[0].run(o.p) : timed(c.steps[0], o.p, o.runs);
+  const std::string wrong = c.what_is_wrong(o.p, first);
+  if (!wrong.empty()) std::fprintf(stderr, "porting/%s: step 1: %s\n", c.name, wrong.c_str());
+  bool good = wrong.empty();
+  for (std::size_t number = 1; number <= c.steps.size(); ++number)
+    if (o.step == 0 || o.step == number) good = run_step(c, number, o, first) && good;
+  return good ? 0 : 1;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "porting/%s: %s\n", c.name, e.what());
+  return 1;
+}
+
+}  // namespace porting
