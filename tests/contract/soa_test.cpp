@@ -1,7 +1,12 @@
 // Structures of arrays: one allocation, aligned members, whole or by member in kernels, on the CPU, and resized.
+#include <ranges>
+
 #include "contract/fixture.hpp"
 
 using namespace contract;
+
+// Asking whether a structure on a device is a range is no error: batches do, when they are given to out().
+static_assert(!std::ranges::range<fr::device_soa<double, int>&> && std::ranges::range<fr::unified_soa<double, int>&>);
 
 namespace {
 

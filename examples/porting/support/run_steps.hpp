@@ -108,9 +108,10 @@ inline bool run_step(const code& c, std::size_t number, const command_line& o, c
         "\"difference\": %.3g, \"bound\": %g, \"devices\": %zu, \"simulated\": %s}\n",
         c.name, number, s.what, o.p.size, o.p.steps, ms, d, c.bound, ferry::devices().size(),
         simulated ? "true" : "false");
+  else if (d > 0)
+    std::printf("%zu. %-42s %9.4f ms a step; differs from step 1 by %.1e\n", number, s.what, ms, d);
   else
-    std::printf("%zu. %-36s %9.4f ms a step; %s step 1\n", number, s.what, ms,
-                d > 0 ? ("differs by " + std::to_string(d) + " from").c_str() : "equal to");
+    std::printf("%zu. %-42s %9.4f ms a step; equal to step 1\n", number, s.what, ms);
   if (!good)
     std::fprintf(stderr, "porting/%s: step %zu differs from step 1 by %.3e; allowed: %g\n", c.name, number, d, c.bound);
   return good;

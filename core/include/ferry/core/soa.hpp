@@ -150,10 +150,10 @@ class basic_soa {
     return span<const M...>()[i];
   }
   // Asks once; good until the next submission that conflicts.
-  auto begin() { return iterator_at<M...>(0); }
-  auto end() { return soa_iterator<M...>(span<M...>(), size_); }
-  auto begin() const { return iterator_at<const M...>(0); }
-  auto end() const { return soa_iterator<const M...>(span<const M...>(), size_); }
+  auto begin() { return first<M...>(); }
+  auto end() { return last<M...>(); }
+  auto begin() const { return first<const M...>(); }
+  auto end() const { return last<const M...>(); }
   auto cbegin() const { return begin(); }
   auto cend() const { return end(); }
   // Asks for access from the CPU to all members: blocks for what conflicts.
@@ -212,11 +212,25 @@ class basic_soa {
     }
     (std::index_sequence_for<M...>());
   }
+  // As in views: no iterators of memory that the CPU cannot touch.
   template <class... N>
-  soa_iterator<N...> iterator_at(std::size_t i) const {
-    detail::need_host_access<Kind>();
-    bytes_.wait_for_host(!(std::is_const_v<N> && ...));
-    return {span<N...>(), i};
+  using iterator = std::conditional_t<is_host_accessible(Kind), soa_iterator<N...>,
+                                      detail::no_host_iterator<std::tuple<N&...>, Kind>>;
+  template <class... N>
+  iterator<N...> first() const {
+    if constexpr (is_host_accessible(Kind)) {
+      bytes_.wait_for_host(!(std::is_const_v<N> && ...));
+      return {span<N...>(), 0};
+    } else {
+      return {};
+    }
+  }
+  template <class... N>
+  iterator<N...> last() const {
+    if constexpr (is_host_accessible(Kind))
+      return {span<N...>(), size_};
+    else
+      return {};
   }
   void move_to(std::size_t capacity) {
     basic_soa fresh(capacity, device());

@@ -1,0 +1,127 @@
+// 4. Every loop runs on the GPU, and nothing else touches the arrays: they become device arrays.
+#include <ferry/core.hpp>
+
+#include "../support/porting.hpp"
+
+namespace fr = ferry;
+namespace step_4 {
+namespace {
+
+constexpr double time_step = 0.1, charge = 0.01;
+constexpr int sweeps = 8;  // of the relaxation, which goes on from the field of the step before
+
+struct particle {  // in cells, and in cells per unit of time
+  double x, y, u, v;
+};
+
+constexpr double fraction(double x) { return x - static_cast<double>(static_cast<std::size_t>(x)); }
+
+// Particle k of a box of n x n nodes: the first n * n lie anywhere, at rest; others come in from the left.
+constexpr particle newcomer(std::size_t k, std::size_t n) {
+  const double x = fraction(0.7548776662466927 * static_cast<double>(k)), length = static_cast<double>(n - 1),
+               y = fraction(0.5698402909980532 * static_cast<double>(k));
+  return k < n * n ? particle{length * x, length * y, 0, 0} : particle{x / 2, length * (0.25 + y / 2), 2, 0};
+}
+
+// The cell of a coordinate, and the place in it, 0 to 1.
+struct place {
+  std::size_t cell;
+  double inside;
+};
+constexpr place locate(double x, std::size_t n) {
+  const auto c = static_cast<std::size_t>(x);
+  const std::size_t cell = c < n - 2 ? c : n - 2;
+  return {cell, x - static_cast<double>(cell)};
+}
+
+// Moves, and bounces off the walls.
+constexpr void move(double& x, double& u, std::size_t n) {
+  const double wall = static_cast<double>(n - 1);
+  x += time_step * u;
+  if (x < 0 || x > wall) u = -u, x = x < 0 ? -x : 2 * wall - x;
+}
+
+// A multiple of 2^-24: double adds up millions of these without rounding, in any order.
+constexpr double grain(double weight) { return (weight + 0x1.8p28) - 0x1.8p28; }
+
+enum field { X, Y, U, V };
+using particles_in = fr::soa_span<const double, const double, const double, const double>;
+using particles_out = fr::soa_span<double, double, double, double>;
+
+// Particles first, first + 1, ... of a structure that begins with particle 0.
+struct enter {
+  std::size_t first, nodes;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, particles_out p) const {
+    const std::size_t k = first + i;
+    const particle born = newcomer(k, nodes);
+    p.get<X>(k) = born.x, p.get<Y>(k) = born.y, p.get<U>(k) = born.u, p.get<V>(k) = born.v;
+  }
+};
+
+// Each charge is dealt out to the nodes around it, to which others add at the same time.
+struct deposit {
+  FERRY_HOST_DEVICE void operator()(std::size_t k, particles_in p, fr::mdspan<double, 2> rho) const {
+    const auto [i, a] = locate(p.get<Y>(k), rho.extent(0));
+    const auto [j, b] = locate(p.get<X>(k), rho.extent(0));
+    fr::atomic_ref(rho(i, j)).fetch_add(grain((1 - a) * (1 - b)));
+    fr::atomic_ref(rho(i, j + 1)).fetch_add(grain((1 - a) * b));
+    fr::atomic_ref(rho(i + 1, j)).fetch_add(grain(a * (1 - b)));
+    fr::atomic_ref(rho(i + 1, j + 1)).fetch_add(grain(a * b));
+  }
+};
+
+// A sweep over the nodes inside, of which the first is (1, 1) in the other arrays.
+struct relax {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> rho,
+                                    fr::mdspan<const double, 2> phi, fr::mdspan<double, 2> inside) const {
+    inside(i, j) =
+        (phi(i, j + 1) + phi(i + 2, j + 1) + phi(i + 1, j) + phi(i + 1, j + 2) + charge * rho(i + 1, j + 1)) / 4;
+  }
+};
+
+// The field pushes.
+struct push {
+  FERRY_HOST_DEVICE void operator()(std::size_t k, fr::mdspan<const double, 2> phi, particles_out p) const {
+    double &x = p.get<X>(k), &y = p.get<Y>(k), &u = p.get<U>(k), &v = p.get<V>(k);
+    const std::size_t n = phi.extent(0);
+    const auto [i, a] = locate(y, n);
+    const auto [j, b] = locate(x, n);
+    const double p00 = phi(i, j), p01 = phi(i, j + 1), p10 = phi(i + 1, j), p11 = phi(i + 1, j + 1);
+    u -= time_step * ((1 - a) * (p01 - p00) + a * (p11 - p10));
+    v -= time_step * ((1 - b) * (p10 - p00) + b * (p11 - p01));
+    move(x, u, n);
+    move(y, v, n);
+  }
+};
+
+}  // namespace
+
+porting::result run(const porting::problem& p) {
+  const std::size_t n = p.size;
+  fr::device_array<double, 2> rho({n, n}), phi({n, n}, 0.0), next({n, n}, 0.0);
+  fr::device_soa<double, double, double, double> particles(n * n);
+  fr::parallel_for(n * n, enter{0, n}, fr::out(particles));
+
+  const porting::stopwatch watch;
+  for (std::size_t step = 0; step < p.steps; ++step) {
+    const std::size_t before = particles.size(), after = before + n;
+    if (after > particles.capacity()) particles.reserve(2 * after);  // as vectors do, unasked
+    particles.resize(after);
+    fr::parallel_for(n, enter{before, n}, fr::inout(particles));
+    fr::fill(rho, 0.0);
+    fr::parallel_for(after, deposit{}, fr::in(particles), fr::inout(rho));
+    for (int sweep = 0; sweep < sweeps; ++sweep) {
+      auto inside = next.slice({{1, n - 1}, {1, n - 1}});
+      fr::parallel_for(inside.extents(), relax{}, fr::in(rho), fr::in(phi), fr::out(inside));
+      std::swap(phi, next);
+    }
+    fr::parallel_for(after, push{}, fr::in(phi), fr::inout(particles));
+  }
+  std::vector<double> values = fr::to_vector(rho);
+  for (const double potential : fr::to_vector(phi)) values.push_back(potential);
+  const auto x = fr::to_vector(particles.member<X>()), y = fr::to_vector(particles.member<Y>());
+  for (std::size_t k = 0; k < x.size(); ++k) values.push_back(x[k]), values.push_back(y[k]);
+  return {values, watch.seconds()};
+}
+
+}  // namespace step_4
