@@ -206,6 +206,21 @@ BOOST_AUTO_TEST_CASE(explain_names_lines_and_places) {
   BOOST_TEST(report.table().find("automatic_host_test.cpp:" + std::to_string(line)) != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(explain_names_the_lines_of_structures) {
+  fr::simulation sim("devices=1");
+  fr::unified_soa<float, int> p(100);
+  fr::fill(p.member<0>(), 0.f);
+  const int element = __LINE__ + 1;
+  std::get<0>(p[5]) = 1;
+  fr::fill(p.member<0>(), 0.f);
+  const int loop = __LINE__ + 1;
+  for (auto [x, number] : std::as_const(p)) BOOST_TEST(x == 0.f);
+  const std::string text = fr::explain(p.member<0>());
+  const auto line = [](int at) { return "in automatic_host_test.cpp:" + std::to_string(at); };
+  BOOST_TEST(text.find("written by the CPU, by elements, " + line(element)) != std::string::npos, text);
+  BOOST_TEST(text.find("read by the CPU " + line(loop)) != std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(phases_and_reset) {
   fr::simulation sim("devices=2");
   fr::unified_array<float> u({1 << 20}, 0.f);

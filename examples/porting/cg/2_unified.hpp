@@ -17,6 +17,7 @@ porting::result run(const porting::problem& p) {
   const auto value = fr::unified_array<double>::from({given.valuePtr(), elements});
   fr::unified_array<double> of_x({n}, 0.0), of_r = fr::unified_array<double>::from({b.data(), n}), of_d = of_r.clone(),
                                             of_q({n});
+  of_x.name("x"), of_r.name("r"), of_d.name("d"), of_q.name("q");
   const Eigen::Map<const matrix> a(given.rows(), given.cols(), given.nonZeros(), fr::host_span(start).data(),
                                    fr::host_span(column).data(), fr::host_span(value).data());
   auto x = fr::as_eigen(of_x), r = fr::as_eigen(of_r), d = fr::as_eigen(of_d), q = fr::as_eigen(of_q);

@@ -31,6 +31,7 @@ porting::result run(const porting::problem& p) {
   const auto value = fr::unified_array<double>::from({given.valuePtr(), elements});
   fr::unified_array<double> of_x({n}, 0.0), of_r = fr::unified_array<double>::from({b.data(), n}), of_d = of_r.clone(),
                                             of_q({n});
+  of_x.name("x"), of_r.name("r"), of_d.name("d"), of_q.name("q");
   double rr = b.squaredNorm();
   const double enough = 1e-28 * rr;
 

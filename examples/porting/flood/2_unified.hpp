@@ -33,6 +33,7 @@ porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
   fr::unified_array<double, 2> terrain({n, n}), water({n, n}, 0.0), lost({n, n}, 0.0);
   fr::unified_array<outflow, 2> flux({n, n}, outflow{});
+  terrain.name("terrain"), water.name("water"), lost.name("lost"), flux.name("flux");
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) terrain(i, j) = ground(i, j, n);
 

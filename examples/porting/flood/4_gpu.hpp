@@ -77,6 +77,7 @@ porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
   fr::device_array<double, 2> terrain({n, n}), water({n, n}), lost({n, n});
   fr::device_array<outflow, 2> flux({n, n});
+  terrain.name("terrain"), water.name("water"), lost.name("lost"), flux.name("flux");
   fr::parallel_for(flux.extents(), prepare{}, fr::out(terrain), fr::out(water), fr::out(flux), fr::out(lost));
 
   const porting::stopwatch watch;

@@ -80,6 +80,7 @@ porting::result run(const porting::problem& p) {
   const fr::extents<2> grid{n, n};
   fr::sharded_array<double, 2> terrain(gpus, grid, {.halo = 1}), water(gpus, grid, {.halo = 1}), lost(gpus, grid);
   fr::sharded_array<outflow, 2> flux(gpus, grid, {.halo = 1});
+  terrain.name("terrain"), water.name("water"), lost.name("lost"), flux.name("flux");
   fr::parallel_for(fr::owned(flux), prepare{}, fr::out(terrain), fr::out(water), fr::out(flux), fr::out(lost));
   fr::exchange_halos(terrain, water);
 

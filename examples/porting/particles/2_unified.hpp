@@ -51,6 +51,7 @@ porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
   fr::unified_array<double, 2> rho({n, n}), phi({n, n}, 0.0), next({n, n}, 0.0);
   fr::unified_soa<double, double, double, double> particles(n * n);
+  rho.name("rho"), phi.name("phi"), next.name("next"), particles.name("particles");
   for (std::size_t k = 0; k < n * n; ++k) {
     const particle born = newcomer(k, n);
     particles[k] = std::tuple(born.x, born.y, born.u, born.v);

@@ -100,6 +100,7 @@ porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
   fr::device_array<double, 2> rho({n, n}), phi({n, n}, 0.0), next({n, n}, 0.0);
   fr::device_soa<double, double, double, double> particles(n * n);
+  rho.name("rho"), phi.name("phi"), next.name("next"), particles.name("particles");
   fr::parallel_for(n * n, enter{0, n}, fr::out(particles));
 
   const porting::stopwatch watch;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ferry/core.hpp>
+#include <ferry/unified/report.hpp>
 #include <string>
 #include <string_view>
 
@@ -30,12 +31,14 @@ struct code {
 struct command_line {
   problem p;
   std::size_t step = 0, runs = 1;  // 0: all steps
-  bool json = false;
+  bool json = false, report = false;
   command_line(const code& c, int argc, char** argv) : p(c.by_default) {
     for (int i = 1; i < argc; ++i) {
       const std::string_view name = argv[i];
       if (name == "--json")
         json = true;
+      else if (name == "--report")
+        report = true;
       else if (i + 1 == argc)
         refuse(c, std::string(name) + " needs a number");
       else
@@ -55,7 +58,7 @@ struct command_line {
   [[noreturn]] static void refuse(const code& c, const std::string& what) {
     std::fprintf(stderr,
                  "porting/%s: %s. Options: --step 1 to 5 (0: all), --size 8 or more, --steps 2 or "
-                 "more, --runs 1 or more (the median is told), --json\n",
+                 "more, --runs 1 or more (the median is told), --json, --report (of what migrated)\n",
                  c.name, what.c_str());
     std::exit(2);
   }
@@ -127,6 +130,7 @@ inline int run_steps(const code& c, int argc, char** argv) try {
   bool good = wrong.empty();
   for (std::size_t number = 1; number <= c.steps.size(); ++number)
     if (o.step == 0 || o.step == number) good = run_step(c, number, o, first) && good;
+  if (o.report) std::fputs(ferry::report_migration().table().c_str(), stdout);
   return good ? 0 : 1;
 } catch (const ferry::not_supported& e) {  // collectives of GPUs without NCCL
   std::fprintf(stderr, "porting/%s: skipped: %s\n", c.name, e.what());

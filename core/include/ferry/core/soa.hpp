@@ -141,23 +141,23 @@ class basic_soa {
   void free() noexcept { bytes_.free(); }
 
   // Access from the CPU to element i of every member: waits for the work that conflicts, then costs one comparison.
-  std::tuple<M&...> operator[](std::size_t i) {
-    (void)bytes_[0];  // asks for all of it; the reference is not followed
-    return span<M...>()[i];
+  std::tuple<M&...> operator[](located_index i) {
+    (void)bytes_[located_index(0, i.at)];  // asks for all of it; the reference is not followed
+    return span<M...>()[i.value];
   }
-  std::tuple<const M&...> operator[](std::size_t i) const {
-    (void)bytes_[0];
-    return span<const M...>()[i];
+  std::tuple<const M&...> operator[](located_index i) const {
+    (void)bytes_[located_index(0, i.at)];
+    return span<const M...>()[i.value];
   }
   // Asks once; good until the next submission that conflicts.
-  auto begin() { return first<M...>(); }
+  auto begin(source_line at = source_line::here()) { return first<M...>(at); }
   auto end() { return last<M...>(); }
-  auto begin() const { return first<const M...>(); }
+  auto begin(source_line at = source_line::here()) const { return first<const M...>(at); }
   auto end() const { return last<const M...>(); }
-  auto cbegin() const { return begin(); }
+  auto cbegin(source_line at = source_line::here()) const { return begin(at); }
   auto cend() const { return end(); }
   // Asks for access from the CPU to all members: blocks for what conflicts.
-  void wait_for_host(bool write) const { bytes_.wait_for_host(write); }
+  void wait_for_host(bool write, source_line at = source_line::here()) const { bytes_.wait_for_host(write, at); }
   // The addresses of all members, ordered behind nothing.
   soa_span<M...> unsynchronized_span() { return span<M...>(); }
   soa_span<const M...> unsynchronized_span() const { return span<const M...>(); }
@@ -217,9 +217,9 @@ class basic_soa {
   using iterator = std::conditional_t<is_host_accessible(Kind), soa_iterator<N...>,
                                       detail::no_host_iterator<std::tuple<N&...>, Kind>>;
   template <class... N>
-  iterator<N...> first() const {
+  iterator<N...> first(source_line at) const {
     if constexpr (is_host_accessible(Kind)) {
-      bytes_.wait_for_host(!(std::is_const_v<N> && ...));
+      bytes_.wait_for_host(!(std::is_const_v<N> && ...), at);
       return {span<N...>(), 0};
     } else {
       return {};
