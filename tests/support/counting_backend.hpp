@@ -14,7 +14,7 @@ struct call_counts {
   std::function<void()> after_record;  // called once, if there is any, by the thread that recorded
 };
 
-class counting_backend final : public ferry::backend {
+class counting_backend : public ferry::backend {
  public:
   // Does not own `below`.
   counting_backend(ferry::backend& below, call_counts& calls) : below_(below), calls_(calls) {}

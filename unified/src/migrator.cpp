@@ -67,7 +67,7 @@ migration_thread_state& this_thread_migration() {
   return state;
 }
 
-migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), arrivals_(m) {}
+migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), arrivals_(m) { use_environment(); }
 migrator::~migrator() = default;
 
 migrator& migrator::current() {
@@ -102,6 +102,8 @@ migrator::record& migrator::record_of(allocation& a) {
   if (r->generation != generation) {
     r->generation = generation;
     r->mode.reset();
+    r->policy.reset(), r->has_own_policy = false, r->policies_asked = 0;
+    r->advice.clear();
     r->touches.clear();
     r->arriving.reset();
     r->scopes.clear();
@@ -114,11 +116,12 @@ migrator::record& migrator::record_of(allocation& a) {
 bool migrator::may_move(const record& r) const {
   if (!machine_.migrates_unified() || !r.is_managed || broken_.load(std::memory_order_relaxed)) return false;
   const auto& scope = this_thread_migration().mode;
+  if (!scope && !r.mode && r.policy) return r.policy->moves != array_policy::way::explicitly;
   return (scope ? *scope : r.mode ? *r.mode : mode_.load(std::memory_order_relaxed)) == migration::automatic;
 }
 
 surroundings migrator::around(const record& r, const coming_access& a) const {
-  return {options(),
+  return {options_of(r),
           may_move(r),
           [this](int device, int owner) { return machine_.peers().can_reach(device, owner); },
           [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); },
@@ -131,18 +134,30 @@ surroundings migrator::around(const record& r, const coming_access& a) const {
 
 void migrator::before_access(const coming_access& a) {
   if (&a.what.home->verbs() != &machine_.verbs()) return;  // an array of another machine: nobody's business here
-  std::vector<planned> plan;
+  if (policies_given_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    take_policy(a.what);
+  std::vector<planned> plan, ahead;
+  const coming_access whole = ahead_of(a);
   {
     record& r = record_of(a.what);
     std::lock_guard lock(r.lock, std::adopt_lock);
     if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);
     if (a.stream && r.arriving) stop_arrival(r);
     if (!a.stream) note(r.touches, a);
-    if (r.is_settled_at(a.place.device, a.where, page_.load(std::memory_order_relaxed))) return;
-    if (a.stream)
-      plan_device_access(r.pages, a, around(r, a), plan);
-    else
-      plan_host_access(r.pages, a, around(r, a), plan);
+    const std::size_t page = page_.load(std::memory_order_relaxed);
+    if (r.is_settled_at(a.place.device, a.where, r.policy ? r.policy->page.value_or(page) : page)) return;
+    const surroundings s = around(r, a);
+    const auto plan_for = [&](const coming_access& b, std::vector<planned>& p) {
+      b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
+    };
+    const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
+    if (goes_whole && a.mode != access_mode::out) plan_for(whole, ahead);
+    plan_for(a, plan);
+    if (goes_whole && a.mode == access_mode::out) plan_for(whole, ahead);  // what is written need not travel
+  }
+  if (!ahead.empty()) {
+    enter(whole, ahead);
+    carry_out(whole, ahead);
   }
   if (!a.stream || !plan.empty()) enter(a, plan);
   if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
@@ -184,7 +199,11 @@ void migrator::stop_arrival(record& r) {
 
 // Large moves to the CPU go on while its loop runs.
 bool migrator::arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan) {
-  const migration_options how = options();
+  const migration_options how = [&] {
+    record& r = record_of(a.what);
+    std::lock_guard lock(r.lock, std::adopt_lock);
+    return options_of(r);
+  }();
   if (a.stream || (machine_.is_simulated() && !how.beside_simulated_loops)) return false;
   std::vector<page_move> moves;
   std::size_t bytes = 0;
@@ -296,22 +315,6 @@ void migrator::forget(allocation& a, byte_range where) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
   r.pages.each(where, [](page_run& g) { g.where = nobody_knows; });
-}
-
-void migrator::advised(allocation& a, byte_range where, memory_advice what, memory_location place) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  const std::uint64_t device = place.is_host() ? 0 : std::uint64_t{1} << (place.device & 63);
-  r.pages.each(where, [&](page_run& g) {
-    switch (what) {
-      case memory_advice::read_mostly: g.duplicated = true; break;
-      case memory_advice::unset_read_mostly: g.duplicated = false; break;
-      case memory_advice::preferred_location: g.has_a_place = true; break;
-      case memory_advice::unset_preferred_location: g.has_a_place = false; break;
-      case memory_advice::accessed_by: g.mapped |= device; break;
-      case memory_advice::unset_accessed_by: g.mapped &= ~device; break;
-    }
-  });
 }
 
 std::vector<page_run> migrator::runs(allocation& a, byte_range where) {

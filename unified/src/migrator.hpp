@@ -3,12 +3,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
 #include "cpu_arrivals.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/unified/automatic.hpp"
+#include "ferry/unified/policy_file.hpp"
 #include "ferry/unified/report.hpp"
 #include "move_plan.hpp"
 
@@ -48,6 +50,20 @@ class migrator final : public access_policy {
 
   void set_mode(migration how) { mode_.store(how); }
   void set_mode(allocation& a, migration how);
+  // None: the array has the one of its name, if there is any. (migrator_policies.cpp has these.)
+  void set_policy(allocation& a, std::optional<array_policy> p);
+  std::optional<array_policy> policy(allocation& a);
+  std::optional<array_policy> own_policy(allocation& a);  // by set_policy only
+  // `from` says in errors where they are from.
+  void use(const array_policies& p, const std::string& from);
+  std::vector<std::string> unmet();
+  // For whoever tries policies on an array that nobody uses meanwhile: what is known of its pages, and back to that; the
+  // pages themselves are the caller's.
+  page_ledger ledger(allocation& a);
+  void set_ledger(allocation& a, const page_ledger& before);
+  // Blocks until pages that are on their way to the CPU are there.
+  void wait_for_arrival(allocation& a);
+
   void set_options(const migration_options& o);
   migration_options options() const;
   migration_report report();
@@ -58,6 +74,12 @@ class migrator final : public access_policy {
   record& record_of(allocation& a);
   record& find_record(const allocation& a);
   bool may_move(const record& r) const;
+  migration_options options_of(const record& r) const;
+  void use_environment();
+  void take_policy(allocation& a);
+  void tell_driver(allocation& a);
+  static void mark_advised(record& r, byte_range where, memory_advice what, memory_location place);
+  static coming_access ahead_of(const coming_access& a);
   surroundings around(const record& r, const coming_access& a) const;
   static void note(std::vector<cpu_touch>& touches, const coming_access& a);
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
@@ -80,6 +102,9 @@ class migrator final : public access_policy {
   std::unordered_map<const allocation*, std::unique_ptr<record>> records_;  // one a node, for good
   std::map<std::pair<int, bool>, timeline*> to_cpu_;                        // by device, and whether it serves
   std::map<std::pair<std::string, std::string>, migration_entry> entries_;
+  array_policies policies_;  // by name, and of these the names that arrays had; with the mutex, too
+  std::set<std::string> met_;
+  std::atomic<std::uint64_t> policies_given_{0};  // so often; 0: there are none
   cpu_arrivals arrivals_;
 };
 
@@ -88,6 +113,15 @@ struct migrator::record {
   std::uint64_t generation = ~std::uint64_t{0};
   bool is_managed = true;  // borrowed memory may be the program's own, which nobody moves
   std::optional<migration> mode;
+  std::optional<array_policy> policy;
+  bool has_own_policy = false;       // by set_policy: names do not count
+  std::uint64_t policies_asked = 0;  // of policies_given_
+  struct advice_given {
+    byte_range where;
+    memory_advice what;
+    memory_location place;
+  };
+  std::vector<advice_given> advice;  // the program's own, that it has not taken back
   page_ledger pages;
   std::vector<cpu_touch> touches;
   std::shared_ptr<arrival> arriving;  // on the way to the CPU, or come

@@ -124,6 +124,7 @@ std::string migrator::explain(allocation& a) {
   std::ostringstream out;
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
+  if (r.policy) out << "  policy: " << *r.policy << (r.has_own_policy ? "" : ", by the array's name") << '\n';
   for (const page_run& g : r.pages.runs()) {
     out << "  bytes " << (g.begin - a.begin) << " to " << (g.end - a.begin) << " believed ";
     if (g.where >= 0)

@@ -1,0 +1,199 @@
+// Policies of arrays as texts and files, and who gets them: no kernels.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/unified.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+const std::string head = "ferry policies 1\nprogram \"" + std::string(program_invocation_short_name) + "\"\n";
+
+// A file that is gone at the end.
+struct file {
+  std::string path = (std::filesystem::temp_directory_path() / ("policies" + std::to_string(getpid()))).string();
+  explicit file(const std::string& text) { std::ofstream(path) << text; }
+  ~file() { std::filesystem::remove(path); }
+};
+
+struct tuned {  // the environment
+  explicit tuned(const std::string& path) { setenv("FERRY_TUNE", path.c_str(), 1); }
+  ~tuned() { unsetenv("FERRY_TUNE"); }
+};
+
+struct identity {  // back to the executable's name
+  identity(const char* name, const char* version) { fr::name_program(name, version); }
+  ~identity() { fr::name_program(""); }
+};
+
+template <class Error, class F>
+std::string text_of(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+void expect_refused(const std::string& text, const std::string& begin, const std::string& part) {
+  const std::string what = text_of<fr::parse_error>([&] { (void)fr::array_policies::parse(text, "f"); });
+  BOOST_TEST(what.starts_with(begin), what);
+  BOOST_TEST(what.find(part) != std::string::npos, what);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(policy_files)
+
+BOOST_AUTO_TEST_CASE(policies_as_text) {
+  for (const char* text :
+       {"automatic", "prefetch", "explicit read_mostly", "automatic preferred=device:1 accessed_by=cpu,device:0",
+        "automatic preferred=cpu", "explicit preferred=numa:1", "prefetch page=64KiB piece=3MiB",
+        "automatic smallest_to_device=0 smallest_to_cpu=1000 flips=5 remote_reads=0"})
+    BOOST_TEST(fr::array_policy::parse(text).text() == text);
+  const fr::array_policy p = fr::array_policy::parse("  preferred=cpu   prefetch ");
+  BOOST_TEST((p.moves == fr::array_policy::way::ahead && p.preferred && p.preferred->is_host()));
+  for (const char* text : {"", " ", "fast", "page", "page=", "page=0", "page=-1", "page=5%", "preferred=gpu", "flips=x",
+                           "preferred=device:", "preferred=device:-1", "accessed_by=", "accessed_by=cpu,", "flips=1x"})
+    BOOST_TEST(text_of<fr::parse_error>([&] { (void)fr::array_policy::parse(text); }).find("allowed are automatic") !=
+                   std::string::npos,
+               text);
+  const fr::migration_options o = fr::array_policy::parse("prefetch page=1MiB flips=7").over({});
+  BOOST_TEST((o.smallest_to_device == 0 && o.smallest_to_cpu == 0 && o.page == 1 << 20 && o.flips == 7));
+  BOOST_TEST(o.piece == fr::migration_options{}.piece);
+}
+
+BOOST_AUTO_TEST_CASE(there_and_back) {
+  fr::array_policies p;
+  p.program = "relax \"it\"";
+  p.version = "2.1\\b";
+  p.notes = {"10 ms a step"};
+  p.of["field of \"u\""] = fr::array_policy::parse("prefetch page=512KiB");
+  p.of["edge"] = fr::array_policy::parse("explicit accessed_by=device:0");
+  const fr::array_policies q = fr::array_policies::parse(p.text());
+  BOOST_TEST((q.program == p.program && q.version == p.version && q.notes == p.notes && q.of == p.of), p.text());
+  const file f("what was there before");
+  p.save(f.path);
+  BOOST_TEST(fr::array_policies::load(f.path).text() == p.text());
+  BOOST_CHECK_THROW(p.save("/no/such/folder/file"), fr::invalid_argument);
+  BOOST_TEST(fr::array_policies::load(f.path).text() == p.text());
+  p.of["two\nlines"] = {};
+  BOOST_CHECK_THROW(p.save(f.path), fr::invalid_argument);
+  BOOST_TEST(fr::array_policies::load(f.path).of.size() == 2U, "a save that fails leaves the file as it was");
+  // Lines may end as in other systems, and be blank.
+  const fr::array_policies r =
+      fr::array_policies::parse("ferry policies 1\r\n\r\n  program \"a\"\r\n\tarray \"u\" prefetch\r\n");
+  BOOST_TEST((r.program == "a" && r.of.count("u") == 1U));
+}
+
+BOOST_AUTO_TEST_CASE(malformed_files_say_where) {
+  expect_refused("", "f:1:1: ", "first line must be");
+  expect_refused("ferry policies 2\n", "f:1:1: ", "another version");
+  expect_refused("ferry policies 1\n", "f:1:1: ", "program is not named");
+  expect_refused("ferry policies 1\nprogram relax\n", "f:2:9: ", "in quotes");
+  expect_refused("ferry policies 1\nprogram \"relax\n", "f:2:9: ", "do not end");
+  expect_refused("ferry policies 1\nprogram \"relax\\", "f:2:9: ", "do not end");
+  expect_refused("ferry policies 1\nprogram \"a\" \"1\" 2\n", "f:2:17: ", "nothing is expected");
+  expect_refused("ferry policies 1\nprogram \"a\"\nprogram \"a\"\n", "f:3:1: ", "twice");
+  expect_refused("ferry policies 1\narray \"u\" prefetch\n", "f:2:1: ", "must be named before");
+  expect_refused(head + "arrays \"u\" prefetch\n", "f:3:1: ", "'arrays'");
+  expect_refused(head + "\n# note\n array \"u\" prefetch quickly\n", "f:5:21: ", "'quickly' is no policy");
+  expect_refused(head + "array \"u\" prefetch page=2MB\n", "f:3:20: ", "'page=2MB'");
+  expect_refused(head + "array \"u\"\n", "f:3:10: ", "has no policy");
+  expect_refused(head + "array \"\" prefetch\n", "f:3:7: ", "without a name");
+  expect_refused(head + "array \"u\" prefetch\narray \"u\" explicit\n", "f:4:7: ", "already");
+  BOOST_TEST(text_of<fr::parse_error>([] { (void)fr::array_policies::load("/no/such"); }).find("'/no/such'") !=
+             std::string::npos);
+  BOOST_CHECK_THROW((void)fr::array_policies::load("/"), fr::parse_error);
+}
+
+BOOST_AUTO_TEST_CASE(arrays_get_theirs_by_name) {
+  const file f(head + "array \"u\" explicit read_mostly\narray \"v\" prefetch\narray \"nobody\" prefetch\n");
+  const tuned env(f.path);
+  const fr::simulation sim("devices=2");
+  fr::unified_array<float> u({1000}), v({1000}, 1.f), w({1000});  // v is used before it has its name
+  u.name("u"), w.name("w");
+  BOOST_TEST(!policy_of(v));
+  v.name("v");
+  u[0] = w[0] = 1;
+  BOOST_TEST((policy_of(u) && policy_of(v) && !policy_of(w)));
+  BOOST_TEST(policy_of(u)->text() == "explicit read_mostly");
+  BOOST_TEST(policy_of(v)->text() == "prefetch");
+  BOOST_TEST(fr::explain(u).find("policy: explicit read_mostly, by the array's name") != std::string::npos,
+             fr::explain(u));
+  BOOST_TEST((fr::unmet_policies() == std::vector<std::string>{"nobody"}));
+  // What the program sets itself goes before, until it is cleared.
+  fr::set_policy(u, {});
+  BOOST_TEST(policy_of(u)->text() == "automatic");
+  fr::clear_policy(u);
+  BOOST_TEST(policy_of(u)->text() == "explicit read_mostly");
+  // Others instead: also for arrays that are in use.
+  fr::array_policies p = fr::array_policies::load(f.path);
+  p.of = {{"w", fr::array_policy::parse("prefetch")}};
+  fr::use_policies(p);
+  BOOST_TEST((!policy_of(u) && !policy_of(v) && policy_of(w)));
+  BOOST_TEST(fr::unmet_policies().empty());
+  // Bytes that another array had begin anew.
+  w = {};
+  fr::unified_array<float> x({1000});
+  BOOST_TEST(!policy_of(x));
+}
+
+BOOST_AUTO_TEST_CASE(what_the_program_sets_goes_before) {
+  const fr::simulation sim("devices=1");
+  fr::unified_array<float> u({std::size_t{2} << 20}, 1.f);
+  fr::set_policy(u, fr::array_policy::parse("prefetch"));
+  fr::set_migration(u, fr::migration::explicitly);
+  fr::prefetch(u, fr::devices()[0]);
+  for (float& x : u) x = 2;
+  BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());  // by faults, as the ledger has it
+  const auto r = fr::report_migration();
+  BOOST_REQUIRE(r.entries.size() == 1U);
+  BOOST_TEST((r.entries[0].to_cpu.by_prefetch == 0 && r.entries[0].to_cpu.by_fault == u.size_bytes()));
+}
+
+BOOST_AUTO_TEST_CASE(files_of_others_are_refused) {
+  const auto machine_with = [](const std::string& text) {
+    const file f(text);
+    const tuned env(f.path);
+    const fr::simulation sim("devices=2");
+  };
+  std::string what =
+      text_of<fr::invalid_argument>([&] { machine_with("ferry policies 1\nprogram \"other\" \"3\"\n"); });
+  BOOST_TEST(what.find("FERRY_TUNE=") == 0U, what);
+  BOOST_TEST(
+      what.find("'other' version '3', and this is '" + std::string(program_invocation_short_name)) != std::string::npos,
+      what);
+  what = text_of<fr::invalid_argument>([&] { machine_with(head + "array \"u\" explicit accessed_by=device:5\n"); });
+  BOOST_TEST((what.find("array 'u'") != std::string::npos && what.find("no device 5") != std::string::npos), what);
+  what = text_of<fr::parse_error>([&] { machine_with(head + "array \"u\"\n"); });
+  BOOST_TEST(what.find(":3:10: ") != std::string::npos, what);
+  {
+    const tuned env("/no/such/file");
+    BOOST_CHECK_THROW(const fr::simulation sim, fr::parse_error);
+  }
+  const identity me("relax", "2");
+  machine_with("ferry policies 1\nprogram \"relax\" \"2\"\n");
+  what = text_of<fr::invalid_argument>([&] { machine_with("ferry policies 1\nprogram \"relax\" \"1\"\n"); });
+  BOOST_TEST(what.find("version '1'") != std::string::npos, what);
+  // A refusal changes nothing.
+  const fr::simulation sim("devices=2");
+  fr::unified_array<float> u({10}, 1.f);
+  u.name("u");
+  fr::array_policies p;
+  p.program = "relax", p.version = "2";
+  p.of["u"] = fr::array_policy::parse("prefetch");
+  fr::use_policies(p);
+  p.of["u"] = fr::array_policy::parse("explicit preferred=device:2");
+  BOOST_CHECK_THROW(fr::use_policies(p), fr::invalid_argument);
+  BOOST_TEST(policy_of(u)->text() == "prefetch");
+  BOOST_CHECK_THROW(fr::set_policy(u, fr::array_policy::parse("automatic accessed_by=device:9")), fr::invalid_argument);
+  BOOST_TEST(policy_of(u)->text() == "prefetch");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
