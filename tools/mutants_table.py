@@ -13,6 +13,7 @@ FOREIGN, WORKSPACE = "core/src/foreign_memory.cpp", "core/src/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migrator.cpp", "unified/src/move_plan.cpp"
 HINTS = "unified/src/migration.cpp"
+POLICIES, TUNED, TUNER = "unified/src/migrator_policies.cpp", "unified/src/tuned_arrays.cpp", "unified/src/tuner.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
@@ -198,6 +199,12 @@ MUTANTS = [
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) return page_step::bounce;", "")),
     ("", "guards of the CPU refuse nothing", (MIGRATOR, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
+    ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
+    ("", "policies take the program's advice with them", (POLICIES, "    now = r.advice;\n", "")),
+    ("", "the advice of a policy stays", (POLICIES, "  if (was_advised) {\n    tell(", "  if (false) {\n    tell(")),
+    ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),
+    ("", "trials begin where the last one ended", (TUNED, "if (!elements.empty()) std::memcpy", "if (false) std::memcpy")),
+    ("", "a tuner chooses within the spread", (TUNER, "std::max({t.spread, other.spread, how_.least_gain * other.median})", "0")),
     # Memory of others, workspaces.
     ("R9", "a borrow forgets the stream that it names", (FOREIGN, "  log.add(line, t, bytes, true);\n", "")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),

@@ -138,7 +138,7 @@ std::string tune_result::svg() const {
     p.bar(t, automatic);
   }
   return p.text("Milliseconds a step of " + best.program + (best.version.empty() ? "" : " " + best.version),
-                result_line(*this) + ". Dashed: automatic for all arrays. Lines on bars: from quartile to quartile.");
+                result_line(*this) + ". Dashed: automatic for all arrays. Lines on bars: the spread.");
 }
 
 void tune_result::save_svg(const std::string& path) const { write_whole_file(path, svg()); }
