@@ -154,13 +154,17 @@ access_guard::~access_guard() {
 
 joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
   refuse_inside_submission("submit to several streams");
-  if (this_thread_state.capture)
-    throw not_supported("an operation of several streams cannot be captured: submit it outside ferry::capture");
-  std::vector<access> all;
-  for (part& p : parts) {
+  for (part& p : parts)
     for (const part& q : parts)
       if (&p != &q && p.on == q.on)
         throw invalid_argument("a joint operation names one stream twice: give it one part");
+  if (this_thread_state.capture) {  // until the guard goes: no capture ends inside a submission
+    this_thread_state.capture->order(parts);
+    this_thread_state.submitting = true;
+    return;
+  }
+  std::vector<access> all;
+  for (part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
     all.insert(all.end(), p.uses.begin(), p.uses.end());
   }
@@ -189,6 +193,10 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
 
 joint_guard::~joint_guard() {
   this_thread_state.submitting = false;
+  if (this_thread_state.capture) {
+    this_thread_state.capture->submitted(parts_);
+    return;
+  }
   for (part& p : parts_) publish(*p.on, p.at, mark_ || p.on->marks_always());
 }
 

@@ -102,6 +102,20 @@ void capture_session::submitted(timeline& on, std::span<access>) noexcept {
   }
 }
 
+// Nothing is logged before all streams have joined: one of them may be refused.
+void capture_session::order(std::span<joint_guard::part> parts) {
+  for (joint_guard::part& p : parts) join(*p.on);
+  for (joint_guard::part& p : parts) order(*p.on, p.uses);
+}
+
+void capture_session::submitted(std::span<joint_guard::part> parts) noexcept {
+  const std::size_t first = steps_.size() - parts.size();
+  try {
+    for (std::size_t i = 0; i < parts.size(); ++i) verbs_.record(steps_[first + i].done, parts[i].on->stream());
+  } catch (const error&) {  // as above
+  }
+}
+
 void capture_session::refuse(std::string_view what, std::span<const access> uses) const {
   std::string names;
   for (const access& a : uses)

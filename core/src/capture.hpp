@@ -30,6 +30,9 @@ class capture_session {
   // Makes the next submission to `on` come after what it conflicts with inside the capture.
   void order(timeline& on, std::span<access> uses);
   void submitted(timeline& on, std::span<access> uses) noexcept;
+  // The same for one operation of several streams, whose parts do not conflict.
+  void order(std::span<joint_guard::part> parts);
+  void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
   captured_graph finish();
 

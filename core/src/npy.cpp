@@ -192,6 +192,11 @@ void npy_reader::read(std::byte* to, std::size_t bytes) {
   }
 }
 
+void npy_reader::seek(std::size_t byte) {
+  at_ = info_.data_offset + byte;
+  if (::lseek(file_.get(), static_cast<::off_t>(at_), SEEK_SET) < 0) fail_on("read", path_, reason(errno));
+}
+
 void npy_reader::read_strided(const strided_bytes& to, const strided_shape& shape) {
   strided_walk elements(to, shape);
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(elements.next_count() * shape.element_bytes);
@@ -245,6 +250,40 @@ void npy_writer::commit() {
   if (const int code = file_.close()) fail(code);
   if (std::rename(temporary_.name.c_str(), target_.c_str()) != 0) fail(errno);
   temporary_.name.clear();
+}
+
+namespace {
+
+int open_part(const std::string& draft, const std::string& path) {
+  const int fd = ::open(draft.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0)
+    fail_on("write", path, reason(errno) + " (when opening \"" + draft +
+                               "\", which another process made: processes on several machines need a file system "
+                               "that all of them see)");
+  return fd;
+}
+
+}  // namespace
+
+npy_part_writer::npy_part_writer(const std::string& draft, std::string path)
+    : path_(std::move(path)),
+      file_(open_part(draft, path_)) {}
+
+void npy_part_writer::fail(int code) const { fail_on("write", path_, reason(code) + "; nothing was replaced"); }
+
+void npy_part_writer::write(std::size_t at, const void* from, std::size_t bytes) {
+  for (std::size_t done = 0; done < bytes;) {
+    const ::ssize_t n = ::pwrite(file_.get(), static_cast<const std::byte*>(from) + done, bytes - done,
+                                 static_cast<::off_t>(at + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(errno);
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+void npy_part_writer::finish() {
+  if (::fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+  if (const int code = file_.close()) fail(code);
 }
 
 }  // namespace detail

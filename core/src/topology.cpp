@@ -1,5 +1,6 @@
 #include "ferry/core/topology.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -25,6 +26,7 @@ namespace {
 constexpr const char* first_line = "ferry topology 1";
 
 std::string host_name() {
+  if (const std::string given = environment("FERRY_HOST"); !given.empty()) return given;
 #if defined(__linux__)
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) == 0) return name;
@@ -142,10 +144,13 @@ void topology::parse(const std::string& text) {
   *this = found;
 }
 
+// With the machine in its name: several machines may share a home.
 std::string topology::default_file() {
   if (const std::string given = environment("FERRY_TOPOLOGY"); !given.empty()) return given;
-  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + "/ferry/topology";
-  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache/ferry/topology";
+  std::string name = "/ferry/topology-" + host_name();
+  std::replace(name.begin() + 7, name.end(), '/', '_');
+  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + name;
+  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache" + name;
   return {};
 }
 

@@ -7,6 +7,8 @@
 #include "box_copies.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/machine.hpp"
+#include "halo_choice.hpp"
+#include "packed_boxes.hpp"
 #include "team_link.hpp"
 
 namespace ferry::detail {
@@ -52,23 +54,6 @@ void merge(std::vector<planned_use>& uses) {
   uses = std::move(merged);
 }
 
-std::size_t bytes_of(const strided_shape& s) {
-  std::size_t n = s.element_bytes;
-  for (std::size_t d = 0; d < s.rank; ++d) n *= s.extent[d];
-  return n;
-}
-
-// The elements of a shape one behind the other.
-strided_bytes packed_at(std::byte* base, const strided_shape& s) {
-  strided_bytes b{base, {}};
-  auto step = static_cast<std::ptrdiff_t>(s.element_bytes);
-  for (std::size_t d = s.rank; d-- > 0; step *= static_cast<std::ptrdiff_t>(s.extent[d])) b.stride_bytes[d] = step;
-  return b;
-}
-
-constexpr std::size_t packed_alignment = 256;
-std::size_t aligned(std::size_t n) { return (n + packed_alignment - 1) / packed_alignment * packed_alignment; }
-
 // Of one piece that several boxes are packed to.
 std::size_t packed_bytes(const std::vector<const halo_box*>& boxes) {
   if (boxes.size() == 1) return bytes_of(boxes.front()->shape);
@@ -107,6 +92,7 @@ halo_plan::~halo_plan() = default;
 halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how) : team_(t) {
   for (std::size_t i = 0; i < t.local_size(); ++i) members_.push_back(std::make_unique<member_plan>());
   machine& m = machine::current();
+  if (how == halo_method::automatic) how = choose_halo_method(t, boxes);
   std::map<std::pair<std::size_t, std::size_t>, box_list> packed, carried;  // by (from, to)
   const auto stores_reach = [&](const halo_box& b) {
     return b.target_owner.get().kind != memory_kind::device ||

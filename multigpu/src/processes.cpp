@@ -1,7 +1,12 @@
 #include "processes.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+
+#include "ferry/core/error.hpp"
 
 namespace ferry {
 
@@ -31,6 +36,42 @@ void processes::broadcast(std::span<std::byte> bytes, std::size_t root, std::str
     for (std::size_t p = 0; p < size(); ++p)
       if (p != root) out.push_back({p, usual_tag, bytes.data(), bytes.size()});
   exchange(out, in, what);
+}
+
+void processes::together(const std::string& what, const std::function<void()>& f) {
+  using verdict = std::array<char, 500>;  // what a process says of its part; empty: it went well
+  std::exception_ptr own;
+  verdict mine{};
+  const auto failed = [&](const char* why) {
+    own = std::current_exception();
+    std::strncpy(mine.data(), *why ? why : "for a reason it did not give", mine.size() - 1);
+  };
+  try {
+    f();
+  } catch (const std::exception& e) {
+    failed(e.what());
+  } catch (...) {
+    failed("with what is no std::exception");
+  }
+  const auto all = all_gather(std::as_bytes(std::span(mine)), what);
+  if (own) std::rethrow_exception(own);
+  for (std::size_t p = 0; p < size(); ++p) {
+    verdict theirs{};
+    std::memcpy(theirs.data(), all.data() + p * theirs.size(), theirs.size());
+    if (theirs[0] != 0) throw error(what + ": process " + std::to_string(p) + " failed: " + theirs.data());
+  }
+}
+
+std::size_t processes::local_rank() const {
+  const auto here = neighbours();
+  return static_cast<std::size_t>(std::find(here.begin(), here.end(), rank()) - here.begin());
+}
+
+std::vector<std::size_t> processes_beside(std::size_t rank, std::span<const std::string> machines) {
+  std::vector<std::size_t> beside;
+  for (std::size_t p = 0; p < machines.size(); ++p)
+    if (machines[p] == machines[rank]) beside.push_back(p);
+  return beside;
 }
 
 bool started_by_a_launcher() {

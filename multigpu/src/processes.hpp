@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,9 +30,10 @@ class processes {
   virtual ~processes() = default;
   virtual std::size_t rank() const = 0;
   virtual std::size_t size() const = 0;
-  // Among the processes of this machine.
-  virtual std::size_t local_rank() const = 0;
-  virtual std::size_t local_size() const = 0;
+  // The ranks of the processes on this machine, in order; this one is the local_rank()th of them.
+  virtual std::span<const std::size_t> neighbours() const = 0;
+  std::size_t local_rank() const;
+  std::size_t local_size() const { return neighbours().size(); }
 
   // Sends and receives, all at once. Blocks until everything has gone and come. Throws process_error when one of the
   // others failed, ended, or did not come in time; `what` says for the text what was done.
@@ -48,10 +50,17 @@ class processes {
   // Those of one process to all.
   void broadcast(std::span<std::byte> bytes, std::size_t root, std::string_view what);
 
+  // Calls f in every process, and waits for all. When it threw somewhere all throw: who failed what f threw, the others an
+  // error that quotes the first of these. Throws process_error.
+  void together(const std::string& what, const std::function<void()>& f);
+
   // Those that mpirun started; null for a program that was started alone. The first call starts MPI, unless the program
   // has. Throws not_supported in a build without MPI.
   static processes* world();
 };
+
+// The ranks of the processes whose machine has the same name as that of `rank`; names by rank.
+std::vector<std::size_t> processes_beside(std::size_t rank, std::span<const std::string> machines);
 
 // Whether the environment is that of mpirun, srun or mpiexec.
 bool started_by_a_launcher();

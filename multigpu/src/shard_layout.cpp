@@ -2,6 +2,7 @@
 
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/reproducible.hpp"
+#include "ferry/multigpu/reshard.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 #include "ferry/multigpu/sweep.hpp"
@@ -60,6 +61,17 @@ void need_same_team(const team& a, const team& b) {
     throw invalid_argument(
         "sharded arrays of two different teams are used together: make both on one team (copies of a "
         "team name the same one), or use ferry::reshard");
+}
+
+void need_same_ranks(const team& from, const team& to) {
+  bool same = from.size() == to.size() && from.first_local() == to.first_local() &&
+              from.local_size() == to.local_size();
+  for (std::size_t m = to.first_local(); same && m < to.first_local() + to.local_size(); ++m)
+    same = from.device(m) == to.device(m);
+  if (!same)
+    throw invalid_argument(
+        "reshard between teams of which one spans processes and the other has other members, processes or devices: make "
+        "both arrays on one team::world(), or bring the cells to one process by gather(), to all by to_vector()");
 }
 
 void throw_other_count(std::size_t given, const std::string& shape) {

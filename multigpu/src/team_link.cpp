@@ -2,8 +2,6 @@
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/multigpu/across_processes.hpp"
-#include "processes.hpp"
 
 namespace ferry {
 
@@ -22,17 +20,11 @@ detail::team_link& team::link() const {
   return *state_->link;
 }
 
-namespace detail {
-
-std::vector<std::byte> from_all_processes(const team&, std::span<const std::byte> mine, const char* what) {
-  refuse_inside_submission(what);
-  processes* const all = processes::world();
-  if (!all)
-    throw not_supported(std::string(what) +
-                        ": the team spans processes that this program does not know: make it with "
-                        "ferry::team::world()");
-  return all->all_gather(mine, what);
+void detail::team_link::refuse_first_in_capture() {
+  if (this_thread_state.capture)
+    throw invalid_argument(
+        "a team's first collective inside a capture: it sets up what carries all of them, which is no work of a graph. "
+        "Submit one before ferry::capture");
 }
 
-}  // namespace detail
 }  // namespace ferry

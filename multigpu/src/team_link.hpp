@@ -1,8 +1,11 @@
 // What collectives keep with a team.
 #pragma once
+#include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
+#include "ferry/multigpu/shard_layout.hpp"
 #include "ferry/multigpu/team.hpp"
 #include "ferry/multigpu/transport.hpp"
 
@@ -13,14 +16,19 @@ struct team_link {
   std::vector<stream_ref> streams;
   std::once_flag once;
   std::shared_ptr<ferry::transport> carrier;
+  std::mutex choosing;
+  std::map<std::string, halo_method> halo_methods;  // what was faster, by the shape of the halos
 
-  // Made at first use, which may block. Throws not_supported.
+  // Made at first use, which may block. Throws not_supported; invalid_argument when that is inside a capture.
   ferry::transport& transport() {
     std::call_once(once, [&] {
-      if (!carrier) carrier = make_transport(layout);
+      if (carrier) return;
+      refuse_first_in_capture();
+      carrier = make_transport(layout);
     });
     return *carrier;
   }
+  static void refuse_first_in_capture();
 };
 
 }  // namespace ferry::detail

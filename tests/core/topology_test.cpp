@@ -106,6 +106,29 @@ BOOST_AUTO_TEST_CASE(files_of_other_machines_and_damaged_ones_are_refused_and_wr
   damage(good + "host 0 1 2 3\n", "does not parse");
 }
 
+// As where several machines share a home: each has a file of its own, and one that was copied is refused.
+BOOST_AUTO_TEST_CASE(machines_that_share_a_home) {
+  const no_files after;
+  const auto folder = std::filesystem::path(temporary_file()).parent_path();
+  const contract::variable no_file("FERRY_TOPOLOGY", ""), cache("XDG_CACHE_HOME", folder.c_str());
+  const fr::simulation sim("devices=1");
+  std::string first;
+  {
+    const contract::variable host("FERRY_HOST", "north/1");
+    first = fr::topology::default_file();
+    BOOST_TEST(first == (folder / "ferry/topology-north_1").string());
+    (void)fr::topology::measured();
+  }
+  const contract::variable host("FERRY_HOST", "south");
+  BOOST_TEST(fr::topology::default_file() != first);
+  const contract::quiet_stderr said;
+  (void)fr::topology::measured();
+  BOOST_TEST(said.text() == "");
+  (void)fr::topology::measured(first);
+  BOOST_TEST(contains(said.text(), "it says 'machine north/1;"), said.text());
+  BOOST_TEST(contains(said.text(), "this is 'south;"), said.text());
+}
+
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_said) {
   const fr::simulation sim("devices=1");
   const contract::quiet_stderr said;

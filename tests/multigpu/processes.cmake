@@ -4,12 +4,12 @@ mark_as_advanced(FERRY_MPIRUN)
 set(mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     OMPI_MCA_btl_vader_single_copy_mechanism=none NCCL_NVLS_ENABLE=0 ASAN_OPTIONS=detect_leaks=0)
 
-# ferry_add_process_test(name target processes backend [argument...])
+# ferry_add_process_test(name target processes backend [argument...]); process_wrapper is what runs the program, if anything.
 function(ferry_add_process_test name target count backend)
   set(has_mpi OFF)
   get_target_property(definitions ferry_multigpu COMPILE_DEFINITIONS)
   if(FERRY_MPIRUN AND "FERRY_HAS_MPI=1" IN_LIST definitions)
-    add_test(NAME ${name} COMMAND ${FERRY_MPIRUN} -n ${count} $<TARGET_FILE:${target}> ${ARGN})
+    add_test(NAME ${name} COMMAND ${FERRY_MPIRUN} -n ${count} ${process_wrapper} $<TARGET_FILE:${target}> ${ARGN})
   else()
     add_test(NAME ${name} COMMAND sh -c "echo 'skipped: no MPI, or no mpirun (Debian, Ubuntu: openmpi-bin libopenmpi-dev)'; exit 77")
   endif()
@@ -41,10 +41,23 @@ if(FERRY_WITH_CUDA)
   endforeach()
 endif()
 
+# As if on two machines, whose processes have every other rank, or half of them in a row, or three and one.
+foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
+  string(REPLACE "|" ";" layout "${layout}")
+  list(GET layout 0 how)
+  list(GET layout 1 machine)
+  set(process_wrapper sh ${CMAKE_CURRENT_SOURCE_DIR}/multigpu/on_machine.sh ${machine})
+  ferry_add_process_test(processes.machines.${how} processes_test 4 sim)
+  unset(process_wrapper)
+  set_property(TEST processes.machines.${how} APPEND PROPERTY ENVIRONMENT FERRY_TEST_MACHINES=2)
+endforeach()
+
 # A process that fails makes the others fail with a message.
 foreach(case "throw|process 0 caught: process 1 failed" "leave|process [02] caught: process [02] (failed: process [02] )?waited in .* for process 1, which ended"
         "hang|waited 2 s in .* for process 1, which did not take part" "sizes|10 elements of int32 .4 bytes., and rank 3 receives 12"
-        "die|exited with non-zero status")
+        "reshard|process [02] caught: process 1 failed: an exception ended its use of the team"
+        "setup|process [02] caught: making a team of all processes: process 1 failed: FERRY_TRANSPORT is .pigeon."
+        "full|member 0 goes on: save_npy.*process 1 failed: cannot write .*a.npy.*File too large" "die|exited with non-zero status")
   string(REPLACE "|" ";" case "${case}")
   list(GET case 0 how)
   list(GET case 1 text)

@@ -25,8 +25,16 @@ void capture::add(std::uint64_t stream, const std::vector<graph_node>& graph) {
   const std::size_t first = nodes_.size();
   position leaves;
   for (std::size_t i = 0; i < graph.size(); ++i) leaves.push_back(first + i);
+  std::map<const meeting*, std::shared_ptr<meeting>> again;  // the same graph may be there twice
   for (const graph_node& n : graph) {
     graph_node copy = n;
+    if (const auto& m = n.what->together) {
+      auto& own = again[m.get()];
+      if (!own) own = std::make_shared<meeting>(*m);
+      work part = *n.what;
+      part.together = own;
+      copy.what = std::make_shared<work>(std::move(part));
+    }
     for (std::size_t& k : copy.after) k += first;
     for (const std::size_t k : copy.after) std::erase(leaves, k);
     if (copy.after.empty()) copy.after = mine;
@@ -42,6 +50,14 @@ void capture::invalidate(const std::string& why) {
 std::vector<graph_node> capture::end() {
   ended_ = true;
   if (!invalid_.empty()) throw invalid_argument("ferry: the capture was invalidated earlier: " + invalid_);
+  for (const graph_node& n : nodes_)
+    if (const auto& m = n.what->together) {
+      const auto parts = std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& o) { return o.what->together == m; });
+      if (static_cast<std::size_t>(parts) != m->streams)
+        throw invalid_argument("ferry: the joint operation '" + m->name + "' of " + std::to_string(m->streams) +
+                               " streams was captured on " + std::to_string(parts) +
+                               " of them; it would wait for the others for ever: all of them belong into the capture");
+    }
   std::vector<bool> joined(nodes_.size());  // what the origin's next operation would come after
   for (const std::size_t k : at_.at(origin_)) joined[k] = true;
   for (std::size_t i = nodes_.size(); i-- > 0;)

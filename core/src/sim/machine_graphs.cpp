@@ -1,4 +1,7 @@
 // Capture and graphs.
+#include <algorithm>
+#include <map>
+
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
 
@@ -45,6 +48,48 @@ bool machine::is_capturing(native_stream s) {
   return find_working(s).in != nullptr;
 }
 
+// In an order that the dependencies allow; joint operations when all their parts can run.
+void machine::run_nodes(const std::vector<graph_node>& nodes) {
+  std::vector<bool> done(nodes.size());
+  const auto can_run = [&](std::size_t i) {
+    return !done[i] && std::all_of(nodes[i].after.begin(), nodes[i].after.end(), [&](std::size_t k) { return done[k]; });
+  };
+  for (std::size_t left = nodes.size(), before = left + 1; left > 0;) {
+    if (before == left) throw deadlock("ferry: deadlock: joint operations of a graph wait for each other crosswise");
+    before = left;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (!can_run(i)) continue;
+      const auto& m = nodes[i].what->together;
+      std::vector<std::size_t> parts{i};
+      for (std::size_t k = i + 1; m && k < nodes.size(); ++k)
+        if (nodes[k].what->together == m && can_run(k)) parts.push_back(k);
+      if (m && parts.size() < m->streams) continue;  // later, when the others can
+      for (const std::size_t k : parts)
+        if (m)
+          take_part(*nodes[k].what, nodes[k].device);
+        else
+          run_whole(*nodes[k].what, nodes[k].device, memory_);
+      if (m) m->body();
+      for (const std::size_t k : parts) done[k] = true, --left;
+    }
+  }
+}
+
+// What one device does in a joint operation before all do the rest.
+void machine::take_part(const work& w, int device) {
+  if (const std::string why = memory_.forbids(device, w.uses, w.how); !why.empty())
+    throw device_fault(device, std::string(w.name) + ": " + why);
+  memory_.touch(device, w.uses);
+}
+
+operation machine::part_of(const std::shared_ptr<meeting>& m, const graph_node& n) {
+  const auto run = [this, what = n.what, device = n.device] { take_part(*what, device); };
+  if (memory_.forbids(n.device, n.what->uses, n.what->how).empty())
+    return {"joint operation", n.what->name, run, {}, {}, m};
+  m->broken = "device " + std::to_string(n.device) + " failed";
+  return {"joint operation", n.what->name, run};
+}
+
 void machine::launch_graph(native_graph g, native_stream s) {
   call c(*this);
   stream& on = find_working(s);
@@ -60,9 +105,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
   const auto line = on.line;
   if (schedule_.is_eager()) {
     const auto nodes = what.nodes;  // the graph may be destroyed meanwhile
-    schedule_.run_now(c.lock, *line, [&] {
-      for (const graph_node& n : nodes) run_whole(*n.what, n.device, memory_);
-    });
+    schedule_.run_now(c.lock, *line, [&] { run_nodes(nodes); });
     for (const graph_node& n : nodes) schedule_.check(n.device);
     return;
   }
@@ -77,8 +120,16 @@ void machine::launch_graph(native_graph g, native_stream s) {
   if (what.last) begin.needs.push_back(what.last);
   schedule_.push(c.lock, *line, std::move(begin));
   std::vector<std::shared_ptr<signal>> done;
+  std::map<const meeting*, std::shared_ptr<meeting>> meetings;
   for (const graph_node& n : what.nodes) {
-    auto ops = to_operations(n.what, n.device, memory_);
+    std::vector<operation> ops;
+    if (const auto& m = n.what->together) {
+      auto& held = meetings[m.get()];
+      if (!held) held = std::make_shared<meeting>(*m);
+      ops.push_back(part_of(held, n));
+    } else {
+      ops = to_operations(n.what, n.device, memory_);
+    }
     for (const std::size_t k : n.after) ops.front().needs.push_back(done[k]);
     if (n.after.empty()) ops.front().needs.push_back(start);
     ops.back().fires = done.emplace_back(make_signal("a node"));

@@ -174,8 +174,12 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
 void machine::meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses) {
   call c(*this);
   stream& on = find_working(s);
-  if (on.in) refuse_in_capture(*on.in, "the joint operation '" + m->name + "' of several streams");
   may_fail(failing_verb::launch, c.lock, on.device);
+  if (on.in) {
+    work part{"joint operation", reach::mapped, {uses.begin(), uses.end()}, {}, m->name};
+    part.together = std::move(m);
+    return on.in->add(on.id, on.device, std::make_shared<work>(std::move(part)));
+  }
   const auto to = on.line;  // the stream may go while others run
   const int device = to->device;
   if (const std::string why = memory_.forbids(device, uses, reach::mapped); !why.empty()) {

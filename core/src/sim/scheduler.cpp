@@ -68,13 +68,17 @@ void scheduler::push(const lock&, queue& q, operation op) {
 }
 
 bool scheduler::is_ready(const operation& op) const {
+  const auto has_all = [](const operation& o) {
+    return std::all_of(o.needs.begin(), o.needs.end(), [](const auto& s) { return s->fired; });
+  };
   if (op.together && op.together->broken.empty()) {
     std::size_t present = 0;
     for (const auto& q : queues_)
-      present += !q->busy && !q->pending.empty() && q->pending.front().together == op.together;
+      present += !q->busy && !q->pending.empty() && q->pending.front().together == op.together &&
+                 has_all(q->pending.front());
     if (present < op.together->streams) return false;
   }
-  return std::all_of(op.needs.begin(), op.needs.end(), [](const auto& s) { return s->fired; });
+  return has_all(op);
 }
 
 // Whether some stream waits in a meeting that another thread may still send its streams to.
@@ -117,14 +121,14 @@ void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
   std::vector<std::shared_ptr<queue>> present;
   for (const auto& q : queues_)
     if (!q->busy && !q->pending.empty() && q->pending.front().together == m) present.push_back(q);
-  std::vector<std::function<void()>> parts;
+  std::vector<operation> parts;
   for (const auto& q : present) {
-    parts.push_back(std::move(q->pending.front().run));
+    parts.push_back(std::move(q->pending.front()));
     q->pending.pop_front(), q->busy = true;
   }
   if (m->broken.empty()) {
     const auto all = [&] {
-      for (const auto& part : parts) part();
+      for (const operation& part : parts) part.run();
       m->body();
     };
     run(l, *present.front(), all);
@@ -132,6 +136,7 @@ void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
       m->broken = text;
   }
   for (const auto& q : present) q->busy = false;
+  for (operation& part : parts) fire(part);
   if (!m->broken.empty())
     for (const auto& q : present) fail(l, q->device, m->name + " cannot end: " + m->broken);
   sweep();

@@ -18,6 +18,7 @@ struct work {
   std::string_view name = {};         // of a kernel
   bool is_kernel = false;             // loads first, and stores later
   std::shared_ptr<signal> done = {};  // somebody waits for it; else null
+  std::shared_ptr<const meeting> together = {};  // a captured part of it: each launch holds a meeting of its own
 };
 
 // In place and at once. Throws device_fault.

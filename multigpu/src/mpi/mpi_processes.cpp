@@ -53,17 +53,35 @@ mpi_processes::mpi_processes() : patience_(patience_of_environment()) {
   check(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(notes_, MPI_ERRORS_RETURN);
-  int rank = 0, size = 1, local_rank = 0, local_size = 1;
+  int rank = 0, size = 1;
   MPI_Comm_rank(data_, &rank);
   MPI_Comm_size(data_, &size);
-  MPI_Comm here = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(data_, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
-  MPI_Comm_rank(here, &local_rank);
-  MPI_Comm_size(here, &local_size);
-  MPI_Comm_free(&here);
   rank_ = static_cast<std::size_t>(rank), size_ = static_cast<std::size_t>(size);
-  local_rank_ = static_cast<std::size_t>(local_rank), local_size_ = static_cast<std::size_t>(local_size);
   left_.assign(size_, false);
+  neighbours_ = find_neighbours();
+}
+
+// What the program says it is, or, as MPI sees it, the machine of the first process there.
+std::string mpi_processes::own_machine() {
+  MPI_Comm here = MPI_COMM_NULL;
+  int first = to_int(rank_);
+  check(MPI_Comm_split_type(data_, MPI_COMM_TYPE_SHARED, first, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
+  check(MPI_Bcast(&first, 1, MPI_INT, 0, here), "MPI_Bcast");
+  MPI_Comm_free(&here);
+  const char* given = std::getenv("FERRY_HOST");
+  return given && *given ? given : "that of process " + std::to_string(first);
+}
+
+// The processes of a machine need not have ranks in a row.
+std::vector<std::size_t> mpi_processes::find_neighbours() {
+  constexpr std::size_t most = 256;
+  std::string mine = own_machine();
+  mine.resize(most);
+  std::string all(most * size_, '\0');
+  check(MPI_Allgather(mine.data(), most, MPI_BYTE, all.data(), most, MPI_BYTE, data_), "MPI_Allgather");
+  std::vector<std::string> machines;
+  for (std::size_t p = 0; p < size_; ++p) machines.push_back(all.substr(p * most, most));
+  return processes_beside(rank_, machines);
 }
 
 void mpi_processes::check(int code, const char* what) {

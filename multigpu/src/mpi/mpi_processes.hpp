@@ -17,8 +17,7 @@ class mpi_processes final : public processes {
   mpi_processes();
   std::size_t rank() const override { return rank_; }
   std::size_t size() const override { return size_; }
-  std::size_t local_rank() const override { return local_rank_; }
-  std::size_t local_size() const override { return local_size_; }
+  std::span<const std::size_t> neighbours() const override { return neighbours_; }
   void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) override;
   void fail(const std::string& why) noexcept override;
   std::string trouble() override;
@@ -37,6 +36,8 @@ class mpi_processes final : public processes {
     std::size_t process;
     MPI_Request request;
   };
+  std::string own_machine();
+  std::vector<std::size_t> find_neighbours();
   void listen();  // takes notes that have come
   void tell_all(news what, const std::string& text) noexcept;
   void check(int code, const char* what);
@@ -47,7 +48,8 @@ class mpi_processes final : public processes {
   std::recursive_mutex mutex_;  // one thread at a time talks
   MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;
   bool is_ours_ = false;  // MPI was started here
-  std::size_t rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
+  std::size_t rank_ = 0, size_ = 1;
+  std::vector<std::size_t> neighbours_;
   clock::duration patience_{};  // zero: endless
   std::string trouble_;
   std::vector<bool> left_;

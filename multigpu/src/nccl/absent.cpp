@@ -15,6 +15,7 @@ namespace {
 
 }  // namespace
 
+void need_library() { refuse(); }
 std::shared_ptr<transport> make_transport(const rank_layout&) { refuse(); }
 std::shared_ptr<transport> make_transport(const rank_layout&, processes&) { refuse(); }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "communicators.hpp"
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "joint_submission.hpp"
@@ -78,7 +79,7 @@ class nccl_transport final : public transport {
       if (at) nccl_.check(bad, describe(*at));
       if (end != ncclSuccess) nccl_.check(end, describe(calls.front()));
     });
-    if (watch_) watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
+    if (watch_ && !this_thread_state.capture) watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
   }
 
  private:
@@ -149,6 +150,8 @@ std::vector<int> devices_of(const rank_layout& team) {
 }
 
 }  // namespace
+
+void need_library() { (void)library::get(); }
 
 std::shared_ptr<transport> make_transport(const rank_layout& team) {
   return std::make_shared<nccl_transport>(team, take_from_stock(devices_of(team)), nullptr);

@@ -11,6 +11,9 @@ namespace ferry::nccl {
 // What a team's processes agree on to find each other.
 using unique_id = std::array<char, 128>;
 
+// Throws not_supported when there is no NCCL.
+void need_library();
+
 // All ranks are of this process. Takes as long as NCCL needs to set up its connections (some 100 ms); teams of the same
 // devices use them again. Throws not_supported when there is no NCCL.
 std::shared_ptr<transport> make_transport(const rank_layout& team);

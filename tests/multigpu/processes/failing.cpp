@@ -1,12 +1,18 @@
 // One process of several does what its first argument says; the others print what they learn of it.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <ferry/multigpu.hpp>
+#include <ferry/multigpu/sharded_npy.hpp>
 
 #include "processes.hpp"
 
@@ -14,7 +20,30 @@ namespace fr = ferry;
 
 namespace {
 
+// For the odd process alone: it must not write beyond 100 bytes of a file. All get an error, and go on.
+void save_to_full_disk(const fr::team& t, bool odd) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("ferry_full_" + std::to_string(::getppid()));
+  if (t.is_local(0)) fs::create_directories(folder);
+  const fr::sharded_array<int, 1> field(t, {1000}, {}, 7);
+  if (odd) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit least{100, 100};
+    if (::setrlimit(RLIMIT_FSIZE, &least) != 0) throw std::runtime_error("setrlimit");
+  }
+  try {
+    fr::save_npy((folder / "a.npy").string(), field);
+    throw std::runtime_error("nothing failed");
+  } catch (const fr::error& e) {
+    const bool clean = !t.is_local(0) || fs::is_empty(folder);
+    std::printf("member %zu %s: %s\n", t.first_local(), clean ? "goes on" : "left a file behind", e.what());
+    std::fflush(stdout);
+  }
+  if (t.is_local(0)) fs::remove_all(folder);
+}
+
 void run(const std::string& how, bool odd) {
+  if (how == "setup" && odd) ::setenv("FERRY_TRANSPORT", "pigeon", 1);
   const fr::team t = fr::team::world();
   std::vector<fr::device_array<int>> a;
   for (std::size_t m = 0; m < t.local_size(); ++m) a.emplace_back(fr::extents<1>{10}, 1, t.device(t.first_local() + m));
@@ -33,6 +62,13 @@ void run(const std::string& how, bool odd) {
     if (t.is_local(t.size() - 1)) g.receive(more, t.size() - 1, 0);
     g.submit();
   }
+  if (how == "reshard") {  // which one never comes to
+    const fr::sharded_array<int, 2> rows(t, {9, 9}, {.axis = 0}, 1);
+    if (odd) throw std::runtime_error("no part in this");
+    (void)fr::reshard(rows, t, {.axis = 1});
+    (void)fr::to_vector(rows);
+  }
+  if (how == "full") save_to_full_disk(t, odd);
   for (int i = 0; i < 3; ++i) fr::all_reduce(t, a, fr::plus{});
   t.synchronize();
 }

@@ -1,5 +1,9 @@
 // Collectives of a team that spans processes: run by mpirun with 1 to 4 of them, each makes all checks of its own members.
-#include "processes.hpp"
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "needs_processes.hpp"
 #include "multigpu/collectives/cases.hpp"
 
 using namespace collectives;
@@ -21,6 +25,58 @@ BOOST_AUTO_TEST_CASE(members_are_dealt_out) {
   auto ones = filled<int>(t, 1, 1);
   fr::all_reduce(t, ones, fr::plus{});
   BOOST_TEST(fr::to_vector(ones.front()).front() == static_cast<int>(t.size()));
+}
+
+// The devices of each machine go to its own processes, all of them and each to one, whatever ranks these have. FERRY_HOST
+// plays several machines.
+BOOST_AUTO_TEST_CASE(each_machine_has_its_own_devices, *boost::unit_test::precondition(needs_processes{})) {
+  fr::processes& all = *fr::processes::world();
+  fr::simulation machine("devices=6");
+  const fr::team t = fr::team::world();
+  struct share {
+    std::size_t rank, first_neighbour, devices;
+  };
+  share mine{all.rank(), all.neighbours().front(), 0};
+  for (std::size_t i = 0; i < t.local_size(); ++i)
+    mine.devices |= std::size_t{1} << t.device(t.first_local() + i).index();
+  std::map<std::size_t, std::vector<share>> machines;
+  const auto bytes = all.all_gather(std::as_bytes(std::span(&mine, 1)), "a test");
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    share theirs{};
+    std::memcpy(&theirs, bytes.data() + p * sizeof theirs, sizeof theirs);
+    BOOST_TEST(theirs.rank == p);
+    machines[theirs.first_neighbour].push_back(theirs);
+  }
+  BOOST_TEST(t.size() == 6 * machines.size());
+  for (const auto& [first, shares] : machines) {
+    std::size_t dealt = 0;
+    for (const share& s : shares) {
+      BOOST_TEST((dealt & s.devices) == 0u);
+      dealt |= s.devices;
+    }
+    BOOST_TEST(dealt == 63u);
+  }
+  BOOST_TEST(machines[all.neighbours().front()].size() == all.local_size());
+  BOOST_TEST(all.neighbours()[all.local_rank()] == all.rank());
+  const char* expected = std::getenv("FERRY_TEST_MACHINES");
+  BOOST_TEST(machines.size() == (expected ? std::strtoul(expected, nullptr, 10) : 1u));
+}
+
+BOOST_AUTO_TEST_CASE(in_a_capture, *boost::unit_test::precondition(needs_processes{})) {
+  fr::simulation machine("devices=4");
+  const fr::team t = fr::team::world();
+  auto a = give<int>(t, 4);
+  check_error<fr::not_supported>(
+      [&] { (void)fr::capture(t[t.first_local()], [&] { fr::all_reduce(t, a, fr::plus{}); }); },
+      {"messages are work of the CPU", "between two graphs", "NCCL"});
+  fr::sharded_array<int, 1> field(t, {8}, {.halo = 1}, 1);
+  check_error<fr::not_supported>(
+      [&] { (void)fr::capture(t[t.first_local()], [&] { fr::exchange_halos(field); }); }, {"between two graphs"});
+  check_error<fr::invalid_argument>([&] { (void)fr::capture(t[t.first_local()], [&] { (void)fr::to_vector(field); }); },
+                                    {"inside a capture"});
+  fr::all_reduce(t, a, fr::plus{});
+  fr::exchange_halos(field);
+  BOOST_TEST((fr::to_vector(field) == std::vector<int>(8, 1)));
 }
 
 BOOST_AUTO_TEST_CASE(every_collective) {

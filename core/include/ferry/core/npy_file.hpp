@@ -73,6 +73,8 @@ class npy_reader {
   void check(npy_type wanted, std::size_t rank) const;
   // The next `bytes` of elements.
   void read(std::byte* to, std::size_t bytes);
+  // Goes to this byte of the elements.
+  void seek(std::size_t byte);
   // All elements; the file's order is row-major in `shape`.
   void read_strided(const strided_bytes& to, const strided_shape& shape);
 
@@ -100,6 +102,10 @@ class npy_writer {
   void write(const void* from, std::size_t bytes);
   // All elements, row-major in `shape`.
   void write_strided(const strided_bytes& from, const strided_shape& shape);
+  // What others may fill meanwhile: the file that will take the place of the old one; and where its elements begin, while
+  // none have been written.
+  const std::string& draft() const { return temporary_.name; }
+  std::size_t written() const { return written_; }
   void commit();
 
  private:
@@ -108,6 +114,21 @@ class npy_writer {
   temporary_name temporary_;
   file_descriptor file_;
   std::size_t written_ = 0;
+};
+
+// Some bytes of a file that several processes write, each its own.
+class npy_part_writer {
+ public:
+  // `draft` is that of a writer; `path` is the file it will become, for messages.
+  npy_part_writer(const std::string& draft, std::string path);
+  void write(std::size_t at, const void* from, std::size_t bytes);
+  // Blocks until they are on the disk.
+  void finish();
+
+ private:
+  [[noreturn]] void fail(int code) const;
+  std::string path_;
+  file_descriptor file_;
 };
 
 }  // namespace detail

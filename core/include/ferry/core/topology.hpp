@@ -33,7 +33,7 @@ class topology {
   // some milliseconds a pair then, and takes 64 MiB of each device. A file of another machine, and one that does not
   // parse, are refused: stderr says why. So it does when the file cannot be written.
   static topology measured(const std::string& file = default_file());
-  // $FERRY_TOPOLOGY, else ferry/topology in $XDG_CACHE_HOME or ~/.cache; empty: no file.
+  // $FERRY_TOPOLOGY, else ferry/topology-HOST in $XDG_CACHE_HOME or ~/.cache, HOST being the machine; empty: no file.
   static std::string default_file();
 
   std::size_t devices() const { return places_.size(); }

@@ -61,7 +61,8 @@ void need_same_team(const team& a, const team& b);
 // Fills the halo cells that mirror cells of the arrays, corners too, of several arrays of one team at once: one kernel a
 // member, which stores into its neighbours' memory, or copies where peers are impossible or copies are faster; strided
 // halos are packed on the way. Halo cells beyond the end of an axis that is not periodic are left alone. On the streams of
-// the team, ordered as any other work; never blocks, but the first time for an array, which may allocate buffers.
+// the team, ordered as any other work; never blocks, but the first time for an array, which may allocate buffers, and measure
+// which way is faster (see halo_method).
 template <class First, class... More>
 void exchange_halos(First& first, More&... more) {
   (detail::need_same_team(first.team(), more.team()), ...);

@@ -1,6 +1,10 @@
 // Reductions whose result does not depend on how many devices there are, to the last bit.
 #pragma once
+#include <algorithm>
+#include <cstring>
 #include <deque>
+#include <type_traits>
+#include <vector>
 
 #include "ferry/multigpu/shard_reduce.hpp"
 
@@ -83,26 +87,25 @@ struct chunk_of_leaves {
 // The result of a reproducible reduction: chunks from all members, joined in the order of the array when the CPU reads it.
 template <class T>
 class reproducible_scalar {
+  static_assert(std::is_trivially_copyable_v<T>);
+
  public:
   using join = T (*)(const T&, const T&);
-  // Blocks until the work that writes the parts is over. Throws not_supported for a team that spans processes.
+  // Blocks until the work that writes the parts is over. For a team that spans processes all of them ask, and wait for
+  // each other. Throws process_error.
   operator T() const { return value(); }
   T value() const {
-    T all = identity_, open = identity_;  // of whole chunks; of one that several members share
-    for (const piece& p : pieces_) {
-      const auto add_leaves = [&](const host_array<T, 2>& leaves, std::size_t first) {
-        for (std::size_t i = 0; i < leaves.extent(0); ++i) {
-          for (std::size_t k = 0; k < leaves.extent(1); ++k) open = join_(open, std::as_const(leaves)(i, k));
-          if ((first + i + 1) % detail::reproducible_chunk == 0) all = join_(all, std::exchange(open, identity_));
-        }
-      };
-      add_leaves(p.head, p.first);
-      for (const T& c : p.chunks) all = join_(all, c);
-      add_leaves(p.tail, p.tail_first);
-    }
-    return join_(all, open);
+    std::vector<std::byte> mine;
+    for (const piece& p : pieces_) pack(p, mine);
+    if (!detail::spans_processes(team_)) return joined(mine);
+    constexpr const char* what = "reading a reproducible result of all members";
+    std::size_t bytes = 0;
+    detail::for_each_process(team_, mine.size(), what, [&](std::size_t n) { bytes += n; });
+    std::vector<std::byte> all(bytes);
+    detail::join_processes(team_, mine, all, what);
+    return joined(all);
   }
-  // Whether value() would return at once. Never blocks.
+  // Whether the parts of this process are there. Never blocks.
   bool is_ready() const {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [](const piece& p) { return p.head.is_ready() && p.chunks.is_ready() && p.tail.is_ready(); });
@@ -114,10 +117,54 @@ class reproducible_scalar {
     host_array<T, 2> head, tail;
     host_array<T, 1> chunks;
   };
-  reproducible_scalar(std::size_t members, T identity, join op) : pieces_(members), identity_(identity), join_(op) {}
+  reproducible_scalar(const team& t, T identity, join op)
+      : team_(t),
+        pieces_(t.local_size()),
+        identity_(identity),
+        join_(op) {}
   piece& of(std::size_t local) { return pieces_[local]; }
 
  private:
+  // How many elements follow in each list, and where along the axis they begin.
+  struct header {
+    std::uint64_t first, head_rows, chunks, tail_first, tail_rows, columns;
+  };
+  static void put(std::vector<std::byte>& to, const void* from, std::size_t bytes) {
+    const auto* p = static_cast<const std::byte*>(from);
+    to.insert(to.end(), p, p + bytes);
+  }
+  static void pack(const piece& p, std::vector<std::byte>& to) {
+    const header h{p.first,      p.head.extent(0), p.chunks.size(),
+                   p.tail_first, p.tail.extent(0), std::max(p.head.extent(1), p.tail.extent(1))};
+    put(to, &h, sizeof h);
+    for (const T& x : p.head) put(to, &x, sizeof x);
+    for (const T& x : p.chunks) put(to, &x, sizeof x);
+    for (const T& x : p.tail) put(to, &x, sizeof x);
+  }
+  T joined(std::span<const std::byte> pieces) const {
+    std::size_t at = 0;
+    const auto take = [&](auto value) {
+      std::memcpy(&value, pieces.data() + at, sizeof value);
+      at += sizeof value;
+      return value;
+    };
+    T all = identity_, open = identity_;  // of whole chunks; of one that several members share
+    const auto add_leaves = [&](std::size_t first, std::size_t rows, std::size_t columns) {
+      for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t k = 0; k < columns; ++k) open = join_(open, take(identity_));
+        if ((first + i + 1) % detail::reproducible_chunk == 0) all = join_(all, std::exchange(open, identity_));
+      }
+    };
+    while (at < pieces.size()) {
+      const header h = take(header{});
+      add_leaves(h.first, h.head_rows, h.columns);
+      for (std::size_t c = 0; c < h.chunks; ++c) all = join_(all, take(identity_));
+      add_leaves(h.tail_first, h.tail_rows, h.columns);
+    }
+    return join_(all, open);
+  }
+
+  team team_;
   std::deque<piece> pieces_;
   T identity_;
   join join_;
@@ -164,7 +211,8 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
 
 }  // namespace detail_unit
 
-// As parallel_reduce over all cells of an array, owned(a), and the same bits on any number of devices of one kind: cells are
+// As parallel_reduce over all cells of an array, owned(a), and the same bits on any number of devices of one kind, in any
+// number of processes: cells are
 // joined one after the other in chunks of 256 that do not depend on how the array is cut, and the chunks in order, by the
 // CPU, when it reads the result. Slower than the usual order, for which each device finds its own: a thread a chunk.
 template <std::size_t Rank, class F, class Op, class... Arguments>
@@ -173,11 +221,11 @@ auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reprodu
   const auto run = [&](const auto&... a) {
     using T = typename detail_unit::shard_result<shard_region<Rank>, F, std::remove_cvref_t<decltype(a)>...>::type;
     const team& t = region.layout().team();
-    if (t.local_size() < t.size())
-      throw not_supported("a reproducible reduction over a team that spans processes: use the usual one");
-    reproducible_scalar<T> result(t.size(), Op::template identity<T>(),
+    reproducible_scalar<T> result(t, Op::template identity<T>(),
                                   [](const T& x, const T& y) -> T { return Op()(x, y); });
-    t.for_each([&](std::size_t m) { detail_unit::reduce_reproducibly<T>(m, region, f, op.op, result.of(m), a...); });
+    t.for_each([&](std::size_t m) {
+      detail_unit::reduce_reproducibly<T>(m, region, f, op.op, result.of(m - t.first_local()), a...);
+    });
     return result;
   };
   return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);

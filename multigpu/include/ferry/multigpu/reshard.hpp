@@ -1,23 +1,67 @@
 // Cells dealt out another way: along another axis, or over another team.
 #pragma once
+#include <vector>
+
+#include "ferry/multigpu/across_processes.hpp"
+#include "ferry/multigpu/collective_group.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 
 namespace ferry {
 
+namespace detail {
+
+// Throws invalid_argument unless each member of one team is in the same process, on the same device, as in the other.
+void need_same_ranks(const team& from, const team& to);
+
+// What goes between members of different processes: packed, as one group of messages, and unpacked.
+template <class T, std::size_t Rank, memory_kind From, memory_kind To>
+void reshard_across(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To>& to) {
+  const team& t = to.team();
+  struct arrival {
+    std::size_t member;
+    box<Rank> cells;
+    device_array<T, Rank> packed;
+  };
+  std::vector<arrival> arrivals;
+  collective_group messages(t);
+  for (std::size_t source = 0; source < t.size(); ++source)
+    for (std::size_t m = 0; m < t.size(); ++m) {
+      const box<Rank> both = to.layout().own(m) & from.layout().own(source);
+      if (both.empty() || t.is_local(m) == t.is_local(source)) continue;  // is here, or neither end is
+      if (t.is_local(source)) {
+        device_array<T, Rank> packed(both.extents(), t.device(source));
+        copy(from.team().stream(source), from.cells(source, both), packed);
+        messages.send(packed, source, m);
+      } else {
+        arrivals.push_back({m, both, device_array<T, Rank>(both.extents(), t.device(m))});
+        messages.receive(arrivals.back().packed, m, source);
+      }
+    }
+  messages.submit();
+  for (const arrival& a : arrivals) copy(t.stream(a.member), a.packed, to.cells(a.member, a.cells));
+}
+
+}  // namespace detail
+
 // Copies every cell to where `to` has it; shapes must be equal. Halos of `to` are left alone. Each member of `to` fetches
 // what it needs on its stream, ordered behind what wrote it; never blocks, but copies of strided pieces between devices that
-// are no peers may allocate. Throws invalid_argument for shapes that differ, and where members of both belong to other
-// processes.
+// are no peers may allocate. Between processes, all of which make this call, pieces travel as messages and pass through
+// device memory, as much as goes and comes; that waits where processes talk by the CPU. Throws invalid_argument for shapes
+// that differ, and for two teams that span processes with other members in them; process_error.
 template <class T, std::size_t Rank, memory_kind From, memory_kind To>
 void reshard(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To>& to) {
   detail::need_same_shape(from.extents(), to.extents());
+  const bool across = detail::spans_processes(from.team()) || detail::spans_processes(to.team());
+  if (across) detail::need_same_ranks(from.team(), to.team());
   to.team().for_each([&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
     for (std::size_t source = 0; source < from.team().size(); ++source) {
       const box<Rank> both = own & from.layout().own(source);
-      if (!both.empty()) copy(to.team().stream(m), from.cells(source, both), to.cells(m, both));
+      if (both.empty() || !from.team().is_local(source)) continue;
+      copy(to.team().stream(m), from.cells(source, both), to.cells(m, both));
     }
   });
+  if (across) detail::reshard_across(from, to);
 }
 
 // A new array of the same cells, with halos filled where they were asked for. May allocate, and block for that.

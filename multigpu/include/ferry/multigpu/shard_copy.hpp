@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ferry/core/copy.hpp"
+#include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 
 namespace ferry {
@@ -19,23 +20,29 @@ auto slice_box(View& whole, const box<Rank>& b) {
   (std::make_index_sequence<Rank>());
 }
 
-// Calls f(address in a row-major array, address in the box alone, bytes) for each contiguous run of a box.
-template <class T, std::size_t Rank, class F>
-void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
+// Calls f(offset in a row-major array, offset in the box alone, elements) for each contiguous run of a box, in order.
+template <std::size_t Rank, class F>
+void for_each_run(const extents<Rank>& e, const box<Rank>& b, F f) {
+  std::size_t last = Rank - 1;  // the dimensions behind it are whole
+  while (last > 0 && b.length(last) == e[last]) --last;
+  std::size_t run = 1;
+  for (std::size_t d = last; d != Rank; ++d) run *= b.length(d);
   const auto s = row_major(e);
   std::array<std::ptrdiff_t, Rank> at = b.begin;
-  std::size_t done = 0;
-  const std::size_t run = b.length(Rank - 1);
-  while (done < b.extents().count()) {
+  for (std::size_t done = 0, all = b.extents().count(); done < all; done += run) {
     std::ptrdiff_t offset = 0;
     for (std::size_t d = 0; d != Rank; ++d) offset += at[d] * s[d];
-    f(whole + offset, done, run);
-    done += run;
-    for (std::size_t d = Rank - 1; d-- > 0;) {
+    f(static_cast<std::size_t>(offset), done, run);
+    for (std::size_t d = last; d-- > 0;) {
       if (++at[d] < b.end[d]) break;
       at[d] = b.begin[d];
     }
   }
+}
+// The same with the address in the array.
+template <class T, std::size_t Rank, class F>
+void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
+  for_each_run(e, b, [&](std::size_t from, std::size_t at, std::size_t n) { f(whole + from, at, n); });
 }
 
 [[noreturn]] void throw_other_count(std::size_t given, const std::string& shape);
@@ -63,8 +70,8 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
   }
 }
 
-// To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; the others are
-// left alone. Blocks until the array is written and copied. Throws invalid_argument when the counts differ.
+// To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; those of other
+// processes, for whom nobody waits, are left alone. Blocks until the array is written and copied. Throws invalid_argument when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to) {
   if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
@@ -83,11 +90,35 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
   }
 }
 
-// The elements in row-major order; those of other processes are T(). Blocks until the array is written and copied.
+// All elements in row-major order. Blocks until the array is written and copied. For a team that spans processes all of
+// them make this call, and each gets the elements of all, by messages of the CPU; gather() brings them to one alone.
+// Throws process_error.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a) {
+  const team& t = a.team();
   std::vector<T> v(a.size());
-  copy(a, std::span<T>(v));
+  if (!detail::spans_processes(t)) {
+    copy(a, std::span<T>(v));
+    return v;
+  }
+  std::vector<T> mine;
+  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
+    const std::size_t at = mine.size(), n = a.layout().own(m).extents().count();
+    mine.resize(at + n);
+    if (n > 0) copy(a.shard(m), std::span<T>(mine).subspan(at));
+  }
+  const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
+  std::vector<T> shards(in_order ? 0 : a.size());
+  detail::join_processes(t, std::as_bytes(std::span<const T>(mine)),
+                         std::as_writable_bytes(std::span<T>(in_order ? v : shards)), "to_vector of a sharded array");
+  std::size_t begin = 0;
+  for (std::size_t m = 0; m < t.size() && !in_order; ++m) {
+    const box<Rank> own = a.layout().own(m);
+    detail::for_each_run(v.data(), a.extents(), own, [&](T* p, std::size_t at, std::size_t n) {
+      std::copy_n(shards.data() + begin + at, n, p);
+    });
+    begin += own.extents().count();
+  }
   return v;
 }
 

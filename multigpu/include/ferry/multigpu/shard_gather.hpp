@@ -10,8 +10,8 @@ namespace ferry {
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
-  std::vector<T> all;
-  if (t.is_local(root)) all = to_vector(a);
+  std::vector<T> all(t.is_local(root) ? a.size() : 0);
+  if (t.is_local(root)) copy(a, std::span<T>(all));
   for (std::size_t m = 0; m < t.size(); ++m) {
     const box<Rank> own = a.layout().own(m);
     if (own.empty() || t.is_local(m) == t.is_local(root)) continue;  // is here, or neither end is

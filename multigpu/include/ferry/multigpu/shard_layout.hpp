@@ -24,9 +24,9 @@ struct periodic_axes {
   periodic_axes(std::initializer_list<bool> each) : axes(each), one(false) {}
 };
 
-// How halos travel between devices. automatic: stores of kernels into the neighbour's memory where the devices are peers,
-// else copies. Measured on H200 with NVLink (benchmarks/halo): equal at 80 KiB, stores up to 1.7 times as fast from 1 MiB
-// on among four devices, copies 8 % faster for 16 MiB between two.
+// How halos travel between devices: by stores of kernels into the neighbour's memory, where the devices are peers, or by
+// copies. automatic: by what is faster, which the first exchange of halos of this shape on this team measures, unless
+// FERRY_HALOS says it; stores on simulated devices, and where the first is inside a capture.
 enum class halo_method : std::uint8_t { automatic, stores, copies };
 
 struct shard_options {

@@ -1,0 +1,14 @@
+// What a case of several processes is skipped for, and says so, when the program was started alone.
+#pragma once
+#include <boost/test/unit_test.hpp>
+
+#include "processes.hpp"
+
+struct needs_processes {
+  boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
+    ferry::processes* const all = ferry::processes::world();
+    boost::test_tools::assertion_result enough(all && all->size() > 1);
+    if (!enough) enough.message() << "needs two processes at least: mpirun -n 2";
+    return enough;
+  }
+};

@@ -1,0 +1,187 @@
+// Whole sharded arrays of teams that span processes: dealt out again, brought to everybody, in files; against the same
+// array in plain memory.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <ferry/multigpu/sharded_npy.hpp>
+
+#include "multigpu/shards.hpp"
+#include "needs_processes.hpp"
+
+using namespace shards;
+
+namespace {
+
+std::size_t own_rank() {
+  fr::processes* const all = fr::processes::world();
+  return all ? all->rank() : 0;
+}
+
+// Each process' devices work in a random order of their own; some have no peers.
+std::string machine_of(std::size_t seed) {
+  std::string s = "devices=4";
+  if (seed % 3 == 2) s += ";peers=none";
+  if (seed % 4 != 0) s += ";schedule=random:" + std::to_string(13 * seed + own_rank());
+  return s;
+}
+
+template <std::size_t Rank>
+fr::extents<Rank> any_shape(dice& d, const fr::team& t) {
+  fr::extents<Rank> e;
+  for (std::size_t k = 0; k != Rank; ++k) e[k] = d.between(1, Rank == 3 ? 5 : 9);
+  if (d.flip()) e[d.below(Rank)] = d.between(1, 3 * t.size());  // often fewer than members: empty shards
+  return e;
+}
+
+// The same folder in all processes: those of one program have one parent.
+std::string shared_file(const char* name) {
+  return (std::filesystem::temp_directory_path() / ("ferry_processes_" + std::to_string(::getppid()) + name)).string();
+}
+
+std::string bytes_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+template <std::size_t Rank, fr::memory_kind From, fr::memory_kind To>
+void deal_again(dice& d, const fr::team& t, const fr::team& other) {
+  const auto e = any_shape<Rank>(d, t);
+  fr::sharded_array<short, Rank, From> a(t, e, {d.below(Rank)});
+  fr::shard_options o{d.below(Rank)};
+  if (e[o.axis] >= other.size() && d.flip()) o.halo = 1;
+  o.periodic = d.flip();
+  const auto values = random_values<short>(d, e.count());
+  fr::copy(std::span<const short>(values), a);
+  fr::sharded_array<short, Rank, To> b(other, e, o, -1);
+  fr::reshard(a, b);
+  fr::fill(a, short{-2});  // must come after
+  if (b.layout().has_halo()) fr::exchange_halos(b);
+  for (std::size_t m = other.first_local(); m < other.first_local() + other.local_size(); ++m) {
+    const auto found = fr::to_vector(b.shard_with_halo(m));
+    std::size_t i = 0, wrong = 0;
+    for_each_index(b.layout().local(m), [&](auto at) {
+      const short expected = wrap(b.layout(), at) ? values[offset(e, at)] : short{-1};
+      wrong += found[i++] != expected;
+    });
+    BOOST_TEST(wrong == 0u, wrong << " cells of member " << m << " are wrong: " << b.layout().text());
+  }
+  BOOST_TEST(fr::to_vector(b) == values, boost::test_tools::per_element());  // in every process
+  fr::reshard(b, a);
+  const std::size_t root = d.below(t.size());
+  BOOST_TEST(fr::gather(a, root) == (t.is_local(root) ? values : std::vector<short>()),
+             boost::test_tools::per_element());
+}
+
+void deal_all(dice& d, const fr::team& t, const fr::team& other) {
+  using enum fr::memory_kind;
+  deal_again<1, device, device>(d, t, other);
+  deal_again<2, device, device>(d, t, other);
+  deal_again<2, unified, device>(d, t, t);
+  deal_again<3, device, unified>(d, t, other);
+}
+
+template <std::size_t Rank>
+void write_and_read(dice& d, const fr::team& t) {
+  const auto e = any_shape<Rank>(d, t);
+  const fr::shard_options o{d.below(Rank)};
+  const auto values = random_values<float>(d, e.count());
+  fr::sharded_array<float, Rank> a(t, e, o);
+  fr::copy(std::span<const float>(values), a);
+  const std::string file = shared_file("a.npy"), fortran = shared_file("f.npy"), plain = shared_file("p.npy");
+  fr::save_npy(file, a);
+  if (own_rank() == 0) {
+    fr::save_npy(plain, values, e);
+    fr::save_npy(fortran, values, e, fr::storage_order::column_major);
+    BOOST_TEST(bytes_of(file) == bytes_of(plain));
+  }
+  (void)fr::to_vector(a);  // nobody goes on before process 0 has written
+  for (const std::string& from : {file, fortran}) {
+    const auto b = fr::load_npy<float, Rank>(from, t, {d.below(Rank)});
+    BOOST_TEST(fr::to_vector(b) == values, boost::test_tools::per_element());
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(whole_arrays_of_processes)
+
+BOOST_AUTO_TEST_CASE(dealt_out_again_on_this_machine) {
+  const fr::team t = fr::team::world(), other = fr::team::world();
+  for (std::size_t seed = 0; seed < 20; ++seed) {
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      dice d(seed);  // the same in all processes
+      deal_all(d, t, d.flip() ? t : other);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(dealt_out_again_under_random_schedules) {
+  for (std::size_t seed = 0; seed < seeds(40); ++seed) {
+    fr::simulation machine(machine_of(seed));
+    const fr::team t = fr::team::world(), other = fr::team::world();
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      dice d(seed);
+      deal_all(d, t, d.flip() ? t : other);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(files_that_all_write_and_read) {
+  for (std::size_t seed = 0; seed < 12; ++seed) {
+    fr::simulation machine(machine_of(seed));
+    const fr::team t = fr::team::world();
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      dice d(seed);
+      write_and_read<1>(d, t), write_and_read<2>(d, t), write_and_read<3>(d, t);
+    }
+  }
+  if (own_rank() == 0)
+    for (const char* name : {"a.npy", "f.npy", "p.npy"}) std::filesystem::remove(shared_file(name));
+}
+
+// What cannot be written or read is an error in all processes, and the team goes on.
+BOOST_AUTO_TEST_CASE(files_that_cannot_be) {
+  const fr::team t = fr::team::world();
+  fr::sharded_array<int, 2> a(t, {6, 3}, {}, 5);
+  const auto says = [](const char* part) {
+    return [part](const fr::error& e) { return std::string(e.what()).find(part) != std::string::npos; };
+  };
+  BOOST_CHECK_EXCEPTION(fr::save_npy("/proc/none/a.npy", a), fr::error, says("/proc/none/a.npy"));
+  BOOST_CHECK_EXCEPTION((fr::load_npy<int, 2>(shared_file("absent.npy"), t, {})), fr::error, says("absent.npy"));
+  const std::string file = shared_file("t.npy");
+  if (own_rank() == 0) fr::save_npy(file, std::vector<float>(6), fr::extents<2>(2, 3));
+  (void)fr::to_vector(a);
+  BOOST_CHECK_EXCEPTION((fr::load_npy<int, 2>(file, t, {})), fr::invalid_argument, says("load_npy<float, 2>"));
+  BOOST_CHECK_THROW((fr::load_npy<float, 2>(file, t, {.axis = 7})), fr::invalid_argument);
+  BOOST_TEST((fr::to_vector(fr::load_npy<float, 2>(file, t, {})) == std::vector<float>(6)));
+  if (own_rank() == 0) std::filesystem::remove(file);
+}
+
+BOOST_AUTO_TEST_CASE(arrays_on_other_teams, *boost::unit_test::precondition(needs_processes{})) {
+  const fr::team t = fr::team::world();
+  const fr::team own = fr::team::all();
+  fr::sharded_array<int, 1> a(t, {9}, {}, 1), b(own, {9}, {}, 2), c(t, {8}, {}, 3);
+  const auto says = [](const char* part) {
+    return [part](const fr::error& e) { return std::string(e.what()).find(part) != std::string::npos; };
+  };
+  BOOST_CHECK_EXCEPTION(fr::reshard(a, b), fr::invalid_argument, says("to all by to_vector"));
+  BOOST_CHECK_EXCEPTION(fr::reshard(b, a), fr::invalid_argument, says("team::world()"));
+  BOOST_CHECK_THROW(fr::reshard(a, c), fr::invalid_argument);
+  BOOST_TEST((fr::to_vector(a) == std::vector<int>(9, 1)));
+}
+
+// Arrays of different shapes in the processes are found before anything is moved, in all of them.
+BOOST_AUTO_TEST_CASE(shapes_that_differ_between_processes, *boost::unit_test::precondition(needs_processes{})) {
+  const fr::team t = fr::team::world();
+  fr::sharded_array<int, 1> a(t, {t.size() * (own_rank() == 1 ? 3 : 2)}, {}, 1);
+  BOOST_CHECK_EXCEPTION((void)fr::to_vector(a), fr::invalid_argument, [](const fr::error& e) {
+    return std::string(e.what()).find("same array") != std::string::npos;
+  });
+  const fr::sharded_array<int, 1> b(t, {7}, {}, 4);
+  BOOST_TEST((fr::to_vector(b) == std::vector<int>(7, 4)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
