@@ -257,9 +257,10 @@ namespace {
 int open_part(const std::string& draft, const std::string& path) {
   const int fd = ::open(draft.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0)
-    fail_on("write", path, reason(errno) + " (when opening \"" + draft +
-                               "\", which another process made: processes on several machines need a file system "
-                               "that all of them see)");
+    fail_on("write", path,
+            reason(errno) + " (when opening \"" + draft +
+                "\", which another process made: processes on several machines need a file system "
+                "that all of them see)");
   return fd;
 }
 

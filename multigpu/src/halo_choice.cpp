@@ -27,8 +27,7 @@ std::vector<halo_box> boxes_to_choose_for(const team& t, std::span<const halo_bo
   const peer_grants& peers = machine::current().peers();
   std::vector<halo_box> all;
   for (const halo_box& b : boxes)
-    if (b.from != b.to && t.is_local(b.from) && t.is_local(b.to) &&
-        b.target_owner.get().kind == memory_kind::device &&
+    if (b.from != b.to && t.is_local(b.from) && t.is_local(b.to) && b.target_owner.get().kind == memory_kind::device &&
         peers.can_reach(t.device(b.from).index(), t.device(b.to).index()))
       all.push_back(b);
   return all;

@@ -64,13 +64,14 @@ void need_same_team(const team& a, const team& b) {
 }
 
 void need_same_ranks(const team& from, const team& to) {
-  bool same = from.size() == to.size() && from.first_local() == to.first_local() &&
-              from.local_size() == to.local_size();
+  bool same =
+      from.size() == to.size() && from.first_local() == to.first_local() && from.local_size() == to.local_size();
   for (std::size_t m = to.first_local(); same && m < to.first_local() + to.local_size(); ++m)
     same = from.device(m) == to.device(m);
   if (!same)
     throw invalid_argument(
-        "reshard between teams of which one spans processes and the other has other members, processes or devices: make "
+        "reshard between teams of which one spans processes and the other has other members, processes or devices: "
+        "make "
         "both arrays on one team::world(), or bring the cells to one process by gather(), to all by to_vector()");
 }
 

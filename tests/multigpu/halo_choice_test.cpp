@@ -35,8 +35,7 @@ bool copies_halos(const fr::team& t, Array& a) {
   return m.copied_bytes > 0;
 }
 
-fr::sharded_array<int, 2> field(const fr::team& t, std::size_t rows = 12,
-                                halo_method how = halo_method::automatic) {
+fr::sharded_array<int, 2> field(const fr::team& t, std::size_t rows = 12, halo_method how = halo_method::automatic) {
   return {t, {rows, 5}, {.halo = 1, .periodic = true, .exchange = how}, 0};
 }
 

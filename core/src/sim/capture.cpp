@@ -52,7 +52,8 @@ std::vector<graph_node> capture::end() {
   if (!invalid_.empty()) throw invalid_argument("ferry: the capture was invalidated earlier: " + invalid_);
   for (const graph_node& n : nodes_)
     if (const auto& m = n.what->together) {
-      const auto parts = std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& o) { return o.what->together == m; });
+      const auto parts =
+          std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& o) { return o.what->together == m; });
       if (static_cast<std::size_t>(parts) != m->streams)
         throw invalid_argument("ferry: the joint operation '" + m->name + "' of " + std::to_string(m->streams) +
                                " streams was captured on " + std::to_string(parts) +

@@ -52,7 +52,8 @@ bool machine::is_capturing(native_stream s) {
 void machine::run_nodes(const std::vector<graph_node>& nodes) {
   std::vector<bool> done(nodes.size());
   const auto can_run = [&](std::size_t i) {
-    return !done[i] && std::all_of(nodes[i].after.begin(), nodes[i].after.end(), [&](std::size_t k) { return done[k]; });
+    return !done[i] &&
+           std::all_of(nodes[i].after.begin(), nodes[i].after.end(), [&](std::size_t k) { return done[k]; });
   };
   for (std::size_t left = nodes.size(), before = left + 1; left > 0;) {
     if (before == left) throw deadlock("ferry: deadlock: joint operations of a graph wait for each other crosswise");

@@ -74,8 +74,8 @@ bool scheduler::is_ready(const operation& op) const {
   if (op.together && op.together->broken.empty()) {
     std::size_t present = 0;
     for (const auto& q : queues_)
-      present += !q->busy && !q->pending.empty() && q->pending.front().together == op.together &&
-                 has_all(q->pending.front());
+      present +=
+          !q->busy && !q->pending.empty() && q->pending.front().together == op.together && has_all(q->pending.front());
     if (present < op.together->streams) return false;
   }
   return has_all(op);

@@ -15,9 +15,9 @@ struct work {
   reach how = reach::copied;
   std::vector<kernel_use> uses;
   std::function<void(const relocation&)> run;
-  std::string_view name = {};         // of a kernel
-  bool is_kernel = false;             // loads first, and stores later
-  std::shared_ptr<signal> done = {};  // somebody waits for it; else null
+  std::string_view name = {};                    // of a kernel
+  bool is_kernel = false;                        // loads first, and stores later
+  std::shared_ptr<signal> done = {};             // somebody waits for it; else null
   std::shared_ptr<const meeting> together = {};  // a captured part of it: each launch holds a meeting of its own
 };
 

@@ -188,7 +188,10 @@ void mpi_processes::exchange(std::span<const outgoing> out, std::span<const inco
       }
       if (all) return;
       if (round % 64 == 0) check_well(what, pending, since);
-      if (round > 256) std::this_thread::yield();
+      if (round > 4096)
+        std::this_thread::sleep_for(std::chrono::microseconds(20));  // those who are late may need this core
+      else if (round > 256)
+        std::this_thread::yield();
     }
   } catch (const process_error& e) {
     give_up(pending);

@@ -35,7 +35,8 @@ class mpi_transport final : public transport {
     refuse_inside_submission("a collective between processes");
     if (this_thread_state.capture)
       throw not_supported(
-          "a collective between processes inside a capture: its messages are work of the CPU, which a graph cannot hold. "
+          "a collective between processes inside a capture: its messages are work of the CPU, which a graph cannot "
+          "hold. "
           "Submit it between two graphs, or use CUDA devices and NCCL, whose collectives can be captured");
     const std::size_t members = ranks_.members(all_.rank());
     const bool has_collectives = std::any_of(calls.begin(), calls.end(), [](const auto& c) { return !is_exchange(c); });

@@ -79,7 +79,8 @@ class nccl_transport final : public transport {
       if (at) nccl_.check(bad, describe(*at));
       if (end != ncclSuccess) nccl_.check(end, describe(calls.front()));
     });
-    if (watch_ && !this_thread_state.capture) watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
+    if (watch_ && !this_thread_state.capture)
+      watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
   }
 
  private:

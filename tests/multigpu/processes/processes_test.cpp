@@ -3,8 +3,8 @@
 #include <cstring>
 #include <map>
 
-#include "needs_processes.hpp"
 #include "multigpu/collectives/cases.hpp"
+#include "needs_processes.hpp"
 
 using namespace collectives;
 
@@ -70,8 +70,8 @@ BOOST_AUTO_TEST_CASE(in_a_capture, *boost::unit_test::precondition(needs_process
       [&] { (void)fr::capture(t[t.first_local()], [&] { fr::all_reduce(t, a, fr::plus{}); }); },
       {"messages are work of the CPU", "between two graphs", "NCCL"});
   fr::sharded_array<int, 1> field(t, {8}, {.halo = 1}, 1);
-  check_error<fr::not_supported>(
-      [&] { (void)fr::capture(t[t.first_local()], [&] { fr::exchange_halos(field); }); }, {"between two graphs"});
+  check_error<fr::not_supported>([&] { (void)fr::capture(t[t.first_local()], [&] { fr::exchange_halos(field); }); },
+                                 {"between two graphs"});
   check_error<fr::invalid_argument>([&] { (void)fr::capture(t[t.first_local()], [&] { (void)fr::to_vector(field); }); },
                                     {"inside a capture"});
   fr::all_reduce(t, a, fr::plus{});

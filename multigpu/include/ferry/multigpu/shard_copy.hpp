@@ -114,9 +114,8 @@ std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a) {
   std::size_t begin = 0;
   for (std::size_t m = 0; m < t.size() && !in_order; ++m) {
     const box<Rank> own = a.layout().own(m);
-    detail::for_each_run(v.data(), a.extents(), own, [&](T* p, std::size_t at, std::size_t n) {
-      std::copy_n(shards.data() + begin + at, n, p);
-    });
+    detail::for_each_run(v.data(), a.extents(), own,
+                         [&](T* p, std::size_t at, std::size_t n) { std::copy_n(shards.data() + begin + at, n, p); });
     begin += own.extents().count();
   }
   return v;
