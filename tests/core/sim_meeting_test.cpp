@@ -62,6 +62,85 @@ BOOST_AUTO_TEST_CASE(somebody_who_never_comes) {
   BOOST_CHECK_THROW(set(m, s, p, 1, 1), fr::deadlock);  // eager: what comes next cannot run either
 }
 
+// Captured, a joint operation is held anew by each launch; also in a graph that is in another one, twice.
+BOOST_AUTO_TEST_CASE(in_graphs) {
+  for (int seed = 0; seed < 40; ++seed) {
+    sim_machine m(seed == 0 ? "devices=2" : "devices=2;" + random_machine(seed));
+    const auto s = m.stream(0), t = m.stream(1);
+    int *const p = m.ints(4, 0), *const q = m.ints(4, 1);
+    set(m, s, p, 4, 1), set(m, t, q, 4, 2);
+    m.b.synchronize(s), m.b.synchronize(t);
+    const auto fork = m.event(0), join = m.event(1);
+    const auto sum = meeting_of("sum", 2, [p, q] {
+      for (int i = 0; i < 4; ++i) p[i] = q[i] = p[i] + q[i];
+    });
+    m.b.begin_capture(s);
+    m.b.record(fork, s);
+    m.b.wait(t, fork);
+    combine(m, t, q, q, 4, 1);  // before: q = 4q + 1
+    m.b.meet(s, sum, std::vector{use(p, 4, true, true)});
+    m.b.meet(t, sum, std::vector{use(q, 4, true, true)});
+    combine(m, s, p, p, 4, 3);  // and behind: p = 4p + 3
+    m.b.record(join, t);
+    m.b.wait(s, join);
+    const auto g = m.b.end_capture(s);
+    m.b.begin_capture(t);
+    m.b.launch_graph(g, t), m.b.launch_graph(g, t);
+    const auto twice = m.b.end_capture(t);
+    BOOST_TEST(fetch(m, s, p, 4)[0] == 1);  // nothing has run
+    int ep = 1, eq = 2;
+    const auto expect = [&] { eq = 4 * eq + 1, ep = eq = ep + eq, ep = 4 * ep + 3; };
+    for (int i = 0; i < 2; ++i) m.b.launch_graph(g, s), expect();
+    m.b.synchronize(s);
+    m.b.launch_graph(twice, t), expect(), expect();
+    m.b.synchronize(t);
+    BOOST_TEST((fetch(m, s, p, 4) == std::vector<int>(4, ep)));
+    BOOST_TEST((fetch(m, t, q, 4) == std::vector<int>(4, eq)));
+    m.b.destroy_graph(g), m.b.destroy_graph(twice);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(graphs_that_could_never_end) {
+  for (int seed = 0; seed < 10; ++seed) {
+    sim_machine m(seed == 0 ? "devices=2" : "devices=2;" + random_machine(seed));
+    const auto s = m.stream(0), t = m.stream(1);
+    const auto fork = m.event(0), join = m.event(1);
+    const auto a = meeting_of("first", 2, [] {}), b = meeting_of("second", 2, [] {});
+    m.b.begin_capture(s);
+    m.b.meet(s, a, {});
+    check_throws<fr::invalid_argument>([&] { m.b.end_capture(s); }, "'first' of 2 streams was captured on 1");
+    m.b.begin_capture(s);
+    m.b.record(fork, s);
+    m.b.wait(t, fork);
+    m.b.meet(s, a, {}), m.b.meet(s, b, {});
+    m.b.meet(t, b, {}), m.b.meet(t, a, {});
+    m.b.record(join, t);
+    m.b.wait(s, join);
+    const auto g = m.b.end_capture(s);
+    BOOST_CHECK_THROW((m.b.launch_graph(g, s), m.b.synchronize(s)), fr::deadlock);
+  }
+}
+
+// A device that cannot reach what its part touches takes the others with it.
+BOOST_AUTO_TEST_CASE(a_graph_on_a_device_that_fails) {
+  for (const std::string schedule : {"schedule=eager", "schedule=random:1"}) {
+    sim_machine m("devices=2;peers=none;" + schedule);
+    const auto s = m.stream(0), t = m.stream(1);
+    int* const p = m.ints(4, 0);
+    const auto fork = m.event(0), join = m.event(1);
+    const auto sum = meeting_of("sum", 2, [] {});
+    m.b.begin_capture(s);
+    m.b.record(fork, s);
+    m.b.wait(t, fork);
+    m.b.meet(s, sum, std::vector{use(p, 4, true, true)});
+    m.b.meet(t, sum, std::vector{use(p, 4, true, true)});
+    m.b.record(join, t);
+    m.b.wait(s, join);
+    const auto g = m.b.end_capture(s);
+    check_throws<fr::device_error>([&] { m.b.launch_graph(g, s), m.b.synchronize(s), m.b.synchronize(t); }, "sum");
+  }
+}
+
 // Each stream has a thread of its own: whoever comes early waits.
 BOOST_AUTO_TEST_CASE(threads_meet) {
   for (const std::string schedule : {"schedule=eager", "schedule=random:3"}) {

@@ -69,6 +69,22 @@ foreach(case "throw|process 0 caught: process 1 failed" "leave|process [02] caug
   endif()
 endforeach()
 
+# Libraries that are not there: said with what to install.
+add_test(NAME processes.without.nccl COMMAND processes_failing nccl)
+set_tests_properties(processes.without.nccl PROPERTIES LABELS sim ENVIRONMENT FERRY_NCCL_LIBRARY=/nowhere/libnccl.so.2
+                     PASS_REGULAR_EXPRESSION "collectives on CUDA devices need NCCL, .*(install|Install)")
+ferry_add_executable(without_mpi HOST_SOURCES multigpu/without_mpi.cpp
+                     ${PROJECT_SOURCE_DIR}/multigpu/src/mpi/absent.cpp)
+target_include_directories(without_mpi PRIVATE ${PROJECT_SOURCE_DIR}/multigpu/src)
+set_target_properties(without_mpi PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
+ferry_warnings(without_mpi LENIENT)
+add_test(NAME processes.without.mpi COMMAND without_mpi)
+set_tests_properties(processes.without.mpi PROPERTIES LABELS sim ENVIRONMENT "PMI_SIZE=2;PMI_RANK=0"
+                     PASS_REGULAR_EXPRESSION "built without MPI: install an MPI .*FERRY_MPI=ON")
+add_test(NAME processes.without.mpi_and_alone COMMAND without_mpi)
+set_tests_properties(processes.without.mpi_and_alone PROPERTIES LABELS sim PASS_REGULAR_EXPRESSION "^alone"
+                     ENVIRONMENT_MODIFICATION "PMI_SIZE=unset:;PMI_RANK=unset:;OMPI_COMM_WORLD_SIZE=unset:;PMIX_RANK=unset:")
+
 # The same example on devices of several processes; each compares its part with the serial run.
 if(FERRY_EXAMPLES)
   foreach(count 2 3)

@@ -131,7 +131,8 @@ class machine final : public backend, public inspector {
   std::string describe(native_event e) const;
   void may_fail(failing_verb verb, const scheduler::lock& l, int device, std::size_t bytes = 0);
   [[noreturn]] void refuse_in_capture(capture& in, const std::string& what);
-  void run_nodes(const std::vector<graph_node>& nodes);
+  static std::vector<std::vector<std::size_t>> order_of(const std::vector<graph_node>& nodes);
+  void run_nodes(const std::vector<graph_node>& nodes, const std::vector<std::vector<std::size_t>>& order);
   void take_part(const work& w, int device);
   operation part_of(const std::shared_ptr<meeting>& m, const graph_node& n);
   void refuse_captured(event& e, const std::string& what);

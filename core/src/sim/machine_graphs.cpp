@@ -48,15 +48,17 @@ bool machine::is_capturing(native_stream s) {
   return find_working(s).in != nullptr;
 }
 
-// In an order that the dependencies allow; joint operations when all their parts can run.
-void machine::run_nodes(const std::vector<graph_node>& nodes) {
+// Nodes in an order that the dependencies allow; those of a joint operation together. Throws deadlock.
+std::vector<std::vector<std::size_t>> machine::order_of(const std::vector<graph_node>& nodes) {
+  std::vector<std::vector<std::size_t>> order;
   std::vector<bool> done(nodes.size());
   const auto can_run = [&](std::size_t i) {
     return !done[i] &&
            std::all_of(nodes[i].after.begin(), nodes[i].after.end(), [&](std::size_t k) { return done[k]; });
   };
   for (std::size_t left = nodes.size(), before = left + 1; left > 0;) {
-    if (before == left) throw deadlock("ferry: deadlock: joint operations of a graph wait for each other crosswise");
+    if (before == left)
+      throw deadlock("ferry: deadlock: joint operations of the graph wait for each other, given crosswise to streams");
     before = left;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (!can_run(i)) continue;
@@ -65,14 +67,23 @@ void machine::run_nodes(const std::vector<graph_node>& nodes) {
       for (std::size_t k = i + 1; m && k < nodes.size(); ++k)
         if (nodes[k].what->together == m && can_run(k)) parts.push_back(k);
       if (m && parts.size() < m->streams) continue;  // later, when the others can
-      for (const std::size_t k : parts)
-        if (m)
-          take_part(*nodes[k].what, nodes[k].device);
-        else
-          run_whole(*nodes[k].what, nodes[k].device, memory_);
-      if (m) m->body();
-      for (const std::size_t k : parts) done[k] = true, --left;
+      for (const std::size_t k : parts) done[k] = true;
+      left -= parts.size();
+      order.push_back(std::move(parts));
     }
+  }
+  return order;
+}
+
+void machine::run_nodes(const std::vector<graph_node>& nodes, const std::vector<std::vector<std::size_t>>& order) {
+  for (const std::vector<std::size_t>& parts : order) {
+    const auto& m = nodes[parts.front()].what->together;
+    for (const std::size_t k : parts)
+      if (m)
+        take_part(*nodes[k].what, nodes[k].device);
+      else
+        run_whole(*nodes[k].what, nodes[k].device, memory_);
+    if (m) m->body();
   }
 }
 
@@ -106,7 +117,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
   const auto line = on.line;
   if (schedule_.is_eager()) {
     const auto nodes = what.nodes;  // the graph may be destroyed meanwhile
-    schedule_.run_now(c.lock, *line, [&] { run_nodes(nodes); });
+    schedule_.run_now(c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); });
     for (const graph_node& n : nodes) schedule_.check(n.device);
     return;
   }

@@ -14,6 +14,7 @@
 #include <ferry/multigpu.hpp>
 #include <ferry/multigpu/sharded_npy.hpp>
 
+#include "nccl/nccl_transport.hpp"
 #include "processes.hpp"
 
 namespace fr = ferry;
@@ -76,6 +77,14 @@ void run(const std::string& how, bool odd) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "nccl") {
+    try {
+      fr::nccl::need_library();
+    } catch (const fr::not_supported& e) {
+      return std::puts(e.what()), 1;
+    }
+    return 0;
+  }
   fr::processes* const all = fr::processes::world();
   const std::string how = argc > 1 ? argv[1] : "";
   const std::size_t rank = all ? all->rank() : 0;

@@ -1,0 +1,14 @@
+// What a program says that a launcher started as one of several, when ferry was built without MPI.
+#include <cstdio>
+
+#include "ferry/core/error.hpp"
+#include "processes.hpp"
+
+int main() {
+  try {
+    if (ferry::processes::world()) return std::puts("there are processes"), 1;
+  } catch (const ferry::not_supported& e) {
+    return std::puts(e.what()), 0;
+  }
+  std::puts("alone");
+}
