@@ -154,6 +154,11 @@ MUTANTS = [
     ("R13", "waiting for a stream covers only what ferry saw", (STREAM, "timeline_->follow(*other.timeline_, other.timeline_->close());", "timeline_->follow(*other.timeline_, other.timeline_->last());")),
     # Capture.
     ("R18", "no wait between the streams of a capture", (CAPTURE, "    verbs_.wait(on.stream(), steps_[count - 1].done);\n", "")),
+    ("R18", "in a capture a joint operation is ordered on its first stream only",
+     (CAPTURE, "for (joint_guard::part& p : parts) order(*p.on, p.uses);",
+      "for (joint_guard::part& p : parts) order(*p.on, &p == &parts[0] ? p.uses : std::span<access>());")),
+    ("R18", "in a capture a joint operation is waited for on its first stream only",
+     (CAPTURE, "for (std::size_t i = 0; i < parts.size(); ++i) verbs_.record(", "for (std::size_t i = 0; i < 1; ++i) verbs_.record(")),
     ("R18", "inside a capture the oldest conflict is enough", (CAPTURE, "behind = std::max(behind, u.step + 1);", "behind = behind ? behind : u.step + 1;")),
     ("R18", "inside a capture reads conflict with nothing", (CAPTURE, "if ((u.write || a.write) && u.where.overlaps(a.where)", "if (a.write && u.where.overlaps(a.where)")),
     ("R18", "a captured stream is not marked first", (TIMELINE, "if (!is_resting() && !is_broken()) record(mine.at);", "if (!is_resting() && !is_broken() && why == released) record(mine.at);")),

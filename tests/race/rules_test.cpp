@@ -304,6 +304,32 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
   });
 }
 
+// R16, R18: in a graph, too, a joint operation comes behind all that each of its streams must wait for, and what follows
+// behind all of its parts.
+BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_in_graphs) {
+  over_seeds(60, [] {
+    fr::stream a = stream_on(0), b = stream_on(1), c = stream_on(2);
+    fr::host_array<u32> x({64}, 0u), y({64}, 0u), z({64}, 0u);
+    fr::graph g = fr::capture(c, [&] {
+      fr::parallel_for(c, 64, add_one{}, x);
+      {
+        fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
+        fr::joint_guard::part parts[] = {{&a.line(), of_a}, {&b.line(), of_b}};
+        const fr::joint_guard guard(parts);
+        verbs().copy(a.line().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
+        verbs().copy(b.line().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
+      }
+      fr::parallel_for(c, 64, add_one{}, x);
+      fr::parallel_for(c, 64, add_from{}, z, fr::in(y));
+    });
+    for (u32 i = 0; i < 4; ++i) {
+      g.launch(c);
+      if (!all_are(z, 2 * (2 * i + 1)) || !all_are(y, 2 * i + 1)) return false;
+    }
+    return all_are(x, 8);
+  });
+}
+
 // R18: inside a graph readers come after writers, after the last of them, and the launch counts for every byte touched.
 BOOST_AUTO_TEST_CASE(graphs_are_ordered_inside_and_outside) {
   over_seeds(60, [] {
