@@ -48,7 +48,8 @@ foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
   list(GET layout 1 machine)
   set(process_wrapper sh ${CMAKE_CURRENT_SOURCE_DIR}/multigpu/on_machine.sh ${machine})
   ferry_add_process_test(processes.machines.${how} processes_test 4 sim
-                         --run_test=*/each_machine_has_its_own_devices,*/every_collective,*/*_on_this_machine)
+                         --run_test=*/each_machine_has_its_own_devices --run_test=*/every_collective
+                         --run_test=*/*_on_this_machine)
   unset(process_wrapper)
   set_property(TEST processes.machines.${how} APPEND PROPERTY ENVIRONMENT FERRY_TEST_MACHINES=2)
 endforeach()
