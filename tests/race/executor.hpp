@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <ferry/unified.hpp>
@@ -15,10 +16,13 @@ class executor {
  public:
   executor();
   ~executor();
-  // Moves, or advises about, pages of a unified array chosen by the number. Changes no contents.
+  // Moves, or advises about, pages of a unified array chosen by the number. Changes no contents. FERRY_TEST_HINTS, a list of
+  // digits, leaves out all other kinds of hints.
   void hint(u32 number);
   // False if the bytes that the step read are not what they must be.
   bool run(const step& s);
+  // For a read that failed: which elements differ, whether they still do when all devices rest, and what was hinted.
+  std::string explain(const step& s);
 
  private:
   struct any_array;
@@ -48,6 +52,7 @@ class executor {
   std::array<std::unique_ptr<any_array>, slots> arrays_;
   std::array<std::optional<ferry::stream>, 8> own_;
   std::array<ferry::native_stream, 2> foreign_{};
+  std::array<std::string, slots> hinted_;
   std::array<bool, slots> pointed_at_{};  // a raw pointer is out, and another stream's ask would close it
 };
 

@@ -49,7 +49,8 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
         if (machine.run(steps[i])) continue;
         if (!failed.exchange(true))
           wrong = std::string(who) + ", step " + std::to_string(i) + ", operation " +
-                  std::to_string(static_cast<int>(steps[i].what)) + ": other bytes than expected";
+                  std::to_string(static_cast<int>(steps[i].what)) + ": other bytes than expected" +
+                  machine.explain(steps[i]);
       } catch (const std::exception& e) {
         if (!failed.exchange(true)) wrong = std::string(who) + ", step " + std::to_string(i) + ": " + e.what();
       }
