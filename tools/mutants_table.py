@@ -205,6 +205,7 @@ MUTANTS = [
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) return page_step::bounce;", "")),
     ("", "guards of the CPU refuse nothing", (MIGRATOR, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
     ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
+    ("", "who looks ahead takes from other devices", (MIGRATOR, "if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts", "parts")),
     ("", "policies take the program's advice with them", (POLICIES, "    now = r.advice;\n", "")),
     ("", "the advice of a policy stays", (POLICIES, "  if (was_advised) {\n    tell(", "  if (false) {\n    tell(")),
     ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),

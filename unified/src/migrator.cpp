@@ -151,9 +151,16 @@ void migrator::before_access(const coming_access& a) {
       b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
     };
     const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
-    if (goes_whole && a.mode != access_mode::out) plan_for(whole, ahead);
+    const auto plan_ahead = [&] {  // no device looks ahead to what another one has
+      std::vector<byte_range> parts;
+      for (const page_run& g : r.pages.runs())
+        if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts.push_back(g.range());
+      for (const byte_range part : parts)
+        plan_for({whole.what, part, whole.place, whole.mode, whole.stream, whole.reach, part.begin, whole.at}, ahead);
+    };
+    if (goes_whole && a.mode != access_mode::out) plan_ahead();
     plan_for(a, plan);
-    if (goes_whole && a.mode == access_mode::out) plan_for(whole, ahead);  // what is written need not travel
+    if (goes_whole && a.mode == access_mode::out) plan_ahead();  // what is written need not travel
   }
   if (!ahead.empty()) {
     enter(whole, ahead);

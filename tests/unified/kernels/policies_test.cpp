@@ -121,16 +121,22 @@ BOOST_AUTO_TEST_CASE(ahead_takes_the_whole_array) {
 
 // Who looks ahead takes nothing from another device.
 BOOST_AUTO_TEST_CASE(ahead_leaves_the_parts_of_others, *boost::unit_test::precondition(needs_devices{2})) {
-  place here;
-  fr::unified_array<float> u({n}, dev(0));
-  fr::set_policy(u, policy("prefetch"));
-  for (float& x : u) x = 1;
-  fr::prefetch(u.slice({0, n / 2}), dev(0));
-  fr::prefetch(u.slice({n / 2, n}), dev(1));
-  add(dev(0), u.slice({0, n / 4}));
-  add(dev(1), u.slice({n / 2, n}));
-  BOOST_TEST((fr::residency(u).on(dev(0)) == u.size_bytes() / 2 && fr::residency(u).on(dev(1)) == u.size_bytes() / 2));
-  BOOST_TEST((u[0] == 2 && u[n / 4] == 1 && u[n - 1] == 2));
+  for (const char* peers : {"all", "none"}) {
+    place here(std::string("devices=2;memory=64MiB;peers=") + peers);
+    fr::unified_array<float> u({n}, dev(0));
+    fr::set_policy(u, policy("prefetch"));
+    for (float& x : u) x = 1;
+    fr::prefetch(u.slice({0, n / 2}), dev(0));
+    fr::prefetch(u.slice({n / 2, n}), dev(1));
+    for (int round = 0; round < 5; ++round) {
+      add(dev(0), u.slice({0, n / 4}));
+      add(dev(1), u.slice({n / 2, n}));
+      const auto where = fr::residency(u);
+      BOOST_TEST((where.on(dev(0)) == u.size_bytes() / 2 && where.on(dev(1)) == u.size_bytes() / 2),
+                 peers << ": " << where);
+    }
+    BOOST_TEST((u[0] == 6 && u[n / 4] == 1 && u[n - 1] == 6));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(settings_of_one_array) {
