@@ -13,7 +13,7 @@
 namespace fr = ferry;
 namespace {
 
-constexpr std::size_t n = std::size_t{1} << 21, piece = 8192;  // one device works on a piece at a time
+constexpr std::size_t n = std::size_t{1} << 20, piece = 8192;  // one device works on a piece at a time
 
 struct diffuse {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* to, const float* from, const float* conductivity) const {
