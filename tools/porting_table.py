@@ -60,9 +60,11 @@ def lines_table(folder):
     return "\n".join(text) + "\n"
 
 
-def measured(program, arguments):
-    """What a program says of its steps."""
-    run = subprocess.run([program, "--json", *arguments], capture_output=True, text=True, check=False)
+def measured(program, arguments, devices=None):
+    """What a program says of its steps, on all devices or the first few."""
+    few = {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(devices))), "FERRY_SIM": f"devices={devices}"} if devices else {}
+    run = subprocess.run([program, "--json", *arguments], capture_output=True, text=True, check=False,
+                         env={**os.environ, **few})
     if run.returncode:
         sys.exit(f"{program} {' '.join(arguments)} failed:\n{run.stderr}")
     return [json.loads(line) for line in run.stdout.splitlines()]
@@ -74,13 +76,19 @@ def agreement(result):
     return f"within {result['difference']:.0e}" if result["difference"] else "equal"
 
 
+def what(result):
+    if result["step"] < 5:
+        return f"{result['step']}. {result['what']}"
+    return f"5. {result['devices']} GPU{'s' if result['devices'] > 1 else ''}"
+
+
 def times_table(results, where):
-    """`results`: of each code, those of its five steps."""
+    """`results`: of each code, those of its steps, of the last one for several numbers of devices."""
     text = [where, "", row(["code", "step", "ms a time step or iteration", "result, against step 1"]), row(["---"] * 4)]
     for code, steps in results.items():
         for result in steps:
             size = f"{CODES[code]}, {result['size']} x {result['size']}" if result["step"] == 1 else ""
-            text.append(row([size, f"{result['step']}. {result['what']}", f"{result['ms']:.3g}",
+            text.append(row([size, what(result), f"{result['ms']:.3g}",
                              agreement(result) if result["step"] > 1 else ""]))
     return "\n".join(text) + "\n"
 
@@ -116,14 +124,14 @@ def self_test():
             continue
         raise AssertionError(f"accepted: {wrong}")
     one = {"code": "cg", "step": 1, "what": "CPU", "size": 9, "ms": 0.12345, "difference": 0, "bound": 1e-9}
-    table = times_table({"cg": [one, {**one, "step": 2, "difference": 2.34e-14}]}, "here")
-    assert "| Conjugate gradients, 9 x 9 | 1. CPU | 0.123 |  |" in table and "within 2e-14" in table, table
+    table = times_table({"cg": [one, {**one, "step": 5, "difference": 2.34e-14, "devices": 2}]}, "here")
+    assert "| Conjugate gradients, 9 x 9 | 1. CPU | 0.123 |  |" in table and "| 5. 2 GPUs | 0.123 | within 2e-14 |" in table, table
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=ROOT / "build" / "host", type=pathlib.Path)
-    parser.add_argument("--runs", default=5, type=int)
+    parser.add_argument("--runs", default=3, type=int)
     parser.add_argument("--page", default=ROOT / "docs" / "porting.md", type=pathlib.Path)
     parser.add_argument("--lines", action="store_true")
     parser.add_argument("--check", action="store_true")
@@ -142,7 +150,10 @@ def main():
             program = options.build / "bin" / "porting" / code
             probe = measured(program, ["--step", "1", "--size", "8", "--steps", "1000"])[0]
             sizes = SIMULATED[code] if probe["simulated"] else []
-            results[code] = measured(program, ["--runs", str(options.runs), *sizes])
+            arguments = ["--runs", str(options.runs), *sizes]
+            *steps, last = measured(program, arguments)
+            fewer = [n for n in (1, 2, 4, 8, 16) if n < last["devices"]]
+            results[code] = [*steps, *(measured(program, ["--step", "5", *arguments], n)[0] for n in fewer), last]
         after = replaced(after, "simulated" if probe["simulated"] else "gpu",
                          times_table(results, place(probe, options.runs)))
     options.page.write_text(after)
