@@ -25,7 +25,7 @@ std::string what_is_wrong(const porting::problem& p, const porting::result& r) {
 
 int main(int argc, char** argv) {
   const porting::code cg{"cg",
-                         {512, 10000},
+                         {256, 10000},
                          1e-9,
                          {{{"CPU, Eigen", step_1::run},
                            {"CPU, unified arrays", step_2::run},
