@@ -31,6 +31,7 @@ constexpr double pushed(double flux, double drop) {
 
 porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
+  const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
   fr::unified_array<double, 2> terrain({n, n}), water({n, n}, 0.0), lost({n, n}, 0.0);
   fr::unified_array<outflow, 2> flux({n, n}, outflow{});
   terrain.name("terrain"), water.name("water"), lost.name("lost"), flux.name("flux");
@@ -39,32 +40,32 @@ porting::result run(const porting::problem& p) {
 
   const porting::stopwatch watch;
   for (std::size_t step = 0; step < p.steps; ++step) {
-    const auto t = fr::host(std::as_const(terrain));  // asked once, not at every element
-    const auto w = fr::host(water), l = fr::host(lost);
-    const auto q = fr::host(flux);
+    const auto t = fr::host_span(std::as_const(terrain));  // asked once, not at every element
+    const auto w = fr::host_span(water), l = fr::host_span(lost);
+    const auto q = fr::host_span(flux);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {  // pressure drives the fluxes
-        const double depth = w(i, j), level = t(i, j) + depth;
+        const double depth = w[at(i, j)], level = t[at(i, j)] + depth;
         const auto drop = [&](std::size_t r, std::size_t c) {  // 0 - 1 wraps, and is outside, too
-          return r < n && c < n ? level - t(r, c) - w(r, c) : depth;
+          return r < n && c < n ? level - t[at(r, c)] - w[at(r, c)] : depth;
         };
-        outflow f = q(i, j);
+        outflow f = q[at(i, j)];
         f = {pushed(f.up, drop(i - 1, j)), pushed(f.down, drop(i + 1, j)), pushed(f.left, drop(i, j - 1)),
              pushed(f.right, drop(i, j + 1))};
         const double wanted = time_step * f.sum(), k = wanted > depth ? depth / wanted : 1;  // no more than it has
-        q(i, j) = {k * f.up, k * f.down, k * f.left, k * f.right};
+        q[at(i, j)] = {k * f.up, k * f.down, k * f.left, k * f.right};
       }
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {  // the fluxes and the rain change the depth
-        const outflow f = q(i, j);
+        const outflow f = q[at(i, j)];
         double in = 0, gone = 0;
-        i > 0 ? in += q(i - 1, j).down : gone += f.up;
-        i + 1 < n ? in += q(i + 1, j).up : gone += f.down;
-        j > 0 ? in += q(i, j - 1).right : gone += f.left;
-        j + 1 < n ? in += q(i, j + 1).left : gone += f.right;
-        const double depth = w(i, j) + rain + time_step * (in - f.sum());
-        w(i, j) = depth > 0 ? depth : 0;  // rounding may leave -1e-18
-        l(i, j) += time_step * gone;
+        i > 0 ? in += q[at(i - 1, j)].down : gone += f.up;
+        i + 1 < n ? in += q[at(i + 1, j)].up : gone += f.down;
+        j > 0 ? in += q[at(i, j - 1)].right : gone += f.left;
+        j + 1 < n ? in += q[at(i, j + 1)].left : gone += f.right;
+        const double depth = w[at(i, j)] + rain + time_step * (in - f.sum());
+        w[at(i, j)] = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+        l[at(i, j)] += time_step * gone;
       }
   }
   std::vector<double> values(water.cbegin(), water.cend());

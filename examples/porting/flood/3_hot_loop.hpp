@@ -48,6 +48,7 @@ struct accelerate {
 
 porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
+  const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
   fr::unified_array<double, 2> terrain({n, n}), water({n, n}, 0.0), lost({n, n}, 0.0);
   fr::unified_array<outflow, 2> flux({n, n}, outflow{});
   terrain.name("terrain"), water.name("water"), lost.name("lost"), flux.name("flux");
@@ -57,19 +58,19 @@ porting::result run(const porting::problem& p) {
   const porting::stopwatch watch;
   for (std::size_t step = 0; step < p.steps; ++step) {
     fr::parallel_for(flux.extents(), accelerate{}, fr::in(terrain), fr::in(water), fr::inout(flux));
-    const auto w = fr::host(water), l = fr::host(lost);
-    const auto q = fr::host(std::as_const(flux));
+    const auto w = fr::host_span(water), l = fr::host_span(lost);
+    const auto q = fr::host_span(std::as_const(flux));
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {  // the fluxes and the rain change the depth
-        const outflow f = q(i, j);
+        const outflow f = q[at(i, j)];
         double in = 0, gone = 0;
-        i > 0 ? in += q(i - 1, j).down : gone += f.up;
-        i + 1 < n ? in += q(i + 1, j).up : gone += f.down;
-        j > 0 ? in += q(i, j - 1).right : gone += f.left;
-        j + 1 < n ? in += q(i, j + 1).left : gone += f.right;
-        const double depth = w(i, j) + rain + time_step * (in - f.sum());
-        w(i, j) = depth > 0 ? depth : 0;  // rounding may leave -1e-18
-        l(i, j) += time_step * gone;
+        i > 0 ? in += q[at(i - 1, j)].down : gone += f.up;
+        i + 1 < n ? in += q[at(i + 1, j)].up : gone += f.down;
+        j > 0 ? in += q[at(i, j - 1)].right : gone += f.left;
+        j + 1 < n ? in += q[at(i, j + 1)].left : gone += f.right;
+        const double depth = w[at(i, j)] + rain + time_step * (in - f.sum());
+        w[at(i, j)] = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+        l[at(i, j)] += time_step * gone;
       }
   }
   std::vector<double> values(water.cbegin(), water.cend());

@@ -49,6 +49,7 @@ constexpr double grain(double weight) { return (weight + 0x1.8p28) - 0x1.8p28; }
 
 porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
+  const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
   fr::unified_array<double, 2> rho({n, n}), phi({n, n}, 0.0), next({n, n}, 0.0);
   fr::unified_soa<double, double, double, double> particles(n * n);
   rho.name("rho"), phi.name("phi"), next.name("next"), particles.name("particles");
@@ -67,28 +68,30 @@ porting::result run(const porting::problem& p) {
       particles[k] = std::tuple(born.x, born.y, born.u, born.v);
     }
     std::fill(rho.begin(), rho.end(), 0.0);
-    const auto r = fr::host(rho);
+    const auto r = fr::host_span(rho);
     for (auto [x, y, u, v] : std::as_const(particles)) {  // each charge is dealt out to the nodes around it
       const auto [i, a] = locate(y, n);
       const auto [j, b] = locate(x, n);
-      r(i, j) += grain((1 - a) * (1 - b));
-      r(i, j + 1) += grain((1 - a) * b);
-      r(i + 1, j) += grain(a * (1 - b));
-      r(i + 1, j + 1) += grain(a * b);
+      r[at(i, j)] += grain((1 - a) * (1 - b));
+      r[at(i, j + 1)] += grain((1 - a) * b);
+      r[at(i + 1, j)] += grain(a * (1 - b));
+      r[at(i + 1, j + 1)] += grain(a * b);
     }
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-      const auto from = fr::host(std::as_const(phi));
-      const auto to = fr::host(next);
+      const auto from = fr::host_span(std::as_const(phi));
+      const auto to = fr::host_span(next);
       for (std::size_t i = 1; i < n - 1; ++i)
         for (std::size_t j = 1; j < n - 1; ++j)
-          to(i, j) = (from(i - 1, j) + from(i + 1, j) + from(i, j - 1) + from(i, j + 1) + charge * r(i, j)) / 4;
+          to[at(i, j)] = (from[at(i - 1, j)] + from[at(i + 1, j)] + from[at(i, j - 1)] + from[at(i, j + 1)] +
+                          charge * r[at(i, j)]) /
+                         4;
       std::swap(phi, next);
     }
-    const auto f = fr::host(std::as_const(phi));
+    const auto f = fr::host_span(std::as_const(phi));
     for (auto [x, y, u, v] : particles) {  // the field pushes
       const auto [i, a] = locate(y, n);
       const auto [j, b] = locate(x, n);
-      const double p00 = f(i, j), p01 = f(i, j + 1), p10 = f(i + 1, j), p11 = f(i + 1, j + 1);
+      const double p00 = f[at(i, j)], p01 = f[at(i, j + 1)], p10 = f[at(i + 1, j)], p11 = f[at(i + 1, j + 1)];
       u -= time_step * ((1 - a) * (p01 - p00) + a * (p11 - p10));
       v -= time_step * ((1 - b) * (p10 - p00) + b * (p11 - p01));
       move(x, u, n);

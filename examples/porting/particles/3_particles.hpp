@@ -79,6 +79,7 @@ struct push {
 
 porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
+  const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
   fr::unified_array<double, 2> rho({n, n}), phi({n, n}, 0.0), next({n, n}, 0.0);
   fr::unified_soa<double, double, double, double> particles(n * n);
   rho.name("rho"), phi.name("phi"), next.name("next"), particles.name("particles");
@@ -98,13 +99,15 @@ porting::result run(const porting::problem& p) {
     }
     fr::fill(rho, 0.0);
     fr::parallel_for(after, deposit{}, fr::in(particles), fr::inout(rho));
-    const auto r = fr::host(std::as_const(rho));
+    const auto r = fr::host_span(std::as_const(rho));
     for (int sweep = 0; sweep < sweeps; ++sweep) {
-      const auto from = fr::host(std::as_const(phi));
-      const auto to = fr::host(next);
+      const auto from = fr::host_span(std::as_const(phi));
+      const auto to = fr::host_span(next);
       for (std::size_t i = 1; i < n - 1; ++i)
         for (std::size_t j = 1; j < n - 1; ++j)
-          to(i, j) = (from(i - 1, j) + from(i + 1, j) + from(i, j - 1) + from(i, j + 1) + charge * r(i, j)) / 4;
+          to[at(i, j)] = (from[at(i - 1, j)] + from[at(i + 1, j)] + from[at(i, j - 1)] + from[at(i, j + 1)] +
+                          charge * r[at(i, j)]) /
+                         4;
       std::swap(phi, next);
     }
     fr::parallel_for(after, push{}, fr::in(phi), fr::inout(particles));
