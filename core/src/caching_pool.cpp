@@ -70,9 +70,7 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
 }
 
 void caching_pool::deallocate(allocation& a) noexcept {
-  ledger_.freed(a);
-  a.log.invalidate();
-  a.name.clear();
+  take_from_owner(a);
   if (options_.gc_threshold) a.tag = clock_.fetch_add(1, std::memory_order_relaxed);  // its age
   if (allocation* const out = shard().put(a)) store(out);
 }

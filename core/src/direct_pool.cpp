@@ -53,9 +53,7 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
 }
 
 void direct_pool::deallocate(allocation& a) noexcept {
-  ledger_.freed(a);
-  a.log.invalidate();
-  a.name.clear();
+  take_from_owner(a);
   std::lock_guard lock(mutex_);
   a.is_free = true;
   a.next = freed_;

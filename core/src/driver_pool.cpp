@@ -96,9 +96,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
 }
 
 void driver_pool::deallocate(allocation& a) noexcept {
-  ledger_.freed(a);
-  a.log.invalidate();
-  a.name.clear();
+  take_from_owner(a);
   {
     std::lock_guard lock(mutex_);
     statistics_.allocated_bytes -= a.bytes;
@@ -109,7 +107,7 @@ void driver_pool::deallocate(allocation& a) noexcept {
   if (!this_thread_state.submitting) free_what_was_put_off();
 }
 
-// What cannot be freed now, because a device broke or there is no memory for a list, waits for the next time.
+// What cannot be freed now, because there is no memory for a list, waits for the next time.
 void driver_pool::free_what_was_put_off() noexcept {
   allocation* all = nullptr;
   {
@@ -120,7 +118,7 @@ void driver_pool::free_what_was_put_off() noexcept {
     allocation& a = *all;
     all = a.next;
     try {
-      free_now(a);
+      free_or_give_up(a);
     } catch (...) {
       std::lock_guard lock(mutex_);
       a.next = put_off_;
@@ -129,9 +127,29 @@ void driver_pool::free_what_was_put_off() noexcept {
   }
 }
 
+// What another device was doing with the bytes when it broke counts as over, and then they are freed; those of a device
+// that is broken itself go with the process.
+void driver_pool::free_or_give_up(allocation& a) {
+  bool told = false;
+  while (!own_.is_broken()) {
+    timeline* with = nullptr;
+    try {
+      return free_now(a, with, told);
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;
+      if (with) streams_.give_up(with->device(), e.what());
+    }
+  }
+  if (!told) ledger_.returning(*this, a.begin, a.bytes);
+  ledger_.returned(*this, a.bytes);
+  std::lock_guard lock(mutex_);
+  given_up_ += a.bytes;
+  nodes_.give_back(a);
+}
+
 // On the one stream that holds all unfinished uses; if there are several, on the pool's own stream behind them all, so that
-// none of them waits for another (R12).
-void driver_pool::free_now(allocation& a) {
+// none of them waits for another (R12). with: the stream that refused, if it is one; told: whether observers know.
+void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
   std::vector<point> pending;
   {
     std::lock_guard lock(a.log);
@@ -142,43 +160,58 @@ void driver_pool::free_now(allocation& a) {
     if (p.by != on) on = &own_;
   if (on->is_special() || on->origin() != stream_origin::own) on = &own_;
   if (on == &own_)
-    for (const point& p : pending) own_.follow(*p.by, p.at);
-  void* const bytes = a.begin;
-  ledger_.returning(*this, a.begin, a.bytes);
-  const ticket t = submit_on(*on, [&](native_stream s) { verbs_.free(bytes, s); });
+    for (const point& p : pending) own_.follow(*p.by, p.at);  // which tells everybody if one of the two is broken
+  {
+    std::lock_guard lock(mutex_);
+    frees_.try_emplace(on, 0);  // what may fail comes before the free
+  }
+  if (!std::exchange(told, true)) ledger_.returning(*this, a.begin, a.bytes);
+  with = on;
+  const ticket t = submit_on(*on, [&](native_stream s) { verbs_.free(a.begin, s); });
   ledger_.returned(*this, a.bytes);
   std::lock_guard lock(mutex_);
   nodes_.give_back(a);
   frees_[on] = std::max(frees_[on], t);
 }
 
-// The driver gives back only what the host has seen to be free.
+// Waits for the frees on these streams, or looks. What another device was doing when it broke counts as over.
+void driver_pool::see(const std::vector<point>& frees, release_depth how) {
+  for (const point& f : frees) try {
+      how == release_depth::unused ? f.by->wait(f.at) : void(f.by->poll(f.at));
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;
+    }
+}
+
+// The driver gives back only what the host has seen to be free: what an event behind the free has told it, on the stream
+// that was given the free. ferry knows more: what it concludes from other streams' events is finished, too, and not asked.
+// So where bytes stay in the pool, each of these streams is asked once more.
 std::size_t driver_pool::release_cached(release_depth how) {
   refuse_inside_submission("trim a pool");
   free_what_was_put_off();
   std::vector<point> frees;
   {
     std::lock_guard lock(mutex_);
+    if (own_.is_broken()) return std::exchange(given_up_, 0);
     for (const auto& [by, at] : frees_) frees.push_back({by, at});
   }
-  for (const point& f : frees) {
-    bool over = true;
-    try {
-      if (how == release_depth::unused)
-        f.by->wait(f.at);
-      else
-        over = f.by->poll(f.at);
-    } catch (const device_error& e) {
-      if (!e.is_sticky()) throw;  // that device was given up: everything counts as over
-    }
-    std::lock_guard lock(mutex_);
-    if (const auto still = frees_.find(f.by); over && still != frees_.end() && still->second == f.at)
-      frees_.erase(still);
-  }
+  see(frees, how);
+  if (own_.is_broken()) return release_cached(how);
   const std::size_t before = verbs_.usage(pool_).reserved_bytes;
   verbs_.trim(pool_, 0);
-  const std::size_t after = verbs_.usage(pool_).reserved_bytes;
-  return before > after ? before - after : 0;
+  native_pool_usage left = verbs_.usage(pool_);
+  if (how == release_depth::unused && left.reserved_bytes > left.used_bytes && !frees.empty()) {
+    std::vector<point> again = frees;
+    for (point& f : again) f.at = f.by->close();
+    see(again, how);
+    if (own_.is_broken()) return release_cached(how);
+    verbs_.trim(pool_, 0);
+    left = verbs_.usage(pool_);
+    std::lock_guard lock(mutex_);
+    for (const point& f : frees)
+      if (const auto still = frees_.find(f.by); still != frees_.end() && still->second == f.at) frees_.erase(still);
+  }
+  return before > left.reserved_bytes ? before - left.reserved_bytes : 0;
 }
 
 // The driver keeps its free blocks to itself.
@@ -195,10 +228,11 @@ source_state driver_pool::state() const {
 }
 
 pool_statistics driver_pool::statistics() const {
-  const std::size_t reserved = verbs_.usage(pool_).reserved_bytes;
+  const bool broken = own_.is_broken();  // whose driver is not asked any more
+  const std::size_t reserved = broken ? 0 : verbs_.usage(pool_).reserved_bytes;
   std::lock_guard lock(mutex_);
   pool_statistics s = statistics_;
-  s.reserved_bytes = reserved;
+  s.reserved_bytes = broken ? s.allocated_bytes + given_up_ : reserved;
   s.blocks = nodes_.in_use();
   return s;
 }

@@ -32,9 +32,10 @@ class driver_pool final : public memory_pool {
   };
   void grant_peer(int device) override;
   timeline& line_to_allocate_on();
-  void free_now(allocation& a);
+  void free_or_give_up(allocation& a);
+  void free_now(allocation& a, timeline*& with, bool& told);
   void free_what_was_put_off() noexcept;
-  void retire(allocation& a) noexcept;
+  static void see(const std::vector<point>& frees, release_depth how);
 
   pool_backend& verbs_;
   timelines& streams_;
@@ -44,7 +45,8 @@ class driver_pool final : public memory_pool {
   mutable std::mutex mutex_;  // what follows
   allocation_nodes nodes_;
   allocation* put_off_ = nullptr;      // freed where nothing may be submitted; linked by next
-  std::map<timeline*, ticket> frees_;  // the last free on each stream that is not known to be over
+  std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still keep
+  std::size_t given_up_ = 0;           // freed when the device was broken: kept, for nothing, until somebody trims
   pool_statistics statistics_;
 };
 

@@ -71,9 +71,10 @@ void memory_ledger::refuse_above_limits(const memory_demand& d) const {
 std::size_t memory_ledger::bytes_in_system() const {
   std::size_t bytes = 0;
   for (int d = 0; d < static_cast<int>(devices_); ++d) {
-    const std::size_t on_device = cell(memory_kind::device, d) + cell(memory_kind::unified, d);
+    const std::size_t unified = cell(memory_kind::unified, d), on_device = cell(memory_kind::device, d) + unified;
     const std::size_t room = device_bytes_[static_cast<std::size_t>(d)];
-    bytes += cell(memory_kind::host, d) + (on_device > room ? on_device - room : 0);
+    // Not more than there is of it: another thread may just be asking for more device memory than the device has.
+    bytes += cell(memory_kind::host, d) + std::min(unified, on_device > room ? on_device - room : 0);
   }
   return bytes;
 }

@@ -53,9 +53,6 @@ void look_when_the_program_ends(std::uint64_t serial) {
   if (std::find(machines->begin(), machines->end(), serial) == machines->end()) machines->push_back(serial);
 }
 
-// Tags are numbers here; 0 is none.
-std::string text_of_tag(std::uint32_t tag) { return tag == 0 ? std::string() : "#" + std::to_string(tag); }
-
 std::size_t edge_of(std::size_t bytes) { return std::min(bytes, looked_at); }
 
 }  // namespace
@@ -258,7 +255,7 @@ void memory_checker::retire(block b) noexcept {
   allocation* const node = std::exchange(b.node, nullptr);
   allocation& inner = *b.inner.unchecked();
   try {
-    b.what.tag = text_of_tag(node->tag);
+    b.what.tag = label_text(labels_of(*node).tag);
     const bool poison = machine_.poisons.load(std::memory_order_relaxed);
     block live = b;
     live.node = node;
@@ -374,7 +371,7 @@ std::vector<memory_fault> memory_checker::check() {
     std::lock_guard lock(mutex_);  // nobody frees them meanwhile
     for (auto& [node, b] : live_) {
       b.what.name = node->name.get();
-      b.what.tag = text_of_tag(node->tag);
+      b.what.tag = label_text(labels_of(*node).tag);
       copy_edges(b, *node, false);
     }
     for (const block& b : quarantine_)

@@ -92,10 +92,12 @@ std::size_t memory_ledger::reclaim(int device) {
 
 void memory_ledger::add_own_rungs() {
   const auto from_sources = [this](const memory_demand& d, release_depth how, bool own) {
+    // Pages of unified memory lie on devices, on any of them, and whoever has freed them does not send them away.
+    const bool pages = how == release_depth::unused && d.kind == memory_kind::device;
     std::size_t bytes = 0;
     each_source([&](memory_source& s) {
-      if ((own && &s == d.asker) || (!own && s.kind() == d.kind && s.device() == d.device))
-        bytes += s.release_cached(how);
+      const bool near = (s.kind() == d.kind && s.device() == d.device) || (pages && s.kind() == memory_kind::unified);
+      if (own ? &s == d.asker : near) bytes += s.release_cached(how);
     });
     return bytes;
   };

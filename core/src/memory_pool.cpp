@@ -1,5 +1,7 @@
 #include "ferry/core/memory_pool.hpp"
 
+#include <mutex>
+
 #include "caching_pool.hpp"
 #include "direct_pool.hpp"
 #include "driver_pool.hpp"
@@ -19,6 +21,17 @@ bool memory_pool::is_unused(allocation& a, release_depth how) {
       if (!e.is_sticky()) throw;  // that device was given up: what it was doing counts as over next time
     }
   }
+}
+
+void memory_pool::take_from_owner(allocation& a) noexcept {
+  ledger_.freed(a);
+  if (kind_ == memory_kind::unified) {
+    std::lock_guard lock(a.log);
+    a.log.invalidate();
+  } else {
+    a.log.invalidate();
+  }
+  a.name.clear();
 }
 
 block_info memory_pool::info_of(const allocation& a) {

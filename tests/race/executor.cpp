@@ -178,6 +178,26 @@ std::string executor::explain(const step& s) {
       arrays_[static_cast<std::size_t>(s.y)]->a);
 }
 
+void executor::run_out_of_memory(u32 number, bool offers) {
+  auto* a = std::get_if<fr::unified_array<u32>>(&arrays_[number % slots]->a);
+  if (offers && a && !a->empty() && !pointed_at_[number % slots]) {
+    fr::discard_when_needed(*a);
+    switch (number / 64 % 3) {
+      case 0: (void)a->cbegin(); break;
+      case 1: (void)std::as_const(*a)[number / 256 % a->size()]; break;
+      default: {
+        fr::unified_array<u32> elsewhere(a->extents());
+        fr::copy(stream(static_cast<int>(number / 16 % shared_streams)), std::as_const(*a), elsewhere);
+      }
+    }
+  }
+  try {
+    const fr::device d = fr::devices()[number / 1024 % fr::devices().size()];
+    const fr::device_array<char> too_large({std::size_t{1} << 40}, d);
+  } catch (const fr::out_of_memory&) {
+  }
+}
+
 bool executor::run(const step& s) {
   auto& y = arrays_[static_cast<std::size_t>(s.y)];
   const auto write = [&](fr::access_mode mode) { return inout(s.y, s.lo, s.n, mode); };

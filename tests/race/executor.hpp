@@ -19,6 +19,9 @@ class executor {
   // Moves, or advises about, pages of a unified array chosen by the number. Changes no contents. FERRY_TEST_HINTS, a list of
   // digits, leaves out all other kinds of hints.
   void hint(u32 number);
+  // A device runs out of memory: pages that nobody uses leave it. Arrays that were offered and used since keep their
+  // contents, so this changes none either. offers: whether the one that the number chooses is offered before.
+  void run_out_of_memory(u32 number, bool offers);
   // False if the bytes that the step read are not what they must be.
   bool run(const step& s);
   // For a read that failed: which elements differ, whether they still do when all devices rest, and what was hinted.

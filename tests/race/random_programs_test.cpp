@@ -22,10 +22,11 @@ u32 number(const char* variable, u32 otherwise) {
 }
 
 // How pages of unified arrays move meanwhile. forced: by automatic migration with pages so small that every array has some.
-enum class moving { as_usual, staged, forced, by_hints };
+// short_of_memory: and devices run out of memory now and then.
+enum class moving { as_usual, staged, forced, by_hints, short_of_memory };
 
 void prepare(moving how) {
-  if (how == moving::forced) {
+  if (how == moving::forced || how == moving::short_of_memory) {
     ferry::migration_options tiny;
     tiny.page = 64;
     tiny.smallest_to_device = tiny.smallest_to_cpu = 4;
@@ -46,6 +47,8 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
       try {
         if ((how == moving::forced || how == moving::by_hints) && threads == 1 && i >= slots)
           machine.hint((seed * 31 + static_cast<u32>(i)) * 2654435761u);
+        if (how == moving::short_of_memory && i >= slots && i % 4 == 0)
+          machine.run_out_of_memory((seed * 37 + static_cast<u32>(i)) * 2654435761u, threads == 1);
         if (machine.run(steps[i])) continue;
         if (!failed.exchange(true))
           wrong = std::string(who) + ", step " + std::to_string(i) + ", operation " +
@@ -115,6 +118,11 @@ void run_seeds(u32 count, int threads, bool random, moving how = moving::as_usua
   }
 }
 
+// The arrays are too small for pages of a GPU.
+boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
+  return ferry::machine::current().is_simulated();
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(random_programs)
@@ -128,6 +136,12 @@ BOOST_AUTO_TEST_CASE(staged_two_threads) { run_seeds(100, 2, true, moving::stage
 BOOST_AUTO_TEST_CASE(migrating_eager) { run_seeds(50, 1, false, moving::forced); }
 BOOST_AUTO_TEST_CASE(migrating) { run_seeds(500, 1, true, moving::forced); }
 BOOST_AUTO_TEST_CASE(migrating_two_threads) { run_seeds(150, 2, true, moving::forced); }
+BOOST_AUTO_TEST_CASE(short_of_memory, *boost::unit_test::precondition(devices_are_simulated)) {
+  run_seeds(150, 1, true, moving::short_of_memory);
+}
+BOOST_AUTO_TEST_CASE(short_of_memory_two_threads, *boost::unit_test::precondition(devices_are_simulated)) {
+  run_seeds(50, 2, true, moving::short_of_memory);
+}
 BOOST_AUTO_TEST_CASE(hints) { run_seeds(250, 1, true, moving::by_hints); }
 
 BOOST_AUTO_TEST_SUITE_END()

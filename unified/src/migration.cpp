@@ -3,6 +3,7 @@
 #include <mutex>
 #include <vector>
 
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/operation.hpp"
 #include "migrator.hpp"
@@ -52,12 +53,18 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
       known->sent(*of[i], {moves[i].begin, moves[i].begin + moves[i].bytes}, moves[i].to);
 }
 
+namespace {
+void need_contiguous(const char* verb, bool contiguous) {
+  if (!contiguous)
+    throw invalid_argument(std::string(verb) +
+                           " of a strided view: what lies between its elements would be lost, too; discard the "
+                           "contiguous parts");
+}
+}  // namespace
+
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous) {
   if (!owner || bytes.begin == bytes.end) return;
-  if (!contiguous)
-    throw invalid_argument(
-        "discard of a strided view: what lies between its elements would be lost, too; discard the "
-        "contiguous parts");
+  need_contiguous("discard", contiguous);
   machine& m = machine::current();
   migrator* known = migrator::of(m);
   if (known && m.migrates_unified()) known->need_managed(owner.get(), "discard");
@@ -66,6 +73,24 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
     if (m.migrates_unified()) m.verbs().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });
   if (known) known->forget(owner.get(), bytes);
+}
+
+void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous) {
+  refuse_inside_submission("offer an array's contents");
+  if (!owner || bytes.begin == bytes.end) return;
+  need_contiguous("discard_when_needed", contiguous);
+  allocation& what = owner.get();
+  machine& m = machine::current();
+  migrator* known = migrator::of(m);
+  if (!known || !m.migrates_unified()) return;
+  known->need_managed(what, "discard_when_needed");
+  known->offer(what, bytes);
+}
+
+bool is_offered(const allocation_ref& owner, byte_range bytes) {
+  if (!owner || bytes.begin == bytes.end) return false;
+  migrator* known = migrator::of(machine::current());
+  return known && known->is_offered(owner.get(), bytes);
 }
 
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {

@@ -57,6 +57,13 @@ bool many_on_cpu(byte_range where) {
   return false;
 }
 
+// Uses of devices are logged, and end an offer by that; those of the CPU are not.
+void withdraw_offer(std::vector<byte_range>& offered, allocation& of) {
+  offered.clear();
+  std::lock_guard lock(of.log);
+  of.log.invalidate();
+}
+
 constexpr std::size_t most_touches = 32;
 constexpr int most_failures = 8;
 
@@ -67,8 +74,16 @@ migration_thread_state& this_thread_migration() {
   return state;
 }
 
-migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), arrivals_(m) { use_environment(); }
-migrator::~migrator() = default;
+migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), arrivals_(m) {
+  use_environment();
+  rungs_[0] = m.memory().add_rung({"contents of unified arrays that may be discarded", rung_order::discard_scratch,
+                                   [this](const memory_demand& d) { return drop_offered(d); }});
+  rungs_[1] = m.memory().add_rung({"moving the longest unused unified arrays to the CPU", rung_order::move_out,
+                                   [this](const memory_demand& d) { return move_out(d); }});
+}
+migrator::~migrator() {
+  for (const std::uint64_t rung : rungs_) machine_.memory().remove_rung(rung);
+}
 
 migrator& migrator::current() {
   if (migrator* known = of(machine::current())) return *known;
@@ -100,7 +115,9 @@ migrator::record& migrator::record_of(allocation& a) {
   r->lock.lock();
   const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
   if (r->generation != generation) {
+    r->what = &a;
     r->generation = generation;
+    r->offered.clear();
     r->mode.reset();
     r->policy.reset(), r->has_own_policy = false, r->policies_asked = 0;
     r->advice.clear();
@@ -144,6 +161,8 @@ void migrator::before_access(const coming_access& a) {
     if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);
     if (a.stream && r.arriving) stop_arrival(r);
     if (!a.stream) note(r.touches, a);
+    used_now(r);
+    if (!a.stream && !r.offered.empty()) withdraw_offer(r.offered, a.what);
     const std::size_t page = page_.load(std::memory_order_relaxed);
     if (r.is_settled_at(a.place.device, a.where, r.policy ? r.policy->page.value_or(page) : page)) return;
     const surroundings s = around(r, a);
@@ -168,6 +187,11 @@ void migrator::before_access(const coming_access& a) {
   }
   if (!a.stream || !plan.empty()) enter(a, plan);
   if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
+}
+
+// Alternating arrays cost an atomic addition each; a loop over one array a load.
+void migrator::used_now(record& r) {
+  if (r.used != uses_.load(std::memory_order_relaxed)) r.used = uses_.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 void migrator::refuse_conflict(const record& r, const coming_access& a) {
@@ -304,6 +328,7 @@ void migrator::sent(allocation& a, byte_range where, memory_location to) {
   std::lock_guard lock(r.lock, std::adopt_lock);
   r.pages.each(where, [&](page_run& g) {
     g.where = to.is_host() ? on_the_cpu : to.device;
+    used_now(r);
     g.left_alone = false, g.flips = 0, g.before = nobody_knows;
   });
 }

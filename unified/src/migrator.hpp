@@ -1,9 +1,11 @@
 // The policy of unified arrays: keeps a ledger of pages for each, and moves what is about to be used.
 #pragma once
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -47,6 +49,16 @@ class migrator final : public access_policy {
   void advised(allocation& a, byte_range where, memory_advice what, memory_location place);
   // What the ledger says of a range.
   std::vector<page_run> runs(allocation& a, byte_range where);
+  // Calls f(place, bytes) for parts of the runs, by address: where the ledger or else the driver believes them to be.
+  void each_place(std::span<const page_run> runs, const std::function<void(int, byte_range)>& f) const;
+
+  // What the range holds now may be lost when memory runs out, until the array is used again.
+  void offer(allocation& a, byte_range where);
+  bool is_offered(allocation& a, byte_range where);
+  // Two rungs of the ladder (see reclaim_rung): the contents of what was offered go, the longest unused first; or pages go
+  // to the CPU with what they hold. Only those that nobody uses.
+  std::size_t drop_offered(const memory_demand& d) { return make_room(d, page_step::drop); }
+  std::size_t move_out(const memory_demand& d) { return make_room(d, page_step::move); }
 
   void set_mode(migration how) { mode_.store(how); }
   void set_mode(allocation& a, migration how);
@@ -90,6 +102,17 @@ class migrator final : public access_policy {
   bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(const allocation& a);
+  // An array with pages on a device that is short of memory.
+  struct candidate {
+    record* of;
+    std::uint64_t used;
+  };
+  std::size_t make_room(const memory_demand& d, page_step how);
+  std::vector<candidate> candidates(page_step how);
+  std::size_t take_from(record& r, const memory_demand& d, page_step how, std::size_t enough);
+  bool send_away(record& r, byte_range where, int device, page_step how, std::uint64_t& touches);
+  timeline& stream_out_of(int device);
+  void used_now(record& r);
 
   machine& machine_;
   std::atomic<migration> mode_;
@@ -101,6 +124,9 @@ class migrator final : public access_policy {
   std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
   std::unordered_map<const allocation*, std::unique_ptr<record>> records_;  // one a node, for good
   std::map<std::pair<int, bool>, timeline*> to_cpu_;                        // by device, and whether it serves
+  std::map<int, timeline*> out_of_;                                         // by device: for pages that make room
+  std::atomic<std::uint64_t> uses_{1};                                      // changes of the array that was used last
+  std::uint64_t rungs_[2] = {};
   std::map<std::pair<std::string, std::string>, migration_entry> entries_;
   array_policies policies_;  // by name, and of these the names that arrays had; with the mutex, too
   std::set<std::string> met_;
@@ -110,7 +136,12 @@ class migrator final : public access_policy {
 
 struct migrator::record {
   spin_lock lock;
+  allocation* what = nullptr;
   std::uint64_t generation = ~std::uint64_t{0};
+  std::uint64_t used = 0;  // at which count of uses_
+  // What the program has offered, as long as the log's counter stands at that number.
+  std::vector<byte_range> offered;
+  std::uint64_t offered_at = 0;
   bool is_managed = true;  // borrowed memory may be the program's own, which nobody moves
   std::optional<migration> mode;
   std::optional<array_policy> policy;

@@ -14,6 +14,23 @@ std::ostream& operator<<(std::ostream& out, const residency_bytes& r) {
   return out;
 }
 
+void migrator::each_place(std::span<const page_run> runs, const std::function<void(int, byte_range)>& f) const {
+  const std::size_t page = page_.load(std::memory_order_relaxed);
+  for (const page_run& g : runs) {
+    if (g.where != nobody_knows && !g.is_advised()) {
+      f(g.where, g.range());
+      continue;
+    }
+    for (const std::byte* at = g.begin; at < g.end;) {
+      const auto next = (reinterpret_cast<std::uintptr_t>(at) / page + 1) * page;
+      const std::byte* end = std::min(reinterpret_cast<const std::byte*>(next), g.end);
+      const auto place = machine_.verbs().prefetched_to(at, static_cast<std::size_t>(end - at));
+      f(!place ? nobody_knows : place->is_host() ? on_the_cpu : place->device, {at, end});
+      at = end;
+    }
+  }
+}
+
 namespace detail {
 
 residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
@@ -26,27 +43,12 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
     result.on_cpu = bytes.size();
     return result;
   }
-  const auto add = [&](int where, std::size_t n) {
+  migrator& known = migrator::current();
+  known.each_place(known.runs(what, bytes), [&](int where, byte_range part) {
     (where >= 0            ? result.on_device[static_cast<std::size_t>(where)]
      : where == on_the_cpu ? result.on_cpu
-                           : result.unknown) += n;
-  };
-  migrator& known = migrator::current();
-  const std::size_t page = known.options().page;
-  for (const page_run& g : known.runs(what, bytes)) {
-    if (g.where != nobody_knows && !g.is_advised()) {
-      add(g.where, g.size());
-      continue;
-    }
-    for (const std::byte* at = g.begin; at < g.end;) {
-      const auto next = (reinterpret_cast<std::uintptr_t>(at) / page + 1) * page;
-      const std::byte* end = std::min(reinterpret_cast<const std::byte*>(next), g.end);
-      const auto n = static_cast<std::size_t>(end - at);
-      const auto place = m.verbs().prefetched_to(at, n);
-      add(!place ? nobody_knows : place->is_host() ? on_the_cpu : place->device, n);
-      at = end;
-    }
-  }
+                           : result.unknown) += part.size();
+  });
   return result;
 }
 

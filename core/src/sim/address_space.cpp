@@ -41,6 +41,7 @@ address_space::address_space(const options& how)
       pageable_access_(how.pageable_access),
       limit_(how.memory_bytes),
       usage_(static_cast<std::size_t>(how.devices) + 2),
+      resident_(static_cast<std::size_t>(how.devices)),
       granted_(static_cast<std::size_t>(how.devices)) {}
 
 address_space::~address_space() {
@@ -63,10 +64,13 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
   {
     std::lock_guard lock(mutex_);
     usage& u = account(kind, device);
-    if (kind == memory_kind::device && bytes > limit_ - u.bytes)
+    const std::size_t pages = kind == memory_kind::device ? resident_[static_cast<std::size_t>(device)] : 0;
+    if (kind == memory_kind::device && bytes > limit_ - u.bytes - pages)
       throw out_of_memory("ferry: out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
                               readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit_) +
-                              " are in use. Free arrays, or raise memory= in FERRY_SIM",
+                              " are in use" +
+                              (pages > 0 ? ", and pages of unified memory take " + readable_bytes(pages) : "") +
+                              ". Free arrays, or raise memory= in FERRY_SIM",
                           bytes);
     u.bytes += bytes, ++u.allocations;  // before the slow part, so that the limit holds
   }
@@ -134,6 +138,7 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
            " memory of device " + std::to_string(a.device));
   usage& u = account(a.kind, a.device);
   u.bytes -= bytes, --u.allocations;
+  for (std::size_t i = 0; i < a.pages.size(); ++i) settle(a.pages[i], size_of_page(a, i), -1);
   std::memset(p, 0xDD, bytes);
   a.freed = true;
   quarantine_.push_back(found->first);
@@ -191,6 +196,11 @@ place address_space::at(const void* p) const {
 usage address_space::held(memory_kind kind, int device) const {
   std::lock_guard lock(mutex_);
   return const_cast<address_space*>(this)->account(kind, device);
+}
+
+std::size_t address_space::resident(int device) const {
+  std::lock_guard lock(mutex_);
+  return resident_[static_cast<std::size_t>(device)];
 }
 
 void address_space::grant_pool(std::uint64_t pool, int device) {

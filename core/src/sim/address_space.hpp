@@ -31,9 +31,10 @@ struct usage {
   std::size_t allocations = 0, bytes = 0;
 };
 
-// Pages that moved, in bytes: sent by prefetches, taken by kernels that touched them, and moved without their contents.
+// Pages that moved, in bytes: sent by prefetches, taken by kernels that touched them, moved without their contents, and
+// sent to the CPU because others came for whom the device had no room.
 struct traffic {
-  std::size_t prefetched = 0, faulted = 0, discarded = 0;
+  std::size_t prefetched = 0, faulted = 0, discarded = 0, evicted = 0;
 };
 
 // Safe to use from any thread. Device memory is ordinary memory of the CPU, aligned to 256 bytes and filled with 0xA5.
@@ -47,7 +48,8 @@ class address_space {
   address_space(const address_space&) = delete;
   address_space& operator=(const address_space&) = delete;
 
-  // Throws out_of_memory; only device memory has a limit. Zero bytes: a null pointer, as in CUDA. Blocks of a driver's pool
+  // Throws out_of_memory; only device memory has a limit, which managed pages that lie on the device share. They do not make
+  // room for it by themselves: the program sees what a driver that cannot evict them would do. Zero bytes: a null pointer, as in CUDA. Blocks of a driver's pool
   // (not 0) begin to live when the stream gets there, may live again, and are reached by whom that pool was granted to.
   void* allocate(memory_kind kind, int device, std::size_t bytes, std::uint64_t pool = 0);
   void begin_life(void* p);
@@ -63,6 +65,7 @@ class address_space {
 
   place at(const void* p) const;
   usage held(memory_kind kind, int device) const;  // device counts for memory_kind::device only
+  std::size_t resident(int device) const;          // bytes of managed pages that lie there
 
   void grant(int device, int peer);
   void revoke(int device, int peer);
@@ -73,7 +76,8 @@ class address_space {
   // The same for blocks of the driver's pools that do not live now: known only when the operation runs.
   std::string lifeless(std::span<const kernel_use> uses) const;
 
-  // Managed pages. move: prefetch; touch: what a kernel's use of them moves; both ignore memory of other kinds.
+  // Managed pages. move: prefetch; touch: what a kernel's use of them moves; both ignore memory of other kinds. On a full
+  // device they replace the pages that were used longest ago, as with the driver; where there are none, they stay.
   void move(const void* p, std::size_t bytes, memory_location to);
   void discard(void* p, std::size_t bytes);  // fills with 0xFF: who reads it shows
   void touch(int device, std::span<const kernel_use> uses);
@@ -87,6 +91,7 @@ class address_space {
     bool read_mostly = false, has_preferred = false, discarded = false;
     int preferred = -1;
     std::uint64_t accessed_by = 0;  // bit d: mapped into device d, so its accesses do not fault
+    std::uint64_t used = 0;         // the operation that touched it last
   };
   struct allocation {
     memory_kind kind = memory_kind::device;
@@ -105,7 +110,10 @@ class address_space {
   usage& account(memory_kind kind, int device);
   template <class Self, class F>
   static void each_page(Self& self, const void* p, std::size_t bytes, F&& f);
-  static void carry(page& g, std::size_t bytes, int to, std::size_t& account, traffic& all);
+  static std::size_t size_of_page(const allocation& a, std::size_t index);
+  void carry(page& g, std::size_t used, std::size_t whole, int to, std::size_t& account);
+  bool make_room(int device, std::size_t bytes);
+  void settle(page& g, std::size_t whole, int to);
   static void give_back(const std::byte* p, const allocation& a);
 
   mutable std::mutex mutex_;
@@ -114,6 +122,8 @@ class address_space {
   std::size_t limit_;
   table table_;
   std::vector<usage> usage_;                            // per device, then unified, then host
+  std::vector<std::size_t> resident_;                   // bytes of managed pages, per device
+  std::uint64_t operations_ = 0;                        // that touched managed pages
   std::vector<std::uint64_t> granted_;                  // granted_[d], bit p: d may use the memory of p
   std::map<std::uint64_t, std::uint64_t> pool_grants_;  // by pool, bit d: d may use its memory
   traffic moved_;

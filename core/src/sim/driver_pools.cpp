@@ -52,10 +52,15 @@ native_pool_usage driver_pools::usage(native_pool p) {
   return find(p).usage;
 }
 
-// Only what is known to be free: frees that are still in their streams are not.
-void driver_pools::release_down_to(machine& m, pool& p, std::size_t keep) {
+void driver_pools::seen(std::uint64_t stream, std::uint64_t place) {
+  for (auto& [id, p] : pools_)
+    for (block& b : p.free) b.seen = b.seen || (b.freed_on == stream && b.place < place);
+}
+
+// Only what is known to be free: frees that are still in their streams are not. Short of memory, the driver looks itself.
+void driver_pools::release_down_to(machine& m, pool& p, std::size_t keep, frees which) {
   std::erase_if(p.free, [&](const block& b) {
-    if (p.usage.reserved_bytes <= keep || !b.freed->fired) return false;
+    if (p.usage.reserved_bytes <= keep || !(b.freed->fired && (b.seen || which == frees::over))) return false;
     m.memory_.release_block(p.kind, p.device, b.p, b.bytes);
     p.usage.reserved_bytes -= b.bytes;
     return true;
@@ -64,13 +69,13 @@ void driver_pools::release_down_to(machine& m, pool& p, std::size_t keep) {
 
 void driver_pools::trim(native_pool p, std::size_t keep) {
   machine::call c(machine_);
-  release_down_to(machine_, find(p), keep);
+  release_down_to(machine_, find(p), keep, frees::seen_by_cpu);
 }
 
 void driver_pools::after_synchronization(const scheduler::lock&) {
   for (auto& [id, p] : pools_)
     if (p.usage.reserved_bytes > p.options.release_threshold)
-      release_down_to(machine_, p, std::max(p.options.release_threshold, p.usage.used_bytes));
+      release_down_to(machine_, p, std::max(p.options.release_threshold, p.usage.used_bytes), frees::seen_by_cpu);
 }
 
 void driver_pools::grant(native_pool p, int device) {
@@ -115,7 +120,7 @@ void* driver_pools::allocate(native_pool handle, std::size_t bytes, native_strea
   block b;
   if (!take_free(p, bytes, on.id, b)) {
     if (p.options.max_bytes && p.usage.reserved_bytes + bytes > p.options.max_bytes)
-      release_down_to(machine_, p, p.usage.used_bytes);
+      release_down_to(machine_, p, p.usage.used_bytes, frees::over);
     if (p.options.max_bytes && p.usage.reserved_bytes + bytes > p.options.max_bytes)
       throw out_of_memory("ferry: out of memory: the pool may hold " + readable_bytes(p.options.max_bytes) + ", and " +
                               readable_bytes(p.usage.used_bytes) + " are in use",
@@ -124,7 +129,7 @@ void* driver_pools::allocate(native_pool handle, std::size_t bytes, native_strea
     try {
       b.p = get();
     } catch (const out_of_memory&) {
-      release_down_to(machine_, p, p.usage.used_bytes);
+      release_down_to(machine_, p, p.usage.used_bytes, frees::over);
       b.p = get();
     }
     b.bytes = bytes;
@@ -160,7 +165,7 @@ void driver_pools::free(void* at, native_stream s) {
   freed->who = "a free on stream " + std::to_string(on.id);
   pool& p = pools_.at(was.pool);
   p.usage.used_bytes -= was.bytes;
-  p.free.push_back({at, was.bytes, freed, on.id});
+  p.free.push_back({at, was.bytes, freed, on.id, next_place()});
   const int device = on.device;
   const auto run = [this, at, device] {
     if (!machine_.memory_.end_life(at))

@@ -34,6 +34,11 @@ class driver_pools final : public pool_backend {
   shared_event_key export_event(native_event e) override;
   native_event import_event(const shared_event_key& key) override;
 
+  // The CPU has seen that all is over that a stream was given before that place. Only such frees count for a trim: the
+  // driver does not ask by itself, nor does it conclude.
+  void seen(std::uint64_t stream, std::uint64_t place);
+  // Places of records and frees, in the order of the calls.
+  std::uint64_t next_place() { return ++places_; }
   // The CPU waited for a stream: what is free beyond the release thresholds goes back.
   void after_synchronization(const scheduler::lock& l);
 
@@ -43,6 +48,8 @@ class driver_pools final : public pool_backend {
     std::size_t bytes = 0;
     std::shared_ptr<signal> freed;  // null while it is in use
     std::uint64_t freed_on = 0;     // the stream
+    std::uint64_t place = 0;
+    bool seen = false;  // by the CPU
   };
   struct pool {
     memory_kind kind = memory_kind::device;
@@ -52,11 +59,13 @@ class driver_pools final : public pool_backend {
     native_pool_usage usage;
   };
   pool& find(native_pool p);
-  static void release_down_to(machine& m, pool& p, std::size_t keep);
+  enum class frees : std::uint8_t { seen_by_cpu, over };
+  static void release_down_to(machine& m, pool& p, std::size_t keep, frees which);
   bool take_free(pool& p, std::size_t bytes, std::uint64_t stream, block& into);
   [[noreturn]] static void refuse_sharing();
 
   machine& machine_;
+  std::uint64_t places_ = 0;
   std::map<std::uint64_t, pool> pools_;
   std::map<int, std::uint64_t> defaults_;
   struct used_block {

@@ -36,7 +36,8 @@ device_properties machine::properties(int device) const {
 
 device_memory machine::memory(int device) const {
   check_device(device);
-  return {options_.memory_bytes - memory_.held(memory_kind::device, device).bytes, options_.memory_bytes};
+  const std::size_t used = memory_.held(memory_kind::device, device).bytes + memory_.resident(device);
+  return {options_.memory_bytes - std::min(options_.memory_bytes, used), options_.memory_bytes};
 }
 
 bool machine::can_access_peer(int device, int peer) const {

@@ -60,9 +60,12 @@ bool machine::is_done(native_stream s) {
   if (on.in) refuse_in_capture(*on.in, "asking whether stream " + std::to_string(on.id) + " is done");
   const auto line = on.line;  // the stream may go while others run
   const int device = on.device;
+  const std::uint64_t id = on.id;
   schedule_.run_few(c.lock);
   schedule_.check(device);
-  return schedule_.is_idle(*line);
+  const bool idle = schedule_.is_idle(*line);
+  if (idle) pools_.seen(id, pools_.next_place());
+  return idle;
 }
 
 void machine::synchronize(native_stream s) {
@@ -70,7 +73,9 @@ void machine::synchronize(native_stream s) {
   stream& on = find_working(s);
   if (on.in) refuse_in_capture(*on.in, "waiting for stream " + std::to_string(on.id));
   const auto line = on.line;
-  schedule_.wait(c.lock, "stream " + std::to_string(on.id), [&] { return schedule_.is_idle(*line); });
+  const std::uint64_t id = on.id;
+  schedule_.wait(c.lock, "stream " + std::to_string(id), [&] { return schedule_.is_idle(*line); });
+  pools_.seen(id, pools_.next_place());
   pools_.after_synchronization(c.lock);
   schedule_.check(line->device);
 }
@@ -105,6 +110,7 @@ void machine::record(native_event e, native_stream s) {
     return;
   }
   auto state = std::make_shared<signal>();
+  state->stream = on.id, state->place = pools_.next_place();
   const auto line = on.line;
   if (schedule_.is_eager()) {
     schedule_.run_now(c.lock, *line, {});
@@ -147,6 +153,7 @@ bool machine::is_done(native_event e) {
   const int device = of.device;
   schedule_.run_few(c.lock);
   schedule_.check(device);
+  if (state && state->fired) pools_.seen(state->stream, state->place);
   return !state || state->fired;
 }
 
@@ -160,10 +167,13 @@ void machine::synchronize(native_event e) {
   // The state of now, again each time: recorded anew meanwhile, the event stands for the later work, as it does for the
   // CUDA backend, which asks by cudaEventQuery. (cudaStreamWaitEvent keeps to the state at the time of the call.)
   const std::string who = of.state->who;
+  std::shared_ptr<signal> seen;
   schedule_.wait(c.lock, who, [&] {
     const auto now = events_.find(to_id(e.handle));
-    return now == events_.end() || !now->second.state || now->second.state->fired;
+    seen = now == events_.end() ? nullptr : now->second.state;
+    return !seen || seen->fired;
   });
+  if (seen) pools_.seen(seen->stream, seen->place);
   pools_.after_synchronization(c.lock);
   schedule_.check(device);
 }

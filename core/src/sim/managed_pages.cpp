@@ -6,7 +6,11 @@
 
 namespace ferry::sim {
 
-// Calls f(page, bytes of the range within it) for the managed pages of [p, p + bytes).
+std::size_t address_space::size_of_page(const allocation& a, std::size_t index) {
+  return std::min(page_bytes, a.bytes - index * page_bytes);
+}
+
+// Calls f(page, bytes of the range within it, bytes of the page) for the managed pages of [p, p + bytes).
 template <class Self, class F>
 void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& f) {
   const auto* begin = static_cast<const std::byte*>(p);
@@ -16,24 +20,53 @@ void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& 
   std::size_t from = static_cast<std::size_t>(begin - found->first);
   const std::size_t to = std::min(from + bytes, found->second.bytes);
   for (; from < to; from = (from / page_bytes + 1) * page_bytes)
-    f(pages[from / page_bytes], std::min(to, (from / page_bytes + 1) * page_bytes) - from);
+    f(pages[from / page_bytes], std::min(to, (from / page_bytes + 1) * page_bytes) - from,
+      size_of_page(found->second, from / page_bytes));
 }
 
 void address_space::move(const void* p, std::size_t bytes, memory_location to) {
   std::lock_guard lock(mutex_);
-  each_page(*this, p, bytes, [&](page& g, std::size_t n) { carry(g, n, to.device, moved_.prefetched, moved_); });
+  ++operations_;
+  each_page(*this, p, bytes, [&](page& g, std::size_t n, std::size_t whole) {
+    g.used = operations_;
+    carry(g, n, whole, to.device, moved_.prefetched);
+  });
 }
 
-void address_space::carry(page& g, std::size_t bytes, int to, std::size_t& account, traffic& all) {
-  if (g.device == to) return;
-  (g.discarded ? all.discarded : account) += bytes;
+void address_space::settle(page& g, std::size_t whole, int to) {
+  if (g.device >= 0) resident_[static_cast<std::size_t>(g.device)] -= whole;
+  if (to >= 0) resident_[static_cast<std::size_t>(to)] += whole;
   g.device = to;
+}
+
+void address_space::carry(page& g, std::size_t used, std::size_t whole, int to, std::size_t& account) {
+  if (g.device == to || (to >= 0 && !make_room(to, whole))) return;
+  (g.discarded ? moved_.discarded : account) += used;
+  settle(g, whole, to);
+}
+
+// Pages that the running operation has touched stay.
+bool address_space::make_room(int device, std::size_t bytes) {
+  const auto d = static_cast<std::size_t>(device);
+  while (usage_[d].bytes + resident_[d] + bytes > limit_) {
+    page* oldest = nullptr;
+    std::size_t size = 0;
+    for (auto& [begin, a] : table_)
+      for (std::size_t i = 0; i < a.pages.size(); ++i)
+        if (page& g = a.pages[i]; g.device == device && g.used < (oldest ? oldest->used : operations_))
+          oldest = &g, size = size_of_page(a, i);
+    if (!oldest) return false;
+    (oldest->discarded ? moved_.discarded : moved_.evicted) += size;
+    settle(*oldest, size, -1);
+  }
+  return true;
 }
 
 void address_space::discard(void* p, std::size_t bytes) {
   std::memset(p, 0xFF, bytes);
   std::lock_guard lock(mutex_);
-  each_page(*this, p, bytes, [&](page& g, std::size_t n) { g.discarded = g.discarded || n == page_bytes; });
+  each_page(*this, p, bytes,
+            [&](page& g, std::size_t n, std::size_t) { g.discarded = g.discarded || n == page_bytes; });
 }
 
 traffic address_space::moved() const {
@@ -43,12 +76,14 @@ traffic address_space::moved() const {
 
 void address_space::touch(int device, std::span<const kernel_use> uses) {
   std::lock_guard lock(mutex_);
+  ++operations_;
   for (const kernel_use& use : uses)
-    each_page(*this, use.begin, use.bytes, [&](page& g, std::size_t n) {
+    each_page(*this, use.begin, use.bytes, [&](page& g, std::size_t n, std::size_t whole) {
+      g.used = operations_;
       // As the driver does: duplicates of read-mostly pages, remote mappings of the others that were advised about.
       const bool stays = (g.read_mostly && !use.writes) || (g.has_preferred && g.preferred != device) ||
                          (g.accessed_by >> device & 1) != 0;
-      if (!stays) carry(g, n, device, moved_.faulted, moved_);
+      if (!stays) carry(g, n, whole, device, moved_.faulted);
       g.discarded = g.discarded && !use.writes;
     });
 }
@@ -56,7 +91,7 @@ void address_space::touch(int device, std::span<const kernel_use> uses) {
 void address_space::advise(const void* p, std::size_t bytes, memory_advice advice, memory_location where) {
   const std::uint64_t bit = where.is_host() ? 0 : std::uint64_t{1} << where.device;
   std::lock_guard lock(mutex_);
-  each_page(*this, p, bytes, [&](page& g, std::size_t) {
+  each_page(*this, p, bytes, [&](page& g, std::size_t, std::size_t) {
     switch (advice) {
       case memory_advice::read_mostly: g.read_mostly = true; break;
       case memory_advice::unset_read_mostly: g.read_mostly = false; break;
@@ -71,7 +106,7 @@ void address_space::advise(const void* p, std::size_t bytes, memory_advice advic
 std::map<int, std::size_t> address_space::residency(const void* p, std::size_t bytes) const {
   std::map<int, std::size_t> result;
   std::lock_guard lock(mutex_);
-  each_page(*this, p, bytes, [&](const page& g, std::size_t n) { result[g.device] += n; });
+  each_page(*this, p, bytes, [&](const page& g, std::size_t n, std::size_t) { result[g.device] += n; });
   return result;
 }
 

@@ -24,6 +24,7 @@ struct signal {
   std::string who;  // for the text of a deadlock
   bool fired = false;
   std::chrono::steady_clock::time_point at{};
+  std::uint64_t stream = 0, place = 0;  // of a record: on which stream, and how many records and frees came before
 };
 
 struct operation {

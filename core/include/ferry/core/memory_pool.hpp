@@ -41,6 +41,9 @@ class memory_pool : public memory_source, public allocation_home {
 
  protected:
   static block_info info_of(const allocation& a);
+  // The owner is gone: the books and the views of the array are told, and nobody touches the bytes behind its back any more
+  // (see idle_guard), so that the pool has the log for itself.
+  void take_from_owner(allocation& a) noexcept;
   // Whether the last uses of freed bytes are over: looks, or waits. What a broken device was doing counts as over.
   static bool is_unused(allocation& a, release_depth how);
   memory_ledger& ledger_;

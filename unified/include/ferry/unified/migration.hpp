@@ -31,6 +31,8 @@ struct page_destination {
 namespace detail {
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what);
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous);
+void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous);
+bool is_offered(const allocation_ref& owner, byte_range bytes);
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where);
 
 template <memory_kind Kind>
@@ -84,6 +86,28 @@ void discard(stream_ref s, array_view<T, Rank, Kind>&& v) {
 template <class V>
 void discard(V&& v) {
   discard(default_stream(v.device()), v);
+}
+
+// What the view holds by all that was submitted so far is not needed any more: when a device runs out of memory, its pages
+// there may be given up without being copied, once no work uses them (madvise has this as MADV_FREE). Costs nothing until
+// then. It ends with the next use of the array, by whomever: what is written from then on stays. So a scratch array is
+// offered anew each time its contents are done with. What was given up is undefined until it is written. Never blocks; does
+// nothing where unified memory is pinned. Throws invalid_argument for strided views.
+template <class T, std::size_t Rank, memory_kind Kind>
+void discard_when_needed(array_view<T, Rank, Kind>& v) {
+  detail::need_unified<Kind>();
+  static_assert(!std::is_const_v<T>, "discard_when_needed(view): the view is read-only");
+  detail::offer_bytes(v.owner(), v.bytes(), v.is_contiguous());
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+void discard_when_needed(array_view<T, Rank, Kind>&& v) {
+  discard_when_needed(v);
+}
+// Whether that still holds.
+template <class T, std::size_t Rank, memory_kind Kind>
+bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
+  detail::need_unified<Kind>();
+  return detail::is_offered(v.owner(), v.bytes());
 }
 
 // Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does

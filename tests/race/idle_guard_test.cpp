@@ -1,0 +1,72 @@
+// Submissions behind the owner's back: entered only when nobody uses the bytes, and nobody has since they were chosen.
+// as: host
+#include <boost/test/unit_test.hpp>
+#include <mutex>
+#include <string>
+
+#include <ferry/core.hpp>
+#include <ferry/core/idle_guard.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+std::uint64_t touches_of(fr::allocation& a) {
+  std::lock_guard lock(a.log);
+  return a.log.touches();
+}
+bool enters(fr::stream& s, fr::allocation& a, std::uint64_t touches, bool write = true) {
+  const fr::idle_guard guard(s.line(), {&a, a.range(), write}, touches);
+  return guard.is_entered();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(idle_guard)
+
+BOOST_AUTO_TEST_CASE(not_after_a_use_that_the_chooser_has_not_seen) {
+  fr::simulation sim("devices=1");
+  fr::stream s, behind;
+  fr::device_array<int> a({100}, 1);
+  fr::allocation& bytes = a.owner().get();
+  std::uint64_t seen = touches_of(bytes);
+  fr::fill(s, a, 2);
+  s.synchronize();
+  BOOST_TEST(!enters(behind, bytes, seen));
+  seen = touches_of(bytes);
+  BOOST_TEST(fr::uses_are_over(bytes, bytes.range(), true));
+  BOOST_TEST(enters(behind, bytes, seen));
+  BOOST_TEST(!enters(behind, bytes, seen));  // its own use counts, too
+  const auto owner = a.owner();
+  seen = touches_of(bytes);
+  a.free();
+  BOOST_TEST(!enters(behind, bytes, seen));
+}
+
+// What nobody knows to be over is in use; and whoever comes next waits for what was entered.
+BOOST_AUTO_TEST_CASE(not_while_somebody_works) {
+  for (int seed = 0; seed < 20; ++seed) {
+    fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
+    fr::stream s, behind;
+    fr::unified_array<int> a({100}, 1), other({10}, 0);
+    s.synchronize();
+    (void)a[0];
+    fr::allocation& bytes = a.owner().get();
+    fr::fill(s, a.slice({0, 50}), 2);
+    BOOST_TEST(!enters(behind, bytes, touches_of(bytes)));
+    BOOST_TEST(!enters(behind, bytes, touches_of(bytes), false));
+    {
+      const fr::byte_range half{bytes.begin + 200, bytes.begin + 400};
+      const fr::idle_guard guard(behind.line(), {&bytes, half, true}, touches_of(bytes));
+      BOOST_REQUIRE(guard.is_entered());
+      const fr::kernel_use use{half.begin, half.size(), false, true};
+      sim.get().verbs().launch(behind.line().stream(), {"late", {&use, 1}, [&](const fr::relocation& at) {
+                                                          at(reinterpret_cast<int*>(bytes.begin) + 50)[0] = 7;
+                                                        }});
+      BOOST_CHECK_THROW(fr::fill(s, other, 3), fr::invalid_argument);  // inside it, as inside all guards
+    }
+    BOOST_TEST((a[50] == 7 && a[0] == 2), "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
