@@ -14,6 +14,7 @@ LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/
 MIGRATOR, PLAN = "unified/src/migrator.cpp", "unified/src/move_plan.cpp"
 HINTS = "unified/src/migration.cpp"
 POLICIES, TUNED, TUNER = "unified/src/migrator_policies.cpp", "unified/src/tuned_arrays.cpp", "unified/src/tuner.cpp"
+ROOM, IDLE = "unified/src/make_room.cpp", "core/src/idle_guard.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
@@ -211,6 +212,24 @@ MUTANTS = [
     ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),
     ("", "trials begin where the last one ended", (TUNED, "if (!elements.empty()) std::memcpy", "if (false) std::memcpy")),
     ("", "a tuner chooses within the spread", (TUNER, "std::max({t.spread, other.spread, how_.least_gain * other.median})", "0")),
+    # Making room: what is moved or lost behind the owner's back.
+    ("", "what was used since it was chosen is moved", (IDLE, "    if (log.touches() != touches) return;\n", "    (void)touches;\n")),
+    ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !u.by->finished(u.at)", "u.where.overlaps(use.where) && false")),
+    ("R9", "room is made without a log entry", (IDLE, "    log.add(on, at_, use.where, use.write);\n", "")),
+    ("R9", "discarding for room is logged as a read", (ROOM, "{&a, where, how == page_step::drop}", "{&a, where, false}")),
+    ("", "room is made in arrays that are in use", (ROOM, "  if (!uses_are_over(a, where, true)) return false;\n", "")),
+    ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r.offered.empty()) withdraw_offer(r.offered, a.what);", "")),
+    ("R7", "the CPU does not ask again after an offer", (ROOM, "  a.log.invalidate();  // the CPU, too, asks again before it touches them\n", "")),
+    ("", "offers outlive uses of devices", (ROOM, "(how == page_step::drop && r.offered_at != touches)", "false")),
+    ("", "everything counts as offered", (ROOM, "    if (how == page_step::move)\n      r.pages.each", "    if (true)\n      r.pages.each")),
+    ("", "parts of pages are given up", (ROOM, "first_bytes(whole_pages(part, page),", "first_bytes(part,")),
+    ("", "what a guard of the CPU holds is moved", (ROOM, "r->is_managed && r->scopes.empty() &&", "r->is_managed &&")),
+    ("", "the newest goes first", (ROOM, "return a.used < b.used;", "return a.used > b.used;")),
+    ("R14", "room is made during a capture", (ROOM, "this_thread_state.capture || ", "")),
+    # The driver's pools.
+    ("R12", "a broken device keeps what was freed", (DRIVER, "  while (!own_.is_broken()) {", "  for (;;) {")),
+    ("R12", "frees on another device that broke are lost", (DRIVER, "      if (with) streams_.give_up(with->device(), e.what());\n", "      if (with) throw;\n")),
+    ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     # Memory of others, workspaces.
     ("R9", "a borrow forgets the stream that it names", (FOREIGN, "  log.add(line, t, bytes, true);\n", "")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),

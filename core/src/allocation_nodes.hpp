@@ -19,11 +19,12 @@ class allocation_nodes {
   allocation& take();
   void give_back(allocation& a) noexcept;
   std::size_t in_use() const { return in_use_; }
-  // Calls f(node) for each that there is, in use or not.
+  // Calls f(node) for each that has bytes.
   template <class F>
   void each(F f) const {
     for (const auto& some : all_)
-      for (std::size_t i = 0; i != batch; ++i) f(some[i]);
+      for (std::size_t i = 0; i != batch; ++i)
+        if (some[i].begin) f(some[i]);
   }
 
  private:

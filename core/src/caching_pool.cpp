@@ -305,7 +305,7 @@ std::size_t caching_pool::release_some(release_depth how, std::size_t enough) {
 void caching_pool::each_block(const std::function<void(const block_info&)>& f) const {
   std::lock_guard lock(mutex_);
   nodes_.each([&](const allocation& first) {
-    if (!first.begin || first.before) return;
+    if (first.before) return;
     for (const allocation* a = &first; a; a = a->after) f(info_of(*a));
   });
 }

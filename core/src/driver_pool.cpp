@@ -217,9 +217,7 @@ std::size_t driver_pool::release_cached(release_depth how) {
 // The driver keeps its free blocks to itself.
 void driver_pool::each_block(const std::function<void(const block_info&)>& f) const {
   std::lock_guard lock(mutex_);
-  nodes_.each([&](const allocation& a) {
-    if (a.begin) f(info_of(a));
-  });
+  nodes_.each([&](const allocation& a) { f(info_of(a)); });
 }
 
 source_state driver_pool::state() const {

@@ -1,4 +1,4 @@
-// Strings as JSON.
+// Strings and lists as JSON.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -20,6 +20,17 @@ inline std::string json_text(std::string_view s) {
       out += c;
     }
   return out + '"';
+}
+
+// text(item) gives each item as JSON.
+template <class Items, class Text>
+std::string json_list(const Items& items, Text text, std::string_view between = ",") {
+  std::string s = "[";
+  for (const auto& i : items) {
+    if (s.size() > 1) s += between;
+    s += text(i);
+  }
+  return s + "]";
 }
 
 }  // namespace ferry

@@ -12,15 +12,11 @@
 #include "foreign_memory.hpp"
 #include "machine_registry.hpp"
 #include "memory_checker.hpp"
+#include "serial_number.hpp"
 #include "sim/sim_backend.hpp"
 
 namespace ferry {
 namespace {
-
-std::uint64_t next_serial() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
 
 // FERRY_POOL says what is meant by automatic.
 pool_kind chosen_kind(pool_kind asked) {

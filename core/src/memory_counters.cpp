@@ -4,15 +4,9 @@
 #include <new>
 #include <utility>
 
+#include "serial_number.hpp"
+
 namespace ferry {
-namespace {
-
-std::uint64_t next_serial() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-}  // namespace
 
 struct memory_counters::book {
   explicit book(std::size_t cells) : own(std::make_unique<cell[]>(cells)) {}

@@ -31,14 +31,10 @@ std::string number(double seconds) {
   return text;
 }
 
+// An item a line.
 template <class Items, class Text>
 std::string list(const Items& items, Text text) {
-  std::string s = "[";
-  for (const auto& i : items) {
-    if (s.size() > 1) s += ",\n";
-    s += text(i);
-  }
-  return s + "]";
+  return json_list(items, text, ",\n");
 }
 
 // Labels by number, for rows that name them often.

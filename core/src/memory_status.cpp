@@ -36,13 +36,6 @@ memory_usage::of_kind use_of(const memory_ledger& ledger, memory_kind kind, int 
 
 std::string field(const char* name, std::size_t value) { return json_text(name) + ":" + std::to_string(value); }
 
-template <class Items, class Text>
-std::string json_list(const Items& items, Text text) {
-  std::string s = "[";
-  for (const auto& i : items) s += (s.size() > 1 ? "," : "") + text(i);
-  return s + "]";
-}
-
 }  // namespace
 
 memory_usage memory_use() {
