@@ -142,6 +142,16 @@ BOOST_AUTO_TEST_CASE(an_offer_ends_with_the_next_use) {
   }
 }
 
+// Work that is over counts as over, whether somebody has waited for it or not.
+BOOST_AUTO_TEST_CASE(nobody_has_looked) {
+  fr::simulation sim("devices=1;memory=64MiB", exact);
+  fr::unified_array<char> a({32 * MiB}), b({32 * MiB});
+  fr::stream s;
+  fr::fill(s, a, 'a'), fr::fill(s, b, 'b');
+  BOOST_TEST(can_have(60 * MiB));
+  BOOST_TEST((holds(a, 'a') && holds(b, 'b')));
+}
+
 // Half of a collective never ends while the other half is missing: waiting for it would hang.
 BOOST_AUTO_TEST_CASE(what_is_in_use_stays) {
   for (int seed = 0; seed < 10; ++seed) {
