@@ -11,8 +11,8 @@ const std::string_view before_data = R"page(<!doctype html>
          max-width: 1160px; padding: 0 1.5em; }
   h1 { font-size: 1.5em; margin: 0 0 .2em; } h2 { font-size: 1.15em; margin: 1.8em 0 .3em; }
   p { margin: .3em 0 .8em; color: #46525e; } canvas { width: 100%; display: block; }
-  table { border-collapse: collapse; } td, th { padding: .2em 1.2em .2em 0; text-align: right; font-variant-numeric: tabular-nums; }
-  td:first-child, th:first-child { text-align: left; } th { border-bottom: 1px solid #b8c2cc; font-weight: 600; }
+  table { border-collapse: collapse; } td, th { padding: .2em 1.2em .2em 0; text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+  td:first-child, th:first-child { text-align: left; white-space: normal; } th { border-bottom: 1px solid #b8c2cc; font-weight: 600; }
   .key { display: inline-block; margin-right: 1.4em; } .key i { display: inline-block; width: .9em; height: .9em; margin-right: .4em;
          vertical-align: -.08em; border: 1px solid #0003; }
   #tip { position: fixed; pointer-events: none; background: #1c2733; color: #fff; padding: .3em .6em; border-radius: 3px;
@@ -174,13 +174,19 @@ function blocks(pool) {
   });
 }
 
-if (data.history.length) add(page, "p", data.history.length + " events" +
-    (data.forgotten_events ? ", after " + data.forgotten_events + " that were forgotten" : "") + ".");
-devices();
 const places = new Set(data.history.map(e => e[2] + "|" + e[3]));
-for (const d of data.usage.devices) for (const kind of d.kinds.map(k => k.kind))
-  if (places.has(kind + "|" + d.device)) history(kind, d.device);
-for (const p of data.pools) blocks(p);
+function draw() {
+  page.replaceChildren();
+  if (data.history.length) add(page, "p", data.history.length + " events" +
+      (data.forgotten_events ? ", after " + data.forgotten_events + " that were forgotten" : "") + ".");
+  devices();
+  for (const d of data.usage.devices) for (const kind of d.kinds.map(k => k.kind))
+    if (places.has(kind + "|" + d.device)) history(kind, d.device);
+  for (const p of data.pools) blocks(p);
+}
+draw();
+let drawn = page.clientWidth;  // stretched pictures are hard to read
+addEventListener("resize", () => { if (page.clientWidth !== drawn) { drawn = page.clientWidth; draw(); } });
 </script>
 </html>
 )page";
