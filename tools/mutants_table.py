@@ -226,8 +226,6 @@ MUTANTS = [
     ("", "what a guard of the CPU holds is moved", (ROOM, "r->is_managed && r->scopes.empty() &&", "r->is_managed &&")),
     ("", "the newest goes first", (ROOM, "return a.used < b.used;", "return a.used > b.used;")),
     # The driver's pools.
-    ("R12", "a broken device keeps what was freed", (DRIVER, "  while (!own_.is_broken()) {", "  for (;;) {")),
-    ("R12", "frees on another device that broke are lost", (DRIVER, "      if (with) streams_.give_up(with->device(), e.what());\n", "      if (with) throw;\n")),
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     # Memory of others, workspaces.
     ("R9", "a borrow forgets the stream that it names", (FOREIGN, "  log.add(line, t, bytes, true);\n", "")),
