@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <ferry/ferry.hpp>
+#include <ferry/unified.hpp>
 
 #include "sim/sim_backend.hpp"
 

@@ -1,6 +1,6 @@
 // Advice on bytes that change owners.
 #include <boost/test/unit_test.hpp>
-#include <ferry/ferry.hpp>
+#include <ferry/unified.hpp>
 #include <map>
 
 #include "sim/sim_backend.hpp"

@@ -1,7 +1,7 @@
 // What the cases of unified memory share: a simulated machine where devices are simulated, functors, where pages are.
 #pragma once
 #include <boost/test/unit_test.hpp>
-#include <ferry/ferry.hpp>
+#include <ferry/unified.hpp>
 #include <numeric>
 #include <optional>
 #include <string>
