@@ -159,7 +159,7 @@ void sweep(bm::suite& s, buffers& one, buffers& two) {
       add("up, " + how, o, waited(one.s, [&one] { fr::copy(std::span<const word>(one.pageable), one.a); }), gib);
       add("down, " + how, o, waited(one.s, [&one] { fr::copy(one.a, std::span<word>(one.pageable)); }), gib);
     }
-  if (fr::devices().size() < 2) return;
+  if (fr::devices().size() < 2) return std::fputs("one GPU: no sweep over all links\n", stderr), void();
   for (const std::size_t mib : {2, 4, 8, 16, 32}) {
     fr::copy_options o = fr::current_copy_options();
     o.multipath_chunk_bytes = mib << 20;
@@ -186,6 +186,8 @@ int main(int argc, char** argv) {
     sweep(s, one, two);
     return s.run();
   }
+  if (!several) std::fputs("one GPU: no copies between devices, and none over all links\n", stderr);
+  if (several && !peers) std::fputs("FERRY_PEER=off: no copies over all links\n", stderr);
   if (several) between_devices(s, one);
   pageable(s, one);
   if (several && peers) all_links(s, two);

@@ -123,7 +123,7 @@ void refuse_inside_capture(std::string_view what) {
                            "after ferry::capture");
 }
 
-// Flat: a seventh of a guard's time would go into calls of what stands above.
+// Flat: an eighth of a guard's time would go into calls of what stands above.
 [[gnu::flatten]] access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
   if (this_thread_state.submitting) refuse_inside_submission("submit");
   if (this_thread_state.capture) {

@@ -147,8 +147,9 @@ void topology::parse(const std::string& text) {
 // With the machine in its name: several machines may share a home.
 std::string topology::default_file() {
   if (const std::string given = environment("FERRY_TOPOLOGY"); !given.empty()) return given;
-  std::string name = "/ferry/topology-" + host_name();
-  std::replace(name.begin() + 7, name.end(), '/', '_');
+  std::string host = host_name();
+  std::replace(host.begin(), host.end(), '/', '_');
+  const std::string name = "/ferry/topology-" + host;
   if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + name;
   if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache" + name;
   return {};

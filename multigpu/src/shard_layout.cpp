@@ -71,8 +71,7 @@ void need_same_ranks(const team& from, const team& to) {
   if (!same)
     throw invalid_argument(
         "reshard between teams of which one spans processes and the other has other members, processes or devices: "
-        "make "
-        "both arrays on one team::world(), or bring the cells to one process by gather(), to all by to_vector()");
+        "make both arrays on one team::world(), or bring the cells to one process by gather(), to all by to_vector()");
 }
 
 void throw_other_count(std::size_t given, const std::string& shape) {

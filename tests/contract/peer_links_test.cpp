@@ -1,6 +1,7 @@
 // Links between devices: tested on first use, switched off, and kernels that run on mirrors where there is none.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
+#include "support/quiet_stderr.hpp"
 
 #include <cstdlib>
 
@@ -39,7 +40,7 @@ BOOST_FIXTURE_TEST_SUITE(contract_of_peer_links, clean)
 
 BOOST_AUTO_TEST_CASE(a_link_that_loses_bytes_is_found_said_once_and_not_used) {
   for (const char* schedule : {"eager", "random:1", "random:2"}) {
-    const quiet_stderr said;
+    const support::quiet_stderr said;
     const variable on("FERRY_PEER", "on");
     fr::simulation sim(std::string("devices=3;broken=0-1;schedule=") + schedule);
     sim.get().peers().kernels(fr::peer_kernels::error);
@@ -94,7 +95,7 @@ BOOST_AUTO_TEST_CASE(settings_that_do_not_parse) {
 BOOST_AUTO_TEST_CASE(kernels_run_on_mirrors_where_there_is_no_link) {
   for (const char* how : {"devices=3;peers=none", "devices=3;peers=none;schedule=random:1",
                           "devices=3;peers=0-2;schedule=random:2", "devices=3;broken=0-1;schedule=random:3"}) {
-    const quiet_stderr quiet;
+    const support::quiet_stderr quiet;
     fr::simulation sim(how);
     sim.get().peers().kernels(fr::peer_kernels::stage);
     const small_chunks small;

@@ -2,6 +2,7 @@
 // Routes: every kind of memory to every kind, all ways, in many small chunks; what route() says of them.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
+#include "support/quiet_stderr.hpp"
 
 #include <algorithm>
 #include <array>
@@ -99,7 +100,7 @@ BOOST_AUTO_TEST_CASE(all_places_with_links_lent) {
 BOOST_AUTO_TEST_CASE(all_places_on_simulated_machines) {
   for (const char* machine : {"devices=3;peers=none", "devices=3;peers=0-1", "devices=3;broken=0-1,1-2", "devices=1"})
     for (const std::string schedule : {"eager", "random:1", "random:2", "random:3", "random:4"}) {
-      const quiet_stderr quiet;
+      const support::quiet_stderr quiet;
       const fr::simulation sim(std::string(machine) + ";schedule=" + schedule);
       const small_chunks small;
       const fr::link_loan loan(fr::devices());
@@ -216,7 +217,7 @@ BOOST_AUTO_TEST_CASE(strided_views_in_parts) {
 BOOST_AUTO_TEST_CASE(a_copy_that_fails_half_way_is_an_error_and_hangs_nobody) {
   for (const std::string schedule : {"eager", "random:5"})
     for (int nth = 1; nth < 40; nth += 3) {
-      const quiet_stderr quiet;
+      const support::quiet_stderr quiet;
       const fr::simulation sim("devices=3;peers=none;fail=copy@" + std::to_string(nth) + ";schedule=" + schedule);
       const small_chunks small;
       const fr::stream s{fr::device(2)};

@@ -1,10 +1,7 @@
-// Copies in many small chunks, and tests that make ferry say something.
+// Copies in many small chunks, and other settings for a scope.
 #pragma once
-#include <cstdio>
 #include <cstdlib>
 #include <string>
-
-#include <unistd.h>
 
 #include <ferry/core.hpp>
 
@@ -54,34 +51,6 @@ class variable {
  private:
   const char* name_;
   std::string before_;
-};
-
-// What is written to stderr in a scope, instead of there.
-class quiet_stderr {
- public:
-  quiet_stderr() : file_(std::tmpfile()), before_(dup(2)) {
-    std::fflush(stderr);
-    dup2(fileno(file_), 2);
-  }
-  ~quiet_stderr() {
-    std::fflush(stderr);
-    dup2(before_, 2);
-    close(before_);
-    std::fclose(file_);
-  }
-  quiet_stderr(const quiet_stderr&) = delete;
-  quiet_stderr& operator=(const quiet_stderr&) = delete;
-  std::string text() const {
-    std::fflush(stderr);
-    std::rewind(file_);
-    std::string all;
-    for (int c = std::fgetc(file_); c != EOF; c = std::fgetc(file_)) all += static_cast<char>(c);
-    return all;
-  }
-
- private:
-  std::FILE* file_;
-  int before_;
 };
 
 }  // namespace contract

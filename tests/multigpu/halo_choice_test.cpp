@@ -4,6 +4,7 @@
 #include "contract/small_chunks.hpp"
 #include "halo_choice.hpp"
 #include "multigpu/shards.hpp"
+#include "support/quiet_stderr.hpp"
 
 using namespace shards;
 
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_fails_its_test) {
   fr::simulation sim("devices=2;broken=0-1");
   costs c{1, 2};
   const metered scope(c);
-  const contract::quiet_stderr said;
+  const support::quiet_stderr said;
   const fr::team t = fr::team::all();
   auto a = field(t, 4);
   fr::copy(std::vector<int>(20, 3), a);

@@ -7,6 +7,8 @@
 
 #include <ferry/core.hpp>
 
+#include "support/quiet_stderr.hpp"
+
 namespace fr = ferry;
 
 namespace {
@@ -38,7 +40,7 @@ template <class Body>
 void over_seeds(Body body) {
   for (int seed = 0; seed < 25; ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
-      const fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));
+      const support::machine_that_breaks sim("devices=2;schedule=random:" + std::to_string(seed));
       const fr::device d0 = fr::devices()[0], d1 = fr::devices()[1];
       for (const fr::device d : {d0, d1}) fr::default_stream(d).synchronize();
       body(d0, d1);
@@ -91,7 +93,7 @@ BOOST_AUTO_TEST_CASE(each_access_to_what_it_wrote_throws) {
 }
 
 BOOST_AUTO_TEST_CASE(the_text_says_which_device_and_why) {
-  const fr::simulation sim("devices=2");
+  const support::machine_that_breaks sim("devices=2");
   fr::unified_array<int> u({64}, 0);
   break_device(fr::default_stream(fr::devices()[1]), u);
   for (int i = 0; i < 2; ++i) try {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <ferry/unified.hpp>
@@ -28,7 +29,9 @@ class executor {
   std::string explain(const step& s);
 
  private:
-  struct any_array;
+  struct any_array {
+    std::variant<ferry::unified_array<u32>, ferry::device_array<u32>, ferry::host_array<u32>> a;
+  };
   struct part {  // a range of an array's elements, as an argument
     const ferry::allocation_ref* owner;
     u32* data;

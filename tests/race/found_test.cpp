@@ -10,6 +10,7 @@
 #include <ferry/core.hpp>
 
 #include "support/counting_backend.hpp"
+#include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;
 
@@ -93,7 +94,7 @@ BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
 // A device that breaks does not make another count as finished.
 BOOST_AUTO_TEST_CASE(a_broken_device_leaves_the_others_in_order) {
   for (int seed = 0; seed < 40; ++seed) {
-    fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));
+    const support::machine_that_breaks sim("devices=2;schedule=random:" + std::to_string(seed));
     fr::stream s0{fr::devices()[0]}, s2{fr::devices()[0]}, s1{fr::devices()[1]};
     fr::unified_array<int> bad({64}, 0), good({64}, 0), more({64}, 0);
     fr::default_stream(fr::devices()[0]).synchronize();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
@@ -154,7 +155,7 @@ void migrator::before_access(const coming_access& a) {
   if (policies_given_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     take_policy(a.what);
   std::vector<planned> plan, ahead;
-  const coming_access whole = ahead_of(a);
+  std::optional<coming_access> whole;
   {
     record& r = record_of(a.what);
     std::lock_guard lock(r.lock, std::adopt_lock);
@@ -170,28 +171,33 @@ void migrator::before_access(const coming_access& a) {
       b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
     };
     const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
+    if (goes_whole) whole.emplace(ahead_of(a));
     const auto plan_ahead = [&] {  // no device looks ahead to what another one has
       std::vector<byte_range> parts;
       for (const page_run& g : r.pages.runs())
         if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts.push_back(g.range());
       for (const byte_range part : parts)
-        plan_for({whole.what, part, whole.place, whole.mode, whole.stream, whole.reach, part.begin, whole.at}, ahead);
+        plan_for({whole->what, part, whole->place, whole->mode, whole->stream, whole->reach, part.begin, whole->at},
+                 ahead);
     };
     if (goes_whole && a.mode != access_mode::out) plan_ahead();
     plan_for(a, plan);
     if (goes_whole && a.mode == access_mode::out) plan_ahead();  // what is written need not travel
   }
   if (!ahead.empty()) {
-    enter(whole, ahead);
-    carry_out(whole, ahead);
+    enter(*whole, ahead);
+    carry_out(*whole, ahead);
   }
   if (!a.stream || !plan.empty()) enter(a, plan);
   if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
 }
 
-// Alternating arrays cost an atomic addition each; a loop over one array a load.
+// Which array was used longest ago matters, not by how much: threads may draw the same number, and no addition is atomic.
 void migrator::used_now(record& r) {
-  if (r.used != uses_.load(std::memory_order_relaxed)) r.used = uses_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
+  if (r.used == latest) return;
+  r.used = latest + 1;
+  uses_.store(latest + 1, std::memory_order_relaxed);
 }
 
 void migrator::refuse_conflict(const record& r, const coming_access& a) {
@@ -230,12 +236,13 @@ void migrator::stop_arrival(record& r) {
 
 // Large moves to the CPU go on while its loop runs.
 bool migrator::arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan) {
+  if (a.stream) return false;
   const migration_options how = [&] {
     record& r = record_of(a.what);
     std::lock_guard lock(r.lock, std::adopt_lock);
     return options_of(r);
   }();
-  if (a.stream || (machine_.is_simulated() && !how.beside_simulated_loops)) return false;
+  if (machine_.is_simulated() && !how.beside_simulated_loops) return false;
   std::vector<page_move> moves;
   std::size_t bytes = 0;
   int from = a.what.device;
@@ -326,9 +333,9 @@ timeline& migrator::stream_to_cpu(int device, bool serves) {
 void migrator::sent(allocation& a, byte_range where, memory_location to) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
+  used_now(r);
   r.pages.each(where, [&](page_run& g) {
     g.where = to.is_host() ? on_the_cpu : to.device;
-    used_now(r);
     g.left_alone = false, g.flips = 0, g.before = nobody_knows;
   });
 }

@@ -49,8 +49,9 @@ class address_space {
   address_space& operator=(const address_space&) = delete;
 
   // Throws out_of_memory; only device memory has a limit, which managed pages that lie on the device share. They do not make
-  // room for it by themselves: the program sees what a driver that cannot evict them would do. Zero bytes: a null pointer, as in CUDA. Blocks of a driver's pool
-  // (not 0) begin to live when the stream gets there, may live again, and are reached by whom that pool was granted to.
+  // room for it by themselves: the program sees what a driver that cannot evict them would do. Zero bytes: a null pointer,
+  // as in CUDA. Blocks of a driver's pool (not 0) begin to live when the stream gets there, may live again, and are reached
+  // by whom that pool was granted to.
   void* allocate(memory_kind kind, int device, std::size_t bytes, std::uint64_t pool = 0);
   void begin_life(void* p);
   bool end_life(void* p);  // whether it lived

@@ -36,8 +36,7 @@ class mpi_transport final : public transport {
     if (this_thread_state.capture)
       throw not_supported(
           "a collective between processes inside a capture: its messages are work of the CPU, which a graph cannot "
-          "hold. "
-          "Submit it between two graphs, or use CUDA devices and NCCL, whose collectives can be captured");
+          "hold. Submit it between two graphs, or use CUDA devices and NCCL, whose collectives can be captured");
     const std::size_t members = ranks_.members(all_.rank());
     const bool has_collectives = std::any_of(calls.begin(), calls.end(), [](const auto& c) { return !is_exchange(c); });
     if (has_collectives) need_same_calls(calls, ranks_, all_);

@@ -8,9 +8,6 @@ namespace {
 
 constexpr std::size_t n = 4 * page / sizeof(float);
 
-struct add_one {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] += 1; }
-};
 struct set_to {
   float value;
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] = value; }

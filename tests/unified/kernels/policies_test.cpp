@@ -11,9 +11,6 @@ namespace {
 
 constexpr std::size_t n = 4 * page / sizeof(float);
 
-struct add_one {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] += 1; }
-};
 struct twice_of {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* to, const float* from) const { to[i] = 2 * from[i] + 1; }
 };

@@ -40,6 +40,10 @@ class place {
   std::optional<fr::simulation> sim_;
 };
 
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] += 1; }
+};
+
 inline fr::device dev(std::size_t i) { return fr::devices()[i]; }
 
 // Where the driver says that the first bytes are: the simulator knows, CUDA tells where they were prefetched to.

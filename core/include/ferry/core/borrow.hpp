@@ -174,7 +174,8 @@ auto as_unified(Container& memory, const borrow_options& how = {}) {
 }
 
 // Pins memory of the CPU (std::vector, malloc, a mapped file) as long as the result lives: a view of it as pinned memory.
-// Pinning costs about as much as touching the pages; may block. Spans that overlap are pinned together and counted. Throws invalid_argument, not_supported; out_of_memory when the system pins no more.
+// Pinning costs about as much as touching the pages; may block. Spans that overlap are pinned together and counted. Throws
+// invalid_argument, not_supported; out_of_memory when the system pins no more.
 template <class T>
 pinned<T> pin(std::span<T> memory, const borrow_options& how = {}) {
   const auto bytes = detail::bytes_at(memory.data(), extents<1>(memory.size()));

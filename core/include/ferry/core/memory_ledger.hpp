@@ -167,8 +167,8 @@ class memory_ledger {
 
   // For everybody else.
 
-  // Where the CPU waits anyhow, outside of submissions and locks, and before each allocation: gives bytes back early if a soft limit is crossed and it
-  // is worth the pause.
+  // Where the CPU waits anyhow, outside of submissions and locks, and before each allocation: gives bytes back early if a
+  // soft limit is crossed and it is worth the pause.
   void at_synchronization() {
     if (pressed_.load(std::memory_order_relaxed)) [[unlikely]]
       relieve();

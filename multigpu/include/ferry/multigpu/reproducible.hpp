@@ -212,9 +212,9 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
 }  // namespace detail_unit
 
 // As parallel_reduce over all cells of an array, owned(a), and the same bits on any number of devices of one kind, in any
-// number of processes: cells are
-// joined one after the other in chunks of 256 that do not depend on how the array is cut, and the chunks in order, by the
-// CPU, when it reads the result. Slower than the usual order, for which each device finds its own: a thread a chunk.
+// number of processes: cells are joined one after the other in chunks of 256 that do not depend on how the array is cut,
+// and the chunks in order, by the CPU, when it reads the result. Slower than the usual order, for which each device finds
+// its own: a thread a chunk.
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {

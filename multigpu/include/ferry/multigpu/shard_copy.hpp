@@ -71,7 +71,8 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
 }
 
 // To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; those of other
-// processes, for whom nobody waits, are left alone. Blocks until the array is written and copied. Throws invalid_argument when the counts differ.
+// processes, for whom nobody waits, are left alone. Blocks until the array is written and copied. Throws invalid_argument
+// when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to) {
   if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
