@@ -12,6 +12,7 @@
 #include <ferry/core/topology.hpp>
 
 #include "contract/small_chunks.hpp"
+#include "support/quiet_stderr.hpp"
 #include "copy_workers.hpp"
 #include "host_topology.hpp"
 #include "thread_affinity.hpp"
@@ -67,7 +68,7 @@ BOOST_AUTO_TEST_CASE(bandwidths_are_measured_once_and_kept) {
   BOOST_TEST(first.upload(fr::device(1)) > 0);
   BOOST_TEST(first.link(fr::device(0), fr::device(1)).gb_per_second > 0);
   BOOST_TEST(contents(file) == first.text());
-  const contract::quiet_stderr said;
+  const support::quiet_stderr said;
   const fr::topology again = fr::topology::measured(file);
   BOOST_TEST(again.text() == first.text());  // two measurements would differ
   BOOST_TEST(said.text() == "");
@@ -85,7 +86,7 @@ BOOST_AUTO_TEST_CASE(files_of_other_machines_and_damaged_ones_are_refused_and_wr
   }
   const fr::simulation sim("devices=2");
   const auto refused = [&](const std::string& why) {
-    const contract::quiet_stderr said;
+    const support::quiet_stderr said;
     const fr::topology t = fr::topology::measured(file);
     BOOST_TEST(t.is_measured());
     BOOST_TEST(contains(said.text(), "ferry: the bandwidths in " + file + " are not used"), said.text());
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(machines_that_share_a_home) {
   }
   const contract::variable host("FERRY_HOST", "south");
   BOOST_TEST(fr::topology::default_file() != first);
-  const contract::quiet_stderr said;
+  const support::quiet_stderr said;
   (void)fr::topology::measured();
   BOOST_TEST(said.text() == "");
   (void)fr::topology::measured(first);
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(machines_that_share_a_home) {
 
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_said) {
   const fr::simulation sim("devices=1");
-  const contract::quiet_stderr said;
+  const support::quiet_stderr said;
   const fr::topology t = fr::topology::measured("/proc/ferry/none");
   BOOST_TEST(t.is_measured());
   BOOST_TEST(contains(said.text(), "cannot be written to /proc/ferry/none"), said.text());
