@@ -3,22 +3,17 @@
 #include <cstdio>
 #include <ferry/core.hpp>
 #include <ferry/core/allocation_log.hpp>
-#include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "support/file_bytes.hpp"
 
 namespace fr = ferry;
 
 namespace {
 
 constexpr const char* header = "Thread,Time,Action,Pointer,Size,Stream\n";
-
-std::string contents(const std::string& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // A program of random allocations; returns what its arrays held at most.
 void allocate_and_free(unsigned seed, int operations) {
@@ -42,7 +37,7 @@ BOOST_AUTO_TEST_CASE(rows_have_the_form_that_rmm_writes) {
     const fr::allocation_log log(file);
     const fr::device_array<char> a({1000}, 'x');
   }
-  const std::string text = contents(file);
+  const std::string text = support::bytes_of(file);
   BOOST_TEST(text.starts_with(header), text);
   const std::vector<fr::logged_allocation> rows = fr::parse_allocation_log(text);
   BOOST_REQUIRE(rows.size() == 2u);

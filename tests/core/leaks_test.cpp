@@ -6,14 +6,13 @@
 #include <cstdlib>
 #include <ferry/core.hpp>
 #include <ferry/core/leaks.hpp>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "memory_environment.hpp"
 #include "stack/call_stack.hpp"
+#include "support/file_bytes.hpp"
 
 namespace fr = ferry;
 
@@ -134,8 +133,7 @@ BOOST_AUTO_TEST_CASE(told_when_the_program_exits) {
   waitpid(child, &status, 0);
   BOOST_TEST(WIFEXITED(status));
   BOOST_TEST(WEXITSTATUS(status) == 7);
-  std::ifstream in(file);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string text = support::bytes_of(file);
   BOOST_TEST(text.find("1 allocation with 5.000 KiB left") != text.npos, text);
   BOOST_TEST(text.find("name 'leaked'") != text.npos, text);
   std::remove(file.c_str());

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
+#include "support/file_bytes.hpp"
 
 namespace npy_test {
 
@@ -52,10 +53,7 @@ struct folder {
   std::filesystem::path path_;
 };
 
-inline std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using support::bytes_of;
 
 inline std::size_t open_files() {
   const std::filesystem::directory_iterator all("/proc/self/fd");

@@ -2,7 +2,6 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <unistd.h>
@@ -12,9 +11,10 @@
 #include <ferry/core/topology.hpp>
 
 #include "contract/small_chunks.hpp"
-#include "support/quiet_stderr.hpp"
 #include "copy_workers.hpp"
 #include "host_topology.hpp"
+#include "support/file_bytes.hpp"
+#include "support/quiet_stderr.hpp"
 #include "thread_affinity.hpp"
 
 namespace {
@@ -23,13 +23,6 @@ namespace fr = ferry;
 
 std::string temporary_file() {
   return (std::filesystem::temp_directory_path() / ("ferry_topology_" + std::to_string(getpid()) + "/file")).string();
-}
-
-std::string contents(const std::string& file) {
-  std::ifstream in(file);
-  std::ostringstream all;
-  all << in.rdbuf();
-  return all.str();
 }
 
 struct no_files {
@@ -67,7 +60,7 @@ BOOST_AUTO_TEST_CASE(bandwidths_are_measured_once_and_kept) {
   BOOST_TEST(first.is_measured());
   BOOST_TEST(first.upload(fr::device(1)) > 0);
   BOOST_TEST(first.link(fr::device(0), fr::device(1)).gb_per_second > 0);
-  BOOST_TEST(contents(file) == first.text());
+  BOOST_TEST(support::bytes_of(file) == first.text());
   const support::quiet_stderr said;
   const fr::topology again = fr::topology::measured(file);
   BOOST_TEST(again.text() == first.text());  // two measurements would differ
@@ -91,10 +84,10 @@ BOOST_AUTO_TEST_CASE(files_of_other_machines_and_damaged_ones_are_refused_and_wr
     BOOST_TEST(t.is_measured());
     BOOST_TEST(contains(said.text(), "ferry: the bandwidths in " + file + " are not used"), said.text());
     BOOST_TEST(contains(said.text(), why), said.text());
-    BOOST_TEST(contents(file) == t.text());
+    BOOST_TEST(support::bytes_of(file) == t.text());
   };
   refused("another machine");
-  const std::string good = contents(file);
+  const std::string good = support::bytes_of(file);
   const auto damage = [&](const std::string& text, const std::string& why) {
     std::ofstream(file) << text;
     refused(why);

@@ -2,12 +2,12 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include <ferry/multigpu/sharded_eigen.hpp>
 #include <ferry/multigpu/sharded_npy.hpp>
 
 #include "multigpu/shards.hpp"
+#include "support/file_bytes.hpp"
 
 using namespace shards;
 
@@ -26,11 +26,7 @@ BOOST_AUTO_TEST_CASE(npy_files_of_sharded_arrays_are_those_of_ordinary_ones) {
     fr::copy(std::span<const float>(values), a);
     fr::save_npy((folder / "sharded.npy").string(), a);
     fr::save_npy((folder / "plain.npy").string(), values, e);
-    const auto bytes = [&](const char* name) {
-      std::ifstream in(folder / name, std::ios::binary);
-      return std::string(std::istreambuf_iterator<char>(in), {});
-    };
-    BOOST_TEST(bytes("sharded.npy") == bytes("plain.npy"));
+    BOOST_TEST((support::bytes_of(folder / "sharded.npy") == support::bytes_of(folder / "plain.npy")));
     const auto b = fr::load_npy<float, 2>((folder / "plain.npy").string(), t, o);
     BOOST_TEST(fr::to_vector(b) == values, boost::test_tools::per_element());
   }

@@ -1,21 +1,19 @@
 // What the tests of sharded arrays share: random ways to cut an array, and the same array in plain memory of the CPU.
 #pragma once
 #include <boost/test/unit_test.hpp>
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <ferry/multigpu.hpp>
 
+#include "support/seeds.hpp"
+
 namespace shards {
 
 namespace fr = ferry;
 
-inline std::size_t seeds(std::size_t usual) {
-  const char* asked = std::getenv("FERRY_TEST_SEEDS");
-  return asked ? std::min<std::size_t>(usual, std::strtoul(asked, nullptr, 10)) : usual;
-}
+using support::seeds;
 
 // The simulated machines that a case runs on: eager, and many random schedules; peers or none.
 inline std::string simulated_machine(std::size_t seed, std::size_t devices) {

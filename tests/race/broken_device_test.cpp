@@ -8,6 +8,7 @@
 #include <ferry/core.hpp>
 
 #include "support/quiet_stderr.hpp"
+#include "support/seeds.hpp"
 
 namespace fr = ferry;
 
@@ -38,7 +39,7 @@ struct add_one {
 // The body on a machine of two devices, for each seed.
 template <class Body>
 void over_seeds(Body body) {
-  for (int seed = 0; seed < 25; ++seed) {
+  for (std::size_t seed = 0; seed < support::seeds(25); ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       const support::machine_that_breaks sim("devices=2;schedule=random:" + std::to_string(seed));
       const fr::device d0 = fr::devices()[0], d1 = fr::devices()[1];

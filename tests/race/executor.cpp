@@ -118,8 +118,9 @@ fr::array_argument<u32, 1> executor::inout(int slot, std::size_t lo, std::size_t
 }
 
 void executor::run_out_of_memory(u32 number, bool offers) {
-  auto* a = std::get_if<fr::unified_array<u32>>(&arrays_[number % slots]->a);
-  if (offers && a && !a->empty() && !pointed_at_[number % slots]) {
+  // Two threads have slots of their own, and the number may choose one of the other.
+  auto* a = offers ? std::get_if<fr::unified_array<u32>>(&arrays_[number % slots]->a) : nullptr;
+  if (a && !a->empty() && !pointed_at_[number % slots]) {
     fr::discard_when_needed(*a);
     switch (number / 64 % 3) {
       case 0: (void)a->cbegin(); break;

@@ -7,6 +7,8 @@
 
 #include <ferry/core.hpp>
 
+#include "support/seeds.hpp"
+
 namespace fr = ferry;
 using fr::memory_kind;
 
@@ -34,7 +36,7 @@ fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[devic
 template <class Body>
 void over_seeds(unsigned count, Body body) {
   const bool simulated = fr::machine::current().is_simulated();
-  for (unsigned seed = 0; seed < (simulated ? count : 5); ++seed) {
+  for (unsigned seed = 0; seed < (simulated ? support::seeds(count) : 5); ++seed) {
     std::unique_ptr<fr::simulation> sim;
     if (simulated) sim = std::make_unique<fr::simulation>("devices=2;schedule=random:" + std::to_string(seed));
     const bool right = body();

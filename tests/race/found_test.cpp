@@ -11,6 +11,7 @@
 
 #include "support/counting_backend.hpp"
 #include "support/quiet_stderr.hpp"
+#include "support/seeds.hpp"
 
 namespace fr = ferry;
 
@@ -30,8 +31,8 @@ struct count {
 };
 
 template <class Body>
-void over_seeds(int seeds, const std::string& options, Body body) {
-  for (int seed = 0; seed < seeds; ++seed) {
+void over_seeds(std::size_t seeds, const std::string& options, Body body) {
+  for (std::size_t seed = 0; seed < support::seeds(seeds); ++seed) {
     fr::simulation sim(options + ";schedule=random:" + std::to_string(seed));
     body(seed);
   }
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(logs_of_split_blocks_do_not_grow) {
 
 // The source of an upload may be pinned memory that the CPU changes as soon as the call returns.
 BOOST_AUTO_TEST_CASE(uploads_from_pinned_memory_block) {
-  over_seeds(50, "devices=2", [](int seed) {
+  over_seeds(50, "devices=2", [](std::size_t seed) {
     fr::host_array<int> h({100}, 0);
     for (int& e : h) e = 1;
     fr::device_array<int> d({100}, 0, fr::devices()[1]);
@@ -77,7 +78,7 @@ BOOST_AUTO_TEST_CASE(a_freed_array_may_outlive_its_machine) {
 
 // Asking whether work is over leaves a raw pointer out.
 BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
-  over_seeds(100, "devices=2", [](int seed) {
+  over_seeds(100, "devices=2", [](std::size_t seed) {
     fr::stream s0{fr::devices()[0]}, s1{fr::devices()[1]};
     fr::unified_array<int> u({64}, 0);
     int* p = fr::pointer(u, s0);
@@ -93,7 +94,7 @@ BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
 
 // A device that breaks does not make another count as finished.
 BOOST_AUTO_TEST_CASE(a_broken_device_leaves_the_others_in_order) {
-  for (int seed = 0; seed < 40; ++seed) {
+  for (std::size_t seed = 0; seed < support::seeds(40); ++seed) {
     const support::machine_that_breaks sim("devices=2;schedule=random:" + std::to_string(seed));
     fr::stream s0{fr::devices()[0]}, s2{fr::devices()[0]}, s1{fr::devices()[1]};
     fr::unified_array<int> bad({64}, 0), good({64}, 0), more({64}, 0);
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
 
 // R18: what another thread gives a stream that is about to be captured comes before its last mark, or is refused.
 BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
-  over_seeds(20, "devices=2", [](int seed) {
+  over_seeds(20, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
     fr::backend& below = fr::machine::current().verbs();
     fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
@@ -180,7 +181,7 @@ BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
 
 // R18: two threads that capture one stream: the second is refused, and the first goes on undisturbed.
 BOOST_AUTO_TEST_CASE(a_stream_enters_one_capture) {
-  over_seeds(10, "devices=2", [](int seed) {
+  over_seeds(10, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
     fr::backend& below = fr::machine::current().verbs();
     fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
@@ -233,7 +234,7 @@ BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
 
 // The same by chance, with marks, waits and raw pointers of two threads around captures of a third.
 BOOST_AUTO_TEST_CASE(captures_among_threads_that_use_the_stream) {
-  over_seeds(8, "devices=2", [](int seed) {
+  over_seeds(8, "devices=2", [](std::size_t seed) {
     fr::stream s{fr::devices()[0]}, t{fr::devices()[1]};
     fr::unified_array<int> x({64}, 0), y({64}, 0), z({64}, 0);
     for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();

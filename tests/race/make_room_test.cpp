@@ -1,6 +1,7 @@
 // A device that is short of memory: unified arrays that nobody uses lose what was offered, or go to the CPU.
 // as: host
 #include <atomic>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,32 +13,44 @@
 #include <ferry/unified.hpp>
 
 #include "sim/sim_backend.hpp"
+#include "support/seeds.hpp"
 
 namespace fr = ferry;
 
 namespace {
 
-constexpr std::size_t page = std::size_t{2} << 20, MiB = std::size_t{1} << 20;
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+// A character in the place of many: simulated kernels take their time for each element.
+struct cell {
+  char value;
+  char rest[15];
+  cell() = default;
+  constexpr cell(char c) : value(c), rest{} {}
+  constexpr operator char() const { return value; }
+};
+using cells = fr::unified_array<cell>;
+constexpr std::size_t in_cells(std::size_t bytes) { return bytes / sizeof(cell); }
 
 // Other kinds round sizes up, or would free on a stream that hangs.
 const fr::pool_options exact{.kind = fr::pool_kind::split};
 
 fr::sim::inspector& look() { return dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs()); }
-std::size_t on_device_0(const fr::unified_array<char>& a) {
-  auto places = look().residency(a.unsynchronized_data(), a.size());
+std::size_t on_device_0(const cells& a) {
+  auto places = look().residency(a.unsynchronized_data(), a.size_bytes());
   return places[0];
 }
 // Written by device 0, where its pages are then, and nobody works on it any more.
-fr::unified_array<char> filled_there(std::size_t bytes, char value) {
-  fr::unified_array<char> a({bytes});
-  fr::fill(fr::default_stream(fr::device(0)), a, value);
+cells filled_there(std::size_t bytes, char value) {
+  cells a({in_cells(bytes)});
+  fr::fill(fr::default_stream(fr::device(0)), a, cell(value));
   fr::default_stream(fr::device(0)).synchronize();
   BOOST_TEST_REQUIRE(on_device_0(a) == bytes);
   return a;
 }
 // Without another use of it.
-char raw(const fr::unified_array<char>& a, std::size_t i) { return a.unsynchronized_data()[i]; }
-bool holds(const fr::unified_array<char>& a, char value) { return a[0] == value && a[a.size() - 1] == value; }
+char raw(const cells& a, std::size_t i) { return a.unsynchronized_data()[i]; }
+bool holds(const cells& a, char value) { return a[0] == value && a[a.size() - 1] == value; }
 bool can_have(std::size_t bytes) {
   try {
     const fr::device_array<char> b({bytes}, fr::device(0));
@@ -69,8 +82,8 @@ BOOST_AUTO_TEST_CASE(pages_take_memory_of_their_device) {
   fr::reclaim();
   BOOST_TEST(sim.get().verbs().memory(0).free_bytes == 64 * MiB);
   const fr::device_array<char> most({60 * MiB}, fr::device(0));
-  fr::unified_array<char> large({20 * MiB});
-  fr::fill(fr::default_stream(fr::device(0)), large, 'l');
+  cells large({in_cells(20 * MiB)});
+  fr::fill(fr::default_stream(fr::device(0)), large, cell('l'));
   BOOST_TEST(on_device_0(large) == 4 * MiB);
   BOOST_TEST(holds(large, 'l'));
 }
@@ -88,16 +101,16 @@ BOOST_AUTO_TEST_CASE(offered_contents_go_first_and_are_not_copied) {
   BOOST_TEST(now.evicted + now.prefetched + now.faulted == before.evicted + before.prefetched + before.faulted);
   BOOST_TEST(on_device_0(kept) == 16 * MiB);
   BOOST_TEST(raw(scratch, 0) != 's');
-  BOOST_TEST(raw(scratch, 40 * MiB - 1) == 's');
+  BOOST_TEST(raw(scratch, in_cells(40 * MiB) - 1) == 's');
   BOOST_TEST(fr::may_be_discarded(scratch));  // the rest may go, too
-  fr::fill(fr::default_stream(fr::device(0)), scratch, 't');
+  fr::fill(fr::default_stream(fr::device(0)), scratch, cell('t'));
   BOOST_TEST((holds(scratch, 't') && holds(kept, 'k')));
 }
 
 BOOST_AUTO_TEST_CASE(the_longest_unused_go_to_the_cpu) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   auto a = filled_there(16 * MiB, 'a'), b = filled_there(16 * MiB, 'b'), c = filled_there(16 * MiB, 'c');
-  fr::fill(fr::default_stream(fr::device(0)), a.slice({0, 10}), 'a');
+  fr::fill(fr::default_stream(fr::device(0)), a.slice({0, 10}), cell('a'));
   fr::default_stream(fr::device(0)).synchronize();
   BOOST_TEST(can_have(28 * MiB));
   BOOST_TEST((on_device_0(a) == 16 * MiB && on_device_0(b) == 4 * MiB && on_device_0(c) == 16 * MiB));
@@ -109,15 +122,15 @@ BOOST_AUTO_TEST_CASE(the_longest_unused_go_to_the_cpu) {
 
 // Whoever uses the array again takes the offer back, in whatever way.
 BOOST_AUTO_TEST_CASE(an_offer_ends_with_the_next_use) {
-  const auto use = [](int how, fr::unified_array<char>& a) {
+  const auto use = [](int how, cells& a) {
     const fr::stream s;
-    fr::unified_array<char> b({a.size()});
+    cells b({a.size()});
     switch (how) {
       case 0: a[5] = 'x'; break;
       case 1: (void)std::as_const(a)[5]; break;
       case 2: (void)a.cbegin(); break;
       case 3: (void)fr::host(a); break;
-      case 4: fr::fill(s, a.slice({0, 1}), 'x'); break;
+      case 4: fr::fill(s, a.slice({0, 1}), cell('x')); break;
       case 5: fr::copy(s, std::as_const(a), b); break;
       case 6: (void)fr::to_vector(a); break;
       case 7: (void)fr::host_guard(fr::in(a)); break;
@@ -145,22 +158,22 @@ BOOST_AUTO_TEST_CASE(an_offer_ends_with_the_next_use) {
 // Work that is over counts as over, whether somebody has waited for it or not.
 BOOST_AUTO_TEST_CASE(nobody_has_looked) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
-  fr::unified_array<char> a({32 * MiB}), b({32 * MiB});
+  cells a({in_cells(32 * MiB)}), b({in_cells(32 * MiB)});
   fr::stream s;
-  fr::fill(s, a, 'a'), fr::fill(s, b, 'b');
+  fr::fill(s, a, cell('a')), fr::fill(s, b, cell('b'));
   BOOST_TEST(can_have(60 * MiB));
   BOOST_TEST((holds(a, 'a') && holds(b, 'b')));
 }
 
 // Half of a collective never ends while the other half is missing: waiting for it would hang.
 BOOST_AUTO_TEST_CASE(what_is_in_use_stays) {
-  for (int seed = 0; seed < 10; ++seed) {
+  for (std::size_t seed = 0; seed < support::seeds(5); ++seed) {
     fr::simulation sim("devices=1;memory=64MiB;schedule=random:" + std::to_string(seed), exact);
     auto used = filled_there(30 * MiB, 'u'), idle = filled_there(20 * MiB, 'i');
     fr::stream s, other;
     const auto both = std::make_shared<fr::meeting>(fr::meeting{"both", 2, [] {}});
     sim.get().verbs().meet(s.line().stream(), both, {});
-    fr::fill(s, used, 'v');
+    fr::fill(s, used, cell('v'));
     fr::discard_when_needed(used);  // by all that was submitted
     BOOST_TEST(can_have(30 * MiB), "seed " << seed);
     BOOST_TEST((on_device_0(used) == 30 * MiB && raw(used, 0) == 'u'), "seed " << seed);
@@ -188,13 +201,13 @@ BOOST_AUTO_TEST_CASE(a_host_guard_keeps_its_array) {
 // Only pages that lie wholly inside: what shares one with others stays.
 BOOST_AUTO_TEST_CASE(neighbours_of_a_page_keep_what_they_have) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
-  fr::unified_array<char> a({41 * MiB});
-  fr::fill(fr::default_stream(fr::device(0)), a, 'a');
-  auto middle = a.slice({MiB, 40 * MiB});
+  cells a({in_cells(41 * MiB)});
+  fr::fill(fr::default_stream(fr::device(0)), a, cell('a'));
+  auto middle = a.slice({in_cells(MiB), in_cells(40 * MiB)});
   fr::discard_when_needed(middle);
   BOOST_TEST(can_have(58 * MiB));
-  BOOST_TEST((raw(a, 0) == 'a' && raw(a, 2 * MiB - 1) == 'a' && raw(a, 2 * MiB) != 'a'));
-  BOOST_TEST((raw(a, 40 * MiB) == 'a' && raw(a, 41 * MiB - 1) == 'a'));
+  BOOST_TEST((raw(a, 0) == 'a' && raw(a, in_cells(2 * MiB) - 1) == 'a' && raw(a, in_cells(2 * MiB)) != 'a'));
+  BOOST_TEST((raw(a, in_cells(40 * MiB)) == 'a' && raw(a, in_cells(41 * MiB) - 1) == 'a'));
 }
 
 BOOST_AUTO_TEST_CASE(the_error_says_what_they_freed) {
@@ -247,8 +260,8 @@ BOOST_AUTO_TEST_CASE(freed_arrays) {
     {
       auto a = filled_there(32 * MiB, 'a');
       fr::discard_when_needed(a);
-      fr::unified_array<char> of_1({16 * MiB}, fr::device(1));
-      fr::fill(fr::default_stream(fr::device(0)), of_1, 'b');
+      cells of_1({in_cells(16 * MiB)}, fr::device(1));
+      fr::fill(fr::default_stream(fr::device(0)), of_1, cell('b'));
     }
     BOOST_TEST(can_have(60 * MiB), fr::pool_kind_name(kind));
     fr::reclaim();
@@ -269,7 +282,7 @@ BOOST_AUTO_TEST_CASE(bad_offers) {
   gone.free();
   BOOST_CHECK_THROW(fr::discard_when_needed(gone), fr::use_after_free);
   fr::simulation pinned("devices=1;memory=64MiB;concurrent_managed=off");
-  fr::unified_array<char> p({8 * MiB}, 'p');
+  cells p({in_cells(8 * MiB)}, 'p');
   fr::discard_when_needed(p);
   BOOST_TEST(!fr::may_be_discarded(p));
   BOOST_TEST(!can_have(80 * MiB));
@@ -278,22 +291,25 @@ BOOST_AUTO_TEST_CASE(bad_offers) {
 
 // One thread writes its scratch, reads it and offers it, by devices and the CPU in turn; the other one needs the memory.
 BOOST_AUTO_TEST_CASE(two_threads) {
-  for (int seed = 0; seed < 6; ++seed) {
+  for (std::size_t seed = 0; seed < support::seeds(6); ++seed) {
     fr::simulation sim("devices=1;memory=16MiB" + (seed < 3 ? "" : ";schedule=random:" + std::to_string(seed)));
     std::atomic<bool> over{false};
     std::thread needy([&] {
-      while (!over) (void)can_have(14 * MiB);
+      while (!over) {
+        (void)can_have(14 * MiB);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // locks are not fair
+      }
     });
     fr::stream s;
-    fr::unified_array<char> u({6 * MiB}), v({4 * MiB});
-    for (int i = 1; i <= 60; ++i) {
+    cells u({in_cells(6 * MiB)}), v({in_cells(4 * MiB)});
+    for (int i = 1; i <= 30; ++i) {
       const char value = static_cast<char>(i);
       if (i % 3 == 0)
-        for (char& c : u) c = value;
+        for (cell& c : u) c = value;
       else
-        fr::fill(s, u, value);
-      fr::fill(s, v, value);
-      if (i % 2 == 0) fr::copy(s, std::as_const(u).slice({0, 4 * MiB}), v);
+        fr::fill(s, u, cell(value));
+      fr::fill(s, v, cell(value));
+      if (i % 2 == 0) fr::copy(s, std::as_const(u).slice({0, in_cells(4 * MiB)}), v);
       BOOST_TEST(holds(i % 2 ? u : v, value), "seed " << seed << ", round " << i);
       fr::discard_when_needed(u), fr::discard_when_needed(v);
     }

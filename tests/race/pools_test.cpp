@@ -9,6 +9,8 @@
 #include <ferry/core.hpp>
 #include <ferry/core/pool_backend.hpp>
 
+#include "support/seeds.hpp"
+
 namespace fr = ferry;
 
 namespace {
@@ -140,7 +142,7 @@ void each_pool(Body body) {
 
 BOOST_AUTO_TEST_SUITE(pools)
 
-// 1e5 operations.
+// 1.2e5 operations.
 BOOST_AUTO_TEST_CASE(data_survive_in_every_pool) {
   const bool simulated = fr::machine::current().is_simulated();
   each_pool([&](fr::pool_kind k, fr::memory_kind m) {
@@ -151,7 +153,7 @@ BOOST_AUTO_TEST_CASE(data_survive_in_every_pool) {
       BOOST_TEST(left_in(p.of(m)) == "");
       return;
     }
-    for (u32 seed = 0; seed < 28; ++seed) {
+    for (u32 seed = 0; seed < support::seeds(28); ++seed) {
       fr::simulation sim(random_devices(seed), small(k));
       fr::memory_pool& pool = sim.get().pool(m, 0);
       BOOST_TEST(churn(pool, seed, 300).run() == 0u, "seed " << seed);
@@ -173,7 +175,7 @@ BOOST_AUTO_TEST_CASE(a_pool_that_knows_no_streams_is_caught) {
 // Threads of their own streams and data meet in one pool only.
 BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
-    for (u32 seed = 0; seed < 4; ++seed) {
+    for (u32 seed = 0; seed < support::seeds(4); ++seed) {
       fr::simulation sim(random_devices(seed), small(k));
       fr::memory_pool& pool = sim.get().pool(m, 0);
       std::vector<std::size_t> bad(4);
@@ -189,7 +191,7 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
 // The backend refuses once, at any place: the pool tries again with what it can give back, and its books stay right.
 BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
-    for (u32 nth = 1; nth <= 40; ++nth) {
+    for (u32 nth = 1; nth <= support::seeds(40); ++nth) {
       fr::simulation sim(random_devices(nth) + ";fail=alloc@" + std::to_string(nth), small(k));
       fr::memory_pool& pool = sim.get().pool(m, 0);
       std::size_t bad = 0;
@@ -232,7 +234,7 @@ BOOST_AUTO_TEST_CASE(exhaustion) {
 // What goes back to the system must not be in use: the simulator finds late accesses.
 BOOST_AUTO_TEST_CASE(trim_while_a_peer_still_writes) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
-    for (u32 seed = 0; seed < 20; ++seed) {
+    for (u32 seed = 0; seed < support::seeds(20); ++seed) {
       fr::simulation sim(random_devices(seed), small(k));
       fr::memory_pool& pool = sim.get().pool(m, 0);
       fr::stream peer(fr::devices()[1]);

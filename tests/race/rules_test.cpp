@@ -12,6 +12,7 @@
 #include <ferry/core.hpp>
 
 #include "support/counting_backend.hpp"
+#include "support/seeds.hpp"
 
 namespace fr = ferry;
 
@@ -42,7 +43,7 @@ fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[devic
 template <class Body>
 void over_seeds(unsigned count, Body body, const std::string& options = "devices=3") {
   const bool simulated = fr::machine::current().is_simulated();
-  for (unsigned seed = 0; seed < (simulated ? count : 5); ++seed) {
+  for (unsigned seed = 0; seed < (simulated ? support::seeds(count) : 5); ++seed) {
     std::unique_ptr<fr::simulation> sim;
     if (simulated) sim = std::make_unique<fr::simulation>(options + ";schedule=random:" + std::to_string(seed));
     const bool right = body();

@@ -81,7 +81,7 @@ std::vector<migrator::candidate> migrator::candidates(page_step how) {
   std::vector<candidate> all;
   for (record* const r : known) {
     std::lock_guard lock(r->lock);
-    if (r->what && r->is_managed && r->scopes.empty() && (how == page_step::move || !r->offered.empty()))
+    if (r->is_managed && r->scopes.empty() && (how == page_step::move || !r->offered.empty()))
       all.push_back({r, r->used});
   }
   std::sort(all.begin(), all.end(), [](const candidate& a, const candidate& b) { return a.used < b.used; });
@@ -90,7 +90,7 @@ std::vector<migrator::candidate> migrator::candidates(page_step how) {
 
 std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how, std::size_t enough) {
   const std::size_t page = page_.load(std::memory_order_relaxed);
-  allocation& a = *r.what;
+  allocation& a = r.what;
   std::vector<page_run> runs;
   std::uint64_t touches = touches_of(a);  // before all that follows is looked at
   {
@@ -124,7 +124,7 @@ std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how
 }
 
 bool migrator::send_away(record& r, byte_range where, int device, page_step how, std::uint64_t& touches) {
-  allocation& a = *r.what;
+  allocation& a = r.what;
   if (!uses_are_over(a, where, true)) return false;
   const page_move one{const_cast<std::byte*>(where.begin), where.size(), {}};
   const std::uint64_t before = touches;

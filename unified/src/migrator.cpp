@@ -93,7 +93,7 @@ migrator& migrator::current() {
 }
 
 // Nodes of allocations are few and immortal, and so are their records: each thread remembers some.
-migrator::record& migrator::find_record(const allocation& a) {
+migrator::record& migrator::find_record(allocation& a) {
   struct remembered {
     std::uint64_t machine = 0;
     const allocation* what = nullptr;
@@ -104,7 +104,7 @@ migrator::record& migrator::find_record(const allocation& a) {
   if (slot.what != &a || slot.machine != machine_.serial()) {
     std::lock_guard lock(mutex_);
     std::unique_ptr<record>& r = records_[&a];
-    if (!r) r = std::make_unique<record>();
+    if (!r) r = std::make_unique<record>(a);
     slot = {machine_.serial(), &a, r.get()};
   }
   return *slot.its;
@@ -116,7 +116,6 @@ migrator::record& migrator::record_of(allocation& a) {
   r->lock.lock();
   const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
   if (r->generation != generation) {
-    r->what = &a;
     r->generation = generation;
     r->offered.clear();
     r->mode.reset();

@@ -84,7 +84,7 @@ class migrator final : public access_policy {
  private:
   struct record;
   record& record_of(allocation& a);
-  record& find_record(const allocation& a);
+  record& find_record(allocation& a);
   bool may_move(const record& r) const;
   migration_options options_of(const record& r) const;
   void use_environment();
@@ -135,8 +135,9 @@ class migrator final : public access_policy {
 };
 
 struct migrator::record {
+  explicit record(allocation& a) : what(a) {}
+  allocation& what;  // the node
   spin_lock lock;
-  allocation* what = nullptr;
   std::uint64_t generation = ~std::uint64_t{0};
   std::uint64_t used = 0;  // at which count of uses_
   // What the program has offered, as long as the log's counter stands at that number.

@@ -1,6 +1,7 @@
 // Collectives in captured graphs: random programs, of which parts are captured and launched again and again, against
 // plain vectors.
 #include "cases.hpp"
+#include "support/seeds.hpp"
 
 using namespace collectives;
 
@@ -140,13 +141,11 @@ class program {
 BOOST_AUTO_TEST_SUITE(collectives_in_graphs)
 
 BOOST_AUTO_TEST_CASE(on_simulated_devices) {
-  const char* asked = std::getenv("FERRY_TEST_SEEDS");
-  const int seeds = asked ? std::min(200, std::atoi(asked)) : 200;
-  for (int seed = 0; seed < seeds; ++seed) {
+  for (std::size_t seed = 0; seed < support::seeds(200); ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
       fr::simulation machine("devices=4;schedule=" +
                              (seed % 8 == 0 ? std::string("eager") : "random:" + std::to_string(seed)));
-      program(static_cast<std::uint64_t>(seed), 4).run(8);
+      program(seed, 4).run(8);
     }
   }
 }

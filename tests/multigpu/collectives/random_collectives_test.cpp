@@ -1,5 +1,6 @@
 // Random programs of collectives, copies and fills on the members' arrays, and CPU access, against plain vectors.
 #include "cases.hpp"
+#include "support/seeds.hpp"
 
 using namespace collectives;
 
@@ -166,12 +167,10 @@ class program {
 BOOST_AUTO_TEST_SUITE(random_collectives)
 
 BOOST_AUTO_TEST_CASE(on_simulated_devices) {
-  const char* asked = std::getenv("FERRY_TEST_SEEDS");
-  const int seeds = asked ? std::min(300, std::atoi(asked)) : 300;
-  for (int seed = 0; seed < seeds; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
+  for (std::size_t seed = 0; seed < support::seeds(300); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       fr::simulation machine("devices=4;schedule=" +
                              (seed % 8 == 0 ? std::string("eager") : "random:" + std::to_string(seed)));
-      program(static_cast<std::uint64_t>(seed), 4).run(60);
+      program(seed, 4).run(60);
     }
 }
 

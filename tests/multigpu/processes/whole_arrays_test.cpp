@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include <ferry/multigpu/sharded_npy.hpp>
 
 #include "multigpu/shards.hpp"
 #include "needs_processes.hpp"
+#include "support/file_bytes.hpp"
 
 using namespace shards;
 
@@ -39,11 +39,6 @@ fr::extents<Rank> any_shape(dice& d, const fr::team& t) {
 // The same folder in all processes: those of one program have one parent.
 std::string shared_file(const char* name) {
   return (std::filesystem::temp_directory_path() / ("ferry_processes_" + std::to_string(::getppid()) + name)).string();
-}
-
-std::string bytes_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
 template <std::size_t Rank, fr::memory_kind From, fr::memory_kind To>
@@ -95,7 +90,7 @@ void write_and_read(dice& d, const fr::team& t) {
   if (own_rank() == 0) {
     fr::save_npy(plain, values, e);
     fr::save_npy(fortran, values, e, fr::storage_order::column_major);
-    BOOST_TEST(bytes_of(file) == bytes_of(plain));
+    BOOST_TEST(support::bytes_of(file) == support::bytes_of(plain));
   }
   (void)fr::to_vector(a);  // nobody goes on before process 0 has written
   for (const std::string& from : {file, fortran}) {
