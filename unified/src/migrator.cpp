@@ -75,7 +75,7 @@ migration_thread_state& this_thread_migration() {
   return state;
 }
 
-migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), arrivals_(m) {
+migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), counters_(m), arrivals_(m) {
   use_environment();
   rungs_[0] = m.memory().add_rung({"contents of unified arrays that may be discarded", rung_order::discard_scratch,
                                    [this](const memory_demand& d) { return drop_offered(d); }});
@@ -153,6 +153,7 @@ void migrator::before_access(const coming_access& a) {
   if (&a.what.home->verbs() != &machine_.verbs()) return;  // an array of another machine: nobody's business here
   if (policies_given_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     take_policy(a.what);
+  expect_counts(a.what);
   std::vector<planned> plan, ahead;
   std::optional<coming_access> whole;
   {
@@ -340,6 +341,7 @@ void migrator::sent(allocation& a, byte_range where, memory_location to) {
 }
 
 void migrator::need_managed(allocation& a, const char* verb) {
+  expect_counts(a);
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
   if (!r.is_managed)

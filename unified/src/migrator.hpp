@@ -15,6 +15,7 @@
 #include "ferry/unified/policy_file.hpp"
 #include "ferry/unified/report.hpp"
 #include "move_plan.hpp"
+#include "page_counters.hpp"
 
 namespace ferry {
 
@@ -80,6 +81,7 @@ class migrator final : public access_policy {
   migration_options options() const;
   migration_report report();
   void reset_report();
+  void set_counters(migration_counters how) { counters_.set(how); }
 
  private:
   struct record;
@@ -102,6 +104,10 @@ class migrator final : public access_policy {
   bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(const allocation& a);
+  // Before pages of an array may move, for whatever reason.
+  void expect_counts(const allocation& a) {
+    if (counters_.is_on()) counters_.used(a, this_thread_migration().phase);
+  }
   // An array with pages on a device that is short of memory.
   struct candidate {
     record* of;
@@ -131,6 +137,7 @@ class migrator final : public access_policy {
   array_policies policies_;  // by name, and of these the names that arrays had; with the mutex, too
   std::set<std::string> met_;
   std::atomic<std::uint64_t> policies_given_{0};  // so often; 0: there are none
+  page_counters counters_;
   cpu_arrivals arrivals_;
 };
 

@@ -1,5 +1,6 @@
 #include "ferry/unified/report.hpp"
 
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 
@@ -44,35 +45,10 @@ std::string suggestion_for(const migration_entry& e) {
   return {};
 }
 
-std::string mebibytes(std::uint64_t bytes) {
-  std::ostringstream out;
-  out.setf(std::ios::fixed);
-  out.precision(1);
-  out << static_cast<double>(bytes) / (1 << 20);
-  return out.str();
-}
-
-std::string quoted(const std::string& text) {
-  std::string s = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') s += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      s += ' ';
-    else
-      s += c;
-  }
-  return s + '"';
-}
-
-void pad(std::string& line, const std::string& text, std::size_t width, bool right) {
-  const std::string space(text.size() < width ? width - text.size() : 0, ' ');
-  line += right ? space + text + "  " : text + space + "  ";
-}
-
 }  // namespace
 
 migration_entry& migrator::entry_of(const allocation& a) {
-  const std::string name = a.name.empty() ? "unnamed, " + mebibytes(a.bytes) + " MiB" : a.name.get();
+  const std::string name = name_in_reports(a);
   migration_entry& e = entries_[{name, this_thread_migration().phase}];
   if (e.array.empty()) e.array = name, e.phase = this_thread_migration().phase;
   e.bytes = std::max(e.bytes, a.bytes);
@@ -104,10 +80,17 @@ void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
 
 migration_report migrator::report() {
   migration_report r;
+  auto counted = counters_.read(r);
   std::lock_guard lock(mutex_);
-  for (const auto& [key, entry] : entries_) {
-    r.entries.push_back(entry);
-    migration_entry& e = r.entries.back();
+  std::map<counted_pages::row_name, migration_entry> entries = entries_;
+  for (auto& [key, counts] : counted) {
+    migration_entry& e = entries[key];
+    e.array = key.first, e.phase = key.second;
+    e.counted = counts;
+  }
+  for (auto& [key, entry] : entries) {
+    migration_entry& e = r.entries.emplace_back(std::move(entry));
+    if (r.is_counted && !e.counted) e.counted.emplace();
     e.lost_milliseconds = static_cast<double>(e.to_devices.by_fault) * lost_to_devices +
                           static_cast<double>(e.to_cpu.by_fault) * lost_to_cpu;
     e.suggestion = suggestion_for(e);
@@ -116,6 +99,7 @@ migration_report migrator::report() {
 }
 
 void migrator::reset_report() {
+  counters_.reset();
   std::lock_guard lock(mutex_);
   entries_.clear();
 }
@@ -141,68 +125,9 @@ std::string migrator::explain(allocation& a) {
   return out.str();
 }
 
-std::string migration_report::table() const {
-  std::ostringstream out;
-  std::string head;
-  for (const char* title : {"array", "phase"}) pad(head, title, 20, false);
-  for (const char* title : {"to GPU", "by faults", "to CPU", "by faults", "GPU to GPU", "dropped", "remote"})
-    pad(head, title, 10, true);
-  pad(head, "bounces", 7, true);
-  out << head << "lost ms\n";
-  for (const migration_entry& e : entries) {
-    std::string line;
-    pad(line, e.array, 20, false);
-    pad(line, e.phase, 20, false);
-    for (const std::uint64_t bytes :
-         {e.to_devices.by_prefetch, e.to_devices.by_fault, e.to_cpu.by_prefetch, e.to_cpu.by_fault,
-          e.between_devices.by_prefetch + e.between_devices.by_fault, e.dropped, e.remote})
-      pad(line, mebibytes(bytes), 10, true);
-    pad(line, std::to_string(e.bounces), 7, true);
-    std::ostringstream lost;
-    lost.setf(std::ios::fixed);
-    lost.precision(2);
-    lost << e.lost_milliseconds;
-    out << line << lost.str() << '\n';
-    for (const cpu_touch& t : e.touches)
-      out << "    CPU " << (t.writes ? "writes" : "reads") << (t.elements ? " elements" : "") << " in "
-          << (t.at.is_known() ? t.at.text() : "a line not known") << " (" << t.asks << ")\n";
-    if (!e.suggestion.empty()) out << "    -> " << e.suggestion << '\n';
-  }
-  out << "MiB. By faults, and lost: reckoned from who used what last.\n";
-  return out.str();
-}
-
-std::string migration_report::json() const {
-  std::ostringstream out;
-  out << "[";
-  const char* between = "";
-  for (const migration_entry& e : entries) {
-    out << between << "\n  {\"array\": " << quoted(e.array) << ", \"phase\": " << quoted(e.phase)
-        << ", \"bytes\": " << e.bytes;
-    const auto way = [&](const char* name, const moved_bytes& m) {
-      out << ", \"" << name << "\": {\"by_prefetch\": " << m.by_prefetch << ", \"by_fault\": " << m.by_fault << "}";
-    };
-    way("to_devices", e.to_devices), way("to_cpu", e.to_cpu), way("between_devices", e.between_devices);
-    out << ", \"dropped\": " << e.dropped << ", \"remote\": " << e.remote << ", \"prefetches\": " << e.prefetches
-        << ", \"bounces\": " << e.bounces << ", \"left_alone\": " << (e.left_alone ? "true" : "false")
-        << ", \"lost_milliseconds\": " << e.lost_milliseconds << ", \"touches\": [";
-    const char* comma = "";
-    for (const cpu_touch& t : e.touches) {
-      out << comma << "{\"at\": " << quoted(t.at.text()) << ", \"writes\": " << (t.writes ? "true" : "false")
-          << ", \"elements\": " << (t.elements ? "true" : "false") << ", \"asks\": " << t.asks << "}";
-      comma = ", ";
-    }
-    out << "], \"suggestion\": " << quoted(e.suggestion) << "}";
-    between = ",";
-  }
-  out << "\n]\n";
-  return out.str();
-}
-
-std::ostream& operator<<(std::ostream& out, const migration_report& r) { return out << r.table(); }
-
 migration_report report_migration() { return migrator::current().report(); }
 void reset_migration_report() { migrator::current().reset_report(); }
+void set_migration_counters(migration_counters how) { migrator::current().set_counters(how); }
 
 migration_phase::migration_phase(std::string name)
     : before_(std::exchange(this_thread_migration().phase, std::move(name))) {}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ferry/core/backend.hpp"
+#include "ferry/core/page_events.hpp"
 #include "ferry/core/sim_options.hpp"
 
 namespace ferry::sim {
@@ -86,6 +87,14 @@ class address_space {
   std::map<int, std::size_t> residency(const void* p, std::size_t bytes) const;  // bytes by device, -1 the CPU
   traffic moved() const;
 
+  // The same, event by event, while asked for: a fault is the first touch of a page by a device that does not have it. The
+  // CPU's touches move nothing here, and are not seen.
+  void count_events(bool on);
+  static std::uint64_t clock();
+  std::size_t waiting_events() const;
+  void take_events(std::vector<page_event>& to);
+  std::uint64_t lost_events() const;
+
  private:
   struct page {
     int device = -1;
@@ -104,6 +113,11 @@ class address_space {
     std::uint64_t pool = 0;     // of the driver; 0: none
     bool born = true;
   };
+  // What an operation uses of a page, and the size of the page.
+  struct part_of_page {
+    const std::byte* begin = nullptr;
+    std::size_t bytes = 0, whole = 0;
+  };
   using table = std::map<const std::byte*, allocation>;
 
   table::const_iterator find(const std::byte* p) const;
@@ -112,9 +126,10 @@ class address_space {
   template <class Self, class F>
   static void each_page(Self& self, const void* p, std::size_t bytes, F&& f);
   static std::size_t size_of_page(const allocation& a, std::size_t index);
-  void carry(page& g, std::size_t used, std::size_t whole, int to, std::size_t& account);
+  void carry(page& g, const part_of_page& part, int to, page_event_cause why);
   bool make_room(int device, std::size_t bytes);
   void settle(page& g, std::size_t whole, int to);
+  void count(page_event_kind kind, page_event_cause why, const std::byte* at, std::size_t bytes);
   static void give_back(const std::byte* p, const allocation& a);
 
   mutable std::mutex mutex_;
@@ -128,6 +143,10 @@ class address_space {
   std::vector<std::uint64_t> granted_;                  // granted_[d], bit p: d may use the memory of p
   std::map<std::uint64_t, std::uint64_t> pool_grants_;  // by pool, bit d: d may use its memory
   traffic moved_;
+  static constexpr std::size_t most_events = std::size_t{1} << 20;
+  bool counting_ = false;
+  std::vector<page_event> events_;
+  std::uint64_t lost_events_ = 0;
   std::deque<const std::byte*> quarantine_;
   std::size_t quarantined_ = 0;
 };

@@ -24,7 +24,7 @@ Handle to_handle(std::uint64_t id) {
 }
 inline std::uint64_t to_id(const void* handle) { return reinterpret_cast<std::uintptr_t>(handle); }
 
-class machine final : public backend, public inspector {
+class machine final : public backend, public inspector, public page_event_source {
  public:
   explicit machine(const options& how);
 
@@ -90,6 +90,12 @@ class machine final : public backend, public inspector {
   usage held(memory_kind kind, int device) const override;
   place at(const void* p) const override;
   void reset_errors() override;
+
+  void count_page_events(bool on) override { memory_.count_events(on); }
+  std::uint64_t page_clock() const override { return address_space::clock(); }
+  std::size_t waiting_page_events() const override { return memory_.waiting_events(); }
+  void take_page_events(std::vector<page_event>& to, bool) override { memory_.take_events(to); }
+  std::uint64_t lost_page_events() const override { return memory_.lost_events(); }
 
  private:
   friend class driver_pools;

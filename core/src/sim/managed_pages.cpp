@@ -1,5 +1,6 @@
 // Where managed memory lies, in pages of 2 MiB counted from the start of each allocation.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "address_space.hpp"
@@ -10,7 +11,7 @@ std::size_t address_space::size_of_page(const allocation& a, std::size_t index) 
   return std::min(page_bytes, a.bytes - index * page_bytes);
 }
 
-// Calls f(page, bytes of the range within it, bytes of the page) for the managed pages of [p, p + bytes).
+// Calls f(page, the part of it) for the managed pages of [p, p + bytes).
 template <class Self, class F>
 void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& f) {
   const auto* begin = static_cast<const std::byte*>(p);
@@ -19,17 +20,19 @@ void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& 
   auto& pages = self.table_.at(found->first).pages;
   std::size_t from = static_cast<std::size_t>(begin - found->first);
   const std::size_t to = std::min(from + bytes, found->second.bytes);
-  for (; from < to; from = (from / page_bytes + 1) * page_bytes)
-    f(pages[from / page_bytes], std::min(to, (from / page_bytes + 1) * page_bytes) - from,
-      size_of_page(found->second, from / page_bytes));
+  for (; from < to; from = (from / page_bytes + 1) * page_bytes) {
+    const std::size_t index = from / page_bytes;
+    f(pages[index], part_of_page{found->first + from, std::min(to, (index + 1) * page_bytes) - from,
+                                 size_of_page(found->second, index)});
+  }
 }
 
 void address_space::move(const void* p, std::size_t bytes, memory_location to) {
   std::lock_guard lock(mutex_);
   ++operations_;
-  each_page(*this, p, bytes, [&](page& g, std::size_t n, std::size_t whole) {
+  each_page(*this, p, bytes, [&](page& g, const part_of_page& part) {
     g.used = operations_;
-    carry(g, n, whole, to.device, moved_.prefetched);
+    carry(g, part, to.device, page_event_cause::asked);
   });
 }
 
@@ -39,10 +42,22 @@ void address_space::settle(page& g, std::size_t whole, int to) {
   g.device = to;
 }
 
-void address_space::carry(page& g, std::size_t used, std::size_t whole, int to, std::size_t& account) {
-  if (g.device == to || (to >= 0 && !make_room(to, whole))) return;
-  (g.discarded ? moved_.discarded : account) += used;
-  settle(g, whole, to);
+void address_space::carry(page& g, const part_of_page& part, int to, page_event_cause why) {
+  if (g.device == to) return;
+  if (why == page_event_cause::touched) count(page_event_kind::device_fault, why, part.begin, 0);
+  if (to >= 0 && !make_room(to, part.whole)) {
+    if (why == page_event_cause::touched) count(page_event_kind::remote_map, why, part.begin, part.bytes);
+    return;
+  }
+  (g.discarded                        ? moved_.discarded
+   : why == page_event_cause::touched ? moved_.faulted
+                                      : moved_.prefetched) += part.bytes;
+  if (!g.discarded)
+    count(to < 0          ? page_event_kind::to_cpu
+          : g.device >= 0 ? page_event_kind::between_devices
+                          : page_event_kind::to_device,
+          why, part.begin, part.bytes);
+  settle(g, part.whole, to);
 }
 
 // Pages that the running operation has touched stay.
@@ -50,23 +65,61 @@ bool address_space::make_room(int device, std::size_t bytes) {
   const auto d = static_cast<std::size_t>(device);
   while (usage_[d].bytes + resident_[d] + bytes > limit_) {
     page* oldest = nullptr;
-    std::size_t size = 0;
+    part_of_page part{};
     for (auto& [begin, a] : table_)
       for (std::size_t i = 0; i < a.pages.size(); ++i)
         if (page& g = a.pages[i]; g.device == device && g.used < (oldest ? oldest->used : operations_))
-          oldest = &g, size = size_of_page(a, i);
+          oldest = &g, part = {begin + i * page_bytes, size_of_page(a, i), size_of_page(a, i)};
     if (!oldest) return false;
-    (oldest->discarded ? moved_.discarded : moved_.evicted) += size;
-    settle(*oldest, size, -1);
+    (oldest->discarded ? moved_.discarded : moved_.evicted) += part.whole;
+    if (!oldest->discarded) count(page_event_kind::to_cpu, page_event_cause::evicted, part.begin, part.whole);
+    settle(*oldest, part.whole, -1);
   }
   return true;
+}
+
+void address_space::count(page_event_kind kind, page_event_cause why, const std::byte* at, std::size_t bytes) {
+  if (!counting_) return;
+  if (events_.size() == most_events) {
+    ++lost_events_;
+    return;
+  }
+  const std::uint64_t now = clock();
+  events_.push_back({kind, why, reinterpret_cast<std::uintptr_t>(at), bytes, 1, now, now});
+}
+
+std::uint64_t address_space::clock() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+void address_space::count_events(bool on) {
+  std::lock_guard lock(mutex_);
+  counting_ = on;
+  if (!on) events_.clear();
+}
+
+std::size_t address_space::waiting_events() const {
+  std::lock_guard lock(mutex_);
+  return events_.size();
+}
+
+void address_space::take_events(std::vector<page_event>& to) {
+  std::lock_guard lock(mutex_);
+  to.insert(to.end(), events_.begin(), events_.end());
+  events_.clear();
+}
+
+std::uint64_t address_space::lost_events() const {
+  std::lock_guard lock(mutex_);
+  return lost_events_;
 }
 
 void address_space::discard(void* p, std::size_t bytes) {
   std::memset(p, 0xFF, bytes);
   std::lock_guard lock(mutex_);
   each_page(*this, p, bytes,
-            [&](page& g, std::size_t n, std::size_t) { g.discarded = g.discarded || n == page_bytes; });
+            [&](page& g, const part_of_page& part) { g.discarded = g.discarded || part.bytes == page_bytes; });
 }
 
 traffic address_space::moved() const {
@@ -78,12 +131,12 @@ void address_space::touch(int device, std::span<const kernel_use> uses) {
   std::lock_guard lock(mutex_);
   ++operations_;
   for (const kernel_use& use : uses)
-    each_page(*this, use.begin, use.bytes, [&](page& g, std::size_t n, std::size_t whole) {
+    each_page(*this, use.begin, use.bytes, [&](page& g, const part_of_page& part) {
       g.used = operations_;
       // As the driver does: duplicates of read-mostly pages, remote mappings of the others that were advised about.
       const bool stays = (g.read_mostly && !use.writes) || (g.has_preferred && g.preferred != device) ||
                          (g.accessed_by >> device & 1) != 0;
-      if (!stays) carry(g, n, whole, device, moved_.faulted);
+      if (!stays) carry(g, part, device, page_event_cause::touched);
       g.discarded = g.discarded && !use.writes;
     });
 }
@@ -91,7 +144,7 @@ void address_space::touch(int device, std::span<const kernel_use> uses) {
 void address_space::advise(const void* p, std::size_t bytes, memory_advice advice, memory_location where) {
   const std::uint64_t bit = where.is_host() ? 0 : std::uint64_t{1} << where.device;
   std::lock_guard lock(mutex_);
-  each_page(*this, p, bytes, [&](page& g, std::size_t, std::size_t) {
+  each_page(*this, p, bytes, [&](page& g, const part_of_page&) {
     switch (advice) {
       case memory_advice::read_mostly: g.read_mostly = true; break;
       case memory_advice::unset_read_mostly: g.read_mostly = false; break;
@@ -106,7 +159,7 @@ void address_space::advise(const void* p, std::size_t bytes, memory_advice advic
 std::map<int, std::size_t> address_space::residency(const void* p, std::size_t bytes) const {
   std::map<int, std::size_t> result;
   std::lock_guard lock(mutex_);
-  each_page(*this, p, bytes, [&](const page& g, std::size_t n, std::size_t) { result[g.device] += n; });
+  each_page(*this, p, bytes, [&](const page& g, const part_of_page& part) { result[g.device] += part.bytes; });
   return result;
 }
 

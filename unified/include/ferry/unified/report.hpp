@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,17 @@ struct moved_bytes {
   std::uint64_t by_prefetch = 0, by_fault = 0;
 };
 
+// What the driver counted, see set_migration_counters. By prefetch: asked for, by the program or ahead of an access; by fault:
+// all else that moved, also what the driver sent along.
+struct counted_moves {
+  moved_bytes to_devices, to_cpu, between_devices;
+  std::uint64_t evicted = 0;  // bytes to the CPU that made room for others
+  std::uint64_t remote = 0;   // bytes mapped to who needed them, and not moved
+  std::uint64_t cpu_faults = 0, device_faults = 0;
+  std::uint64_t thrashing = 0, throttled = 0;  // how often several places fought for pages, and had to wait for that
+  double busy_milliseconds = 0;                // in which faults of devices were served and bytes moved by faults
+};
+
 // One array in one phase of the program.
 struct migration_entry {
   std::string array, phase;
@@ -33,19 +45,32 @@ struct migration_entry {
   bool left_alone = false;       // it bounced so often that it is no longer moved
   double lost_milliseconds = 0;  // by faults, compared with prefetches: reckoned, from rates measured on an H200
   std::vector<cpu_touch> touches;
-  std::string suggestion;  // what the program could do about it, and in which line; or nothing
+  std::optional<counted_moves> counted;  // where the report is counted
+  std::string suggestion;                // what the program could do about it, and in which line; or nothing
 };
 
 struct migration_report {
   std::vector<migration_entry> entries;
+  bool is_counted = false;        // the driver's counts were read
+  std::string not_counted;        // they were asked for and cannot be read: why
+  std::uint64_t lost_counts = 0;  // events for which there was no room
   std::string table() const;
   std::string json() const;
 };
 std::ostream& operator<<(std::ostream& out, const migration_report& r);
 
 // Since the machine was made or the report was reset. Arrays of equal names share an entry; so do unnamed ones of one size.
+// With counters, both block until the driver has handed over what it counted, and do not wait for devices: synchronize()
+// first to have all of it.
 migration_report report_migration();
 void reset_migration_report();
+
+// Whether reports also have what the driver counted in the current machine: FERRY_MIGRATION_COUNTERS, off if not set. On CUDA
+// devices CUPTI counts: the process can have no other profiler meanwhile, and faults cost somewhat more. Never fails: where
+// nothing can be counted the report says why. A count belongs to the array that has the address, and to the phase in which
+// that was last asked for; turning counters off drops what they counted.
+enum class migration_counters { off, on };
+void set_migration_counters(migration_counters how);
 
 // Names the part of the program that this thread is in, for reports.
 class migration_phase {
