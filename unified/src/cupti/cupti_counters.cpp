@@ -45,6 +45,7 @@ constexpr std::size_t most_events = std::size_t{1} << 20;
 // CUPTI's callbacks name no object, and come from a thread of its own, also while the process ends.
 struct inbox {
   std::atomic<bool> taken{false};
+  std::atomic<const library*> from{nullptr};
   std::mutex mutex;
   std::vector<page_event> events;
   std::uint64_t lost = 0;
@@ -61,8 +62,8 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
 }
 
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  const library& l = library::get();
   inbox& in = the_inbox();
+  const library& l = *in.from.load();
   std::lock_guard lock(in.mutex);
   CUpti_Activity* next = nullptr;
   while (valid > 0 && l.next_record(buffer, valid, &next) == CUPTI_SUCCESS) {
@@ -98,7 +99,7 @@ std::string refusal(const library& l, const char* call, CUptiResult r) {
 
 class counters final : public page_event_source {
  public:
-  explicit counters(CUpti_SubscriberHandle s) : subscriber_(s) {}
+  counters(const library& l, CUpti_SubscriberHandle s) : l_(l), subscriber_(s) {}
   ~counters() override {
     count_page_events(false);
     (void)l_.unsubscribe(subscriber_);
@@ -108,8 +109,8 @@ class counters final : public page_event_source {
   std::string start() {
     if (const CUptiResult r = l_.register_callbacks(give_buffer, take_buffer); r != CUPTI_SUCCESS)
       return refusal(l_, "cuptiActivityRegisterCallbacks", r);
-    CUptiResult r = configure(kinds, true);
-    if (r != CUPTI_SUCCESS) r = configure(first_kinds, true);
+    CUptiResult r = configure(kinds);
+    if (r != CUPTI_SUCCESS) r = configure(first_kinds);
     if (r != CUPTI_SUCCESS) return refusal(l_, "cuptiActivityConfigureUnifiedMemoryCounter", r);
     r = l_.enable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
     if (r != CUPTI_SUCCESS) return refusal(l_, "cuptiActivityEnable", r);
@@ -149,17 +150,17 @@ class counters final : public page_event_source {
   }
 
  private:
-  CUptiResult configure(std::uint32_t count, bool on) const {
+  CUptiResult configure(std::uint32_t count) const {
     CUpti_ActivityUnifiedMemoryCounterConfig each[kinds] = {};
     for (std::uint32_t k = 0; k < count; ++k) {
       each[k].scope = CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_ALL_DEVICES;
       each[k].kind = static_cast<CUpti_ActivityUnifiedMemoryCounterKind>(k + 1);
-      each[k].enable = on ? 1 : 0;
+      each[k].enable = 1;
     }
     return l_.configure(each, count);
   }
 
-  const library& l_ = library::get();
+  const library& l_;
   CUpti_SubscriberHandle subscriber_;
   bool enabled_ = false;
 };
@@ -168,19 +169,21 @@ class counters final : public page_event_source {
 
 // The subscription hears nothing: it keeps others out, whose buffers would otherwise come here, and is refused if there are
 // others already.
-opened open() {
-  const library& l = library::get();
+opened open(const library& l) {
   if (!l.why_not.empty()) return {nullptr, l.why_not};
   if (the_inbox().taken.exchange(true)) return {nullptr, "they are read for another machine of this process already"};
+  the_inbox().from.store(&l);
   CUpti_SubscriberHandle subscriber{};
   if (const CUptiResult r = l.subscribe(&subscriber, hear_nothing, nullptr); r != CUPTI_SUCCESS) {
     the_inbox().taken.store(false);
     return {nullptr, refusal(l, "cuptiSubscribe", r)};
   }
-  auto made = std::make_unique<counters>(subscriber);
+  auto made = std::make_unique<counters>(l, subscriber);
   if (std::string why = made->start(); !why.empty()) return {nullptr, std::move(why)};
   return {std::move(made), {}};
 }
+
+opened open() { return open(library::get()); }
 
 }  // namespace ferry::cupti
 #endif

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "cupti_counters.hpp"
+
 namespace ferry::cupti {
 
 struct library {
@@ -26,5 +28,8 @@ struct library {
   static const library& get();
   std::string text(CUptiResult r) const;
 };
+
+// open() with functions of somebody's own, which live as long as the process.
+opened open(const library& l);
 
 }  // namespace ferry::cupti
