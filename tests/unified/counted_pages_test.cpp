@@ -105,8 +105,8 @@ BOOST_AUTO_TEST_CASE(time_is_counted_once) {
   fr::counted_pages books;
   books.used(bytes(0, 100), "a", "", 0);
   constexpr std::uint64_t ms = 1000000;
-  books.enter({fault(kind::device_fault, 1, 4 * ms, 6 * ms),
-               fault(kind::device_fault, 2, 5 * ms, 7 * ms),
+  books.enter({fault(kind::device_fault, 2, 5 * ms, 7 * ms),
+               fault(kind::device_fault, 1, 4 * ms, 6 * ms),  // earlier, and told later
                fault(kind::device_fault, 3, 4 * ms, 6 * ms),
                fault(kind::throttling, 3, 10 * ms, 11 * ms),
                {kind::to_device, cause::asked, base, 10, 1, 20 * ms, 30 * ms},
