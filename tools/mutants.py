@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Breaks the rules of ordering one at a time, in a copy of the sources: each time a test must fail.
 
-    tools/mutants.py [--sample N [--rotation R]] [--only TEXT] [--list] [--jobs N] [--seeds N] [--compiler CXX]
+    tools/mutants.py [--sample N [--rotation R]] [--only TEXT] [--all-tests] [--list] [--jobs N] [--seeds N] [--compiler CXX]
 
 The planted bugs are in tools/mutants_table.py; each replaces a text that must be in its file exactly once. The tests are
 those of tests/race, built for the CPU alone. Each test case runs as a process of its own: a failed check, a crash and a
-hang count as caught. The random programs of two threads run where nothing else caught the bug; where they do not either,
-the random programs run again with more seeds. A run of all bugs writes docs/mutants.md. --sample takes N of them, others
-every day; R repeats a choice.
+hang count as caught. Fast cases run first, until one catches the bug; --all-tests goes on, and names all that do. The
+random programs of two threads come last; where they do not catch it either, the random programs run again with more seeds.
+A run of all bugs writes docs/mutants.md. --sample takes N of them, others every day; R repeats a choice.
 Exit status: 0 all caught, 1 some survived, 2 the tests fail unbroken, or a bug cannot be planted any more.
 """
 import argparse
@@ -205,8 +205,8 @@ class Program:
             if how := self.run_case(program, case, limit, seeds, first):
                 outcomes.append(Outcome(case, how, time.monotonic() - started))
 
-        for case, usual in sorted(self.cases.items(), key=lambda c: c[0] == TWO_THREADS):
-            if outcomes and (case == TWO_THREADS or outcomes[-1].how == "hangs"):
+        for case, usual in sorted(self.cases.items(), key=lambda c: (c[0] == TWO_THREADS, c[1])):
+            if outcomes and (not self.options.all_tests or case == TWO_THREADS or outcomes[-1].how == "hangs"):
                 break                      # slow, and caught already
             attempt(case, max(SHORTEST_LIMIT, 10 * usual))
         for case in (ONE_THREAD, TWO_THREADS):
@@ -228,8 +228,9 @@ def page(results):
     return "\n".join([
         "# Planted bugs", "",
         "Written by `./dev mutants`, which plants each of these bugs (`tools/mutants_table.py`) in a copy of the sources and runs",
-        "the tests of `tests/race`, on the simulator. In brackets: the first seed that saw it. Random programs of two threads run",
-        "where nothing else caught the bug; their seeds differ from run to run.", "", f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
+        "the tests of `tests/race` and some of `tests/unified`, on the simulator. Fast ones come first: named is the first that",
+        "caught it (`--all-tests`: all that do), in brackets the first seed that saw it; with two threads seeds differ from run",
+        "to run.", "", f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
         "| rule | bug | caught by |", "|---|---|---|", *rows, ""])
 
 
@@ -250,6 +251,7 @@ def main():
     parser.add_argument("--sample", type=int, metavar="N", help="N of the bugs, others every day")
     parser.add_argument("--rotation", type=int, metavar="R", help="which sample")
     parser.add_argument("--only", metavar="TEXT", help="the bugs with TEXT in their names, or of the rule TEXT")
+    parser.add_argument("--all-tests", action="store_true", help="name all tests that catch a bug, not only the first")
     parser.add_argument("--list", action="store_true", help="list the bugs, and check that each can be planted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seeds", type=int, default=3000, help="of the random programs, where a bug survives at first")
