@@ -125,7 +125,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_cpu_reads_and_writes_elements, K, host_kinds) 
   const auto span = fr::host_span(m);
   std::sort(span.begin(), span.end(), std::greater<>());
   BOOST_TEST(fr::const_host_span(m).front() == 100);
-  static_assert(std::is_same_v<decltype(fr::host_span(std::as_const(m))), std::span<const int>>);
+  static_assert(std::is_same_v<decltype(fr::host_span(std::as_const(m))), fr::host_elements<const int>>);
+  static_assert(std::is_base_of_v<std::span<const int>, fr::host_elements<const int>>);
   static_assert(std::is_same_v<decltype(fr::host(std::as_const(m))), fr::host_view<const int, 2>>);
   fr::basic_array<double, 0, k> one(fr::extents<0>(), 2.5);
   BOOST_TEST(one() == 2.5);

@@ -76,13 +76,16 @@ migration_thread_state& this_thread_migration() {
 }
 
 migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), counters_(m), arrivals_(m) {
+  const span_checks spans = span_checks_of_environment();
   use_environment();
   rungs_[0] = m.memory().add_rung({"contents of unified arrays that may be discarded", rung_order::discard_scratch,
                                    [this](const memory_demand& d) { return drop_offered(d); }});
   rungs_[1] = m.memory().add_rung({"moving the longest unused unified arrays to the CPU", rung_order::move_out,
                                    [this](const memory_demand& d) { return move_out(d); }});
+  set_span_checks(spans);
 }
 migrator::~migrator() {
+  set_span_checks(span_checks::off);
   for (const std::uint64_t rung : rungs_) machine_.memory().remove_rung(rung);
 }
 
@@ -145,7 +148,7 @@ surroundings migrator::around(const record& r, const coming_access& a) const {
           [this](byte_range where) { return machine_.is_simulated() || many_on_cpu(where); },
           [&r](byte_range where) {
             return std::any_of(r.scopes.begin(), r.scopes.end(),
-                               [&](const auto& h) { return h.where.overlaps(where); });
+                               [&](const auto& h) { return h.keeps_pages && h.where.overlaps(where); });
           }};
 }
 
@@ -198,31 +201,6 @@ void migrator::used_now(record& r) {
   if (r.used == latest) return;
   r.used = latest + 1;
   uses_.store(latest + 1, std::memory_order_relaxed);
-}
-
-void migrator::refuse_conflict(const record& r, const coming_access& a) {
-  const bool writes = a.mode != access_mode::in;
-  for (const record::host_scope& h : r.scopes)
-    if (h.where.overlaps(a.where) && (writes || h.writes))
-      throw invalid_argument(
-          "array '" + a.what.name.get() + "': work that " + (writes ? "writes" : "reads") + " it is submitted" +
-          (a.at.is_known() ? " in " + a.at.text() : " (wrap the argument in in() or inout() to see the line)") +
-          " while the CPU still " + (h.writes ? "writes" : "reads") + " it through a host_guard made in " +
-          h.at.text() + ": end the guard's scope first");
-}
-
-std::uint64_t migrator::begin_scope(allocation& a, byte_range where, bool writes, source_line at) {
-  const std::uint64_t number = scopes_.fetch_add(1) + 1;
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.scopes.push_back({number, where, writes, at});
-  return number;
-}
-
-void migrator::end_scope(allocation& a, std::uint64_t scope) noexcept {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  std::erase_if(r.scopes, [&](const record::host_scope& h) { return h.number == scope; });
 }
 
 // A device comes while pages are still on their way to the CPU: what has not been sent stays.

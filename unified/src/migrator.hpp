@@ -12,6 +12,7 @@
 #include "cpu_arrivals.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/unified/automatic.hpp"
+#include "ferry/unified/host_guard.hpp"
 #include "ferry/unified/policy_file.hpp"
 #include "ferry/unified/report.hpp"
 #include "move_plan.hpp"
@@ -26,6 +27,9 @@ struct migration_thread_state {
 };
 migration_thread_state& this_thread_migration();
 
+// Throws parse_error.
+span_checks span_checks_of_environment();
+
 class migrator final : public access_policy {
  public:
   explicit migrator(machine& m);
@@ -38,9 +42,13 @@ class migrator final : public access_policy {
   void before_access(const coming_access& a) override;
   std::string explain(allocation& a) override;
 
-  // The CPU works on a range from now on, until the end of the scope of that number.
+  // The CPU works on a range from now on, until the end of the scope of that number. Pages stay with it while it is in a
+  // guard's scope; spans, which are followed only where that is checked, change nothing but what is refused.
   std::uint64_t begin_scope(allocation& a, byte_range where, bool writes, source_line at);
   void end_scope(allocation& a, std::uint64_t scope) noexcept;
+  std::uint64_t hold(allocation& a, byte_range where, bool writes, source_line at, const char* through) override;
+  void let_go(allocation& a, std::uint64_t number) noexcept override { end_scope(a, number); }
+  void set_span_checks(span_checks how);
 
   // The program's own prefetches, discards and advice.
   void sent(allocation& a, byte_range where, memory_location to);
@@ -99,6 +107,8 @@ class migrator final : public access_policy {
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
   timeline& stream_to_cpu(int device, bool serves = false);
+  std::uint64_t add_scope(allocation& a, byte_range where, bool writes, source_line at, const char* through,
+                          bool keeps_pages);
   static void refuse_conflict(const record& r, const coming_access& a);
   void stop_arrival(record& r);
   bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
@@ -126,6 +136,7 @@ class migrator final : public access_policy {
   migration_options options_;
   std::atomic<std::size_t> page_{migration_options{}.page};
   std::atomic<std::uint64_t> scopes_{0};
+  std::atomic<bool> checks_spans_{false};
   std::atomic<int> failures_{0};
   std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
   std::unordered_map<const allocation*, std::unique_ptr<record>> records_;  // one a node, for good
@@ -169,6 +180,8 @@ struct migrator::record {
     byte_range where;
     bool writes;
     source_line at;
+    const char* through;
+    bool keeps_pages;
   };
   std::vector<host_scope> scopes;  // what the CPU works on now
 

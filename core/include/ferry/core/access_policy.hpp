@@ -1,5 +1,6 @@
 // The one place at which a module above core is told what is about to be touched: for migration, residency and reports.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -58,6 +59,14 @@ class access_policy {
  public:
   virtual ~access_policy() = default;
   virtual void before_access(const coming_access& a) = 0;
+  // The CPU has a range through a span or a view, of that name, until it lets go by the number: who checks this refuses what
+  // conflicts meanwhile. 0: nobody does.
+  virtual std::uint64_t hold(allocation&, byte_range, bool /*writes*/, source_line, const char* /*through*/) {
+    return 0;
+  }
+  virtual void let_go(allocation&, std::uint64_t /*number*/) noexcept {}
+  // Policies of the process that check it: no span is followed where there are none.
+  static inline std::atomic<int> checking{0};
   // Lines for explain(), each indented by two spaces.
   virtual std::string explain(allocation& a) = 0;
 

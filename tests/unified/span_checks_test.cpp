@@ -1,0 +1,203 @@
+// Spans that are followed: what host_span() and host() give, alive when conflicting work is submitted.
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <ranges>
+#include <span>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/unified.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+static_assert(std::ranges::borrowed_range<fr::host_elements<int>> && std::ranges::view<fr::host_elements<int>>);
+static_assert(std::ranges::contiguous_range<fr::host_elements<const int>>);
+static_assert(std::is_convertible_v<fr::host_elements<int>, std::span<const int>>);
+static_assert(std::is_same_v<fr::host_elements<int>::iterator, std::span<int>::iterator>);
+
+template <class T>
+T sum_of(std::span<T> s) {
+  return std::accumulate(s.begin(), s.end(), T{});
+}
+
+std::string failure_of(auto call) {
+  try {
+    call();
+  } catch (const fr::invalid_argument& e) {
+    return e.what();
+  }
+  return {};
+}
+
+class spans_variable {
+ public:
+  explicit spans_variable(const char* value) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    ::setenv(name, value, 1);
+  }
+  ~spans_variable() { before_ ? ::setenv(name, before_->c_str(), 1) : ::unsetenv(name); }
+
+ private:
+  static constexpr const char* name = "FERRY_CHECK_SPANS";
+  std::optional<std::string> before_;
+};
+
+void write(fr::unified_array<int>& u) {
+  fr::submit(
+      fr::default_stream(fr::devices()[0]), [](fr::native_stream, int*) {}, fr::inout(u));
+}
+void read(const fr::unified_array<int>& u) {
+  fr::submit(
+      fr::default_stream(fr::devices()[0]), [](fr::native_stream, const int*) {}, fr::in(u));
+}
+
+std::string line(int at) { return "span_checks_test.cpp:" + std::to_string(at); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(span_checks)
+
+BOOST_AUTO_TEST_CASE(off_unless_asked_for) {
+  spans_variable none("");
+  fr::simulation sim("devices=1");
+  fr::unified_array<int> u({100}, 1);
+  const auto s = fr::host_span(u);
+  const auto h = fr::host(u);
+  BOOST_TEST(failure_of([&] { write(u); }).empty());
+  BOOST_TEST((s.size() == 100U && h.extent(0) == 100U));
+}
+
+BOOST_AUTO_TEST_CASE(a_living_span_names_both_lines) {
+  spans_variable on("on");
+  fr::simulation sim("devices=2");
+  fr::unified_array<int> u({100}, 1), v({100}, 1);
+  u.name("pressure");
+  int submitted = 0;
+  const auto work = [&] {
+    submitted = __LINE__ + 2;
+    fr::submit(
+        fr::default_stream(fr::devices()[1]), [](fr::native_stream, int*) {}, fr::inout(u));
+  };
+  {
+    const int made = __LINE__ + 1;
+    const auto s = fr::host_span(u);
+    const std::string text = failure_of(work);
+    BOOST_TEST(text.find("'pressure'") != std::string::npos, text);
+    BOOST_TEST(text.find("writes it through a host_span made in " + line(made)) != std::string::npos, text);
+    BOOST_TEST(text.find(line(submitted)) != std::string::npos, text);
+    BOOST_TEST(!failure_of([&] { read(u); }).empty(), "the span writes");
+    BOOST_TEST(failure_of([&] { write(v); }).empty(), "another array");
+  }
+  BOOST_TEST(failure_of(work).empty(), "its scope has ended");
+  {
+    const int made = __LINE__ + 1;
+    auto h = fr::host(std::as_const(u));
+    const std::string text = failure_of(work);
+    BOOST_TEST(text.find("reads it through a host() made in " + line(made)) != std::string::npos, text);
+    BOOST_TEST(failure_of([&] { read(u); }).empty(), "both only read");
+    BOOST_TEST(h(3) == 1);
+  }
+  BOOST_TEST(failure_of(work).empty());
+  {
+    auto half = u.slice({0, 50});
+    const auto s = fr::const_host_span(half);
+    BOOST_TEST(!failure_of(work).empty());
+    BOOST_TEST(failure_of([&] { fr::fill(u.slice({50, 100}), 2); }).empty(), "another part");
+  }
+  BOOST_TEST(failure_of(work).empty());
+}
+
+// The last copy counts; a part assigned to the span, and a std::span made of it, do not.
+BOOST_AUTO_TEST_CASE(copies_and_conversions) {
+  fr::simulation sim("devices=1");
+  fr::check_spans(fr::span_checks::on);
+  fr::unified_array<int> u({100}, 1);
+  const auto is_refused = [&] { return !failure_of([&] { write(u); }).empty(); };
+  {
+    std::optional<fr::host_elements<int>> kept;
+    {
+      const auto s = fr::host_span(u);
+      kept = s;
+    }
+    BOOST_TEST(is_refused());
+    auto moved = std::move(*kept);
+    kept.reset();
+    BOOST_TEST(is_refused());
+    moved = moved.first(10);
+    BOOST_TEST((moved.size() == 10U && !is_refused()));
+    moved = fr::host_span(u);
+    BOOST_TEST((moved.size() == 100U && is_refused()));
+  }
+  BOOST_TEST(!is_refused());
+  const std::span<int> plain = fr::host_span(u);
+  BOOST_TEST((plain.size() == 100U && !is_refused()));
+  BOOST_TEST(sum_of(fr::host_span(u)) == 100);
+  std::ranges::fill(fr::host_span(u), 2);
+  for (int& x : fr::host_span(u)) {
+    if (&x == u.unsynchronized_data()) BOOST_TEST(is_refused(), "alive while the loop runs");
+    ++x;
+  }
+  BOOST_TEST(!is_refused());
+  BOOST_TEST(*std::ranges::max_element(fr::host_span(u)) == 3);
+  const auto late = fr::host_span(u);
+  fr::check_spans(fr::span_checks::off);
+  BOOST_TEST(is_refused(), "made while spans were checked");
+  const auto later = fr::host_span(u);
+  BOOST_TEST(later.data() == late.data());
+}
+
+BOOST_AUTO_TEST_CASE(spans_of_arrays_that_are_gone) {
+  fr::simulation sim("devices=1");
+  fr::check_spans(fr::span_checks::on);
+  {
+    fr::unified_array<int> u({100}, 1);
+    const auto s = fr::host_span(u);
+    u.free();
+    fr::unified_array<int> w({100}, 2);  // the same bytes, and nobody's span
+    BOOST_TEST(failure_of([&] { write(w); }).empty());
+  }
+  std::optional<fr::host_elements<int>> kept;
+  {
+    fr::unified_array<int> u({100}, 7);
+    kept = fr::host_span(u);
+  }
+  BOOST_TEST(kept->front() == 7, "it keeps the bytes");
+  kept.reset();
+  BOOST_TEST(sim.get().allocations() == 0U);
+  fr::unified_array<int> none({0});
+  BOOST_TEST(fr::host_span(none).empty());
+  fr::host_array<int> pinned({10}, 1);
+  const auto s = fr::host_span(pinned);
+  BOOST_TEST(failure_of([&] { fr::fill(pinned, 2); }).empty(), "pinned arrays are not followed");
+}
+
+// Pages go where they would without the check.
+BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
+  for (const fr::span_checks how : {fr::span_checks::off, fr::span_checks::on}) {
+    fr::simulation sim("devices=2;memory=64MiB");
+    fr::check_spans(how);
+    fr::unified_array<int> u({std::size_t{1} << 20}, 1);
+    const auto s = fr::const_host_span(u);
+    read(u);
+    BOOST_TEST(fr::residency(u).on(fr::devices()[0]) == u.size_bytes());
+    BOOST_TEST(s.front() == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_environment_may_say) {
+  spans_variable wrong("maybe");
+  try {
+    fr::simulation sim("devices=1");
+    BOOST_ERROR("FERRY_CHECK_SPANS=maybe was accepted");
+  } catch (const fr::parse_error& e) {
+    const std::string text = e.what();
+    BOOST_TEST(text.find("'maybe'") != std::string::npos, text);
+    BOOST_TEST(text.find("on and off") != std::string::npos, text);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
