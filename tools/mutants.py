@@ -33,7 +33,7 @@ PAGE = ROOT / "docs" / "mutants.md"
 FOLDERS = ["core/include", "core/src", "unified/include", "unified/src", "tests/race", "tests/unified", "tests/support"]
 SEAMS = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
 UNIFIED = ["automatic_host", "host_guard", "policy_file", "kernels/advice", "kernels/automatic", "kernels/policies", "kernels/tuner"]
-SOURCES = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "tests/race/*.cpp",
+SOURCES = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "unified/src/*/*.cpp", "tests/race/*.cpp",
            *(f"tests/unified/{name}_test.cpp" for name in UNIFIED), "tests/support/*.cpp"]
 # -g1: lines, by which to find the objects that hold the code of a line of a header.
 FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-Icore/include", "-Iunified/include", "-Icore/src", "-Iunified/src", "-Itests"]
