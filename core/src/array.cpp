@@ -5,26 +5,11 @@
 #include "ferry/core/machine.hpp"
 #include "ferry/core/pool.hpp"
 #include "ferry/core/workspace.hpp"
+#include "forget_advice.hpp"
 #include "memory_checker.hpp"
 
 namespace ferry {
 namespace {
-
-// What an earlier owner of the bytes has told the driver does not hold for the next. Pages that reach over the block lose
-// the advice as a whole: it is a hint.
-void forget_advice(machine& m, allocation& a) {
-  a.log.set_advised(false);
-  const auto unset = [&](memory_advice what, memory_location where) {
-    try {
-      m.verbs().advise(a.begin, a.bytes, what, where);
-    } catch (const device_error&) {  // a broken device: nobody is misled by hints about it
-    }
-  };
-  unset(memory_advice::unset_read_mostly, {});
-  unset(memory_advice::unset_preferred_location, {});
-  unset(memory_advice::unset_accessed_by, {});
-  for (const device d : m.devices()) unset(memory_advice::unset_accessed_by, {d.index()});
-}
 
 // On the device with the most room, of those whose memory kernels of the device can reach. Null if there is none.
 allocation_ref allocate_on_a_peer(machine& m, int device, std::size_t bytes) {
@@ -57,13 +42,17 @@ allocation_ref allocate_or_spill(machine& m, memory_pool& from, bool may_spill, 
 
 }  // namespace
 
-allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes) {
+memory_pool& detail::pool_of_new_arrays(machine& m, memory_kind kind, int device) {
   pool* const chosen = pool_scope::of(device);
-  memory_pool& from = chosen ? chosen->of(kind) : m.pool(kind, device);
+  return chosen ? chosen->of(kind) : m.pool(kind, device);
+}
+
+allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes) {
+  memory_pool& from = pool_of_new_arrays(m, kind, device);
   const auto take = [&](std::size_t all) {
-    allocation_ref fresh = allocate_or_spill(m, from, !chosen, all);
+    allocation_ref fresh = allocate_or_spill(m, from, !pool_scope::of(device), all);
     if (fresh.get().log.is_advised()) [[unlikely]]
-      forget_advice(m, fresh.get());
+      forget_advice(m.verbs(), fresh.get());
     return fresh;
   };
   if (m.checks_arrays.load(std::memory_order_relaxed)) [[unlikely]]

@@ -59,7 +59,7 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
   pool_shard& near = shard();
   bool others = false;  // near has a block, but work on it would wait
   allocation* a = near.take(size, on, others);
-  if (!a) a = take_stored(size, on, !others);
+  if (!a) a = take_stored(size, on, others ? search::ready : search::quick);
   if (!a && others) a = near.take_any(size);
   if (!a) a = grow(size, on);
   a->tag = 0;
@@ -75,18 +75,20 @@ void caching_pool::deallocate(allocation& a) noexcept {
   if (allocation* const out = shard().put(a)) store(out);
 }
 
-bool caching_pool::fits(const allocation& a, std::size_t size) const {
-  if (!rules_.cuts) return a.bytes - size <= std::max(size / 8, options_.granularity);
-  if (rules_.powers_of_two && a.was_used) return a.bytes == size;
-  if (size > options_.max_split_size) return a.bytes - size <= options_.large_segment;
-  return a.bytes <= options_.max_split_size;
+// Whether a block, of at least `size` bytes, serves a request of that size.
+bool caching_pool::fits(std::size_t block, bool was_used, std::size_t size) const {
+  if (!rules_.cuts) return block - size <= std::max(size / 8, options_.granularity);
+  if (rules_.powers_of_two && was_used) return block == size;
+  if (size > options_.max_split_size) return block - size <= options_.large_segment;
+  return block <= options_.max_split_size;
 }
 
-// A free block, cut to size. If not patient, only one for which work on `on` need not wait.
-allocation* caching_pool::take_stored(std::size_t size, const timeline* on, bool patient) {
+// A free block, cut to size. ready: only one for which work on `on` need not wait. thorough: if there is any, it is found.
+allocation* caching_pool::take_stored(std::size_t size, const timeline* on, search how) {
   std::lock_guard lock(mutex_);
-  allocation* const a = free_.find(size, on, [&](const allocation& b) { return fits(b, size); });
-  if (!a || (!patient && !a->log.is_ready_for(on))) return nullptr;
+  allocation* const a = free_.find(
+      size, on, [&](const allocation& b) { return fits(b.bytes, b.was_used, size); }, how == search::thorough);
+  if (!a || (how == search::ready && !a->log.is_ready_for(on))) return nullptr;
   free_.remove(*a);
   try {
     cut(*a, size);
@@ -187,7 +189,7 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
   try {
     std::lock_guard one(growing_);
     drain_shards();
-    if ((found = take_stored(size, on, true))) return found;
+    if ((found = take_stored(size, on, search::thorough))) return found;
     if (size >= huge) give_back(leave_whole_segments(), release_depth::finished, size);
     collect_garbage(segment);
     ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
@@ -200,7 +202,7 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
     const auto look_again = [&] {
       std::lock_guard one(growing_);
       drain_shards();
-      return (found = take_stored(size, on, true)) != nullptr;
+      return (found = take_stored(size, on, search::thorough)) != nullptr;
     };
     if (!ledger_.acquire(*this, segment, ask_backend, look_again)) return found;
   }
@@ -301,13 +303,50 @@ std::size_t caching_pool::release_some(release_depth how, std::size_t enough) {
   return give_back(leave_whole_segments(), how, enough);
 }
 
+template <class F>
+void caching_pool::each_segment(F f) const {
+  std::lock_guard lock(mutex_);
+  nodes_.each([&](const allocation& a) {
+    if (!a.before) f(a);
+  });
+}
+
 // Blocks that shards hold are neither free nor referred to.
 void caching_pool::each_block(const std::function<void(const block_info&)>& f) const {
-  std::lock_guard lock(mutex_);
-  nodes_.each([&](const allocation& first) {
-    if (first.before) return;
+  each_segment([&](const allocation& first) {
     for (const allocation* a = &first; a; a = a->after) f(info_of(*a));
   });
+}
+
+// As if the shards were empty and free neighbours joined, as they are before the pool grows.
+request_cost caching_pool::cost_of(std::size_t bytes) const {
+  if (bytes > std::size_t{1} << 63) return {SIZE_MAX, false, SIZE_MAX};
+  const std::size_t size = rounded(bytes);
+  bool is_cached = false;
+  each_segment([&](const allocation& first) {
+    std::size_t run = 0;
+    for (const allocation* a = &first; a && !is_cached; a = a->after) {
+      run = is_referred_to(*a) ? 0 : (rules_.joins ? run : 0) + a->bytes;
+      const bool run_ends = !rules_.joins || !a->after || is_referred_to(*a->after);
+      is_cached = run_ends && run >= size && fits(run, a->was_used, size);
+    }
+  });
+  return {size, is_cached, size};
+}
+
+trimmable_bytes caching_pool::trimmable() const {
+  std::size_t whole = 0, pieces = 0;
+  each_segment([&](const allocation& first) {
+    std::size_t free = 0;
+    bool is_whole = true;
+    for (const allocation* a = &first; a; a = a->after)
+      if (is_referred_to(*a))
+        is_whole = false;
+      else
+        free += a->bytes;
+    (is_whole ? whole : pieces) += free;
+  });
+  return {whole, whole, pieces};
 }
 
 // Before the pool grows beyond its share: gives back what was unused longest.

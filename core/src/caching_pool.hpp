@@ -23,7 +23,8 @@ class caching_pool final : public memory_pool {
   void deallocate(allocation& a) noexcept override;
   std::size_t release_cached(release_depth how) override;
   std::size_t release_some(release_depth how, std::size_t enough) override;
-  bool joins_blocks() const override { return rules_.joins; }
+  request_cost cost_of(std::size_t bytes) const override;
+  trimmable_bytes trimmable() const override;
   void each_block(const std::function<void(const block_info&)>& f) const override;
   source_state state() const override;
   pool_statistics statistics() const override;
@@ -38,14 +39,17 @@ class caching_pool final : public memory_pool {
 
   std::size_t rounded(std::size_t bytes) const;
   std::size_t segment_for(std::size_t size);
-  bool fits(const allocation& a, std::size_t size) const;
-  allocation* take_stored(std::size_t size, const timeline* on, bool patient);
+  bool fits(std::size_t block, bool was_used, std::size_t size) const;
+  enum class search : std::uint8_t { ready, quick, thorough };
+  allocation* take_stored(std::size_t size, const timeline* on, search how);
   allocation* grow(std::size_t size, const timeline* on);
   allocation* adopt_segment(void* p, std::size_t segment, std::size_t size);
   void cut(allocation& a, std::size_t size);
   void store(allocation* chain) noexcept;
   allocation& join(allocation& a) noexcept;
   bool swallow_next(allocation& a) noexcept;
+  template <class F>
+  void each_segment(F f) const;
   void drain_shards() noexcept;
   std::vector<allocation*> leave_whole_segments();
   std::size_t give_back(std::vector<allocation*> segments, release_depth how, std::size_t enough);

@@ -110,6 +110,17 @@ void direct_pool::each_block(const std::function<void(const block_info&)>& f) co
   nodes_.each([&](const allocation& a) { f(info_of(a)); });
 }
 
+request_cost direct_pool::cost_of(std::size_t bytes) const {
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  return {size, false, size};
+}
+
+trimmable_bytes direct_pool::trimmable() const {
+  const pool_statistics s = statistics();
+  const std::size_t freed = s.reserved_bytes - s.allocated_bytes;
+  return {freed, freed, 0};
+}
+
 source_state direct_pool::state() const {
   const pool_statistics s = statistics();
   return {s.allocated_bytes, s.reserved_bytes, 0};

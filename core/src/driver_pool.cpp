@@ -5,9 +5,13 @@
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "forget_advice.hpp"
+#include "memory_sizes.hpp"
 
 namespace ferry {
 namespace {
+
+constexpr std::size_t granularity = 512;  // of the driver's blocks
 
 // One submission that touches no array: its ticket.
 template <class Submit>
@@ -155,6 +159,8 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
     std::lock_guard lock(a.log);
     a.log.before(nullptr, a.range(), true, [&](timeline& by, ticket at) { pending.push_back({&by, at}); });
   }
+  if (a.log.is_advised())
+    forget_advice(ledger_.verbs(), a);  // who gets the bytes next has a log that knows nothing of it
   timeline* on = pending.empty() ? &own_ : pending.front().by;
   for (const point& p : pending)
     if (p.by != on) on = &own_;
@@ -218,6 +224,25 @@ std::size_t driver_pool::release_cached(release_depth how) {
 void driver_pool::each_block(const std::function<void(const block_info&)>& f) const {
   std::lock_guard lock(mutex_);
   nodes_.each([&](const allocation& a) { f(info_of(a)); });
+}
+
+// What the driver has free in the pool is for any size, once trimmed: it is not told apart from what the device has.
+request_cost driver_pool::cost_of(std::size_t bytes) const {
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  if (size > SIZE_MAX - granularity) return {SIZE_MAX, false, SIZE_MAX};
+  request_cost cost{size, false, rounded_up(size, granularity)};
+  if (options_.max_bytes != 0) {
+    const std::size_t used = own_.is_broken() ? 0 : verbs_.usage(pool_).used_bytes;
+    cost.most_bytes = options_.max_bytes - std::min(options_.max_bytes, used);
+  }
+  return cost;
+}
+
+// Limits are about what arrays hold: what the driver keeps does not count against them.
+trimmable_bytes driver_pool::trimmable() const {
+  if (own_.is_broken()) return {};
+  const native_pool_usage now = verbs_.usage(pool_);
+  return {now.reserved_bytes - std::min(now.reserved_bytes, now.used_bytes), 0, 0};
 }
 
 source_state driver_pool::state() const {

@@ -20,6 +20,8 @@ class driver_pool final : public memory_pool {
   allocation_ref allocate(std::size_t bytes) override;
   void deallocate(allocation& a) noexcept override;
   std::size_t release_cached(release_depth how) override;
+  request_cost cost_of(std::size_t bytes) const override;
+  trimmable_bytes trimmable() const override;
   source_state state() const override;
   void each_block(const std::function<void(const block_info&)>& f) const override;
   pool_statistics statistics() const override;

@@ -36,10 +36,10 @@ class free_blocks {
   }
 
   // The smallest block of at least `bytes` that `fits`, among the first few of its class; or one of the next few for which
-  // work on `on` need not wait, if that one would have to.
+  // work on `on` need not wait, if that one would have to. thorough: where none of the first few fits, all are looked at.
   template <class Fits>
-  allocation* find(std::size_t bytes, const timeline* on, Fits fits) const {
-    allocation* const best = smallest(bytes, fits);
+  allocation* find(std::size_t bytes, const timeline* on, Fits fits, bool thorough) const {
+    allocation* const best = smallest(bytes, fits, thorough);
     if (!best || best->log.is_ready_for(on)) return best;
     int looks = most_looks;
     for (std::size_t c = filled_from(class_of(bytes)); c < classes && looks > 0; c = filled_from(c + 1))
@@ -87,11 +87,11 @@ class free_blocks {
     }
   }
   template <class Fits>
-  allocation* smallest(std::size_t bytes, Fits fits) const {
+  allocation* smallest(std::size_t bytes, Fits fits, bool thorough) const {
     allocation* best = nullptr;
     for (std::size_t c = filled_from(class_of(bytes)); c < classes && !best; c = filled_from(c + 1)) {
       int looks = most_looks;
-      for (allocation* a = heads_[c]; a && looks-- > 0; a = a->next) {
+      for (allocation* a = heads_[c]; a && (looks-- > 0 || (thorough && !best)); a = a->next) {
         if (a->bytes < bytes || (best && a->bytes >= best->bytes) || !fits(*a)) continue;
         if (a->bytes == bytes) return a;
         best = a;

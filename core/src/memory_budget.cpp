@@ -1,39 +1,13 @@
 #include <algorithm>
+#include <vector>
 
+#include "array_blocks.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/memory_status.hpp"
 
 namespace ferry {
 namespace {
-
-struct free_bytes {
-  std::size_t in_whole_segments = 0;  // which go back to the driver when it has no more
-  std::size_t largest = 0;            // free neighbours together, where the pool joins them
-};
-
-free_bytes free_bytes_of(const memory_source& s) {
-  free_bytes f;
-  std::size_t segment = 0, run = 0;
-  bool is_whole = false;
-  const bool joins = s.joins_blocks();
-  const auto end = [&] {
-    if (is_whole) f.in_whole_segments += segment;
-    segment = run = 0;
-  };
-  s.each_block([&](const block_info& b) {
-    if (b.starts_segment) {
-      end();
-      is_whole = true;
-    }
-    is_whole = is_whole && b.is_free;
-    segment += b.bytes;
-    run = b.is_free ? (joins ? run : 0) + b.bytes : 0;
-    f.largest = std::max(f.largest, run);
-  });
-  end();
-  return f;
-}
 
 std::size_t without(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
 
@@ -47,49 +21,65 @@ memory_budget::memory_budget(memory_scope scope) : scope_(std::move(scope)) {
   if (!scope_.kind) scope_.kind = memory_kind::device;
 }
 
-memory_budget::room memory_budget::look() const {
+// What the ladder of rungs would make free counts as free: see memory_ledger::add_own_rungs.
+memory_budget::room memory_budget::look(std::size_t bytes) const {
   machine& m = machine::current();
   const memory_ledger& ledger = m.memory();
   const int d = scope_.on->index();
+  const memory_kind kind = *scope_.kind;
+  memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
   room r;
-  r.by_limits = r.by_tags = SIZE_MAX;
-  if (*scope_.kind == memory_kind::device) {
+  r.cost = from.cost_of(bytes);
+
+  struct trim {
+    memory_source* of;
+    trimmable_bytes bytes;
+  };
+  std::vector<trim> trims;
+  ledger.each_source([&](memory_source& s) {
+    const bool same = s.kind() == kind && s.device() == d;
+    if (!same && !(kind == memory_kind::device && s.kind() == memory_kind::unified)) return;
+    trims.push_back({&s, s.trimmable()});
+    if (same) r.trimmable += kind == memory_kind::device ? trims.back().bytes.backend : trims.back().bytes.limits;
+    if (&s == &from) r.pieces = trims.back().bytes.pieces;
+  });
+
+  if (kind == memory_kind::device) {
     r.from_driver = m.verbs().memory(d).free_bytes;
   } else {  // the system's RAM; of unified memory, what the devices have no room for
     r.from_driver = ledger.room_in_system();
-    if (*scope_.kind == memory_kind::unified)
+    if (kind == memory_kind::unified)
       r.from_driver =
           sum_of(r.from_driver, without(m.properties(d).memory_bytes, ledger.used_bytes({scope_.on, {}, {}})));
   }
-  ledger.each_source([&](memory_source& s) {
-    if (s.kind() != *scope_.kind || s.device() != d) return;
-    const source_state now = s.state();
-    r.cached += without(now.reserved_bytes, now.allocated_bytes);
-    const free_bytes f = free_bytes_of(s);
-    r.largest_block = std::max({r.largest_block, f.largest, now.largest_free_bytes});
-    r.trimmable += f.in_whole_segments;
-  });
   const memory_label tag = scope_.tag.empty() ? this_thread_tag : intern_label(scope_.tag);
   const auto rules = ledger.limits().all();
   for (const limit_rule& rule : *rules) {
-    if (rule.hard == limit_rule::none || !rule.scope.covers(*scope_.kind, d)) continue;
-    if (rule.tag == 0)
-      r.by_limits = std::min(r.by_limits, without(rule.hard, ledger.used_bytes(rule.scope)));
-    else if (rule.tag == tag)
-      r.by_tags = std::min(r.by_tags, without(rule.hard, ledger.used_bytes(rule.scope)));
+    if (rule.hard == limit_rule::none || !rule.scope.covers(kind, d)) continue;
+    const std::size_t used = ledger.used_bytes(rule.scope);
+    if (rule.tag != 0) {
+      if (rule.tag == tag) r.by_tags = std::min(r.by_tags, without(rule.hard, used));
+      continue;
+    }
+    std::size_t given_back = 0;
+    for (const trim& t : trims)
+      if (rule.scope.covers(t.of->kind(), t.of->device())) given_back += t.bytes.limits;
+    r.by_limits = std::min(r.by_limits, without(sum_of(rule.hard, given_back), used));
   }
   return r;
 }
 
 std::size_t memory_budget::available_bytes() const {
-  const room r = look();
-  return std::min(sum_of(std::min(r.from_driver, r.by_limits), r.cached), r.by_tags);
+  const room r = look(1);
+  const std::size_t fresh = std::min(sum_of(r.from_driver, r.trimmable), r.by_limits);
+  return std::min({sum_of(fresh, r.pieces), r.by_tags, r.cost.most_bytes});
 }
 
 bool memory_budget::would_fit(std::size_t bytes) const {
-  const room r = look();
-  return bytes <= r.by_tags &&
-         (bytes <= r.largest_block || bytes <= sum_of(std::min(r.from_driver, r.by_limits), r.trimmable));
+  const room r = look(bytes);
+  if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
+  return r.cost.is_cached || (r.cost.block_bytes <= r.by_limits && r.cost.backend_bytes <= r.cost.most_bytes &&
+                              r.cost.backend_bytes <= sum_of(r.from_driver, r.trimmable));
 }
 
 }  // namespace ferry

@@ -35,7 +35,7 @@ void memory_pool::take_from_owner(allocation& a) noexcept {
 }
 
 block_info memory_pool::info_of(const allocation& a) {
-  const bool is_free = (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) == 0;  // nobody refers to it
+  const bool is_free = !is_referred_to(a);
   const allocation_labels labels = is_free ? allocation_labels{} : labels_of(a);
   return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name};
 }

@@ -178,6 +178,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(writes_after_free_are_found, K, kinds) {
 
 // Blocks in quarantine are not handed out; beyond its limits the oldest go, looked at once more.
 BOOST_AUTO_TEST_CASE(quarantine_keeps_blocks_from_reuse) {
+  fr::pool split(fr::default_device(), {.kind = fr::pool_kind::split});  // which would reuse them
+  const fr::pool_scope from(split);
   const fr::memory_checks_scope on(fr::memory_checks{.quarantine_blocks = 5});
   std::vector<const int*> seen;
   fr::stream s;
@@ -285,7 +287,8 @@ BOOST_AUTO_TEST_CASE(workspaces_are_poisoned_for_each_array) {
 BOOST_AUTO_TEST_CASE(off_costs_no_call) {
   support::call_counts calls;
   auto& below = fr::machine::current().verbs();
-  const fr::machine_scope counted(std::make_unique<support::counting_backend>(below, calls));
+  const fr::machine_scope counted(std::make_unique<support::counting_backend>(below, calls),
+                                  {.kind = fr::pool_kind::split});
   const auto round = [&] {
     const long before = calls.all;
     for (int i = 0; i < 10; ++i) fr::device_array<int> a({1000});

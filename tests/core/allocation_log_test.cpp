@@ -32,17 +32,19 @@ BOOST_AUTO_TEST_SUITE(allocation_log)
 
 BOOST_AUTO_TEST_CASE(rows_have_the_form_that_rmm_writes) {
   const std::string file = "allocations.csv";
+  std::size_t bytes = 0;  // as the pool rounds
   {
     fr::simulation sim("devices=1");
     const fr::allocation_log log(file);
     const fr::device_array<char> a({1000}, 'x');
+    bytes = a.owner().get().bytes;
   }
   const std::string text = support::bytes_of(file);
   BOOST_TEST(text.starts_with(header), text);
   const std::vector<fr::logged_allocation> rows = fr::parse_allocation_log(text);
   BOOST_REQUIRE(rows.size() == 2u);
-  BOOST_TEST((!rows[0].is_free && rows[0].bytes == 1024 && rows[0].pointer != 0));
-  BOOST_TEST((rows[1].is_free && rows[1].bytes == 1024 && rows[1].pointer == rows[0].pointer && rows[1].stream != 0));
+  BOOST_TEST((!rows[0].is_free && rows[0].bytes == bytes && rows[0].pointer != 0));
+  BOOST_TEST((rows[1].is_free && rows[1].bytes == bytes && rows[1].pointer == rows[0].pointer && rows[1].stream != 0));
   BOOST_TEST(rows[0].thread == rows[1].thread);
   const std::string time = text.substr(text.find(',', std::string(header).size()) + 1, 15);
   BOOST_TEST((time[2] == ':' && time[5] == ':' && time[8] == '.'), time);

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
     return fr::label_use{};
   };
   {
-    fr::device_array<char> plain({100}, fr::device(1));
+    fr::device_array<char> plain({512}, fr::device(1));
     const fr::memory_tag_scope solver{"solver"};
     fr::unified_array<char> u({1024});
     {

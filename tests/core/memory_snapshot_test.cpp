@@ -62,6 +62,9 @@ BOOST_AUTO_TEST_CASE(the_history_adds_up) {
     std::size_t& u = used[static_cast<std::size_t>(e.device)];
     if (e.what == fr::memory_event::action::allocate) u += e.bytes;
     if (e.what == fr::memory_event::action::free) u -= e.bytes;
+    std::size_t& h = held[static_cast<std::size_t>(e.device)];
+    if (e.what == fr::memory_event::action::reserve) h += e.bytes;
+    if (e.what == fr::memory_event::action::give_back) h -= e.bytes;
     named = named || (e.what == fr::memory_event::action::free && fr::label_text(e.name) == "a");
   }
   BOOST_TEST((used[0] == 12 * KiB && used[1] == 0u));

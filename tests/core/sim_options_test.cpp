@@ -10,7 +10,7 @@ BOOST_AUTO_TEST_CASE(options_are_read) {
       " devices=3; memory=2MiB "
       ";peers=0-1,1-2;broken=2-1;schedule=random:42;fail=alloc@17,peer@2;concurrent_managed=off;pageable_access=on");
   BOOST_TEST(o.devices == 3);
-  BOOST_TEST(o.memory_bytes == 2u << 20);
+  for (const int d : {0, 2}) BOOST_TEST(o.memory_of(d) == 2u << 20);
   BOOST_TEST((o.are_peers(1, 0) && o.are_peers(1, 2) && !o.are_peers(0, 2) && !o.are_peers(1, 1)));
   BOOST_TEST((o.is_broken(1, 2) && o.is_broken(2, 1) && !o.is_broken(0, 1)));
   BOOST_TEST(
@@ -18,9 +18,24 @@ BOOST_AUTO_TEST_CASE(options_are_read) {
   BOOST_TEST((o.failures ==
               std::vector<fr::sim::failure>{{fr::sim::failing_verb::alloc, 17}, {fr::sim::failing_verb::peer, 2}}));
   const auto d = fr::sim::parse_options("");
-  BOOST_TEST((d.devices == 4 && d.memory_bytes == 1u << 30 && d.are_peers(0, 3) &&
+  BOOST_TEST((d.devices == 4 && d.memory_of(3) == 1u << 30 && d.are_peers(0, 3) &&
               d.schedule == fr::sim::schedule_kind::eager));
-  BOOST_TEST(fr::sim::parse_options("memory=100").memory_bytes == 100u);
+  BOOST_TEST(fr::sim::parse_options("memory=100").memory_of(0) == 100u);
+}
+
+BOOST_AUTO_TEST_CASE(devices_have_sizes_of_their_own) {
+  for (const std::string text : {"devices=4;memory=4KiB, 2KiB ,512B", "memory=4KiB,2KiB,512;devices=4"}) {
+    const sim_machine m(text);
+    for (const auto& [device, bytes] : {std::pair{0, 4096}, {1, 2048}, {2, 512}, {3, 512}}) {
+      const auto all = static_cast<std::size_t>(bytes);
+      BOOST_TEST(m.b.properties(device).memory_bytes == all);
+      void* const p = m.b.allocate(memory_kind::device, device, all);
+      BOOST_TEST((m.b.memory(device).free_bytes == 0u && m.b.memory(device).total_bytes == all));
+      check_throws<fr::out_of_memory>([&, d = device] { m.b.allocate(memory_kind::device, d, 1); }, "memory=");
+      m.b.release(memory_kind::device, device, p, all);
+      BOOST_TEST(m.b.memory(device).free_bytes == all);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
@@ -32,6 +47,12 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
                                 "memory=1TB",
                                 "memory=99999999999GiB",
                                 "memory=-1",
+                                "memory=1MiB,",
+                                "memory=,1MiB",
+                                "memory=1MiB,0",
+                                "memory=1MiB;memory=2MiB",
+                                "memory=1,2,3,4,5",
+                                "memory=1MiB,2MiB;devices=1",
                                 "peers=0",
                                 "peers=0-0",
                                 "peers=0-9",

@@ -46,6 +46,8 @@ class blind_pool final : public fr::memory_pool {
   }
   void deallocate(fr::allocation& a) noexcept override { below_.deallocate(a); }
   std::size_t release_cached(fr::release_depth how) override { return below_.release_cached(how); }
+  fr::request_cost cost_of(std::size_t bytes) const override { return below_.cost_of(bytes); }
+  fr::trimmable_bytes trimmable() const override { return below_.trimmable(); }
   fr::source_state state() const override { return below_.state(); }
   fr::pool_statistics statistics() const override { return below_.statistics(); }
 

@@ -39,10 +39,11 @@ std::string readable_address(const void* p) {
 address_space::address_space(const options& how)
     : devices_(how.devices),
       pageable_access_(how.pageable_access),
-      limit_(how.memory_bytes),
       usage_(static_cast<std::size_t>(how.devices) + 2),
       resident_(static_cast<std::size_t>(how.devices)),
-      granted_(static_cast<std::size_t>(how.devices)) {}
+      granted_(static_cast<std::size_t>(how.devices)) {
+  for (int d = 0; d < devices_; ++d) limits_.push_back(how.memory_of(d));
+}
 
 address_space::~address_space() {
   for (const auto& [p, a] : table_) give_back(p, a);
@@ -65,9 +66,10 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     std::lock_guard lock(mutex_);
     usage& u = account(kind, device);
     const std::size_t pages = kind == memory_kind::device ? resident_[static_cast<std::size_t>(device)] : 0;
-    if (kind == memory_kind::device && bytes > limit_ - u.bytes - pages)
+    const std::size_t limit = limits_[static_cast<std::size_t>(device)];
+    if (kind == memory_kind::device && bytes > limit - u.bytes - pages)
       throw out_of_memory("ferry: out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
-                              readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit_) +
+                              readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit) +
                               " are in use" +
                               (pages > 0 ? ", and pages of unified memory take " + readable_bytes(pages) : "") +
                               ". Free arrays, or raise memory= in FERRY_SIM",

@@ -135,7 +135,7 @@ class address_space {
   mutable std::mutex mutex_;
   int devices_;
   bool pageable_access_;
-  std::size_t limit_;
+  std::vector<std::size_t> limits_;  // bytes of each device
   table table_;
   std::vector<usage> usage_;                            // per device, then unified, then host
   std::vector<std::size_t> resident_;                   // bytes of managed pages, per device

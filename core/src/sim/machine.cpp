@@ -26,7 +26,7 @@ void machine::check_device(int device) const {
 device_properties machine::properties(int device) const {
   check_device(device);
   return {"simulated device " + std::to_string(device),
-          options_.memory_bytes,
+          options_.memory_of(device),
           8,
           9,
           0,
@@ -37,7 +37,8 @@ device_properties machine::properties(int device) const {
 device_memory machine::memory(int device) const {
   check_device(device);
   const std::size_t used = memory_.held(memory_kind::device, device).bytes + memory_.resident(device);
-  return {options_.memory_bytes - std::min(options_.memory_bytes, used), options_.memory_bytes};
+  const std::size_t all = options_.memory_of(device);
+  return {all - std::min(all, used), all};
 }
 
 bool machine::can_access_peer(int device, int peer) const {

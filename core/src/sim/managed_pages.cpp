@@ -63,7 +63,7 @@ void address_space::carry(page& g, const part_of_page& part, int to, page_event_
 // Pages that the running operation has touched stay.
 bool address_space::make_room(int device, std::size_t bytes) {
   const auto d = static_cast<std::size_t>(device);
-  while (usage_[d].bytes + resident_[d] + bytes > limit_) {
+  while (usage_[d].bytes + resident_[d] + bytes > limits_[d]) {
     page* oldest = nullptr;
     part_of_page part{};
     for (auto& [begin, a] : table_)

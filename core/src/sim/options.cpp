@@ -12,7 +12,8 @@ namespace ferry::sim {
 namespace {
 
 constexpr std::string_view allowed =
-    "allowed, separated by ';': devices=1..64; memory=BYTES (plain or with B, KiB, MiB, GiB, at least 1); "
+    "allowed, separated by ';': devices=1..64; memory=BYTES|BYTES,BYTES,... (plain or with B, KiB, MiB, "
+    "GiB, at least 1; by device, and the last one for all further devices); "
     "peers=all|none|A-B,C-D,... (devices from 0); broken=A-B,... (peers whose link loses bytes); "
     "schedule=eager|random:SEED; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off";
@@ -35,6 +36,8 @@ class parser {
         for (const auto& [a, b] : *list)
           if (a >= result_.devices || b >= result_.devices)
             refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
+    if (const std::size_t sizes = result_.memory_bytes.size(); sizes > static_cast<std::size_t>(result_.devices))
+      refuse("memory=", "has " + std::to_string(sizes) + " sizes for devices=" + std::to_string(result_.devices));
     return result_;
   }
 
@@ -98,7 +101,8 @@ class parser {
     if (key == "devices") {
       result_.devices = number(item, value, 1, 64);
     } else if (key == "memory") {
-      result_.memory_bytes = bytes(item, value);
+      result_.memory_bytes.clear();
+      for (const std::string_view one : split(value, ',')) result_.memory_bytes.push_back(bytes(item, one));
     } else if (key == "peers") {
       if (value == "all") return;
       result_.peers.emplace();
@@ -132,6 +136,10 @@ class parser {
 };
 
 }  // namespace
+
+std::size_t options::memory_of(int device) const {
+  return memory_bytes[std::min(static_cast<std::size_t>(device), memory_bytes.size() - 1)];
+}
 
 bool options::are_peers(int a, int b) const {
   if (a == b) return false;

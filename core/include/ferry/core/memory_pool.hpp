@@ -41,6 +41,9 @@ class memory_pool : public memory_source, public allocation_home {
 
  protected:
   static block_info info_of(const allocation& a);
+  static bool is_referred_to(const allocation& a) {
+    return (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) != 0;
+  }
   // The owner is gone: the books and the views of the array are told, and nobody touches the bytes behind its back any more
   // (see idle_guard), so that the pool has the log for itself.
   void take_from_owner(allocation& a) noexcept;

@@ -12,6 +12,7 @@
 #include "ferry/core/allocation_observer.hpp"
 #include "ferry/core/memory_counters.hpp"
 #include "ferry/core/memory_limits.hpp"
+#include "ferry/core/memory_source.hpp"
 
 namespace ferry {
 
@@ -86,17 +87,22 @@ class memory_budget {
   explicit memory_budget(memory_scope scope);
   explicit memory_budget(device d) : memory_budget(memory_scope{d, memory_kind::device, {}}) {}
 
-  // The most bytes that new arrays of the scope may hold together; device memory unless .kind says otherwise.
+  // The most bytes that new arrays of the scope may hold together; device memory unless .kind says otherwise. Pools that
+  // round sizes, or keep free bytes in pieces, may have room for less.
   std::size_t available_bytes() const;
-  // Whether one array of so many bytes can be had without freeing another, by limits, pools and what the driver has.
+  // Whether one array of so many bytes can be had without freeing another: by limits, what the driver has, and the rules of
+  // the pool that new arrays of this thread come from (see pool_scope), whose caches and those of others are given back
+  // when that helps. Two kinds of room it does not see: what the driver evicts of unified memory by itself, and what it
+  // cannot give of its pools because their pages are larger than what is free in them.
   bool would_fit(std::size_t bytes) const;
 
  private:
   struct room {
-    std::size_t from_driver = 0, trimmable = 0, cached = 0, largest_block = 0;
-    std::size_t by_limits = 0, by_tags = 0;
+    request_cost cost;
+    std::size_t from_driver = 0, trimmable = 0, pieces = 0;
+    std::size_t by_limits = SIZE_MAX, by_tags = SIZE_MAX;  // what they leave
   };
-  room look() const;
+  room look(std::size_t bytes) const;
   memory_scope scope_;
 };
 

@@ -24,8 +24,9 @@ struct failure {
 };
 
 struct options {
-  int devices = 4;                                        // 1 to 64
-  std::size_t memory_bytes = std::size_t{1} << 30;        // of each device
+  int devices = 4;  // 1 to 64
+  // Of device 0, 1, ...: at least one size, and no more than there are devices; the last one is that of all further ones.
+  std::vector<std::size_t> memory_bytes{std::size_t{1} << 30};
   std::optional<std::vector<std::pair<int, int>>> peers;  // pairs that can access each other; empty optional: all
   std::vector<std::pair<int, int>> broken;                // of these: whose link loses every byte, and reports success
   schedule_kind schedule = schedule_kind::eager;
@@ -34,11 +35,12 @@ struct options {
   bool concurrent_managed = true;  // the CPU may touch managed memory while devices work
   bool pageable_access = false;    // devices use any memory of the CPU, as with HMM and ATS
 
+  std::size_t memory_of(int device) const;
   bool is_broken(int a, int b) const;  // symmetric
   bool are_peers(int a, int b) const;  // symmetric; a device is no peer of itself
 };
 
-// Reads e.g. "devices=4;memory=1GiB;peers=0-1,2-3;schedule=random:42;fail=alloc@17,copy@3;concurrent_managed=off;
+// Reads e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;schedule=random:42;fail=alloc@17,copy@3;concurrent_managed=off;
 // pageable_access=on".
 // Every key may be left out. Throws parse_error that quotes the text and lists what is allowed.
 options parse_options(std::string_view text);
