@@ -56,7 +56,7 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
   const fr::stream streams[] = {fr::stream(d0), fr::stream(d0)};
   std::mt19937 random(seed);
   std::vector<fr::allocation_ref> held;
-  for (int i = 0; i < 120; ++i) {
+  for (int i = 0; i < 100; ++i) {
     const std::size_t n = random() % 8 ? random() % (128 << 10) + 1 : random() % (1 << 20) + 1;
     if (!held.empty() && random() % 2) held.erase(held.begin() + static_cast<std::ptrdiff_t>(random() % held.size()));
     if (random() % 16 == 0) try {
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(budgets_answer_before_the_allocation) {
 BOOST_AUTO_TEST_CASE(budgets_keep_their_word) {
   for (const fr::pool_kind kind : every_kind)
     for (const memory_kind memory : {memory_kind::device, memory_kind::unified, memory_kind::host})
-      for (unsigned seed = 0; seed < 6; ++seed) check_words(kind, memory, seed);
+      for (unsigned seed = 0; seed < 4; ++seed) check_words(kind, memory, seed);
 }
 
 // The pool of the thread's scope is asked, with its rules and its own bound.
