@@ -62,6 +62,7 @@ void driver_pools::release_down_to(machine& m, pool& p, std::size_t keep, frees 
   std::erase_if(p.free, [&](const block& b) {
     if (p.usage.reserved_bytes <= keep || !(b.freed->fired && (b.seen || which == frees::over))) return false;
     m.memory_.release_block(p.kind, p.device, b.p, b.bytes);
+    m.schedule_.forget(b.p, b.bytes);
     p.usage.reserved_bytes -= b.bytes;
     return true;
   });
@@ -107,6 +108,13 @@ bool driver_pools::take_free(pool& p, std::size_t bytes, std::uint64_t stream, b
          (how.internal_dependencies && take([](const block&) { return true; }));
 }
 
+std::shared_ptr<const footprint> driver_pools::footprint_of(std::string_view verb, const void* p, std::size_t bytes,
+                                                            bool begins_life) const {
+  if (!machine_.schedule_.finds_races()) return {};
+  const kernel_use all{static_cast<const std::byte*>(p), bytes, false, true};
+  return std::make_shared<const footprint>(footprint{verb, {}, {all}, begins_life});
+}
+
 void* driver_pools::allocate(native_pool handle, std::size_t bytes, native_stream s) {
   machine::call c(machine_);
   machine_.schedule_.run_few(c.lock);
@@ -140,10 +148,11 @@ void* driver_pools::allocate(native_pool handle, std::size_t bytes, native_strea
   p.usage.most_used_bytes = std::max(p.usage.most_used_bytes, p.usage.used_bytes);
   used_[b.p] = {to_id(handle.handle), b.bytes};
   const auto run = [this, at = b.p] { machine_.memory_.begin_life(at); };
+  const auto touches = footprint_of("allocation", b.p, b.bytes, true);
   if (machine_.schedule_.is_eager()) {
-    machine_.schedule_.run_now(c.lock, *on.line, run);
+    machine_.schedule_.run_now(c.lock, *on.line, run, touches);
   } else {
-    operation op{"allocation", {}, run, {}, {}};
+    operation op{"allocation", {}, run, {}, {}, {}, touches};
     if (b.freed && !b.freed->fired) op.needs.push_back(b.freed);
     machine_.schedule_.push(c.lock, *on.line, std::move(op));
   }
@@ -167,15 +176,16 @@ void driver_pools::free(void* at, native_stream s) {
   p.usage.used_bytes -= was.bytes;
   p.free.push_back({at, was.bytes, freed, on.id, next_place()});
   const int device = on.device;
+  const auto touches = footprint_of("free", at, was.bytes, false);
   const auto run = [this, at, device] {
     if (!machine_.memory_.end_life(at))
       throw device_fault(device, "memory of a pool was freed before it was allocated");
   };
   if (machine_.schedule_.is_eager()) {
-    machine_.schedule_.run_now(c.lock, *on.line, run);
+    machine_.schedule_.run_now(c.lock, *on.line, run, touches);
     freed->fired = true;
   } else {
-    machine_.schedule_.push(c.lock, *on.line, {"free", {}, run, {}, freed});
+    machine_.schedule_.push(c.lock, *on.line, {"free", {}, run, {}, freed, {}, touches});
     machine_.schedule_.run_lazily(c.lock);
   }
 }

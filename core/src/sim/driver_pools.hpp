@@ -60,6 +60,8 @@ class driver_pools final : public pool_backend {
   };
   pool& find(native_pool p);
   enum class frees : std::uint8_t { seen_by_cpu, over };
+  std::shared_ptr<const footprint> footprint_of(std::string_view verb, const void* p, std::size_t bytes,
+                                                bool begins_life) const;
   static void release_down_to(machine& m, pool& p, std::size_t keep, frees which);
   bool take_free(pool& p, std::size_t bytes, std::uint64_t stream, block& into);
   [[noreturn]] static void refuse_sharing();

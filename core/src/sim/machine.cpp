@@ -117,6 +117,7 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
   call c(*this);
   check_device(device);
   memory_.release(kind, device, p, bytes);
+  schedule_.forget(p, bytes);
   schedule_.check(device);
 }
 
@@ -136,6 +137,7 @@ void machine::pin(void* p, std::size_t bytes) {
 void machine::unpin(void* p, std::size_t bytes) {
   call c(*this);
   memory_.unpin(p, bytes);
+  schedule_.forget(p, bytes);
 }
 
 void machine::check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
@@ -175,7 +177,9 @@ void machine::discard(native_stream s, void* p, std::size_t bytes) {
   stream& on = find_working(s);
   if (bytes == 0) return;
   check_managed(p, bytes, {}, true, "discard");
-  give(c, on, {"discard", reach::copied, {}, [this, p, bytes](const relocation&) { memory_.discard(p, bytes); }});
+  work w{"discard", reach::copied, {}, [this, p, bytes](const relocation&) { memory_.discard(p, bytes); }};
+  w.changes = {{static_cast<const std::byte*>(p), bytes, false, true}};
+  give(c, on, std::move(w));
 }
 
 std::optional<memory_location> machine::prefetched_to(const void* p, std::size_t bytes) const {

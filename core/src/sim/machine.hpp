@@ -143,6 +143,9 @@ class machine final : public backend, public inspector, public page_event_source
   operation part_of(const std::shared_ptr<meeting>& m, const graph_node& n);
   void refuse_captured(event& e, const std::string& what);
   void give(call& c, stream& s, work w);
+  std::shared_ptr<const footprint> footprint_of(const work& w) const {
+    return schedule_.finds_races() ? sim::footprint_of(w, memory_) : nullptr;
+  }
   // Whether bytes of a pair in broken= go over its peer link: then nothing arrives, and nobody says so.
   bool are_lost(int device, std::span<const kernel_use> uses) const;
   void check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,

@@ -116,8 +116,15 @@ void machine::launch_graph(native_graph g, native_stream s) {
 
   const auto line = on.line;
   if (schedule_.is_eager()) {
-    const auto nodes = what.nodes;  // the graph may be destroyed meanwhile
-    schedule_.run_now(c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); });
+    const auto nodes = what.nodes;   // the graph may be destroyed meanwhile
+    std::shared_ptr<footprint> all;  // as one operation: inside the graph no race is looked for
+    for (const graph_node& n : nodes)
+      if (const auto one = footprint_of(*n.what)) {
+        if (!all) all = std::make_shared<footprint>(footprint{"graph", {}, {}});
+        all->uses.insert(all->uses.end(), one->uses.begin(), one->uses.end());
+      }
+    schedule_.run_now(
+        c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); }, all);
     for (const graph_node& n : nodes) schedule_.check(n.device);
     return;
   }
@@ -142,6 +149,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
     } else {
       ops = to_operations(n.what, n.device, memory_);
     }
+    ops.front().touches = footprint_of(*n.what);
     for (const std::size_t k : n.after) ops.front().needs.push_back(done[k]);
     if (n.after.empty()) ops.front().needs.push_back(start);
     ops.back().fires = done.emplace_back(make_signal("a node"));

@@ -64,7 +64,10 @@ bool machine::is_done(native_stream s) {
   schedule_.run_few(c.lock);
   schedule_.check(device);
   const bool idle = schedule_.is_idle(*line);
-  if (idle) pools_.seen(id, pools_.next_place());
+  if (idle) {
+    pools_.seen(id, pools_.next_place());
+    schedule_.seen_by_cpu(c.lock, line->clock);
+  }
   return idle;
 }
 
@@ -76,6 +79,7 @@ void machine::synchronize(native_stream s) {
   const std::uint64_t id = on.id;
   schedule_.wait(c.lock, "stream " + std::to_string(id), [&] { return schedule_.is_idle(*line); });
   pools_.seen(id, pools_.next_place());
+  schedule_.seen_by_cpu(c.lock, line->clock);
   pools_.after_synchronization(c.lock);
   schedule_.check(line->device);
 }
@@ -115,6 +119,7 @@ void machine::record(native_event e, native_stream s) {
   if (schedule_.is_eager()) {
     schedule_.run_now(c.lock, *line, {});
     state->at = std::chrono::steady_clock::now(), state->fired = true;
+    schedule_.stamp(c.lock, *line, *state);
   } else {
     state->who = describe(e) + ", recorded on stream " + std::to_string(on.id);
     schedule_.push(c.lock, *line, {"event record", {}, {}, {}, state});
@@ -141,7 +146,10 @@ void machine::wait(native_stream s, native_event e) {
   if (on.in)
     refuse_in_capture(*on.in,
                       "waiting for " + describe(e) + ", which was recorded outside of the capture (isolation),");
-  if (!from.state->fired) schedule_.push(c.lock, *on.line, {"wait", {}, {}, {from.state}, {}});
+  if (schedule_.is_eager())
+    schedule_.order_behind(c.lock, *on.line, *from.state);
+  else if (!from.state->fired || schedule_.finds_races())
+    schedule_.push(c.lock, *on.line, {"wait", {}, {}, {from.state}, {}});
 }
 
 bool machine::is_done(native_event e) {
@@ -153,7 +161,10 @@ bool machine::is_done(native_event e) {
   const int device = of.device;
   schedule_.run_few(c.lock);
   schedule_.check(device);
-  if (state && state->fired) pools_.seen(state->stream, state->place);
+  if (state && state->fired) {
+    pools_.seen(state->stream, state->place);
+    schedule_.seen_by_cpu(c.lock, state->clock);
+  }
   return !state || state->fired;
 }
 
@@ -173,7 +184,10 @@ void machine::synchronize(native_event e) {
     seen = now == events_.end() ? nullptr : now->second.state;
     return !seen || seen->fired;
   });
-  if (seen) pools_.seen(seen->stream, seen->place);
+  if (seen) {
+    pools_.seen(seen->stream, seen->place);
+    schedule_.seen_by_cpu(c.lock, seen->clock);
+  }
   pools_.after_synchronization(c.lock);
   schedule_.check(device);
 }

@@ -23,13 +23,21 @@ void check_shape(const strided_shape& shape) {
 void machine::give(call& c, stream& s, work w) {
   if (s.in) return s.in->add(s.id, s.device, std::make_shared<work>(std::move(w)));
   const auto to = s.line;  // the stream may go while others run
-  if (schedule_.is_eager()) return schedule_.run_now(c.lock, *to, [&] { run_whole(w, to->device, memory_); });
+  const auto touches = footprint_of(w);
   const auto done = w.done;
-  for (operation& op : to_operations(std::make_shared<work>(std::move(w)), to->device, memory_))
-    schedule_.push(c.lock, *to, std::move(op));
+  if (schedule_.is_eager()) {
+    schedule_.run_now(
+        c.lock, *to, [&] { run_whole(w, to->device, memory_); }, touches);
+    if (done) schedule_.seen_by_cpu(c.lock, to->clock);
+    return;
+  }
+  auto entries = to_operations(std::make_shared<work>(std::move(w)), to->device, memory_);
+  entries.front().touches = touches;
+  for (operation& op : entries) schedule_.push(c.lock, *to, std::move(op));
   schedule_.run_lazily(c.lock);
   if (!done) return;
   schedule_.wait(c.lock, done->who, [&] { return done->fired; });
+  schedule_.seen_by_cpu(c.lock, done->clock);
   schedule_.check(to->device);
 }
 
@@ -189,7 +197,8 @@ void machine::meet(native_stream s, std::shared_ptr<meeting> m, std::span<const 
     const auto move_pages = [this, device, touched = std::vector(uses.begin(), uses.end())] {
       memory_.touch(device, touched);
     };
-    schedule_.push(c.lock, *to, {"joint operation", m->name, move_pages, {}, {}, m});
+    const auto touches = footprint_of({"joint operation", reach::mapped, {uses.begin(), uses.end()}, {}, m->name});
+    schedule_.push(c.lock, *to, {"joint operation", m->name, move_pages, {}, {}, m, touches});
   }
   if (schedule_.is_eager()) return schedule_.hold_if_ready(c.lock, *to);
   schedule_.run_lazily(c.lock);

@@ -23,6 +23,7 @@ scheduler::scheduler(const options& how)
     : eager_(how.schedule == schedule_kind::eager),
       random_(how.seed),
       failed_(static_cast<std::size_t>(how.devices)) {
+  if (how.check_races) races_.emplace();
   laziness_ = std::array<std::uint64_t, 4>{1, 2, 8, 1000}[random_() % 4];
 }
 
@@ -50,6 +51,10 @@ std::shared_ptr<queue> scheduler::open(const lock&, int device, std::uint64_t id
   auto q = std::make_shared<queue>();
   q->id = id, q->device = device;
   if (!eager_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
+  if (races_) {
+    const auto [line, tick] = races_->open();
+    q->line = line, q->clock.set(line, tick);
+  }
   return queues_.emplace_back(std::move(q));
 }
 
@@ -59,10 +64,15 @@ void scheduler::close(const lock&, queue& q) {
 }
 
 void scheduler::sweep() {
-  std::erase_if(queues_, [&](const auto& q) { return q->closed && is_idle(*q); });
+  std::erase_if(queues_, [&](const auto& q) {
+    const bool goes = q->closed && is_idle(*q);
+    if (goes && races_) races_->close(q->line, q->clock.of(q->line));
+    return goes;
+  });
 }
 
 void scheduler::push(const lock&, queue& q, operation op) {
+  if (races_) op.known = races_->cpu;
   q.pending.push_back(std::move(op));
   changed_.notify_all();  // somebody may wait for it in a meeting
 }
@@ -88,8 +98,19 @@ bool scheduler::someone_may_come() const {
   });
 }
 
-void scheduler::fire(operation& op) {
+// The operation is the next of q. Returns what is wrong with what it touches.
+std::string scheduler::arrive(queue& q, const operation& op) {
+  if (!races_) return {};
+  q.clock.join(op.known);
+  for (const auto& s : op.needs) q.clock.join(s->clock);
+  const std::uint64_t tick = q.clock.of(q.line) + 1;
+  q.clock.set(q.line, tick);
+  return op.touches ? races_->touch({q.line, tick, op.touches, q.id, q.device}, q.clock) : std::string();
+}
+
+void scheduler::fire(const queue& q, operation& op) {
   if (!op.fires) return;
+  op.fires->clock = q.clock;
   op.fires->at = std::chrono::steady_clock::now();
   op.fires->fired = true;
 }
@@ -126,6 +147,13 @@ void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
     parts.push_back(std::move(q->pending.front()));
     q->pending.pop_front(), q->busy = true;
   }
+  vector_clock joint;
+  for (std::size_t i = 0; i < present.size(); ++i) {
+    const std::string race = arrive(*present[i], parts[i]);
+    if (m->broken.empty()) m->broken = race;
+    joint.join(present[i]->clock);
+  }
+  for (const auto& q : present) q->clock.join(joint);
   if (m->broken.empty()) {
     const auto all = [&] {
       for (const operation& part : parts) part.run();
@@ -136,7 +164,7 @@ void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
       m->broken = text;
   }
   for (const auto& q : present) q->busy = false;
-  for (operation& part : parts) fire(part);
+  for (std::size_t i = 0; i < parts.size(); ++i) fire(*present[i], parts[i]);
   if (!m->broken.empty())
     for (const auto& q : present) fail(l, q->device, m->name + " cannot end: " + m->broken);
   sweep();
@@ -148,13 +176,18 @@ void scheduler::hold_if_ready(lock& l, queue& q) {
   check(q.device);
 }
 
-void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op) {
+void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
+                        const std::shared_ptr<const footprint>& touches) {
   while (q.busy || !q.pending.empty()) {
     if (q.busy)
       changed_.wait(l);
     else
       pause(l, "stream " + std::to_string(q.id) + ", which waits in a joint operation");
   }
+  check(q.device);
+  if (races_)
+    if (const std::string race = arrive(q, {{}, {}, {}, {}, {}, {}, touches, races_->cpu}); !race.empty())
+      fail(l, q.device, race);
   check(q.device);
   if (op) run(l, q, op);
   check(q.device);
@@ -175,8 +208,11 @@ bool scheduler::step(lock& l) {
   }
   operation op = std::move(best->pending.front());
   best->pending.pop_front();
-  if (op.run) run(l, *best, op.run);
-  fire(op);
+  if (const std::string race = arrive(*best, op); !race.empty())
+    fail(l, best->device, race);
+  else if (op.run)
+    run(l, *best, op.run);
+  fire(*best, op);
   if (best->closed) sweep();
   changed_.notify_all();
   return true;
@@ -238,7 +274,7 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
   for (const auto& q : queues_) {
     if (q->device != device) continue;
     for (operation& op : q->pending) {
-      fire(op);
+      fire(*q, op);
       if (op.together && op.together->broken.empty())
         op.together->broken = "device " + std::to_string(device) + " failed";
     }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "ferry/core/backend.hpp"
 #include "ferry/core/sim_options.hpp"
+#include "race_checker.hpp"
 
 namespace ferry::sim {
 
@@ -25,6 +27,7 @@ struct signal {
   bool fired = false;
   std::chrono::steady_clock::time_point at{};
   std::uint64_t stream = 0, place = 0;  // of a record: on which stream, and how many records and frees came before
+  vector_clock clock = {};              // what it comes after, where races are looked for
 };
 
 struct operation {
@@ -32,7 +35,9 @@ struct operation {
   std::function<void()> run = {};  // may be empty
   std::vector<std::shared_ptr<signal>> needs = {};
   std::shared_ptr<signal> fires = {};
-  std::shared_ptr<meeting> together = {};  // runs with the others of the meeting, when all are first
+  std::shared_ptr<meeting> together = {};         // runs with the others of the meeting, when all are first
+  std::shared_ptr<const footprint> touches = {};  // for the race checker
+  vector_clock known = {};                        // to the CPU when it gave this
 };
 
 // A stream's work, or that of one node of a launched graph.
@@ -43,6 +48,8 @@ struct queue {
   bool busy = false;            // some thread runs an operation of it
   bool closed = false;          // goes away when empty
   std::deque<operation> pending;
+  std::size_t line = 0;  // in the clocks of the race checker
+  vector_clock clock;
 };
 
 // A failure of a device while it worked; the scheduler makes it sticky.
@@ -59,6 +66,7 @@ class scheduler {
 
   explicit scheduler(const options& how);
   bool is_eager() const { return eager_; }
+  bool finds_races() const { return races_.has_value(); }
 
   // Takes the mutex for one verb; throws invalid_argument inside an operation.
   lock enter();
@@ -71,7 +79,8 @@ class scheduler {
   void push(const lock&, queue& q, operation op);
   // Runs `op` after all of q on this thread; for the eager schedule. Throws device_error if it fails.
   // Without op: only waits for q.
-  void run_now(lock& l, queue& q, const std::function<void()>& op);
+  void run_now(lock& l, queue& q, const std::function<void()>& op,
+               const std::shared_ptr<const footprint>& touches = {});
   // For the eager schedule: holds the meeting that is first in q if everybody is there.
   void hold_if_ready(lock& l, queue& q);
   // After submissions: runs some, as lazily as the seed says. Under pressure (polling, allocation): a few.
@@ -86,6 +95,16 @@ class scheduler {
   bool is_idle(const queue& q) const { return q.pending.empty() && !q.busy; }
   std::size_t pending() const;
 
+  // For the race checker: what orders operations beside the entries of queues.
+  void stamp(const lock&, const queue& q, signal& s) const { s.clock = q.clock; }
+  void order_behind(const lock&, queue& q, const signal& s) const { q.clock.join(s.clock); }
+  void seen_by_cpu(const lock&, const vector_clock& what) {
+    if (races_) races_->cpu.join(what);
+  }
+  void forget(const void* p, std::size_t bytes) {  // with the mutex
+    if (races_) races_->forget(p, bytes);
+  }
+
   // Makes an error sticky (the first stays), and counts the device's work as complete.
   void fail(const lock&, int device, const std::string& text);
   void check(int device) const;  // throws device_error if the device failed
@@ -99,10 +118,12 @@ class scheduler {
   void sweep();
   bool is_ready(const operation& op) const;
   bool someone_may_come() const;
-  static void fire(operation& op);
+  static void fire(const queue& q, operation& op);
+  std::string arrive(queue& q, const operation& op);
   std::string describe() const;
 
   const bool eager_;
+  std::optional<race_checker> races_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::mt19937_64 random_;

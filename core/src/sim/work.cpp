@@ -81,6 +81,13 @@ class scratch {
 
 }  // namespace
 
+std::shared_ptr<const footprint> footprint_of(const work& w, const address_space& memory) {
+  footprint f{w.verb, w.name, w.uses};
+  std::erase_if(f.uses, [&](const kernel_use& u) { return memory.at(u.begin).state == address_state::pageable; });
+  f.uses.insert(f.uses.end(), w.changes.begin(), w.changes.end());
+  return f.uses.empty() ? nullptr : std::make_shared<const footprint>(std::move(f));
+}
+
 void run_whole(const work& w, int device, address_space& memory) {
   if (const std::string why = memory.forbids(device, w.uses, w.how); !why.empty()) fault(w, device, why);
   run_on(w, device, memory, relocation{});

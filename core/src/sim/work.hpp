@@ -19,7 +19,11 @@ struct work {
   bool is_kernel = false;                        // loads first, and stores later
   std::shared_ptr<signal> done = {};             // somebody waits for it; else null
   std::shared_ptr<const meeting> together = {};  // a captured part of it: each launch holds a meeting of its own
+  std::vector<kernel_use> changes = {};          // bytes that it changes in another way than by reaching them
 };
+
+// What the race checker should know of it: all but pageable memory, which copies read when they are submitted.
+std::shared_ptr<const footprint> footprint_of(const work& w, const address_space& memory);
 
 // In place and at once. Throws device_fault.
 void run_whole(const work& w, int device, address_space& memory);

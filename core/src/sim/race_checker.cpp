@@ -1,0 +1,99 @@
+#include "race_checker.hpp"
+
+#include <algorithm>
+
+#include "address_space.hpp"
+
+namespace ferry::sim {
+namespace {
+
+std::string text_of(const race_checker::actor& a) {
+  std::string text(a.what->verb);
+  if (!a.what->name.empty()) text += " '" + std::string(a.what->name) + "'";
+  return text + " on stream " + std::to_string(a.stream) + " (device " + std::to_string(a.device) + ")";
+}
+
+std::string text_of(const race_checker::actor& now, bool writes, const race_checker::actor& before, bool wrote,
+                    std::uintptr_t begin, std::uintptr_t end) {
+  return "race: " + text_of(now) + (writes ? " writes " : " reads ") + readable_bytes(end - begin) + " at " +
+         readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(before) +
+         (wrote ? " writes" : " reads") +
+         ", and nothing orders the one behind the other: let a stream wait for an event of the other, or give both to "
+         "ferry as operations on the array";
+}
+
+}  // namespace
+
+void vector_clock::join(const vector_clock& other) {
+  if (ticks_.size() < other.ticks_.size()) ticks_.resize(other.ticks_.size());
+  for (std::size_t i = 0; i < other.ticks_.size(); ++i) ticks_[i] = std::max(ticks_[i], other.ticks_[i]);
+}
+
+// Who knows a later tick of a line that serves again knows all that the earlier queue did: so the CPU must know it first.
+race_checker::line_start race_checker::open() {
+  const auto over =
+      std::find_if(gone_.begin(), gone_.end(), [&](const line_start& g) { return cpu.knows(g.line, g.tick); });
+  if (over == gone_.end()) return {lines_++, 0};
+  const line_start again = *over;
+  gone_.erase(over);
+  return again;
+}
+
+void race_checker::close(std::size_t line, std::uint64_t last) { gone_.push_back({line, last}); }
+
+// The cell that holds `at` in its middle becomes two.
+void race_checker::cut(std::uintptr_t at) {
+  auto after = cells_.upper_bound(at);
+  if (after == cells_.begin()) return;
+  const auto found = std::prev(after);
+  if (found->first == at || found->second.end <= at) return;
+  cells_.emplace_hint(after, at, found->second);
+  found->second.end = at;
+}
+
+void race_checker::forget(const void* p, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(p);
+  cut(begin), cut(begin + bytes);
+  cells_.erase(cells_.lower_bound(begin), cells_.lower_bound(begin + bytes));
+}
+
+std::string race_checker::touch(const actor& who, const vector_clock& known) {
+  std::string wrong;
+  for (const kernel_use& u : who.what->uses) {
+    if (u.bytes == 0) continue;
+    if (who.what->begins_life) forget(u.begin, u.bytes);
+    if (std::string text = use(who, known, u); wrong.empty()) wrong = std::move(text);
+  }
+  return wrong;
+}
+
+std::string race_checker::use(const actor& who, const vector_clock& known, const kernel_use& u) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(u.begin), end = begin + u.bytes;
+  cut(begin), cut(end);
+  const auto is_open = [&](const actor& a) { return !known.knows(a.line, a.tick); };
+  std::string wrong;
+  for (auto at = begin; at < end;) {
+    auto c = cells_.lower_bound(at);
+    if (c == cells_.end() || c->first != at)  // bytes that nobody has touched yet
+      c = cells_.emplace_hint(c, at, cell{c == cells_.end() ? end : std::min(end, c->first)});
+    cell& here = c->second;
+    const auto report = [&](const actor& before, bool wrote) {
+      if (wrong.empty()) wrong = text_of(who, u.writes, before, wrote, at, here.end);
+    };
+    if (here.write && is_open(*here.write)) report(*here.write, true);
+    if (u.writes) {
+      for (const actor& r : here.reads)
+        if (is_open(r)) report(r, false);
+      here.write = who;
+      here.reads.clear();
+    } else {
+      std::erase_if(here.reads,
+                    [&](const actor& r) { return !is_open(r); });  // who comes after this one, does after those
+      here.reads.push_back(who);
+    }
+    at = here.end;
+  }
+  return wrong;
+}
+
+}  // namespace ferry::sim

@@ -1,0 +1,81 @@
+// Accesses that nothing orders, found whatever order the schedule took.
+//
+// Happens-before comes from the calls to the backend alone: the order of a stream, events, joint operations, graphs, and what
+// the CPU has waited for. Each queue has a vector clock (Fidge 1988, Mattern 1989); of each byte are known the last write and
+// the reads since, as in FastTrack (Flanagan and Freund 2009).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ferry/core/backend.hpp"
+
+namespace ferry::sim {
+
+// How far some lines have come, as far as somebody knows.
+class vector_clock {
+ public:
+  bool knows(std::size_t line, std::uint64_t tick) const { return tick <= of(line); }
+  std::uint64_t of(std::size_t line) const { return line < ticks_.size() ? ticks_[line] : 0; }
+  void set(std::size_t line, std::uint64_t tick) {
+    if (ticks_.size() <= line) ticks_.resize(line + 1);
+    ticks_[line] = tick;
+  }
+  void join(const vector_clock& other);
+
+ private:
+  std::vector<std::uint64_t> ticks_;  // by line
+};
+
+// What one operation touches.
+struct footprint {
+  std::string_view verb, name;  // "kernel", "axpy"
+  std::vector<kernel_use> uses;
+  bool begins_life = false;  // the bytes are new: nobody's earlier accesses count any more
+};
+
+class race_checker {
+ public:
+  // A line of the clocks for a new queue. Lines of queues that are gone, and over for all that the CPU knows, serve again;
+  // then `tick` is where the line stands.
+  struct line_start {
+    std::size_t line;
+    std::uint64_t tick;
+  };
+  line_start open();
+  void close(std::size_t line, std::uint64_t last);
+
+  struct actor {
+    std::size_t line = 0;
+    std::uint64_t tick = 0;
+    std::shared_ptr<const footprint> what;
+    std::uint64_t stream = 0;
+    int device = 0;
+  };
+  // What is wrong with it, in words, for somebody who knows of `known`; empty if nothing is.
+  std::string touch(const actor& who, const vector_clock& known);
+  void forget(const void* p, std::size_t bytes);
+
+  vector_clock cpu;  // what its threads, all together, have waited for
+
+ private:
+  struct cell {
+    std::uintptr_t end = 0;
+    std::optional<actor> write = {};
+    std::vector<actor> reads = {};  // since the write
+  };
+  using cells = std::map<std::uintptr_t, cell>;  // by first byte; no two overlap
+  void cut(std::uintptr_t at);
+  std::string use(const actor& who, const vector_clock& known, const kernel_use& u);
+
+  cells cells_;
+  std::size_t lines_ = 0;
+  std::vector<line_start> gone_;
+};
+
+}  // namespace ferry::sim

@@ -1,0 +1,251 @@
+// The simulator's race checker: whatever is not ordered is found in every schedule, and nothing else is.
+#include <functional>
+
+#include "ferry/core/pool_backend.hpp"
+#include "sim_fixture.hpp"
+
+using namespace sim_test;
+
+namespace {
+
+constexpr std::size_t n = 64;
+
+// What a program does on a machine with two streams on two devices, and bytes of both kinds.
+struct place {
+  explicit place(const std::string& options)
+      : m("devices=2;check=on;" + options),
+        x(m.ints(2 * n, 0, memory_kind::unified)),
+        y(m.ints(2 * n, 0, memory_kind::unified)),
+        a(m.stream(0)),
+        b(m.stream(1)),
+        of_a(m.event(0)),
+        of_b(m.event(1)) {}
+  void write(fr::native_stream s, int* p) { set(m, s, p, n, 1); }
+  void read(fr::native_stream s, int* p, int* to) { combine(m, s, to, p, n, 1); }
+  void order(fr::native_stream first, fr::native_event e, fr::native_stream then) {
+    m.b.record(e, first);
+    m.b.wait(then, e);
+  }
+  void finish() {
+    m.b.synchronize(a);
+    m.b.synchronize(b);
+  }
+  sim_machine m;
+  int *x, *y;
+  fr::native_stream a, b;
+  fr::native_event of_a, of_b;
+};
+
+using program = std::function<void(place&)>;
+
+// What the checker says; empty: nothing. In all schedules the same.
+void each_schedule(const program& p, const std::function<void(const std::string&)>& look) {
+  for (int seed = -1; seed < 12; ++seed) {
+    place here(seed < 0 ? "schedule=eager" : random_machine(seed));
+    std::string said;
+    try {
+      p(here);
+      here.finish();
+    } catch (const fr::device_error& e) {
+      said = e.what();
+    }
+    BOOST_TEST_CONTEXT((seed < 0 ? "eager" : "seed " + std::to_string(seed))) look(said);
+  }
+}
+void is_a_race(const program& p, const std::string& part = "race: ") {
+  each_schedule(p, [&](const std::string& said) { BOOST_TEST(said.find(part) != said.npos, "said: " << said); });
+}
+void is_none(const program& p) {
+  each_schedule(p, [](const std::string& said) { BOOST_TEST(said == ""); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(race_checker)
+
+BOOST_AUTO_TEST_CASE(two_streams_without_an_event) {
+  is_a_race([](place& p) { p.write(p.a, p.x), p.write(p.b, p.x); }, "' on stream ");
+  is_a_race([](place& p) { p.write(p.a, p.x), p.read(p.b, p.x, p.y); });
+  is_a_race([](place& p) { p.read(p.a, p.x, p.y), p.write(p.b, p.x); });
+  is_a_race([](place& p) { p.write(p.a, p.x), p.write(p.b, p.x + n - 1); });
+  is_none([](place& p) { p.write(p.a, p.x), p.write(p.b, p.y); });
+  is_none([](place& p) { p.read(p.a, p.x, p.y), p.read(p.b, p.x, p.x + n); });
+  is_none([](place& p) { p.write(p.a, p.x), p.read(p.a, p.x, p.y), p.write(p.a, p.x); });
+}
+
+BOOST_AUTO_TEST_CASE(the_text_names_both) {
+  is_a_race([](place& p) { p.write(p.a, p.x), p.read(p.b, p.x, p.y); }, "'set' on stream ");
+  is_a_race([](place& p) { p.write(p.a, p.x), p.read(p.b, p.x, p.y); }, "kernel 'combine' on stream ");
+  is_a_race([](place& p) { p.write(p.a, p.x), p.m.b.copy(p.b, p.y, p.x, n * sizeof(int)); }, "256 bytes at 0x");
+}
+
+BOOST_AUTO_TEST_CASE(events_order) {
+  is_none([](place& p) { p.write(p.a, p.x), p.order(p.a, p.of_a, p.b), p.read(p.b, p.x, p.y); });
+  is_none([](place& p) {
+    for (int i = 0; i < 3; ++i) {
+      p.write(p.a, p.x), p.order(p.a, p.of_a, p.b), p.read(p.b, p.x, p.y), p.order(p.b, p.of_b, p.a);
+    }
+  });
+  is_a_race([](place& p) { p.order(p.a, p.of_a, p.b), p.write(p.a, p.x), p.read(p.b, p.x, p.y); });  // too early
+  is_a_race([](place& p) { p.write(p.a, p.x), p.m.b.record(p.of_a, p.a), p.read(p.b, p.x, p.y); });  // nobody waits
+  is_a_race([](place& p) { p.write(p.a, p.x), p.order(p.b, p.of_b, p.a), p.read(p.b, p.x, p.y); });  // the other way
+  is_a_race([](place& p) {                                                                           // back again
+    p.write(p.a, p.x), p.order(p.a, p.of_a, p.b), p.read(p.b, p.x, p.y), p.write(p.a, p.x);
+  });
+}
+
+// Over a third stream, which does nothing itself.
+BOOST_AUTO_TEST_CASE(order_is_transitive) {
+  const auto over = [](bool second) {
+    return [second](place& p) {
+      const auto c = p.m.stream(0);
+      const auto of_c = p.m.event(0);
+      p.write(p.b, p.x), p.order(p.b, p.of_b, c);
+      if (second) p.order(c, of_c, p.a);
+      p.write(p.a, p.x);
+    };
+  };
+  is_none(over(true));
+  is_a_race(over(false));
+}
+
+BOOST_AUTO_TEST_CASE(the_cpu_orders_by_waiting) {
+  const auto between = [](const std::function<void(place&)>& wait) {
+    return [wait](place& p) {
+      p.write(p.a, p.x), p.m.b.record(p.of_a, p.a);
+      wait(p);
+      p.write(p.b, p.x);
+    };
+  };
+  is_none(between([](place& p) { p.m.b.synchronize(p.a); }));
+  is_none(between([](place& p) { p.m.b.synchronize(p.of_a); }));
+  is_none(between([](place& p) {
+    while (!p.m.b.is_done(p.a)) {
+    }
+  }));
+  is_none(between([](place& p) {
+    while (!p.m.b.is_done(p.of_a)) {
+    }
+  }));
+  is_none(between([](place& p) { fetch(p.m, p.a, p.y, n); }));  // blocks for its pageable memory
+  is_a_race(between([](place& p) { p.m.b.synchronize(p.b); }));
+  is_a_race(between([](place&) {}));
+}
+
+// Inside, too, where nodes are given one by one: the random schedules.
+BOOST_AUTO_TEST_CASE(graphs) {
+  const auto forked = [](bool joined, bool before, bool after) {
+    return [=](place& p) {
+      p.m.b.begin_capture(p.a);
+      p.write(p.a, p.x);
+      p.order(p.a, p.of_a, p.b);
+      p.write(p.b, p.y);
+      p.order(p.b, p.of_b, p.a);
+      if (joined) p.write(p.a, p.y);
+      const auto g = p.m.b.end_capture(p.a);
+      p.write(p.b, p.x);
+      if (before) p.order(p.b, p.of_b, p.a);
+      p.m.b.launch_graph(g, p.a);
+      p.m.b.launch_graph(g, p.a);
+      if (after) p.order(p.a, p.of_a, p.b);
+      p.write(p.b, p.y);
+    };
+  };
+  is_none(forked(true, true, true));
+  is_none(forked(false, true, true));
+  is_a_race(forked(true, false, true));
+  is_a_race(forked(true, true, false));
+  int found = 0;
+  for (int seed = 0; seed < 10; ++seed) {
+    place p(random_machine(seed));
+    p.m.b.begin_capture(p.a);
+    p.m.b.record(p.of_a, p.a), p.m.b.wait(p.b, p.of_a);
+    p.write(p.a, p.x), p.write(p.b, p.x);
+    p.order(p.b, p.of_b, p.a);
+    const auto g = p.m.b.end_capture(p.a);
+    try {
+      p.m.b.launch_graph(g, p.a);
+      p.finish();
+    } catch (const fr::device_error&) {
+      ++found;
+    }
+  }
+  BOOST_TEST(found == 10);
+}
+
+// The parts of a joint operation end together, and what comes behind one comes behind all.
+BOOST_AUTO_TEST_CASE(joint_operations) {
+  const auto meet = [](bool writes_early) {
+    return [=](place& p) {
+      const auto both = std::make_shared<fr::meeting>(fr::meeting{"both", 2, [] {}});
+      const std::vector of_x{use(p.x, n, true, false)}, of_y{use(p.y, n, false, true)};
+      p.write(p.a, p.x);
+      p.m.b.meet(p.a, both, of_x);
+      p.m.b.meet(p.b, both, of_y);
+      if (writes_early) p.write(p.a, p.y + n - 1);
+      p.write(p.b, p.x);
+      if (!writes_early) p.read(p.b, p.y, p.y + n);
+    };
+  };
+  is_none(meet(false));
+  is_none(meet(true));
+  is_a_race([](place& p) {
+    const auto both = std::make_shared<fr::meeting>(fr::meeting{"both", 2, [] {}});
+    const std::vector of_x{use(p.x, n, true, false)};
+    p.write(p.b, p.x);
+    p.m.b.meet(p.a, both, of_x);  // b comes to the meeting with x written, but a has looked at it before
+    p.m.b.meet(p.b, both, {});
+  });
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_live_again_have_no_past) {
+  is_none([](place& p) {
+    int* const z = p.m.ints(n, 0, memory_kind::unified);
+    p.write(p.a, z);
+    p.m.b.synchronize(p.a);
+    p.m.b.release(memory_kind::unified, 0, z, n * sizeof(int));
+  });
+  const auto reused = [](bool freed_behind) {
+    return [=](place& p) {
+      fr::pool_backend& pools = *p.m.b.pools();
+      const fr::native_pool pool = pools.create_pool(memory_kind::unified, 0, {});
+      int* const z = static_cast<int*>(pools.allocate(pool, n * sizeof(int), p.a));
+      p.order(p.a, p.of_a, p.b);
+      p.write(p.b, z);
+      if (freed_behind) p.order(p.b, p.of_b, p.a);
+      pools.free(z, p.a);
+      p.write(p.b, static_cast<int*>(pools.allocate(pool, n * sizeof(int), p.b)));
+    };
+  };
+  is_none(reused(true));
+  is_a_race(reused(false));
+}
+
+BOOST_AUTO_TEST_CASE(discarding_is_writing) {
+  is_a_race([](place& p) { p.write(p.a, p.x), p.m.b.discard(p.b, p.x, n * sizeof(int)); }, "discard");
+  is_none([](place& p) { p.write(p.a, p.x), p.m.b.prefetch(p.b, p.x, n * sizeof(int), {1}); });
+}
+
+// Many streams come and go: their places in the clocks serve again, when the CPU knows that they are over.
+BOOST_AUTO_TEST_CASE(streams_that_come_and_go) {
+  is_none([](place& p) {
+    for (int i = 0; i < 50; ++i) {
+      const auto s = p.m.stream(i % 2);
+      p.write(s, p.x);
+      if (i % 3 == 0) p.m.b.synchronize(s);
+      p.m.b.record(i % 2 ? p.of_b : p.of_a, s);
+      p.m.b.synchronize(i % 2 ? p.of_b : p.of_a);
+      p.m.b.destroy_stream(s);
+    }
+  });
+  is_a_race([](place& p) {
+    for (int i = 0; i < 5; ++i) {
+      const auto s = p.m.stream(0);
+      p.write(s, p.x);
+      p.m.b.destroy_stream(s);
+    }
+    while (p.m.look.pending_operations() > 0) (void)p.m.b.is_done(p.a);
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
