@@ -112,7 +112,7 @@ std::shared_ptr<const footprint> driver_pools::footprint_of(std::string_view ver
                                                             bool begins_life) const {
   if (!machine_.schedule_.finds_races()) return {};
   const kernel_use all{static_cast<const std::byte*>(p), bytes, false, true};
-  return std::make_shared<const footprint>(footprint{verb, {}, {all}, begins_life});
+  return std::make_shared<const footprint>(footprint{std::string(verb), {}, {all}, begins_life});
 }
 
 void* driver_pools::allocate(native_pool handle, std::size_t bytes, native_stream s) {

@@ -7,16 +7,23 @@
 namespace ferry::sim {
 namespace {
 
-std::string text_of(const race_checker::actor& a) {
-  std::string text(a.what->verb);
-  if (!a.what->name.empty()) text += " '" + std::string(a.what->name) + "'";
+// With the line that asked for it, where that is known for these bytes.
+std::string text_of(const race_checker::actor& a, std::uintptr_t begin) {
+  std::string text = a.what->verb;
+  if (!a.what->name.empty()) text += " '" + a.what->name + "'";
+  for (const kernel_use& u : a.what->uses)
+    if (u.at.is_known() && begin - reinterpret_cast<std::uintptr_t>(u.begin) < u.bytes) {
+      text += " of " + u.at.text();
+      break;
+    }
   return text + " on stream " + std::to_string(a.stream) + " (device " + std::to_string(a.device) + ")";
 }
 
 std::string text_of(const race_checker::actor& now, bool writes, const race_checker::actor& before, bool wrote,
-                    std::uintptr_t begin, std::uintptr_t end) {
-  return "race: " + text_of(now) + (writes ? " writes " : " reads ") + readable_bytes(end - begin) + " at " +
-         readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(before) +
+                    std::uintptr_t begin, std::uintptr_t end, const array_label& array) {
+  const std::string name = *array.text() ? " of array '" + std::string(array.text()) + "'" : "";
+  return "race: " + text_of(now, begin) + (writes ? " writes " : " reads ") + readable_bytes(end - begin) + name +
+         " at " + readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(before, begin) +
          (wrote ? " writes" : " reads") +
          ", and nothing orders the one behind the other: let a stream wait for an event of the other, or give both to "
          "ferry as operations on the array";
@@ -77,8 +84,9 @@ std::string race_checker::use(const actor& who, const vector_clock& known, const
     if (c == cells_.end() || c->first != at)  // bytes that nobody has touched yet
       c = cells_.emplace_hint(c, at, cell{c == cells_.end() ? end : std::min(end, c->first)});
     cell& here = c->second;
+    if (*u.array.text()) here.array = u.array;
     const auto report = [&](const actor& before, bool wrote) {
-      if (wrong.empty()) wrong = text_of(who, u.writes, before, wrote, at, here.end);
+      if (wrong.empty()) wrong = text_of(who, u.writes, before, wrote, at, here.end, here.array);
     };
     if (here.write && is_open(*here.write)) report(*here.write, true);
     if (u.writes) {

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "ferry/core/backend.hpp"
@@ -34,7 +33,7 @@ class vector_clock {
 
 // What one operation touches.
 struct footprint {
-  std::string_view verb, name;  // "kernel", "axpy"
+  std::string verb, name;  // "kernel", "axpy"
   std::vector<kernel_use> uses;
   bool begins_life = false;  // the bytes are new: nobody's earlier accesses count any more
 };
@@ -68,6 +67,7 @@ class race_checker {
     std::uintptr_t end = 0;
     std::optional<actor> write = {};
     std::vector<actor> reads = {};  // since the write
+    array_label array = {};         // as the last kernel called it
   };
   using cells = std::map<std::uintptr_t, cell>;  // by first byte; no two overlap
   void cut(std::uintptr_t at);

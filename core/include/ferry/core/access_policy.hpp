@@ -8,6 +8,7 @@
 
 #include "ferry/core/access_log.hpp"
 #include "ferry/core/backend.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 
@@ -16,16 +17,6 @@ class machine;
 
 // out: every element is written and none is read.
 enum class access_mode : std::uint8_t { in, out, inout };
-
-// Where in the program something was asked for. As a default argument: the line of the caller.
-struct source_line {
-  const char* file = "";
-  int line = 0;
-  static constexpr source_line here(const char* f = __builtin_FILE(), int l = __builtin_LINE()) { return {f, l}; }
-  bool is_known() const { return line > 0; }
-  // "file.cpp:12", without the folders of the file; "" if unknown.
-  std::string text() const;
-};
 
 // An index that knows the line that it was written in; the compiler drops that from loops.
 struct located_index {

@@ -97,9 +97,10 @@ void add_use(auto& list, const A& a) {
 template <class A>
 void add_kernel_use(std::array<kernel_use, 16>& uses, std::size_t& n, const A& a) {
   if constexpr (is_array_argument<A>)
-    if (a.bytes.begin != a.bytes.end)  // what lies between the elements of a strided view is kept
-      uses[n++] = {a.bytes.begin, a.bytes.size(), a.mode != access_mode::out || !a.contiguous,
-                   a.mode != access_mode::in};
+    if (a.bytes.begin != a.bytes.end) {  // what lies between the elements of a strided view is kept
+      const bool reads = a.mode != access_mode::out || !a.contiguous;
+      uses[n++] = {a.bytes.begin, a.bytes.size(), reads, a.mode != access_mode::in, a.span.label(), a.at};
+    }
 }
 
 // The device of the first written argument, else of the first array, else the default device.

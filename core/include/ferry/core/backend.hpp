@@ -14,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ferry/core/array_label.hpp"
 #include "ferry/core/number_type.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 
@@ -114,6 +116,8 @@ struct kernel_use {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
   bool reads = false, writes = false;
+  array_label array = {};
+  source_line at = {};  // where the work was asked for
 };
 
 // Where declared bytes lie while a simulated kernel runs: the simulator may run it on copies of them.

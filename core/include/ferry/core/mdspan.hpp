@@ -4,23 +4,11 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "ferry/core/array_label.hpp"
 #include "ferry/core/assert.hpp"
 #include "ferry/core/extents.hpp"
 
 namespace ferry {
-
-// The name of an array as kernels carry it, for the text of a failed check.
-class array_label {
- public:
-  constexpr array_label() = default;
-  explicit array_label(const char* text) {
-    for (std::size_t i = 0; i + 1 < sizeof text_ && text[i]; ++i) text_[i] = text[i];
-  }
-  FERRY_HOST_DEVICE const char* text() const { return text_; }
-
- private:
-  char text_[16] = {};  // a copy: the array may be renamed or gone when the kernel runs
-};
 
 template <class T, std::size_t Rank>
 class mdspan {

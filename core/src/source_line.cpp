@@ -1,6 +1,4 @@
-#include "ferry/core/access_policy.hpp"
-
-#include <string_view>
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 
