@@ -5,6 +5,8 @@
 
 #include <ferry/core.hpp>
 
+#include "support/quiet_stderr.hpp"
+
 namespace fr = ferry;
 
 namespace {
@@ -29,7 +31,7 @@ BOOST_AUTO_TEST_SUITE(checked_for_races)
 
 BOOST_AUTO_TEST_CASE(a_pointer_that_is_kept_too_long) {
   for (const std::string how : {"eager", "random:1", "random:2", "random:3"}) {
-    const fr::simulation sim("devices=2;check=on;schedule=" + how);
+    const support::machine_that_breaks sim("devices=2;check=on;schedule=" + how);
     fr::stream s0{fr::devices()[0]}, s1{fr::devices()[1]};
     fr::unified_array<int> u({64}, 0);
     u.name("u");
