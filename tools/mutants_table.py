@@ -179,7 +179,7 @@ MUTANTS = [
     ("R18", "a graph keeps no array alive", (CAPTURE, "keep_.push_back(allocation_ref::another(*a.what));", "")),
     ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get();", "(void)r;")),
     # Declared uses.
-    ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous,", "a.mode != access_mode::out,")),
+    ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
     ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in, ", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout, ")),
     # Copies.
     ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false);\n", "")),
