@@ -1,7 +1,9 @@
 // The simulator's race checker: whatever is not ordered is found in every schedule, and nothing else is.
 #include <functional>
+#include <stdexcept>
 
 #include "ferry/core/pool_backend.hpp"
+#include "sim/race_checker.hpp"
 #include "sim_fixture.hpp"
 
 using namespace sim_test;
@@ -12,8 +14,8 @@ constexpr std::size_t n = 64;
 
 // What a program does on a machine with two streams on two devices, and bytes of both kinds.
 struct place {
-  explicit place(const std::string& options)
-      : m("devices=2;check=on;" + options),
+  explicit place(const std::string& options, bool check = true)
+      : m("devices=2;" + std::string(check ? "check=on;" : "") + options),
         x(m.ints(2 * n, 0, memory_kind::unified)),
         y(m.ints(2 * n, 0, memory_kind::unified)),
         a(m.stream(0)),
@@ -173,6 +175,55 @@ BOOST_AUTO_TEST_CASE(graphs) {
   BOOST_TEST(found == 10);
 }
 
+// Launches of one graph do not overlap, wherever they are given.
+BOOST_AUTO_TEST_CASE(launches_of_one_graph) {
+  const auto captured = [](place& p) {
+    p.m.b.begin_capture(p.a);
+    p.write(p.a, p.x);
+    return p.m.b.end_capture(p.a);
+  };
+  is_none([=](place& p) {
+    const auto g = captured(p);
+    for (int i = 0; i < 3; ++i) p.m.b.launch_graph(g, p.a), p.m.b.launch_graph(g, p.b);
+  });
+  is_a_race([=](place& p) {
+    const auto g = captured(p), h = captured(p);
+    p.m.b.launch_graph(g, p.a), p.m.b.launch_graph(h, p.b);
+  });
+}
+
+// What a device did that is broken counts as over, as ferry has it.
+BOOST_AUTO_TEST_CASE(broken_devices) {
+  for (const bool again : {false, true}) {
+    place p("schedule=eager");
+    const std::vector uses{use(p.x, n, true, false)};
+    try {
+      p.m.b.launch(p.b, {"fails", uses, [](const fr::relocation&) { throw std::runtime_error("no"); }});
+    } catch (const fr::device_error&) {
+    }
+    if (again) p.m.look.reset_errors();
+    p.write(p.a, p.x);
+    p.m.b.synchronize(p.a);
+    if (again) p.m.b.synchronize(p.b);
+  }
+}
+
+// The same seed gives the same program, checked or not.
+BOOST_AUTO_TEST_CASE(looking_changes_no_schedule) {
+  for (int seed = 0; seed < 20; ++seed) {
+    std::vector<std::size_t> pending[2];
+    for (const bool check : {false, true}) {
+      place p(random_machine(seed), check);
+      for (int i = 0; i < 10; ++i) {
+        p.write(p.a, p.x), p.order(p.a, p.of_a, p.b), p.read(p.b, p.x, p.y), p.order(p.b, p.of_b, p.a);
+        if (i % 4 == 0) (void)p.m.b.is_done(p.a);
+        pending[check].push_back(p.m.look.pending_operations());
+      }
+    }
+    BOOST_TEST(pending[0] == pending[1], boost::test_tools::per_element());
+  }
+}
+
 // The parts of a joint operation end together, and what comes behind one comes behind all.
 BOOST_AUTO_TEST_CASE(joint_operations) {
   const auto meet = [](bool writes_early) {
@@ -226,7 +277,21 @@ BOOST_AUTO_TEST_CASE(discarding_is_writing) {
   is_none([](place& p) { p.write(p.a, p.x), p.m.b.prefetch(p.b, p.x, n * sizeof(int), {1}); });
 }
 
-// Many streams come and go: their places in the clocks serve again, when the CPU knows that they are over.
+// Places in the clocks serve again, when the CPU knows that what was done there is over.
+BOOST_AUTO_TEST_CASE(lines_serve_again) {
+  fr::sim::race_checker races;
+  auto first = races.open();
+  first->tick = 5;
+  const std::size_t index = first->index;
+  first.reset();
+  const auto second = races.open();
+  BOOST_TEST(second->index != index);
+  races.cpu.set(index, 5);
+  const auto third = races.open();
+  BOOST_TEST((third->index == index && third->tick == 5));
+}
+
+// Many streams come and go.
 BOOST_AUTO_TEST_CASE(streams_that_come_and_go) {
   is_none([](place& p) {
     for (int i = 0; i < 50; ++i) {

@@ -2,7 +2,6 @@
 // Random programs give the same bytes as a sequential oracle, under every schedule, with one and two CPU threads.
 // FERRY_TEST_SEEDS: how many seeds a case (default below); FERRY_TEST_FIRST_SEED: the first of them.
 #include <atomic>
-#include <cstdlib>
 #include <string>
 #include <thread>
 
@@ -11,15 +10,11 @@
 #include <ferry/unified.hpp>
 
 #include "race/executor.hpp"
+#include "support/seeds.hpp"
 
 namespace {
 
 using namespace race;
-
-u32 number(const char* variable, u32 otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? static_cast<u32>(std::stoul(text)) : otherwise;
-}
 
 // How pages of unified arrays move meanwhile. forced: by automatic migration with pages so small that every array has some.
 // short_of_memory: and devices run out of memory now and then.
@@ -109,8 +104,8 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
 }
 
 void run_seeds(u32 count, int threads, bool random, moving how = moving::as_usual) {
-  const u32 first = number("FERRY_TEST_FIRST_SEED", 0);
-  count = number("FERRY_TEST_SEEDS", count);
+  const auto first = static_cast<u32>(support::number("FERRY_TEST_FIRST_SEED", 0));
+  count = static_cast<u32>(support::asked_seeds(count));
   if (!ferry::machine::current().is_simulated() && count > 100) count = 100;
   for (u32 seed = first; seed < first + count; ++seed) {
     const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager", how);

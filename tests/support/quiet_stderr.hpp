@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include <ferry/core.hpp>
@@ -14,6 +15,7 @@ namespace support {
 class quiet_stderr {
  public:
   quiet_stderr() : file_(std::tmpfile()), before_(dup(2)) {
+    if (!file_) throw std::runtime_error("no temporary file for what is said");
     std::fflush(stderr);
     dup2(fileno(file_), 2);
   }

@@ -176,6 +176,21 @@ BOOST_AUTO_TEST_CASE(spans_of_arrays_that_are_gone) {
 }
 
 // Pages go where they would without the check.
+// What may not be written through it any more is followed on.
+BOOST_AUTO_TEST_CASE(a_span_becomes_read_only) {
+  fr::simulation sim("devices=2");
+  fr::check_spans(fr::span_checks::on);
+  fr::unified_array<int> u({64}, 1);
+  {
+    fr::host_elements<const int> kept;
+    kept = fr::host_elements<const int>(fr::host_span(u));
+    BOOST_TEST(kept[5] == 1);
+    BOOST_CHECK_THROW(fr::fill(u, 2), fr::invalid_argument);
+  }
+  fr::fill(u, 2);
+  BOOST_TEST(u[5] == 2);
+}
+
 BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
   for (const fr::span_checks how : {fr::span_checks::off, fr::span_checks::on}) {
     fr::simulation sim("devices=2;memory=64MiB");
@@ -185,6 +200,8 @@ BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
     read(u);
     BOOST_TEST(fr::residency(u).on(fr::devices()[0]) == u.size_bytes());
     BOOST_TEST(s.front() == 1);
+    const fr::device_array<char> most({std::size_t{62} << 20}, fr::devices()[0]);  // for which u goes to the CPU
+    BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());
   }
 }
 

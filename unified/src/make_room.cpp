@@ -81,7 +81,7 @@ std::vector<migrator::candidate> migrator::candidates(page_step how) {
   std::vector<candidate> all;
   for (record* const r : known) {
     std::lock_guard lock(r->lock);
-    if (r->is_managed && r->scopes.empty() && (how == page_step::move || !r->offered.empty()))
+    if (r->is_managed && !r->keeps(r->pages.all()) && (how == page_step::move || !r->offered.empty()))
       all.push_back({r, r->used});
   }
   std::sort(all.begin(), all.end(), [](const candidate& a, const candidate& b) { return a.used < b.used; });

@@ -146,10 +146,7 @@ surroundings migrator::around(const record& r, const coming_access& a) const {
           [this](int device, int owner) { return machine_.peers().can_reach(device, owner); },
           [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); },
           [this](byte_range where) { return machine_.is_simulated() || many_on_cpu(where); },
-          [&r](byte_range where) {
-            return std::any_of(r.scopes.begin(), r.scopes.end(),
-                               [&](const auto& h) { return h.keeps_pages && h.where.overlaps(where); });
-          }};
+          [&r](byte_range where) { return r.keeps(where); }};
 }
 
 void migrator::before_access(const coming_access& a) {
@@ -195,7 +192,8 @@ void migrator::before_access(const coming_access& a) {
   if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
 }
 
-// Which array was used longest ago matters, not by how much: threads may draw the same number, and no addition is atomic.
+// For a rough order of arrays by their last use: threads may draw the same number, and the counter may fall back by what they
+// did between the two lines. An atomic addition would cost each submission that alternates between arrays.
 void migrator::used_now(record& r) {
   const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
   if (r.used == latest) return;

@@ -1,5 +1,6 @@
 // The policy of unified arrays: keeps a ledger of pages for each, and moves what is about to be used.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -184,6 +185,11 @@ struct migrator::record {
     bool keeps_pages;
   };
   std::vector<host_scope> scopes;  // what the CPU works on now
+  // Whether pages of these bytes stay where they are until the CPU is done with them.
+  bool keeps(byte_range where) const {
+    return std::any_of(scopes.begin(), scopes.end(),
+                       [&](const host_scope& h) { return h.keeps_pages && h.where.overlaps(where); });
+  }
 
   // The usual case: all pages are there, and have been for long, but for parts of pages that are mapped. Nothing would
   // change.

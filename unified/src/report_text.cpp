@@ -149,6 +149,7 @@ std::string migration_report::json() const {
           << ", \"device_faults\": " << c.device_faults << ", \"thrashing\": " << c.thrashing
           << ", \"throttled\": " << c.throttled << ", \"busy_milliseconds\": " << c.busy_milliseconds << "}";
     }
+    if (lost_counts > 0) out << ", \"lost_counts\": " << lost_counts;  // of all entries
     if (!not_counted.empty()) out << ", \"not_counted\": " << quoted(not_counted);
     out << ", \"suggestion\": " << quoted(e.suggestion) << "}";
     between = ",";

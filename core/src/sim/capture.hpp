@@ -45,7 +45,8 @@ class capture {
 
 struct graph {
   std::vector<graph_node> nodes;
-  std::shared_ptr<signal> last;  // of its latest launch: launches of one graph do not overlap
+  std::shared_ptr<signal> last;                         // of its latest launch: launches of one graph do not overlap
+  std::vector<std::shared_ptr<clock_line>> lines = {};  // of its nodes, where races are looked for
 };
 
 }  // namespace ferry::sim

@@ -110,7 +110,9 @@ void* machine::allocate(memory_kind kind, int device, std::size_t bytes) {
   schedule_.check(device);
   schedule_.run_few(c.lock);
   may_fail(failing_verb::alloc, c.lock, device, bytes);
-  return memory_.allocate(kind, device, bytes);
+  void* const p = memory_.allocate(kind, device, bytes);
+  schedule_.forget(p, bytes);  // late operations may have touched it when it was free
+  return p;
 }
 
 void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) {
@@ -132,6 +134,7 @@ pointer_attributes machine::attributes(const void* p) {
 void machine::pin(void* p, std::size_t bytes) {
   call c(*this);
   memory_.pin(p, bytes);
+  schedule_.forget(p, bytes);
 }
 
 void machine::unpin(void* p, std::size_t bytes) {

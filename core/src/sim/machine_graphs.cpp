@@ -115,6 +115,11 @@ void machine::launch_graph(native_graph g, native_stream s) {
   if (on.in) return on.in->add(on.id, what.nodes);
 
   const auto line = on.line;
+  const auto make_signal = [id = on.id](std::string_view part) {
+    auto made = std::make_shared<signal>();
+    made->who = std::string(part) + " of a graph launched on stream " + std::to_string(id);
+    return made;
+  };
   if (schedule_.is_eager()) {
     const auto nodes = what.nodes;   // the graph may be destroyed meanwhile
     std::shared_ptr<footprint> all;  // as one operation: inside the graph no race is looked for
@@ -123,16 +128,18 @@ void machine::launch_graph(native_graph g, native_stream s) {
         if (!all) all = std::make_shared<footprint>(footprint{"graph", {}, {}});
         all->uses.insert(all->uses.end(), one->uses.begin(), one->uses.end());
       }
+    if (what.last) schedule_.order_behind(c.lock, *line, *what.last);
     schedule_.run_now(
         c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); }, all);
+    if (const auto same = graphs_.find(to_id(g.handle)); same != graphs_.end()) {
+      same->second.last = make_signal("the end");
+      same->second.last->fired = true;
+      schedule_.stamp(c.lock, *line, *same->second.last);
+    }
     for (const graph_node& n : nodes) schedule_.check(n.device);
     return;
   }
-  const auto make_signal = [&](std::string_view part) {
-    auto made = std::make_shared<signal>();
-    made->who = std::string(part) + " of a graph launched on stream " + std::to_string(on.id);
-    return made;
-  };
+  while (what.lines.size() < what.nodes.size()) what.lines.push_back(schedule_.new_line(c.lock));
   // Each node is a queue of its own between two entries of the stream, so nodes interleave with everything else.
   const auto start = make_signal("the start");
   operation begin{"start of graph", {}, {}, {}, start};
@@ -153,7 +160,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
     for (const std::size_t k : n.after) ops.front().needs.push_back(done[k]);
     if (n.after.empty()) ops.front().needs.push_back(start);
     ops.back().fires = done.emplace_back(make_signal("a node"));
-    const auto own = schedule_.open(c.lock, n.device, on.id);
+    const auto own = schedule_.open(c.lock, n.device, on.id, what.lines[done.size() - 1]);
     for (operation& op : ops) schedule_.push(c.lock, *own, std::move(op));
     schedule_.close(c.lock, *own);
   }

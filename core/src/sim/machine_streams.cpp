@@ -146,9 +146,9 @@ void machine::wait(native_stream s, native_event e) {
   if (on.in)
     refuse_in_capture(*on.in,
                       "waiting for " + describe(e) + ", which was recorded outside of the capture (isolation),");
-  if (schedule_.is_eager())
+  if (from.state->fired)
     schedule_.order_behind(c.lock, *on.line, *from.state);
-  else if (!from.state->fired || schedule_.finds_races())
+  else
     schedule_.push(c.lock, *on.line, {"wait", {}, {}, {from.state}, {}});
 }
 

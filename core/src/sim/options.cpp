@@ -141,6 +141,8 @@ class parser {
 }  // namespace
 
 std::size_t options::memory_of(int device) const {
+  if (memory_bytes.empty())
+    throw invalid_argument("ferry: simulator options: memory_bytes holds no size: give at least one");
   return memory_bytes[std::min(static_cast<std::size_t>(device), memory_bytes.size() - 1)];
 }
 

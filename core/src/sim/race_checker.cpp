@@ -7,21 +7,27 @@
 namespace ferry::sim {
 namespace {
 
+// What an operation said of its use of a byte; null if nothing.
+const kernel_use* use_of(const race_checker::actor& a, std::uintptr_t byte) {
+  for (const kernel_use& u : a.what->uses)
+    if (byte - reinterpret_cast<std::uintptr_t>(u.begin) < u.bytes) return &u;
+  return nullptr;
+}
+
 // With the line that asked for it, where that is known for these bytes.
 std::string text_of(const race_checker::actor& a, std::uintptr_t begin) {
   std::string text = a.what->verb;
   if (!a.what->name.empty()) text += " '" + a.what->name + "'";
-  for (const kernel_use& u : a.what->uses)
-    if (u.at.is_known() && begin - reinterpret_cast<std::uintptr_t>(u.begin) < u.bytes) {
-      text += " of " + u.at.text();
-      break;
-    }
+  if (const kernel_use* u = use_of(a, begin); u && u->at.is_known()) text += " of " + u->at.text();
   return text + " on stream " + std::to_string(a.stream) + " (device " + std::to_string(a.device) + ")";
 }
 
 std::string text_of(const race_checker::actor& now, bool writes, const race_checker::actor& before, bool wrote,
-                    std::uintptr_t begin, std::uintptr_t end, const array_label& array) {
-  const std::string name = *array.text() ? " of array '" + std::string(array.text()) + "'" : "";
+                    std::uintptr_t begin, std::uintptr_t end) {
+  std::string name;
+  for (const race_checker::actor* a : {&before, &now})
+    if (const kernel_use* u = use_of(*a, begin); u && *u->array.text())
+      name = " of array '" + std::string(u->array.text()) + "'";
   return "race: " + text_of(now, begin) + (writes ? " writes " : " reads ") + readable_bytes(end - begin) + name +
          " at " + readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(before, begin) +
          (wrote ? " writes" : " reads") +
@@ -36,17 +42,17 @@ void vector_clock::join(const vector_clock& other) {
   for (std::size_t i = 0; i < other.ticks_.size(); ++i) ticks_[i] = std::max(ticks_[i], other.ticks_[i]);
 }
 
-// Who knows a later tick of a line that serves again knows all that the earlier queue did: so the CPU must know it first.
-race_checker::line_start race_checker::open() {
-  const auto over =
-      std::find_if(gone_.begin(), gone_.end(), [&](const line_start& g) { return cpu.knows(g.line, g.tick); });
-  if (over == gone_.end()) return {lines_++, 0};
-  const line_start again = *over;
-  gone_.erase(over);
-  return again;
-}
+clock_line::~clock_line() { of.closed_.push_back({index, tick}); }
 
-void race_checker::close(std::size_t line, std::uint64_t last) { gone_.push_back({line, last}); }
+// Who knows a later tick of a line that serves again knows all that was done there before: so the CPU must know it first.
+std::shared_ptr<clock_line> race_checker::open() {
+  const auto over =
+      std::find_if(closed_.begin(), closed_.end(), [&](const closed_line& c) { return cpu.knows(c.index, c.tick); });
+  if (over == closed_.end()) return std::make_shared<clock_line>(*this, lines_++, 0);
+  const closed_line again = *over;
+  closed_.erase(over);
+  return std::make_shared<clock_line>(*this, again.index, again.tick);
+}
 
 // The cell that holds `at` in its middle becomes two.
 void race_checker::cut(std::uintptr_t at) {
@@ -84,9 +90,8 @@ std::string race_checker::use(const actor& who, const vector_clock& known, const
     if (c == cells_.end() || c->first != at)  // bytes that nobody has touched yet
       c = cells_.emplace_hint(c, at, cell{c == cells_.end() ? end : std::min(end, c->first)});
     cell& here = c->second;
-    if (*u.array.text()) here.array = u.array;
     const auto report = [&](const actor& before, bool wrote) {
-      if (wrong.empty()) wrong = text_of(who, u.writes, before, wrote, at, here.end, here.array);
+      if (wrong.empty()) wrong = text_of(who, u.writes, before, wrote, at, here.end);
     };
     if (here.write && is_open(*here.write)) report(*here.write, true);
     if (u.writes) {

@@ -38,16 +38,23 @@ struct footprint {
   bool begins_life = false;  // the bytes are new: nobody's earlier accesses count any more
 };
 
+class race_checker;
+
+// A line of the clocks: operations in order, one behind the other. Serves again when nobody has it any more, and the CPU knows
+// that they are over.
+struct clock_line {
+  clock_line(race_checker& whose, std::size_t number, std::uint64_t last) : of(whose), index(number), tick(last) {}
+  ~clock_line();
+  clock_line(const clock_line&) = delete;
+  clock_line& operator=(const clock_line&) = delete;
+  race_checker& of;
+  const std::size_t index;
+  std::uint64_t tick;  // of its latest operation
+};
+
 class race_checker {
  public:
-  // A line of the clocks for a new queue. Lines of queues that are gone, and over for all that the CPU knows, serve again;
-  // then `tick` is where the line stands.
-  struct line_start {
-    std::size_t line;
-    std::uint64_t tick;
-  };
-  line_start open();
-  void close(std::size_t line, std::uint64_t last);
+  std::shared_ptr<clock_line> open();
 
   struct actor {
     std::size_t line = 0;
@@ -67,15 +74,19 @@ class race_checker {
     std::uintptr_t end = 0;
     std::optional<actor> write = {};
     std::vector<actor> reads = {};  // since the write
-    array_label array = {};         // as the last kernel called it
   };
   using cells = std::map<std::uintptr_t, cell>;  // by first byte; no two overlap
   void cut(std::uintptr_t at);
   std::string use(const actor& who, const vector_clock& known, const kernel_use& u);
 
   cells cells_;
+  friend struct clock_line;
+  struct closed_line {
+    std::size_t index;
+    std::uint64_t tick;
+  };
   std::size_t lines_ = 0;
-  std::vector<line_start> gone_;
+  std::vector<closed_line> closed_;
 };
 
 }  // namespace ferry::sim

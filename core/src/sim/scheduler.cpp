@@ -47,14 +47,11 @@ void scheduler::nap() const {
     std::this_thread::sleep_for(std::chrono::microseconds(30));
 }
 
-std::shared_ptr<queue> scheduler::open(const lock&, int device, std::uint64_t id) {
+std::shared_ptr<queue> scheduler::open(const lock& l, int device, std::uint64_t id, std::shared_ptr<clock_line> line) {
   auto q = std::make_shared<queue>();
   q->id = id, q->device = device;
   if (!eager_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
-  if (races_) {
-    const auto [line, tick] = races_->open();
-    q->line = line, q->clock.set(line, tick);
-  }
+  q->line = line ? std::move(line) : new_line(l);
   return queues_.emplace_back(std::move(q));
 }
 
@@ -64,15 +61,11 @@ void scheduler::close(const lock&, queue& q) {
 }
 
 void scheduler::sweep() {
-  std::erase_if(queues_, [&](const auto& q) {
-    const bool goes = q->closed && is_idle(*q);
-    if (goes && races_) races_->close(q->line, q->clock.of(q->line));
-    return goes;
-  });
+  std::erase_if(queues_, [&](const auto& q) { return q->closed && is_idle(*q); });
 }
 
 void scheduler::push(const lock&, queue& q, operation op) {
-  if (races_) op.known = races_->cpu;
+  if (races_) op.known = known_to_submissions(q);
   q.pending.push_back(std::move(op));
   changed_.notify_all();  // somebody may wait for it in a meeting
 }
@@ -98,14 +91,20 @@ bool scheduler::someone_may_come() const {
   });
 }
 
+vector_clock scheduler::known_to_submissions(const queue& q) const {
+  vector_clock known = races_->cpu;
+  known.join(q.behind);
+  return known;
+}
+
 // The operation is the next of q. Returns what is wrong with what it touches.
 std::string scheduler::arrive(queue& q, const operation& op) {
   if (!races_) return {};
   q.clock.join(op.known);
   for (const auto& s : op.needs) q.clock.join(s->clock);
-  const std::uint64_t tick = q.clock.of(q.line) + 1;
-  q.clock.set(q.line, tick);
-  return op.touches ? races_->touch({q.line, tick, op.touches, q.id, q.device}, q.clock) : std::string();
+  const std::uint64_t tick = ++q.line->tick;
+  q.clock.set(q.line->index, tick);
+  return op.touches ? races_->touch({q.line->index, tick, op.touches, q.id, q.device}, q.clock) : std::string();
 }
 
 void scheduler::fire(const queue& q, operation& op) {
@@ -185,10 +184,13 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
       pause(l, "stream " + std::to_string(q.id) + ", which waits in a joint operation");
   }
   check(q.device);
-  if (races_)
-    if (const std::string race = arrive(q, {{}, {}, {}, {}, {}, {}, touches, races_->cpu}); !race.empty())
-      fail(l, q.device, race);
-  check(q.device);
+  if (races_) {
+    operation now;
+    now.touches = touches;
+    now.known = known_to_submissions(q);
+    if (const std::string race = arrive(q, now); !race.empty()) fail(l, q.device, race);
+    check(q.device);
+  }
   if (op) run(l, q, op);
   check(q.device);
 }
@@ -273,6 +275,7 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
     sticky = "ferry: simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
   for (const auto& q : queues_) {
     if (q->device != device) continue;
+    if (races_) races_->cpu.join(q->clock);  // what it did counts as over
     for (operation& op : q->pending) {
       fire(*q, op);
       if (op.together && op.together->broken.empty())

@@ -48,8 +48,8 @@ struct queue {
   bool busy = false;            // some thread runs an operation of it
   bool closed = false;          // goes away when empty
   std::deque<operation> pending;
-  std::size_t line = 0;  // in the clocks of the race checker
-  vector_clock clock;
+  std::shared_ptr<clock_line> line;  // where races are looked for; else null
+  vector_clock clock, behind;        // of its latest operation; of what later submissions come after beside that
 };
 
 // A failure of a device while it worked; the scheduler makes it sticky.
@@ -73,7 +73,8 @@ class scheduler {
   // With several threads and a random schedule: dawdles, to widen the windows between verbs. Takes no mutex.
   void nap() const;
 
-  std::shared_ptr<queue> open(const lock&, int device, std::uint64_t id);
+  // line: of a queue whose operations this one's come behind; null: one of its own.
+  std::shared_ptr<queue> open(const lock&, int device, std::uint64_t id, std::shared_ptr<clock_line> line = {});
   void close(const lock&, queue& q);  // what is pending still runs
 
   void push(const lock&, queue& q, operation op);
@@ -97,7 +98,8 @@ class scheduler {
 
   // For the race checker: what orders operations beside the entries of queues.
   void stamp(const lock&, const queue& q, signal& s) const { s.clock = q.clock; }
-  void order_behind(const lock&, queue& q, const signal& s) const { q.clock.join(s.clock); }
+  void order_behind(const lock&, queue& q, const signal& s) const { q.behind.join(s.clock); }
+  std::shared_ptr<clock_line> new_line(const lock&) { return races_ ? races_->open() : nullptr; }
   void seen_by_cpu(const lock&, const vector_clock& what) {
     if (races_) races_->cpu.join(what);
   }
@@ -119,6 +121,7 @@ class scheduler {
   bool is_ready(const operation& op) const;
   bool someone_may_come() const;
   static void fire(const queue& q, operation& op);
+  vector_clock known_to_submissions(const queue& q) const;
   std::string arrive(queue& q, const operation& op);
   std::string describe() const;
 

@@ -83,8 +83,8 @@ class scratch {
 
 std::shared_ptr<const footprint> footprint_of(const work& w, const address_space& memory) {
   footprint f{std::string(w.verb), std::string(w.name), w.uses};
-  std::erase_if(f.uses, [&](const kernel_use& u) { return memory.at(u.begin).state == address_state::pageable; });
   f.uses.insert(f.uses.end(), w.changes.begin(), w.changes.end());
+  std::erase_if(f.uses, [&](const kernel_use& u) { return memory.at(u.begin).state == address_state::pageable; });
   return f.uses.empty() ? nullptr : std::make_shared<const footprint>(std::move(f));
 }
 

@@ -22,7 +22,7 @@ struct work {
   std::vector<kernel_use> changes = {};          // bytes that it changes in another way than by reaching them
 };
 
-// What the race checker should know of it: all but pageable memory, which copies read when they are submitted.
+// What the race checker should know of it: all but pageable memory, of which nobody hears when it is freed.
 std::shared_ptr<const footprint> footprint_of(const work& w, const address_space& memory);
 
 // In place and at once. Throws device_fault.

@@ -121,8 +121,8 @@ class counters final : public page_event_source {
   void count_page_events(bool on) override {
     if (on || !enabled_) return;  // it counts from the start
     enabled_ = false;
-    (void)l_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     (void)l_.disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+    (void)l_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);  // what is left in its buffers would be counted later
     std::lock_guard lock(the_inbox().mutex);
     the_inbox().events.clear();
   }

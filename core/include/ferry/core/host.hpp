@@ -47,6 +47,11 @@ class host_elements : public std::span<T> {
  public:
   host_elements() = default;
   host_elements(std::span<T> all, detail::held_range held) : std::span<T>(all), held_(std::move(held)) {}
+  // Read only, and followed on.
+  template <class U>
+  requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) host_elements(const host_elements<U>& o)
+      : std::span<T>(o),
+        held_(o.held_) {}
   // A part of it, or something else: not followed any more.
   host_elements& operator=(std::span<T> other) {
     std::span<T>::operator=(other);
@@ -55,6 +60,8 @@ class host_elements : public std::span<T> {
   }
 
  private:
+  template <class>
+  friend class host_elements;
   detail::held_range held_;
 };
 

@@ -36,7 +36,7 @@ struct options {
   bool pageable_access = false;    // devices use any memory of the CPU, as with HMM and ATS
   bool check_races = false;        // accesses that nothing orders make the device of the later one fail
 
-  std::size_t memory_of(int device) const;
+  std::size_t memory_of(int device) const;  // throws invalid_argument when memory_bytes is empty
   bool is_broken(int a, int b) const;  // symmetric
   bool are_peers(int a, int b) const;  // symmetric; a device is no peer of itself
 };
