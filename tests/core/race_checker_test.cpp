@@ -31,6 +31,7 @@ struct place {
   void finish() {
     m.b.synchronize(a);
     m.b.synchronize(b);
+    m.b.synchronize(a);  // whose device may have failed while b was waited for
   }
   sim_machine m;
   int *x, *y;
