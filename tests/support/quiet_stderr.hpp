@@ -46,7 +46,7 @@ class machine_that_breaks {
   explicit machine_that_breaks(const std::string& options) { sim_.emplace(options); }
   ~machine_that_breaks() {
     sim_.reset();
-    const std::string text = said_.text(), expected = "ferry: at the end of a simulated machine: device ";
+    const std::string text = said_.text(), expected = "ferry: at the end of a simulated machine: ";
     BOOST_TEST((text.starts_with(expected) && text.find('\n') + 1 == text.size()), "said at its end: '" << text << "'");
   }
 
