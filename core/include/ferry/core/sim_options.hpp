@@ -37,8 +37,8 @@ struct options {
   bool check_races = false;        // accesses that nothing orders make the device of the later one fail
 
   std::size_t memory_of(int device) const;  // throws invalid_argument when memory_bytes is empty
-  bool is_broken(int a, int b) const;  // symmetric
-  bool are_peers(int a, int b) const;  // symmetric; a device is no peer of itself
+  bool is_broken(int a, int b) const;       // symmetric
+  bool are_peers(int a, int b) const;       // symmetric; a device is no peer of itself
 };
 
 // Reads e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;schedule=random:42;fail=alloc@17,copy@3;concurrent_managed=off;
