@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
     BOOST_TEST(fr::residency(u).on(fr::devices()[0]) == u.size_bytes());
     BOOST_TEST(s.front() == 1);
     const fr::device_array<char> most({std::size_t{62} << 20}, fr::devices()[0]);  // for which u goes to the CPU
-    BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());
+    BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes() / 2);                     // as many pages as were missing
   }
 }
 
