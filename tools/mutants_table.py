@@ -135,6 +135,8 @@ MUTANTS = [
     ("R12", "blocks in shards count as free", (POOL, "  free_.remove(*a);\n  try {\n    cut", "  free_.remove(*a);\n  a->is_free = true;\n  try {\n    cut")),
     ("R12", "segments go back while a shard holds a part",
      (POOL, "      if (!b->is_free) return;\n", ""), (POOL, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
+    ("R12", "driver pool: copied on another device's stream with no grant",
+     (STEPS, "    side.owner->get().home->need_peer(device);\n    return true;", "    return true;")),
     ("R12", "driver pool: an allocation is not logged", (DRIVER, "  a->log.add(on, t, a->range(), true);\n", "")),
     ("R12", "driver pool: the stream kept for frees waits for nobody", (DRIVER, "    for (const point& p : pending) own_.follow(*p.by, p.at);", "    ;")),
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (p.by != on) on = &own_;", "    (void)p;")),

@@ -35,6 +35,7 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
   backend& verbs = machine::current().verbs();
   const bool across = way.why != route_choice::reason::one_place;
   const int on = device_to_copy_on(s.line().device(), target, source);
+  if (!across && !(may_copy_on(on, to) && may_copy_on(on, from))) return false;
   const stream_ref given = on == s.line().device() ? s : default_stream(device(on));
   submit_ordered(given, uses.get(), reach::by_copy, [&](native_stream n) {
     if (across)
@@ -157,7 +158,9 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
     need_access(s, std::span(uses).subspan(first), reach::by_copy);
     m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
     const route_kind way = m.copies().choose(end_of(from), end_of(to), bytes).kind;
-    if (to.contiguous && from.contiguous && (way == route_kind::direct || way == route_kind::peer)) {
+    const int here = s.line().device();
+    if (to.contiguous && from.contiguous && (way == route_kind::direct || way == route_kind::peer) &&
+        may_copy_on(here, to) && may_copy_on(here, from)) {
       batch.push_back({to.data, from.data, bytes});
     } else {
       uses.resize(first);

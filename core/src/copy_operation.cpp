@@ -159,6 +159,17 @@ copy_side copy_operation::in_scratch(std::optional<scratch>& memory, std::size_t
   return side;
 }
 
+// A stream of another device: memory of the driver's pools it must have been granted, even to copy it.
+bool may_copy_on(int device, const copy_side& side) {
+  if (!in_device_memory(side)) return true;
+  try {
+    side.owner->get().home->need_peer(device);
+    return true;
+  } catch (const peer_access_error&) {
+    return false;
+  }
+}
+
 void copy_operation::move(const copy_request& w) {
   const copy_end from = end_of(w.from), to = end_of(w.to);
   const std::size_t bytes = bytes_of(w.shape);
@@ -175,6 +186,8 @@ void copy_operation::move(const copy_request& w) {
   }
   const auto take = [&] {
     st.move.emplace(engine_, lanes_, way, address(w.to, to), address(w.from, from), bytes, here_, near);
+    if (way.kind == route_kind::direct && !(may_copy_on(st.on, w.to) && may_copy_on(st.on, w.from)))
+      give_beside(st, device_of(in_device_memory(w.to) ? w.to : w.from));
   };
   try {
     take();
@@ -186,7 +199,11 @@ void copy_operation::move(const copy_request& w) {
 }
 
 void copy_operation::kernel(const copy_request& w, int on) {
-  step& st = steps_.emplace_back(step{w, std::nullopt, on});
+  give_beside(steps_.emplace_back(step{w, std::nullopt, on}), on);
+}
+
+void copy_operation::give_beside(step& st, int on) {
+  st.on = on;
   if (on != here_ && !this_thread_state.capture) st.beside = &lanes_.get({memory_kind::device, on, on, on, 0, 0});
 }
 
@@ -205,8 +222,8 @@ void copy_operation::give(native_stream s) {
 }
 
 void copy_operation::give(step& st, native_stream s) {
-  if (st.move) return st.move->give(s);
   const auto run = [&](native_stream on) {
+    if (st.move) return st.move->give(on);
     const copy_request& w = st.what;
     const strided_bytes to{w.to.data, w.to.stride_bytes}, from{w.from.data, w.from.stride_bytes};
     if (w.converts())

@@ -50,6 +50,8 @@ class copy_operation {
   void plan_through(const copy_request& w, bool pack, int pack_on, bool unpack, int unpack_on);
   void move(const copy_request& w);
   void kernel(const copy_request& w, int on);
+  // On a stream of that device, forked from the given one where that is another's.
+  void give_beside(step& st, int on);
   // One side of scratch memory with the shape of a request; the same memory for all its parts.
   copy_side in_scratch(std::optional<scratch>& memory, std::size_t bytes, int device, const strided_shape& shape,
                        std::size_t element_bytes);
@@ -74,6 +76,8 @@ copy_end end_of(const copy_side& s);
 std::size_t bytes_of(const strided_shape& shape);
 // The device whose stream a direct copy is given to: inside a capture, one that reaches the memory.
 int device_to_copy_on(int here, const copy_end& to, const copy_end& from);
+// Whether a stream of the device may copy what is on that side; grants it where that takes a grant.
+bool may_copy_on(int device, const copy_side& side);
 // Peer copies of memory of the driver's pools go through the CPU until both devices were granted access.
 void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from);
 

@@ -14,7 +14,7 @@ function(ferry_add_process_test name target count backend)
     add_test(NAME ${name} COMMAND sh -c "echo 'skipped: no MPI, or no mpirun (Debian, Ubuntu: openmpi-bin libopenmpi-dev)'; exit 77")
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${FERRY_TEST_TIMEOUT} SKIP_RETURN_CODE 77
-                       ENVIRONMENT "FERRY_BACKEND=${backend};${mpi_environment}")
+                       ENVIRONMENT "FERRY_BACKEND=${backend};FERRY_TEST_DEVICES=${count};${mpi_environment}")
   if(backend STREQUAL "cuda")
     set_tests_properties(${name} PROPERTIES LABELS "gpu;gpu2" RESOURCE_LOCK gpu)
   else()

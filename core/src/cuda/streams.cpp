@@ -94,6 +94,7 @@ bool cuda_backend::is_done(native_stream s) {
 void cuda_backend::synchronize(native_stream s) {
   const relaxed_scope relaxed;
   check_on(wait_until_ready([s] { return cudaStreamQuery(raw(s)); }), "synchronize(stream)", raw(s));
+  check_on(cudaStreamSynchronize(raw(s)), "synchronize(stream)", raw(s));  // at once: it tells the driver's pools
   faults_.raise();
 }
 
@@ -132,6 +133,7 @@ bool cuda_backend::is_done(native_event e) {
 void cuda_backend::synchronize(native_event e) {
   const relaxed_scope relaxed;
   check(wait_until_ready([e] { return cudaEventQuery(raw(e)); }), "synchronize(event)");
+  check(cudaEventSynchronize(raw(e)), "synchronize(event)");  // at once: it tells the driver's pools
   faults_.raise();
 }
 

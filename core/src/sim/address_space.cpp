@@ -246,6 +246,18 @@ std::string address_space::lifeless(std::span<const kernel_use> uses) const {
   return {};
 }
 
+bool address_space::is_granted_pool(std::uint64_t pool, int device) const {
+  const auto grants = pool_grants_.find(pool);
+  return grants != pool_grants_.end() && (grants->second >> device & 1) != 0;
+}
+
+bool address_space::may_copy(int device, const void* p) const {
+  const place here = at(p);
+  if (!here.pool || here.kind != memory_kind::device || here.device == device) return true;
+  std::lock_guard lock(mutex_);
+  return is_granted_pool(here.pool, device);
+}
+
 std::string address_space::forbids(int device, const kernel_use& use, reach how) const {
   const place here = at(use.begin);
   const std::string on = "device " + std::to_string(device);
@@ -258,8 +270,7 @@ std::string address_space::forbids(int device, const kernel_use& use, reach how)
   if (how == reach::copied || here.kind != memory_kind::device || here.device == device) return {};
   std::lock_guard lock(mutex_);
   if (here.pool) {
-    const auto grants = pool_grants_.find(here.pool);
-    if (grants != pool_grants_.end() && (grants->second >> device & 1) != 0) return {};
+    if (is_granted_pool(here.pool, device)) return {};
     return "belong to a pool of device " + std::to_string(here.device) + ", and " + on +
            " was granted no access to that pool";
   }

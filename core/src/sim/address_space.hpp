@@ -77,6 +77,8 @@ class address_space {
 
   // The same for blocks of the driver's pools that do not live now: known only when the operation runs.
   std::string lifeless(std::span<const kernel_use> uses) const;
+  // Whether streams of the device may copy from and to it: of a pool, only with a grant.
+  bool may_copy(int device, const void* p) const;
 
   // Managed pages. move: prefetch; touch: what a kernel's use of them moves; both ignore memory of other kinds. On a full
   // device they replace the pages that were used longest ago, as with the driver; where there are none, they stay.
@@ -122,6 +124,7 @@ class address_space {
 
   table::const_iterator find(const std::byte* p) const;
   std::string forbids(int device, const kernel_use& use, reach how) const;
+  bool is_granted_pool(std::uint64_t pool, int device) const;
   usage& account(memory_kind kind, int device);
   template <class Self, class F>
   static void each_page(Self& self, const void* p, std::size_t bytes, F&& f);

@@ -148,6 +148,7 @@ class machine final : public backend, public inspector, public page_event_source
   }
   // Whether bytes of a pair in broken= go over its peer link: then nothing arrives, and nobody says so.
   bool are_lost(int device, std::span<const kernel_use> uses) const;
+  void refuse_ungranted(const stream& on, std::span<const kernel_use> uses) const;
   void check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
                      std::string_view verb) const;
 

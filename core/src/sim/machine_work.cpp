@@ -41,6 +41,15 @@ void machine::give(call& c, stream& s, work w) {
   schedule_.check(to->device);
 }
 
+// As CUDA does, also where the copy itself needs no peer: between two blocks of another device's pool. copy_peer asks nothing.
+void machine::refuse_ungranted(const stream& on, std::span<const kernel_use> uses) const {
+  for (const kernel_use& use : uses)
+    if (!memory_.may_copy(on.device, use.begin))
+      throw invalid_argument("ferry: copy: invalid argument: memory of a pool of another device, which stream " +
+                             std::to_string(on.id) + " of device " + std::to_string(on.device) +
+                             " was granted no access to");
+}
+
 void machine::copy(native_stream s, void* to, const void* from, std::size_t bytes) {
   call c(*this);
   stream& on = find_working(s);
@@ -54,6 +63,7 @@ void machine::copy(native_stream s, void* to, const void* from, std::size_t byte
   if (on.in && (from_pageable || to_pageable))
     refuse_in_capture(*on.in, "a copy that blocks the CPU for its pageable memory");
   work w{"copy", reach::copied, {reads(from, bytes), writes(to, bytes)}, {}};
+  refuse_ungranted(on, w.uses);
   if (from_pageable && !schedule_.is_eager()) {
     const auto* first = static_cast<const std::byte*>(from);
     auto staged = std::make_shared<std::vector<std::byte>>(first, first + bytes);
@@ -107,6 +117,7 @@ void machine::copy_batch(native_stream s, std::span<const copy_part> parts) {
     uses.push_back(reads(p.from, p.bytes)), uses.push_back(writes(p.to, p.bytes));
   }
   if (uses.empty()) return;
+  refuse_ungranted(on, uses);
   const bool lost = are_lost(on.device, uses);
   // In reverse: whoever counts on the order of the list is found out.
   const auto run = [all = std::vector<copy_part>(parts.begin(), parts.end()), lost](const relocation&) {
