@@ -73,7 +73,7 @@ MUTANTS = [
       "      if (!mine[i].handle) mine[i] = verbs_.create_event(device, false);\n"
       "      marks_[i].event = mine[i];\n"
       "    }\n")),
-    ("R6", "a mark that a thread waits for is recorded again", (TIMELINE, "      pin(m, +1);  // re-recorded", "      pin(m, 0);  // re-recorded"), (TIMELINE, "        of->pin(m, -1);", "        of->pin(m, 0);")),
+    ("R6", "a mark that a thread waits for is recorded again", (TIMELINE, "    of.pin(is, +1);", "    of.pin(is, 0);"), (TIMELINE, "    of.pin(is, -1);", "    of.pin(is, 0);")),
     # Clocks and what is finished.
     ("R3", "a clock claims all that was given", (TIMELINE, "    learn(other, m.covers);\n", "    learn(other, other.last());\n")),
     ("R3", "a clock is ahead by one", (TIMELINE, "if (known_[other.id_].behind >= t) return;", "if (known_[other.id_].behind + 1 >= t) return;")),
@@ -84,7 +84,7 @@ MUTANTS = [
     ("R4", "clocks are not inherited", (TIMELINE, "if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);", "(void)f;")),
     ("R7", "finished is inherited whole", (TIMELINE, "if (f.of && f.since <= covers) raise", "if (f.of) raise")),
     ("R7", "finished is inherited, off by one", (TIMELINE, "if (f.of && f.since <= covers) raise", "if (f.of && f.since <= covers + 1) raise")),
-    ("R7", "finished is raised to all that was given", (TIMELINE, "verbs_.synchronize(m.event);\n    }\n    finish(m.covers);", "verbs_.synchronize(m.event);\n    }\n    finish(last());")),
+    ("R7", "finished is raised to all that was given", (TIMELINE, "    }\n    finish(covers);", "    }\n    finish(last());")),
     ("R7", "synchronize() waits for what ferry saw only", (TIMELINE, "return need(close());", "return need(last());")),
     ("R7", "what the CPU waited for is forgotten", (TIMELINE, "  raise(finished_, covers);\n", "")),
     # Tickets and locks.
@@ -137,10 +137,12 @@ MUTANTS = [
      (POOL, "      if (!b->is_free) return;\n", ""), (POOL, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
     ("R12", "driver pool: copied on another device's stream with no grant",
      (STEPS, "    side.owner->get().home->need_peer(device);\n    return true;", "    return true;")),
+    ("R13", "driver pool: nobody tells the driver what is free",
+     (TIMELINE, "    verbs_.synchronize(m.is.event);\n    finish(m.is.covers);", "    finish(m.is.covers);")),
     ("R12", "driver pool: an allocation is not logged", (DRIVER, "  a->log.add(on, t, a->range(), true);\n", "")),
     ("R12", "driver pool: the stream kept for frees waits for nobody", (DRIVER, "    for (const point& p : pending) own_.follow(*p.by, p.at);", "    ;")),
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (p.by != on) on = &own_;", "    (void)p;")),
-    ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      how == release_depth::unused ? f.by->wait(f.at) : void(f.by->poll(f.at));\n", "      (void)f, (void)how;\n"),
+    ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      how == release_depth::unused ? f.by->wait(f.at) : void(f.by->tell_driver(f.at));\n", "      (void)f, (void)how;\n"),
      (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(s.line().device());\n", "")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),

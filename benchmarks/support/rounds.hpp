@@ -71,11 +71,14 @@ inline double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-// So many repetitions that one measurement takes about `seconds`.
+// So many repetitions that one measurement takes about `seconds`; of what is hardly more than what is taken off it, fewer.
 inline std::size_t repetitions_for(const timed& what, double seconds) {
   std::size_t n = 1;
   for (;;) {
+    const auto begin = std::chrono::steady_clock::now();
     const double took = what(n);
+    const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - begin;
+    if (whole.count() > 20 * seconds && took < seconds / 2) return n;
     if (took >= seconds / 2 || n > (std::size_t{1} << 28)) {
       return std::max<std::size_t>(1,
                                    static_cast<std::size_t>(static_cast<double>(n) * seconds / std::max(took, 1e-9)));

@@ -183,15 +183,15 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
 // Waits for the frees on these streams, or looks. What another device was doing when it broke counts as over.
 void driver_pool::see(const std::vector<point>& frees, release_depth how) {
   for (const point& f : frees) try {
-      how == release_depth::unused ? f.by->wait(f.at) : void(f.by->poll(f.at));
+      how == release_depth::unused ? f.by->wait(f.at) : void(f.by->tell_driver(f.at));
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
     }
 }
 
-// The driver gives back only what the host has seen to be free: what an event behind the free has told it, on the stream
-// that was given the free. ferry knows more: what it concludes from other streams' events is finished, too, and not asked.
-// So where bytes stay in the pool, each of these streams is asked once more.
+// The driver gives back only what the host has seen to be free: by a wait (a query tells it nothing) for an event behind
+// the free, on the stream that was given the free. ferry knows more: what it concludes from other streams' events is
+// finished, too, and not waited for. So where bytes stay in the pool, each of these streams is waited for once more.
 std::size_t driver_pool::release_cached(release_depth how) {
   refuse_inside_submission("trim a pool");
   free_what_was_put_off();

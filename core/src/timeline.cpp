@@ -31,6 +31,23 @@ auto timeline::or_give_up(Verb verb) {
   }
 }
 
+// A mark that covers a ticket, kept as it is for a while: re-recorded, it would stand for work that came later.
+struct timeline::pinned_mark {
+  pinned_mark(timeline& l, ticket t) : of(l) {
+    std::lock_guard lock(of.mutex_);
+    is = of.cover(t);
+    of.pin(is, +1);
+  }
+  ~pinned_mark() {
+    std::lock_guard lock(of.mutex_);
+    of.pin(is, -1);
+  }
+  pinned_mark(const pinned_mark&) = delete;
+  pinned_mark& operator=(const pinned_mark&) = delete;
+  timeline& of;
+  mark_type is;
+};
+
 timeline::timeline(timelines& family, unsigned id, int device, int priority, native_stream stream, stream_origin origin)
     : family_(family),
       verbs_(family.verbs()),
@@ -97,25 +114,13 @@ void timeline::wait(ticket t) {
   if (finished(t)) return;
   given(t);
   or_give_up([&] {
-    mark_type m;
+    ticket covers = 0;
     {
-      std::lock_guard lock(mutex_);
-      m = cover(t);
-      pin(m, +1);  // re-recorded, it would stand for work that came later
+      const pinned_mark m(*this, t);
+      verbs_.synchronize(m.is.event);
+      covers = m.is.covers;
     }
-    struct unpin {
-      timeline* of;
-      const mark_type& m;
-      ~unpin() {
-        std::lock_guard lock(of->mutex_);
-        of->pin(m, -1);
-      }
-    };
-    {
-      const unpin done{this, m};
-      verbs_.synchronize(m.event);
-    }
-    finish(m.covers);
+    finish(covers);
   });
 }
 
@@ -157,6 +162,17 @@ bool timeline::poll(ticket t) {
     }
     if (!verbs_.is_done(m.event)) return false;
     finish(m.covers);
+    return true;
+  });
+}
+
+bool timeline::tell_driver(ticket t) {
+  if (last() < t || is_broken()) return false;
+  return or_give_up([&] {
+    const pinned_mark m(*this, t);
+    if (!verbs_.is_done(m.is.event)) return false;
+    verbs_.synchronize(m.is.event);
+    finish(m.is.covers);
     return true;
   });
 }

@@ -60,14 +60,10 @@ bool machine::is_done(native_stream s) {
   if (on.in) refuse_in_capture(*on.in, "asking whether stream " + std::to_string(on.id) + " is done");
   const auto line = on.line;  // the stream may go while others run
   const int device = on.device;
-  const std::uint64_t id = on.id;
   schedule_.run_few(c.lock);
   schedule_.check(device);
   const bool idle = schedule_.is_idle(*line);
-  if (idle) {
-    pools_.seen(id, pools_.next_place());
-    schedule_.seen_by_cpu(c.lock, line->clock);
-  }
+  if (idle) schedule_.seen_by_cpu(c.lock, line->clock);
   return idle;
 }
 
@@ -161,10 +157,7 @@ bool machine::is_done(native_event e) {
   const int device = of.device;
   schedule_.run_few(c.lock);
   schedule_.check(device);
-  if (state && state->fired) {
-    pools_.seen(state->stream, state->place);
-    schedule_.seen_by_cpu(c.lock, state->clock);
-  }
+  if (state && state->fired) schedule_.seen_by_cpu(c.lock, state->clock);
   return !state || state->fired;
 }
 

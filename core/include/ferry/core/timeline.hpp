@@ -81,6 +81,9 @@ class alignas(64) timeline {
   [[noreturn]] void throw_lost(std::string_view what) const;
   // Whether ticket t is over, by asking the device. Never blocks.
   bool poll(ticket t);
+  // The same, and if so the driver's pools learn it: queries tell them nothing, waits do. Never blocks. May say no though t
+  // is over, where its mark was used again for later work.
+  bool tell_driver(ticket t);
   // Blocks the calling thread until all that the stream was given is over, seen by ferry or not.
   void synchronize();
   // Whether the stream has nothing left to do. Never blocks.
@@ -124,6 +127,7 @@ class alignas(64) timeline {
     native_event event;
     int waiting = 0;  // threads of the CPU that poll it: not re-recorded meanwhile
   };
+  struct pinned_mark;
   struct turn {
     explicit turn(timeline& t) : of(t), at(t.reserve()) { of.begin(at); }
     ~turn() { of.submitted(at); }
