@@ -5,7 +5,6 @@
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
-#include "forget_advice.hpp"
 #include "memory_sizes.hpp"
 
 namespace ferry {
@@ -159,8 +158,6 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
     std::lock_guard lock(a.log);
     a.log.before(nullptr, a.range(), true, [&](timeline& by, ticket at) { pending.push_back({&by, at}); });
   }
-  if (a.log.is_advised())
-    forget_advice(ledger_.verbs(), a);  // who gets the bytes next has a log that knows nothing of it
   timeline* on = pending.empty() ? &own_ : pending.front().by;
   for (const point& p : pending)
     if (p.by != on) on = &own_;

@@ -52,7 +52,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
   const auto pools_for = [&](memory_kind kind, int device) {
     pool_options o = pools;
     pool_backend* const driver = verbs_->pools();
-    if (o.kind == pool_kind::driver && !(driver && driver->has_pools(kind, device))) {
+    if (o.kind == pool_kind::driver && kind != memory_kind::unified && !(driver && driver->has_pools(kind, device))) {
       std::fprintf(stderr, "ferry: the driver has no pools of %s memory on device %d: using a split pool there\n",
                    kind_name(kind), device);
       o.kind = pool_kind::split;

@@ -40,9 +40,12 @@ block_info memory_pool::info_of(const allocation& a) {
   return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name};
 }
 
+// The driver's pools of managed memory are not used: docs/decisions/0024.
 std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
-                                       const pool_options& options) {
-  check(options);
+                                       const pool_options& given) {
+  check(given);
+  pool_options options = given;
+  if (kind == memory_kind::unified && options.kind == pool_kind::driver) options.kind = pool_kind::split;
   switch (options.kind) {
     case pool_kind::none: return std::make_unique<direct_pool>(ledger, kind, device, options);
     case pool_kind::driver: {

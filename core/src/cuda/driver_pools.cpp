@@ -40,11 +40,9 @@ bool driver_pools::has_pools(memory_kind kind, int device) const {
   switch (kind) {
     case memory_kind::device: return true;
 #if CUDART_VERSION >= 13000
-    case memory_kind::unified: return managed_;
     case memory_kind::host: return has(cudaDevAttrHostMemoryPoolsSupported);
-#else
-    default: return false;
 #endif
+    default: return false;  // of managed memory: they lose data, and take no advice (docs/decisions/0024)
   }
   return false;
 }
@@ -59,13 +57,9 @@ native_pool driver_pools::create_pool(memory_kind kind, int device, const pool_o
   props.location = {cudaMemLocationTypeDevice, device};
 #if CUDART_VERSION >= 13000
   if (kind == memory_kind::host) props.location = {cudaMemLocationTypeHost, 0};
-  if (kind == memory_kind::unified) {
-    props.allocType = cudaMemAllocationTypeManaged;
-    props.location = {cudaMemLocationTypeNone, 0};
-  }
 #endif
 #if CUDART_VERSION >= 12020
-  if (kind != memory_kind::unified) props.maxSize = options.max_bytes;  // managed pools refuse it
+  props.maxSize = options.max_bytes;
 #endif
   cudaMemPool_t p = nullptr;
   check(cudaMemPoolCreate(&p, &props), "create_pool", device);

@@ -13,8 +13,7 @@ class cuda_backend;
 
 class driver_pools final : public pool_backend {
  public:
-  // managed: whether unified memory is managed memory on this machine.
-  driver_pools(int devices, bool managed) : devices_(devices), managed_(managed) {}
+  explicit driver_pools(int devices) : devices_(devices) {}
 
   bool has_pools(memory_kind kind, int device) const override;
   native_pool create_pool(memory_kind kind, int device, const pool_options& options) override;
@@ -41,7 +40,6 @@ class driver_pools final : public pool_backend {
   owner owner_of(native_pool p) const;
   native_pool keep(cudaMemPool_t p, owner o);
   const int devices_;
-  const bool managed_;
   mutable std::mutex mutex_;
   std::map<void*, owner> owners_;
 };

@@ -49,7 +49,7 @@ cuda_backend::cuda_backend(int devices) {
     managed_ = managed_ && p.managedMemory != 0 && p.concurrentManagedAccess != 0;
     devices_.push_back(std::move(entry));
   }
-  pools_ = std::make_unique<driver_pools>(devices, managed_);
+  pools_ = std::make_unique<driver_pools>(devices);
 }
 
 const cuda_backend::device_entry& cuda_backend::at(int device, std::string_view verb) const {

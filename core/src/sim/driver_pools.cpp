@@ -7,9 +7,7 @@
 
 namespace ferry::sim {
 
-bool driver_pools::has_pools(memory_kind kind, int) const {
-  return kind != memory_kind::unified || machine_.options_.concurrent_managed;
-}
+bool driver_pools::has_pools(memory_kind kind, int) const { return kind != memory_kind::unified; }
 
 native_pool driver_pools::create_pool(memory_kind kind, int device, const pool_options& options) {
   machine::call c(machine_);

@@ -31,7 +31,7 @@ class pool_backend {
  public:
   virtual ~pool_backend() = default;
 
-  // Whether there are such pools for this kind of memory.
+  // Whether there are such pools for this kind of memory. Not for unified memory: docs/decisions/0024.
   virtual bool has_pools(memory_kind kind, int device) const = 0;
   // Uses of the options: release_threshold, max_bytes, reuse, shareable. Only its own device can reach its memory at first.
   virtual native_pool create_pool(memory_kind kind, int device, const pool_options& options) = 0;
