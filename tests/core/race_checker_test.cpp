@@ -263,7 +263,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_live_again_have_no_past) {
   const auto reused = [](bool freed_behind) {
     return [=](place& p) {
       fr::pool_backend& pools = *p.m.b.pools();
-      const fr::native_pool pool = pools.create_pool(memory_kind::unified, 0, {});
+      const fr::native_pool pool = pools.create_pool(memory_kind::host, 0, {});
       int* const z = static_cast<int*>(pools.allocate(pool, n * sizeof(int), p.a));
       p.order(p.a, p.of_a, p.b);
       p.write(p.b, z);
