@@ -72,15 +72,23 @@ std::size_t collective_group::place_of(std::size_t rank) const {
   return l.is_local(rank) ? rank - l.first : std::size_t(-1);
 }
 
-std::vector<detail::collective_argument> collective_group::own_shares(std::vector<detail::collective_argument> all,
-                                                                      std::size_t element_bytes) const {
+detail::collective_arguments collective_group::of_root(std::size_t root,
+                                                       const detail::collective_arguments& all) const {
+  detail::collective_arguments one;
+  if (const std::size_t place = place_of(root); place < all.size()) one.push_back(all[place]);
+  return one;
+}
+
+detail::collective_arguments collective_group::own_shares(detail::collective_arguments all,
+                                                          std::size_t element_bytes) const {
   const rank_layout& l = layout_;
-  for (std::size_t m = 0; m < all.size(); ++m) {
-    if (all[m].count % l.ranks != 0)
-      throw invalid_argument("an array of " + text(all[m].count) + " elements cannot be dealt out to " + text(l.ranks) +
+  std::size_t rank = l.first;
+  for (detail::collective_argument& a : all.get()) {
+    if (a.count % l.ranks != 0)
+      throw invalid_argument("an array of " + text(a.count) + " elements cannot be dealt out to " + text(l.ranks) +
                              " ranks evenly: make its length a multiple");
-    all[m].count /= l.ranks;
-    all[m].data += (l.first + m) * all[m].count * element_bytes;
+    a.count /= l.ranks;
+    a.data += rank++ * a.count * element_bytes;
   }
   return all;
 }
@@ -102,8 +110,9 @@ collective_buffer collective_group::checked(const what& w, const detail::collect
   return {&of, a.data, count * t.element_bytes};
 }
 
-collective_group& collective_group::add(what w, of_type t, std::span<const detail::collective_argument> from,
-                                        std::span<const detail::collective_argument> to) {
+collective_group& collective_group::add(what w, of_type t, const detail::collective_arguments& read,
+                                        const detail::collective_arguments& written) {
+  const std::span<const detail::collective_argument> from = read.get(), to = written.get();
   const rank_layout& l = layout_;
   const std::size_t members = l.members.size();
   const std::string name = name_of(w.kind);

@@ -2,8 +2,8 @@
 
 namespace ferry::detail {
 
-joint_uses::joint_uses(std::span<const collective_call> calls) {
-  uses_.reserve(2 * calls.size());
+void joint_uses::assign(std::span<const collective_call> calls) {
+  uses_.clear(), members_.clear();
   std::size_t members = 0;
   for (const collective_call& c : calls) members = std::max(members, c.member + 1);
   for (std::size_t place = 0; place < members; ++place) {

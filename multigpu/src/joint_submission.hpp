@@ -7,10 +7,10 @@
 
 namespace ferry::detail {
 
-// What each member's calls touch.
+// What each member's calls touch. May be used again, and then allocates nothing.
 class joint_uses {
  public:
-  explicit joint_uses(std::span<const collective_call> calls);
+  void assign(std::span<const collective_call> calls);
   // Members that take part, in order.
   struct member {
     std::size_t place;
@@ -36,8 +36,9 @@ namespace ferry::detail {
 
 template <class Give>
 void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give) {
-  joint_uses all(calls);
-  thread_local std::vector<joint_guard::part> parts;  // collectives are not nested
+  thread_local joint_uses all;  // collectives are not nested
+  thread_local std::vector<joint_guard::part> parts;
+  all.assign(calls);
   parts.clear();
   for (const joint_uses::member& m : all.members()) {
     need_access(streams[m.place], all.uses(m), reach::by_copy);

@@ -41,6 +41,14 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(many_members) {
+  const fr::simulation machine("devices=11;schedule=random:1");
+  const fr::team t = fr::team::all();
+  BOOST_REQUIRE(t.size() == 11u);
+  check_type<int>(t, 5);
+  check_ring(t, 4);
+}
+
 // Other types are moved as they are.
 BOOST_AUTO_TEST_CASE(types_that_are_only_moved) {
   struct point {

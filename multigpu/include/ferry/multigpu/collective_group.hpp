@@ -6,6 +6,7 @@
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/scalar.hpp"
+#include "ferry/multigpu/collective_argument.hpp"
 #include "ferry/multigpu/team.hpp"
 #include "ferry/multigpu/transport.hpp"
 
@@ -15,14 +16,6 @@ namespace detail {
 
 template <class Op>
 concept operation = is_collective_operation<std::remove_cvref_t<Op>>;
-
-// What one member gives to a collective, without its type.
-struct collective_argument {
-  const allocation_ref* owner = nullptr;
-  std::byte* data = nullptr;
-  std::size_t count = 0;
-  bool contiguous = true;
-};
 
 template <class A>
 decltype(auto) array_of(A& a) {
@@ -52,16 +45,14 @@ collective_argument written(A& given) {
 }
 
 template <class Values>
-auto arguments_of(const Values& values) {
-  std::vector<collective_argument> all;
-  all.reserve(values.size());
+collective_arguments arguments_of(const Values& values) {
+  collective_arguments all;
   for (std::size_t i = 0; i < values.size(); ++i) all.push_back(argument_of(values[i]));
   return all;
 }
 template <class Values>
-auto written_by(Values& values) {
-  std::vector<collective_argument> all;
-  all.reserve(values.size());
+collective_arguments written_by(Values& values) {
+  collective_arguments all;
   for (std::size_t i = 0; i < values.size(); ++i) all.push_back(written(values[i]));
   return all;
 }
@@ -99,9 +90,7 @@ class collective_group {
   template <class Values, class Op>
   collective_group& reduce(Values&& values, const Op& op, std::size_t root) {
     const auto all = detail::written_by(values);
-    const std::size_t here = place_of(root);
-    return add({collective_kind::reduce, root}, types<Values, Values>(op), all,
-               here < all.size() ? std::vector{all[here]} : std::vector<detail::collective_argument>());
+    return add({collective_kind::reduce, root}, types<Values, Values>(op), all, of_root(root, all));
   }
   template <class From, class To, class Op>
   collective_group& reduce(const From& from, To&& to, const Op& op, std::size_t root) {
@@ -111,9 +100,7 @@ class collective_group {
   template <class Values>
   collective_group& broadcast(Values&& values, std::size_t root) {
     const auto all = detail::written_by(values);
-    const std::size_t here = place_of(root);
-    return add({collective_kind::broadcast, root}, types<Values, Values>(),
-               here < all.size() ? std::vector{all[here]} : std::vector<detail::collective_argument>(), all);
+    return add({collective_kind::broadcast, root}, types<Values, Values>(), of_root(root, all), all);
   }
   template <class Values>
   collective_group& all_gather(Values&& values) {
@@ -200,18 +187,20 @@ class collective_group {
     return sizeof(detail::element_of<Values>);
   }
   template <class Make>
-  std::vector<detail::collective_argument> only_at(std::size_t root, Make make) const {
-    if (place_of(root) >= local_size()) return {};
-    return {make()};
+  detail::collective_arguments only_at(std::size_t root, Make make) const {
+    detail::collective_arguments one;
+    if (place_of(root) < local_size()) one.push_back(make());
+    return one;
   }
 
   std::size_t local_size() const;
   // Of a rank, among the members of this process; a large number for others.
   std::size_t place_of(std::size_t rank) const;
-  std::vector<detail::collective_argument> own_shares(std::vector<detail::collective_argument> all,
-                                                      std::size_t element_bytes) const;
-  collective_group& add(what w, of_type t, std::span<const detail::collective_argument> from,
-                        std::span<const detail::collective_argument> to);
+  // The root's own, if it is of this process.
+  detail::collective_arguments of_root(std::size_t root, const detail::collective_arguments& all) const;
+  detail::collective_arguments own_shares(detail::collective_arguments all, std::size_t element_bytes) const;
+  collective_group& add(what w, of_type t, const detail::collective_arguments& from,
+                        const detail::collective_arguments& to);
   collective_group& exchange(collective_kind kind, of_type t, const detail::collective_argument& v, std::size_t member,
                              std::size_t other);
   collective_buffer checked(const what& w, const detail::collective_argument& a, const of_type& t, std::size_t member,
