@@ -58,8 +58,11 @@ class questions {
 
   void add_to(bm::suite& s, bm::driver_calls* driver, const bm::pytorch_results& pytorch) {
     for (const std::size_t bytes : {4 * KiB, MiB, 100 * MiB}) {
-      use(stream_, memory_.allocate(bytes));
-      const auto ours = bm::on_cpu([this, bytes] { memory_.allocate(bytes); });
+      // As in a program: each time on the stream that used the block last, for all that is known still does.
+      const auto ours = [this, bytes, pairs = bm::on_cpu([this, bytes] { memory_.allocate(bytes); })](std::size_t n) {
+        use(stream_, memory_.allocate(bytes));
+        return pairs(n);
+      };
       const std::string what = "allocate and free " + size(bytes);
       const bm::bound most = fast() ? bm::bound::value_at_most(100, "ns") : bm::bound::none();
       if (driver)
