@@ -22,6 +22,8 @@ function(ferry_add_module name)
     target_include_directories(${target} PRIVATE ${root}/src)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF VERSION ${PROJECT_VERSION}
                                                SOVERSION ${PROJECT_VERSION_MAJOR})
+    # Position independent code of g++ calls even its own functions as if somebody might replace them.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-semantic-interposition>)
     ferry_compile_cuda(${target})
     ferry_warnings(${target})
   else()

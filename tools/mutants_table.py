@@ -107,7 +107,7 @@ MUTANTS = [
     # Raw pointers.
     ("R11", "an open use is answered by an existing event", (TIMELINE, "  const ticket t = reserve();\n  begin(t);\n  submitted(t);\n  return t;", "  return last();")),
     ("R11", "an open use is closed by its own stream",
-     (LOG_HPP, "if (u.at == open_ticket && u.by == &by) at = open_ticket;", ""),
+     (LOG_HPP, "if (logged_use& u = uses_.front(); u.at != open_ticket) u.at", "uses_.front().at"),
      (LOG, "if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;", "")),
     ("R11", "an open use is closed when taken", (GUARD, "locked.add_and_unlock(on, open_ticket);", "locked.add_and_unlock(on, on.close());")),
     ("R11", "an open use is never closed", (LOG_HPP, "if (u.at == open_ticket) u.at = u.by->close() & open_ticket;", "if (u.at == open_ticket) continue;")),

@@ -62,18 +62,26 @@ class locked_logs {
   bool unlocked_ = false;
 };
 
+// What is rare stays out of the way of what is not: inside the guard it would take the registers.
+[[gnu::noinline]] void wait_for_what_conflicts(timeline& on, const access& a, std::size_t room) {
+  a.what->log.expect(room);
+  a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at) { on.follow(t, at); });
+}
+
+[[gnu::noinline, gnu::cold]] void refuse_lost(std::span<const access> uses) {
+  for (const access& a : uses) a.what->log.refuse_lost(a.where, a.what->name);
+}
+
 void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
-  for (const access& a : uses) {
-    a.what->log.expect(uses.size());
-    a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at) { on.follow(t, at); });
-  }
+  for (const access& a : uses)
+    if (!a.what->log.repeats(on, a.where, a.write)) wait_for_what_conflicts(on, a, uses.size());
   if (on.family().has_failures()) [[unlikely]]
-    for (const access& a : uses) a.what->log.refuse_lost(a.where, a.what->name);
+    refuse_lost(uses);
 }
 
 // The stream went to rest after it was asked: a use too many is harmless, a ticket not given is not.
 template <class Publish>
-void refuse_in_turn(timeline& on, Publish publish) {
+[[gnu::noinline, gnu::cold]] void refuse_in_turn(timeline& on, Publish publish) {
   try {
     on.refuse_rest();  // if it is back meanwhile, the turn is good
   } catch (...) {
@@ -94,7 +102,7 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 
 }  // namespace
 
-void refuse_special(timeline& on) {
+[[gnu::noinline]] void refuse_special(timeline& on) {
   on.refuse_rest();
   on.refuse_broken();
   backend& verbs = on.family().verbs();
@@ -110,7 +118,7 @@ void refuse_special(timeline& on) {
     throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
 }
 
-void refuse_inside_submission(std::string_view what) {
+[[gnu::noinline, gnu::cold]] void refuse_inside_submission(std::string_view what) {
   if (this_thread_state.submitting)
     throw invalid_argument("ferry was called (" + std::string(what) +
                            ") from inside a submission: do it before or after, the streams keep the order");
@@ -125,14 +133,16 @@ void refuse_inside_capture(std::string_view what) {
 
 // Flat: an eighth of a guard's time would go into calls of what stands above.
 [[gnu::flatten]] access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
-  if (this_thread_state.submitting) refuse_inside_submission("submit");
-  if (this_thread_state.capture) {
+  if (this_thread_state.submitting) [[unlikely]]
+    refuse_inside_submission("submit");
+  if (this_thread_state.capture) [[unlikely]] {
     this_thread_state.capture->order(on, uses);
     capture_ = this_thread_state.capture;
     this_thread_state.submitting = true;
     return;
   }
-  if (on.is_special()) refuse_special(on);
+  if (on.is_special()) [[unlikely]]
+    refuse_special(on);
   sort_by_log(uses);
   locked_logs locked(uses);
   wait_for_what_conflicts(on, uses);

@@ -27,7 +27,9 @@ void access_log::erase_if(Which which) noexcept {
   uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());
 }
 
-void access_log::add_to_several(timeline& by, ticket at, byte_range where, bool write) noexcept {
+void access_log::make_room(std::size_t more) { uses_.reserve(2 * (uses_.size() + more)); }
+
+void access_log::add_another(timeline& by, ticket at, byte_range where, bool write) noexcept {
   erase_if([&](const logged_use& u) {
     const bool replaced = replaces(by, where, write, u);
     if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;  // the raw pointer is still out

@@ -71,6 +71,10 @@ timeline::~timeline() {
   if (origin_ == stream_origin::own) ignoring_errors([&] { verbs_.destroy_stream(stream_); });
 }
 
+void timeline::wait_until_given(ticket t) const {
+  give_way_until([&] { return last() >= t; });
+}
+
 ticket timeline::close() {
   if (is_resting()) return last();  // nothing was given to it since its last mark
   const ticket t = reserve();

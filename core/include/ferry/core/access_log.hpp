@@ -73,17 +73,23 @@ class access_log {
   void change_owner() noexcept;
   // Room for so many more uses: what may throw comes before a ticket is reserved (R15).
   void expect(std::size_t more) {
-    if (uses_.capacity() < uses_.size() + more) uses_.reserve(2 * (uses_.size() + more));
+    if (uses_.capacity() - uses_.size() < more) [[unlikely]]
+      make_room(more);
   }
-  // One use more. The usual one takes the place of the only one there was.
+  // Whether such a use is the only one there is over again, as of a stream that does the same each time: nobody to wait
+  // for, and no room needed.
+  bool repeats(const timeline& by, byte_range where, bool write) const {
+    if (uses_.size() != 1) return false;
+    const logged_use& u = uses_.front();
+    return u.by == &by && u.where.begin == where.begin && u.where.end == where.end && u.write == write;
+  }
+  // One use more.
   void add(timeline& by, ticket at, byte_range where, bool write) noexcept {
-    if (uses_.size() == 1 && replaces(by, where, write, uses_.front())) {
-      logged_use& u = uses_.front();
-      if (u.at == open_ticket && u.by == &by) at = open_ticket;  // the raw pointer is still out
-      u = {&by, at, write, where};
+    if (repeats(by, where, write)) [[likely]] {
+      if (logged_use& u = uses_.front(); u.at != open_ticket) u.at = at & open_ticket;  // else a pointer is out
       inherited_ = 0;
     } else {
-      add_to_several(by, at, where, write);
+      add_another(by, at, where, write);
     }
     bump(touches_);
     if (write) bump(writes_);
@@ -118,7 +124,8 @@ class access_log {
   static bool is_over(const logged_use& u) { return u.by->finished(u.at) && !is_lost(u); }
   static bool is_lost(const logged_use& u) { return u.write && u.by->is_lost(u.at); }
   [[noreturn]] static void throw_lost(const logged_use& u, const std::string& array);
-  void add_to_several(timeline& by, ticket at, byte_range where, bool write) noexcept;
+  void make_room(std::size_t more);
+  void add_another(timeline& by, ticket at, byte_range where, bool write) noexcept;
   template <class Which>
   void erase_if(Which which) noexcept;
   void join_by_timeline();

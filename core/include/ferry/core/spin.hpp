@@ -26,17 +26,22 @@ void give_way_until(Predicate done) {
       std::this_thread::yield();
 }
 
-// Held for tens of nanoseconds: the access logs, which have no room for more.
+// For what is held for tens of nanoseconds, or while the driver is told something: nothing is written to let it go but
+// one byte.
 class spin_lock {
  public:
   void lock() {
-    while (held_.exchange(true, std::memory_order_acquire))
-      give_way_until([&] { return !held_.load(std::memory_order_relaxed); });
+    if (held_.exchange(true, std::memory_order_acquire)) [[unlikely]]
+      wait_and_lock();
   }
   bool try_lock() { return !held_.exchange(true, std::memory_order_acquire); }
   void unlock() { held_.store(false, std::memory_order_release); }
 
  private:
+  [[gnu::noinline, gnu::cold]] void wait_and_lock() {
+    do give_way_until([&] { return !held_.load(std::memory_order_relaxed); });
+    while (held_.exchange(true, std::memory_order_acquire));
+  }
   std::atomic<bool> held_{false};
 };
 

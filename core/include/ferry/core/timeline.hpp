@@ -137,8 +137,10 @@ class alignas(64) timeline {
     const ticket at;
   };
   void given(ticket t) const {
-    if (last() < t) give_way_until([&] { return last() >= t; });
+    if (last() < t) [[unlikely]]
+      wait_until_given(t);
   }
+  void wait_until_given(ticket t) const;
   void rest(unsigned why);
   void learn(timeline& of, ticket behind);
   std::span<const fact> facts() const { return {known_.data(), known_end_}; }
@@ -170,7 +172,7 @@ class alignas(64) timeline {
   std::atomic<ticket> last_{0};
   alignas(64) std::atomic<ticket> finished_{0};
   std::atomic<ticket> intact_{open_ticket};  // what was over when the device broke
-  alignas(64) std::mutex mutex_;             // marks_, newest_, known_
+  alignas(64) spin_lock mutex_;              // marks_, newest_, known_
   std::size_t newest_ = 0;
   std::vector<fact> known_;          // by id
   std::size_t known_end_ = 0;        // from here on nothing was learnt
