@@ -175,6 +175,9 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     return;
   }
   std::vector<access> all;
+  std::size_t count = 0;
+  for (const part& p : parts) count += p.uses.size();
+  all.reserve(count);
   for (part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
     all.insert(all.end(), p.uses.begin(), p.uses.end());
