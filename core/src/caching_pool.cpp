@@ -212,7 +212,7 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
 
 // Where blocks are never joined, each size needs its own: then only when the device fills up, or each would replace others.
 bool caching_pool::replaces_free(std::size_t segment) const {
-  if (rules_.joins) return true;
+  if (rules_.joins || kind_ != memory_kind::device) return true;
   std::lock_guard lock(mutex_);
   return reserved_ + segment > memory_bytes_ / 4 * 3;
 }

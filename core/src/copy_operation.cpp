@@ -162,12 +162,8 @@ copy_side copy_operation::in_scratch(std::optional<scratch>& memory, std::size_t
 // A stream of another device: memory of the driver's pools it must have been granted, even to copy it.
 bool may_copy_on(int device, const copy_side& side) {
   if (!in_device_memory(side)) return true;
-  try {
-    side.owner->get().home->need_peer(device);
-    return true;
-  } catch (const peer_access_error&) {
-    return false;
-  }
+  const allocation& a = side.owner->get();
+  return a.device == device || !a.home->needs_grant(device) || machine::current().copies().reaches(device, a);
 }
 
 void copy_operation::move(const copy_request& w) {

@@ -177,13 +177,19 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
   frees_[on] = std::max(frees_[on], t);
 }
 
-// Waits for the frees on these streams, or looks. What another device was doing when it broke counts as over.
-void driver_pool::see(const std::vector<point>& frees, release_depth how) {
-  for (const point& f : frees) try {
-      how == release_depth::unused ? f.by->wait(f.at) : void(f.by->tell_driver(f.at));
+// Waits for the frees on these streams, or looks, and lets the driver know. Returns those that it could not be told of. What
+// another device was doing when it broke counts as over.
+std::vector<driver_pool::point> driver_pool::see(std::vector<point> frees, release_depth how) {
+  std::erase_if(frees, [&](const point& f) {
+    try {
+      if (how == release_depth::unused) f.by->wait(f.at);
+      return f.by->is_broken() || f.by->tell_driver(f.at);
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
+      return true;
     }
+  });
+  return frees;
 }
 
 // The driver gives back only what the host has seen to be free: by a wait (a query tells it nothing) for an event behind
@@ -198,7 +204,7 @@ std::size_t driver_pool::release_cached(release_depth how) {
     if (own_.is_broken()) return std::exchange(given_up_, 0);
     for (const auto& [by, at] : frees_) frees.push_back({by, at});
   }
-  see(frees, how);
+  (void)see(frees, how);
   if (own_.is_broken()) return release_cached(how);
   const std::size_t before = verbs_.usage(pool_).reserved_bytes;
   verbs_.trim(pool_, 0);
@@ -206,10 +212,13 @@ std::size_t driver_pool::release_cached(release_depth how) {
   if (how == release_depth::unused && left.reserved_bytes > left.used_bytes && !frees.empty()) {
     std::vector<point> again = frees;
     for (point& f : again) f.at = f.by->close();
-    see(again, how);
+    const std::vector<point> untold = see(std::move(again), how);  // somebody else's query came first
     if (own_.is_broken()) return release_cached(how);
     verbs_.trim(pool_, 0);
     left = verbs_.usage(pool_);
+    std::erase_if(frees, [&](const point& f) {
+      return std::any_of(untold.begin(), untold.end(), [&](const point& u) { return u.by == f.by; });
+    });
     std::lock_guard lock(mutex_);
     for (const point& f : frees)
       if (const auto still = frees_.find(f.by); still != frees_.end() && still->second == f.at) frees_.erase(still);

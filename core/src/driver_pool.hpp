@@ -37,7 +37,7 @@ class driver_pool final : public memory_pool {
   void free_or_give_up(allocation& a);
   void free_now(allocation& a, timeline*& with, bool& told);
   void free_what_was_put_off() noexcept;
-  static void see(const std::vector<point>& frees, release_depth how);
+  static std::vector<point> see(std::vector<point> frees, release_depth how);
 
   pool_backend& verbs_;
   timelines& streams_;

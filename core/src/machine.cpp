@@ -50,9 +50,9 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
   }
   pools.kind = default_kind_;
   const auto pools_for = [&](memory_kind kind, int device) {
-    pool_options o = pools;
+    pool_options o = options_for(kind, pools);
     pool_backend* const driver = verbs_->pools();
-    if (o.kind == pool_kind::driver && kind != memory_kind::unified && !(driver && driver->has_pools(kind, device))) {
+    if (o.kind == pool_kind::driver && !(driver && driver->has_pools(kind, device))) {
       std::fprintf(stderr, "ferry: the driver has no pools of %s memory on device %d: using a split pool there\n",
                    kind_name(kind), device);
       o.kind = pool_kind::split;
@@ -95,8 +95,9 @@ const device_properties& machine::properties(int device) const {
   return properties_[static_cast<std::size_t>(device)];
 }
 
-memory_pool& machine::take_pool(memory_kind kind, int device, const pool_options& options) {
+memory_pool& machine::take_pool(memory_kind kind, int device, const pool_options& given) {
   (void)properties(device);
+  const pool_options options = options_for(kind, given);
   std::lock_guard lock(extra_mutex_);
   for (memory_pool*& p : stock_)
     if (p->kind() == kind && p->device() == device && p->options() == options) {

@@ -40,12 +40,14 @@ block_info memory_pool::info_of(const allocation& a) {
   return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name};
 }
 
-// The driver's pools of managed memory are not used: docs/decisions/0024.
-std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
-                                       const pool_options& given) {
-  check(given);
-  pool_options options = given;
+pool_options options_for(memory_kind kind, pool_options options) {
   if (kind == memory_kind::unified && options.kind == pool_kind::driver) options.kind = pool_kind::split;
+  return options;
+}
+
+std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
+                                       const pool_options& options) {
+  check(options);
   switch (options.kind) {
     case pool_kind::none: return std::make_unique<direct_pool>(ledger, kind, device, options);
     case pool_kind::driver: {

@@ -173,6 +173,10 @@ bool timeline::poll(ticket t) {
 bool timeline::tell_driver(ticket t) {
   if (last() < t || is_broken()) return false;
   return or_give_up([&] {
+    {
+      std::lock_guard lock(mutex_);
+      if (marks_[newest_].covers < t && finished(t)) return false;  // nothing is recorded only to be asked
+    }
     const pinned_mark m(*this, t);
     if (!verbs_.is_done(m.is.event)) return false;
     verbs_.synchronize(m.is.event);

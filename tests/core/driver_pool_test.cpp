@@ -162,6 +162,20 @@ BOOST_AUTO_TEST_CASE(largest_size_and_release_threshold) {
   BOOST_TEST(keeping.statistics().reserved_bytes == 0u);
 }
 
+// Unified memory comes from a split pool, and whoever asks for the same again gets the same one.
+BOOST_AUTO_TEST_CASE(unified_memory_comes_from_a_split_pool_that_is_used_again) {
+  fr::simulation sim(random_devices(1));
+  const auto unified_of = [] {
+    fr::pool p(fr::device(0), driver);
+    const fr::pool_scope scope(p);
+    const fr::unified_array<int> u({100}, 1);
+    return &p.of(fr::memory_kind::unified);
+  };
+  const fr::memory_pool* const first = unified_of();
+  BOOST_TEST((first->options().kind == fr::pool_kind::split));
+  BOOST_TEST(unified_of() == first);
+}
+
 BOOST_AUTO_TEST_CASE(the_default_pool_is_shared) {
   fr::simulation sim("devices=2");
   fr::backend& verbs = sim.get().verbs();

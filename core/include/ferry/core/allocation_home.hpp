@@ -25,8 +25,9 @@ class allocation_home {
   // Lets kernels of `device` reach these bytes where a grant between the two devices does not cover them, as with the
   // driver's pools. Asks the driver on first use (may block). Throws peer_access_error.
   void need_peer(int device) {
-    if (ungranted_.load(std::memory_order_acquire) >> device & 1) grant_peer(device);
+    if (needs_grant(device)) grant_peer(device);
   }
+  bool needs_grant(int device) const { return (ungranted_.load(std::memory_order_acquire) >> device & 1) != 0; }
 
  protected:
   ~allocation_home() = default;
