@@ -176,9 +176,8 @@ void random_allocations(bm::suite& s, bm::driver_calls& driver, const bm::pytorc
       }
       peak = ours.peak;
       const std::string who = std::string(" (") + fr::pool_kind_name(kind) + ")";
-      // Powers of two up to 1 GiB take 1.8 times what is held: more than the device has, and they are given back all the time.
       state("time, " + to + who, ours.seconds * 1e9 / 1e5, "ns", "driver", theirs.seconds * 1e9 / 1e5,
-            split || mib < 1024 ? bm::bound::ratio_at_most(0.5) : bm::bound::none());
+            bm::bound::ratio_at_most(0.5));
       state("time when new, " + to + who, ours.cold_seconds * 1e9 / 1e5, "ns", "driver",
             theirs.cold_seconds * 1e9 / 1e5, bm::bound::none());
       const double share = static_cast<double>(peak) / held;

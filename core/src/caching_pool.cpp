@@ -190,7 +190,7 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
     std::lock_guard one(growing_);
     drain_shards();
     if ((found = take_stored(size, on, search::thorough))) return found;
-    if (size >= huge && replaces_free(segment)) give_back(leave_whole_segments(), release_depth::finished, size);
+    if (size >= huge) give_back(leave_whole_segments(), release_depth::finished, size);
     collect_garbage(segment);
     ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
   } catch (const out_of_memory&) {
@@ -208,13 +208,6 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
   }
   ledger_.reserved(*this, p, segment);
   return adopt_segment(p, segment, size);
-}
-
-// Where blocks are never joined, each size needs its own: then only when the device fills up, or each would replace others.
-bool caching_pool::replaces_free(std::size_t segment) const {
-  if (rules_.joins || kind_ != memory_kind::device) return true;
-  std::lock_guard lock(mutex_);
-  return reserved_ + segment > memory_bytes_ / 4 * 3;
 }
 
 allocation* caching_pool::adopt_segment(void* p, std::size_t segment, std::size_t size) {

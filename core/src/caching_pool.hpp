@@ -39,7 +39,6 @@ class caching_pool final : public memory_pool {
 
   std::size_t rounded(std::size_t bytes) const;
   std::size_t segment_for(std::size_t size);
-  bool replaces_free(std::size_t segment) const;
   bool fits(std::size_t block, bool was_used, std::size_t size) const;
   enum class search : std::uint8_t { ready, quick, thorough };
   allocation* take_stored(std::size_t size, const timeline* on, search how);

@@ -151,8 +151,7 @@ void machine::check_managed(const void* p, std::size_t bytes, memory_location wh
                            std::to_string(where.numa_node) + "; simulated machines have node 0");
   const place here = memory_.at(p);
   if (here.state == address_state::pageable && options_.pageable_access) return;  // moves like managed memory
-  const bool known = here.state == address_state::live || here.pool;  // of a pool: it lives when its stream gets there
-  if (!known || here.kind != memory_kind::unified || bytes > here.room)
+  if (here.state != address_state::live || here.kind != memory_kind::unified || bytes > here.room)
     throw invalid_argument("ferry: " + std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
                            " do not lie within one allocation of unified memory");
   if (needs_concurrent && !where.is_host() && !options_.concurrent_managed)

@@ -205,11 +205,10 @@ class backend {
   virtual void record(native_event e, native_stream s) = 0;
   virtual void wait(native_stream s, native_event e) = 0;  // by the event's state at the time of the call
   virtual bool is_done(native_event e) = 0;                // by the event's state at the time of the call
-  // Blocks; spins briefly, then sleeps. Asks is_done() until it says yes, and tells the driver's pools, which learn nothing from
-  // questions: an event that is recorded again meanwhile stands
+  // Blocks; spins briefly, then sleeps. Asks is_done() until it says yes: an event that is recorded again meanwhile stands
   // for the later work. So whoever must not wait for that does not record an event that somebody waits for. (CUDA itself
   // keeps cudaEventSynchronize to the state at the time of the call, but spins or makes each kernel slower; see the
-  // CUDA backend.)
+  // CUDA backend.) Both waits tell the driver's pools what is over, which questions do not.
   virtual void synchronize(native_event e) = 0;
   virtual double elapsed_milliseconds(native_event from, native_event to) = 0;
 

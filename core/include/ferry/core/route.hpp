@@ -68,9 +68,9 @@ enum class multipath_use : std::uint8_t {
 struct copy_options {
   std::size_t chunk_bytes = std::size_t{16} << 20;  // staged: one of the ring's chunks
   std::size_t chunks = 4;
-  std::size_t small_chunk_bytes = std::size_t{1} << 20;     // and of the ring for copies up to that
-  std::size_t parallel_from_bytes = std::size_t{1} << 20;   // pageable: smaller ones are left to the driver
-  std::size_t parallel_chunk_bytes = std::size_t{2} << 20;  // a ring that stays in the CPU's cache
+  std::size_t small_chunk_bytes = std::size_t{1} << 20;    // and of the ring for copies up to that
+  std::size_t parallel_from_bytes = std::size_t{1} << 20;  // pageable: smaller ones are left to the driver
+  std::size_t parallel_chunk_bytes = std::size_t{2} << 20;
   std::size_t parallel_chunks = 16;
   std::size_t threads = 0;  // that copy memory of the CPU; 0: up to 8, by the cores near the device
   std::size_t scratch_bytes = std::size_t{256} << 20;  // of each device: larger strided copies are done in parts
