@@ -132,7 +132,7 @@ MUTANTS = [
     ("R12", "bytes in use count as finished", (MEMORY_POOL, "return uses_are_over(a, a.range(), true);", "return true;")),
     ("R12", "no pool: bytes go back while they are in use", (DIRECT, "over = is_unused(a, how);", "over = true;")),
     ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),
-    ("R12", "blocks in shards count as free", (POOL, "  free_.remove(*a);\n  try {\n    cut", "  free_.remove(*a);\n  a->is_free = true;\n  try {\n    cut")),
+    ("R12", "blocks in shards count as free", (POOL, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),
     ("R12", "segments go back while a shard holds a part",
      (POOL, "      if (!b->is_free) return;\n", ""), (POOL, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
     ("R12", "driver pool: copied on another device's stream with no grant",

@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@
 
 #if defined(__CUDACC__) && __has_include(<nccl.h>)
 #define HAS_NCCL 1
-#include "../../multigpu/src/nccl/nccl_library.hpp"
+#include "../../multigpu/src/nccl/communicators.hpp"
 #endif
 
 namespace fr = ferry;
@@ -49,15 +50,18 @@ bm::timed until_idle(const fr::team& t, F body) {
 }
 
 #if defined(HAS_NCCL)
+// Made before the team's first collective, which then takes the same communicators from the stock.
 class raw_nccl {
  public:
-  explicit raw_nccl(const fr::team& t) : comms_(t.size()) {
+  explicit raw_nccl(const fr::team& t) {
     std::vector<int> devices;
     for (std::size_t m = 0; m < t.size(); ++m) {
       devices.push_back(t.device(m).index());
       streams_.push_back(static_cast<cudaStream_t>(bm::raw_handle(t[m])));
     }
-    nccl_.check(nccl_.init_all(comms_.data(), static_cast<int>(t.size()), devices.data()), "ncclCommInitAll");
+    auto both = fr::nccl::take_from_stock(devices);
+    for (std::size_t m = 0; m < t.size(); ++m) comms_.push_back((*both)[m]);
+    fr::nccl::give_to_stock(std::move(both));
   }
   template <class Call>
   void operator()(Call call) const {
@@ -68,7 +72,7 @@ class raw_nccl {
 
  private:
   const ferry::nccl::library& nccl_ = ferry::nccl::library::get();
-  std::vector<ncclComm_t> comms_;  // never destroyed: the process ends
+  std::vector<ncclComm_t> comms_;
   std::vector<cudaStream_t> streams_;
 };
 #endif
@@ -89,6 +93,10 @@ int main(int argc, char** argv) {
   const std::size_t most = simulated ? 1 << 12 : std::size_t{1} << 30;
   const std::size_t count = most / sizeof(float) / ranks * ranks;  // of the larger side
 
+#if defined(HAS_NCCL)
+  std::optional<raw_nccl> raw;
+  if (bm::has_gpu()) raw.emplace(t);
+#endif
   const arrays from = make(t, count, 1);
   arrays to = make(t, count, 0);
   const auto parts = [ranks](const auto& all, std::size_t bytes) {
@@ -108,8 +116,6 @@ int main(int argc, char** argv) {
   if (!bm::has_gpu()) return 0;
 
 #if defined(HAS_NCCL)
-  const raw_nccl raw(t);
-  std::vector<std::function<void()>> keep;
   for (const std::size_t bytes : {std::size_t{64}, std::size_t{4} << 10, std::size_t{64} << 10, std::size_t{512} << 10,
                                   std::size_t{4} << 20, std::size_t{32} << 20, std::size_t{256} << 20, most}) {
     const std::size_t n = bytes / sizeof(float), share = n / ranks;
@@ -118,7 +124,7 @@ int main(int argc, char** argv) {
     const bool small = bytes < 1 << 20;
     const auto add = [&](const char* what, auto ours, auto theirs) {
       s.add({std::string(what) + ", " + readable(bytes) + ", " + std::to_string(ranks) + " GPUs", small ? "us" : "GB/s",
-             until_idle(t, ours), "NCCL", until_idle(t, [&raw, theirs] { raw(theirs); }),
+             until_idle(t, ours), "NCCL", until_idle(t, [&raw, theirs] { (*raw)(theirs); }),
              small ? bm::bound::excess_at_most(1, "us") : bm::bound::ratio_at_least(0.97),
              small ? 0 : static_cast<double>(bytes)});
     };

@@ -45,6 +45,10 @@ class caching_pool final : public memory_pool {
   allocation* grow(std::size_t size, const timeline* on);
   allocation* adopt_segment(void* p, std::size_t segment, std::size_t size);
   void cut(allocation& a, std::size_t size);
+  byte_range apart(byte_range free, const allocation* before, const allocation* after) const;
+  bool has_room(byte_range free, const allocation* before, const allocation* after, std::size_t size) const;
+  std::size_t gap_before(std::uintptr_t at, std::size_t size) const;
+  allocation& placed(allocation& a, std::size_t size);
   void store(allocation* chain) noexcept;
   allocation& join(allocation& a) noexcept;
   bool swallow_next(allocation& a) noexcept;
@@ -58,6 +62,7 @@ class caching_pool final : public memory_pool {
 
   backend& verbs_;
   const rules rules_;
+  const bool staggers_;             // where large blocks begin, for loops of the CPU
   const std::size_t memory_bytes_;  // that gc_threshold is a share of
   static constexpr std::size_t shards = 16;
   std::array<pool_shard, shards> shards_;
@@ -68,6 +73,7 @@ class caching_pool final : public memory_pool {
   allocation_nodes nodes_;
   pool_counts counts_;  // of blocks that no shard handed out
   std::size_t reserved_ = 0, segments_ = 0;
+  std::size_t staggered_ = 0;  // large blocks so far
 };
 
 }  // namespace ferry

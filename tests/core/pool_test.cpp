@@ -6,6 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -262,6 +263,60 @@ BOOST_AUTO_TEST_CASE(small_blocks_stay_near_beside_large_ones) {
 }
 
 // Arrays in static variables die after main, with work of theirs unfinished; the exit code is the program's.
+// Arrays of one size, which loops of the CPU go through side by side: their lowest 20 bits differ by 512 or more.
+BOOST_AUTO_TEST_CASE(large_unified_arrays_begin_at_different_places) {
+  const auto at = [](const fr::unified_array<char>& a) { return reinterpret_cast<std::uintptr_t>(a.bytes().begin); };
+  for (const std::size_t kib : {300, 1024, 2048, 40 * 1024}) {
+    fr::simulation sim("devices=1");
+    fr::pool p(fr::device(0), {.kind = fr::pool_kind::split});
+    const fr::pool_scope scope(p);
+    std::vector<fr::unified_array<char>> all;
+    for (std::size_t i = 0; i < 8; ++i) {
+      const auto& a = all.emplace_back(fr::extents<1>{kib << 10});
+      BOOST_TEST(at(a) % 512 == 0U);
+      for (std::size_t j = 0; j < i; ++j) {
+        const std::size_t apart = (at(a) - at(all[j])) % (1 << 20);
+        BOOST_TEST((apart >= 512 && apart <= (1 << 20) - 512), kib << " KiB, " << i << " and " << j << ": " << apart);
+      }
+    }
+  }
+}
+
+// Pages of 2 MiB move as a whole: nothing else is in those of a large array, as long as there is room.
+BOOST_AUTO_TEST_CASE(large_unified_arrays_have_pages_of_their_own) {
+  const auto pages = [](const fr::unified_array<char>& a) {
+    const auto page_of = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) >> 21; };
+    return std::pair(page_of(a.bytes().begin), page_of(a.bytes().end - 1));
+  };
+  fr::simulation sim("devices=1");
+  fr::pool p(fr::device(0), {.kind = fr::pool_kind::split});
+  std::vector<fr::unified_array<char>> all;
+  {
+    const fr::pool_scope scope(p);
+    std::minstd_rand dice(7);
+    constexpr std::size_t sizes[] = {512, 70000, 300 << 10, 1 << 20, 2 << 20, (3 << 20) + 100, 8 << 20, 20 << 20};
+    for (int i = 0; i < 400; ++i) {
+      if (all.size() < 30 || dice() % 2) all.emplace_back(fr::extents<1>{sizes[dice() % std::size(sizes)]});
+      if (dice() % 2) std::swap(all[dice() % all.size()], all.back()), all.pop_back();
+    }
+  }
+  std::size_t large = 0, bytes = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bytes += all[i].size_bytes();
+    if (all[i].size() < 2 << 20) continue;
+    ++large;
+    for (std::size_t j = 0; j < all.size(); ++j)
+      if (i != j)
+        BOOST_TEST((pages(all[i]).second < pages(all[j]).first || pages(all[j]).second < pages(all[i]).first),
+                   all[i].size() << " and " << all[j].size() << " bytes share a page");
+  }
+  BOOST_TEST(large > 5U);
+  BOOST_TEST(p.statistics().allocated_bytes < bytes + 512 * all.size());  // what is left out belongs to nobody
+  all.clear();
+  p.trim();
+  BOOST_TEST(p.statistics().reserved_bytes == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(exit_codes_with_live_static_arrays) {
   for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple,
                           fr::pool_kind::none}) {

@@ -212,14 +212,20 @@ BOOST_AUTO_TEST_CASE(elements_of_unified_arrays) {
   }
 }
 
-// One allocation, whose shards lie on edges of 2 MiB.
-BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_lie_on_edges_of_pages) {
+// One allocation, no page of which has cells of two shards.
+BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_have_pages_of_their_own) {
   fr::simulation sim("devices=3");
   const fr::team t = fr::team::all();
-  fr::unified_sharded_array<float, 2> a(t, {10, 70000}, {.halo = 1}, 0.f);
-  for (std::size_t m = 0; m < 3; ++m) {
-    BOOST_TEST(reinterpret_cast<std::uintptr_t>(a.shard_with_halo(m).unsynchronized_data()) % (2u << 20) == 0u);
-    BOOST_TEST(a.shard_owner(m).unchecked() == a.shard_owner(0).unchecked());
+  const auto page = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) / (2u << 20); };
+  for (int made = 0; made < 4; ++made) {
+    const fr::unified_sharded_array<float, 2> a(t, {12, 131070}, {.halo = 1},
+                                                0.f);  // with halos 3 MiB, of 2 MiB of cells
+    for (std::size_t m = 0; m < 3; ++m) {
+      const fr::byte_range own = a.shard_with_halo(m).bytes();
+      BOOST_TEST(a.shard_owner(m).unchecked() == a.shard_owner(0).unchecked());
+      BOOST_TEST((own.begin >= a.shard_owner(m).get().begin && own.end <= a.shard_owner(m).get().range().end));
+      if (m > 0) BOOST_TEST(page(a.shard_with_halo(m - 1).bytes().end - 1) < page(own.begin));
+    }
   }
 }
 

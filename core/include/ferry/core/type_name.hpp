@@ -6,7 +6,7 @@ namespace ferry::detail {
 
 // The compiler's spelling of T; lives as long as the program.
 template <class T>
-constexpr std::string_view type_name() {
+consteval std::string_view type_name() {
   std::string_view s = __PRETTY_FUNCTION__;
   if (const auto at = s.find("T = "); at != s.npos) {
     s.remove_prefix(at + 4);

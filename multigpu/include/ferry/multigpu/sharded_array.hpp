@@ -13,8 +13,8 @@ namespace ferry {
 
 namespace detail {
 class halo_plan;
-// One allocation for the shards of a unified array: of `bytes[i]` bytes each, beginning on edges of 2 MiB, preferred by
-// their devices.
+// One allocation for the shards of a unified array: of `bytes[i]` bytes each, in pages (of 2 MiB) of their own, preferred
+// by their devices.
 struct shared_allocation {
   allocation_ref owner;
   std::vector<std::byte*> begin;
