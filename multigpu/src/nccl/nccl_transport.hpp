@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "ferry/multigpu/transport.hpp"
-#include "processes.hpp"
+#include "../processes.hpp"
 
 namespace ferry::nccl {
 
