@@ -32,8 +32,8 @@ struct cell {
 using cells = fr::unified_array<cell>;
 constexpr std::size_t in_cells(std::size_t bytes) { return bytes / sizeof(cell); }
 
-// Other kinds round sizes up, or would free on a stream that hangs.
-const fr::pool_options exact{.kind = fr::pool_kind::split};
+// Other kinds round sizes up, or would free on a stream that hangs; with a finer granularity arrays begin beyond an edge.
+const fr::pool_options exact{.granularity = 4096, .kind = fr::pool_kind::split};
 
 fr::sim::inspector& look() { return dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs()); }
 std::size_t on_device_0(const cells& a) {
@@ -196,6 +196,16 @@ BOOST_AUTO_TEST_CASE(a_host_guard_keeps_its_array) {
   fr::default_stream(fr::device(0)).synchronize();
   BOOST_TEST(!can_have(30 * MiB));
   BOOST_TEST(on_device_0(a) == 60 * MiB);
+}
+
+// Arrays that begin and end within pages, as those of a common pool.
+BOOST_AUTO_TEST_CASE(pages_at_both_ends_go_too) {
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
+  auto a = filled_there(13 * MiB, 'a'), b = filled_there(13 * MiB, 'b');
+  BOOST_TEST(reinterpret_cast<std::uintptr_t>(b.unsynchronized_data()) % (2 * MiB) != 0U);
+  BOOST_TEST(can_have(62 * MiB));
+  BOOST_TEST((on_device_0(a) == 0U && on_device_0(b) == 0U));
+  BOOST_TEST((holds(a, 'a') && holds(b, 'b')));
 }
 
 // Only pages that lie wholly inside: what shares one with others stays.

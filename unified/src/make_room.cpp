@@ -11,10 +11,13 @@
 namespace ferry {
 namespace {
 
-// The driver thinks in pages: parts of one are left to the others that share it.
-byte_range whole_pages(byte_range r, std::size_t page) {
+// The driver thinks in pages: parts of one are left to the others that share it. Nobody shares the first and the last one of
+// a large array, which pools give pages of its own.
+byte_range whole_pages(byte_range r, byte_range array, std::size_t page) {
   const auto begin = reinterpret_cast<std::uintptr_t>(r.begin), end = reinterpret_cast<std::uintptr_t>(r.end);
-  const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+  const bool own = array.size() >= page;
+  const std::uintptr_t first = own && r.begin == array.begin ? begin : (begin + page - 1) / page * page,
+                       last = own && r.end == array.end ? end : end / page * page;
   if (first >= last) return {};
   return {r.begin + (first - begin), r.begin + (last - begin)};
 }
@@ -117,7 +120,8 @@ std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how
   std::size_t freed = 0;
   for (const byte_range part : there) {
     if (freed >= enough) break;
-    const byte_range pages = first_bytes(whole_pages(part, page), (enough - freed + page - 1) / page * page);
+    const byte_range edges = how == page_step::move ? a.range() : byte_range{};  // only whole pages can be discarded
+    const byte_range pages = first_bytes(whole_pages(part, edges, page), (enough - freed + page - 1) / page * page);
     if (pages.size() > 0 && send_away(r, pages, d.device, how, touches)) freed += pages.size();
   }
   return freed;
