@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 
-#include "ferry/multigpu/transport.hpp"
 #include "../processes.hpp"
+#include "ferry/multigpu/transport.hpp"
 
 namespace ferry::nccl {
 
