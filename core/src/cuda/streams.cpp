@@ -9,9 +9,10 @@ namespace ferry::cuda {
 
 namespace {
 
-// Long enough for a small kernel and its launch, short beside what putting the thread to sleep costs (tens of us).
+// Long enough for a small kernel and its launch.
 constexpr std::chrono::microseconds spin_time{50};
-constexpr std::chrono::microseconds longest_nap{500};
+// A nap takes some 70 us more than was asked for (the timer's slack of 50, and waking up): shorter ones are not worth it.
+constexpr std::chrono::microseconds shortest_nap{80}, longest_nap{500};
 
 // One answer of cudaEventQuery or cudaStreamQuery; "not ready" leaves no pending error.
 bool is_ready(cudaError_t e) {
@@ -19,10 +20,11 @@ bool is_ready(cudaError_t e) {
   return e != cudaErrorNotReady;
 }
 
-// Asks until the work is done or failed: without a pause at first (a query takes 1.2 us itself), then between naps of an
-// eighth of the time waited so far. Events with cudaEventBlockingSync would sleep too, but measured on an H200 they make
-// every kernel followed by a record take 4.3 instead of 2.8 us, and waiting for one kernel 17 instead of 7.5 us: the hot
-// verb would pay for the cold one. Without the flag CUDA's own waits spin and take a core from the program.
+// Asks until the work is done or failed: without a pause at first (a query takes 1.2 us itself), then with pauses of a 64th
+// of the time waited so far, in which other threads may have the core; they become naps after some 5 ms. Events with
+// cudaEventBlockingSync would sleep too, but measured on an H200 they make every kernel followed by a record take 4.3
+// instead of 2.8 us, and waiting for one kernel 17 instead of 7.5 us: the hot verb would pay for the cold one. Without the
+// flag CUDA's own waits spin and take a core from the program.
 template <class Query>
 cudaError_t wait_until_ready(Query query) {
   using clock = std::chrono::steady_clock;
@@ -30,8 +32,15 @@ cudaError_t wait_until_ready(Query query) {
   for (;;) {
     const cudaError_t e = query();
     if (is_ready(e)) return e;
-    const auto waited = clock::now() - start;
-    if (waited > spin_time) std::this_thread::sleep_for(std::min<clock::duration>(waited / 8, longest_nap));
+    const auto now = clock::now();
+    if (now - start < spin_time) continue;
+    const auto pause = std::min<clock::duration>((now - start) / 64, longest_nap);
+    if (pause >= shortest_nap) {
+      std::this_thread::sleep_for(pause);
+      continue;
+    }
+    do std::this_thread::yield();
+    while (clock::now() - now < pause);
   }
 }
 
