@@ -96,14 +96,16 @@ bool caching_pool::fits(std::size_t block, bool was_used, std::size_t size) cons
 }
 
 // A free block, cut to size. ready: only one for which work on `on` need not wait. thorough: if there is any, it is found.
+// tight: also one that shares pages with its neighbours.
 allocation* caching_pool::take_stored(std::size_t size, const timeline* on, search how) {
   std::lock_guard lock(mutex_);
   allocation* a = free_.find(
       size, on,
       [&](const allocation& b) {
-        return fits(b.bytes, b.was_used, size) && has_room(b.range(), b.before, b.after, size);
+        return fits(b.bytes, b.was_used, size) &&
+               (how == search::tight || gap_before(b.range(), b.before, b.after, size).has_value());
       },
-      how == search::thorough);
+      how >= search::thorough);
   if (!a || (how == search::ready && !a->log.is_ready_for(on))) return nullptr;
   free_.remove(*a);
   try {
@@ -142,35 +144,25 @@ void caching_pool::cut(allocation& a, std::size_t size) {
   free_.add(rest);
 }
 
-// The part of free bytes that is in no page of their large neighbours.
-byte_range caching_pool::apart(byte_range free, const allocation* before, const allocation* after) const {
-  if (!staggers_) return free;
-  const auto beyond_edge = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) % page; };
-  if (is_large(before)) free.begin += (page - beyond_edge(free.begin)) % page;
-  if (is_large(after)) free.end -= beyond_edge(free.end);
-  return free;
-}
-
-bool caching_pool::has_room(byte_range free, const allocation* before, const allocation* after,
-                            std::size_t size) const {
-  const byte_range own = apart(free, before, after);
-  return own.begin <= own.end && own.size() >= size;
-}
-
-// What stays free before a block of `size` bytes when `at` is the first byte that it could have.
-std::size_t caching_pool::gap_before(std::uintptr_t at, std::size_t size) const {
-  if (!staggers_ || size < least_staggered) return 0;
-  const std::size_t place = staggered_ * stagger % stagger_period;
-  return size < page ? (place - at) % stagger_period : -at % page + place;
+// What stays free before a block of `size` bytes within a free one, so that it begins at its place and a large block shares no
+// page; nothing if there is no room for that.
+std::optional<std::size_t> caching_pool::gap_before(byte_range free, const allocation* before, const allocation* after,
+                                                    std::size_t size) const {
+  if (!staggers_) return 0;
+  const auto address = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const bool large = size >= page;
+  const std::size_t at_begin = large || is_large(before) ? -address(free.begin) % page : 0,
+                    at_end = is_large(after) || (large && after && !after->is_free) ? address(free.end) % page : 0;
+  if (free.size() < size || free.size() - size < at_begin + at_end) return {};
+  const std::size_t place = staggered_ * stagger % stagger_period, rest = free.size() - size - at_begin - at_end;
+  if (size < least_staggered) return at_begin;
+  return at_begin + std::min(large ? place : (place - address(free.begin) - at_begin) % stagger_period, rest);
 }
 
 // The part of a block, which is in no list, that a request is cut from. If it throws, the block is as it was.
 allocation& caching_pool::placed(allocation& a, std::size_t size) {
-  if (!staggers_) return a;
-  const std::byte* const own = apart(a.range(), a.before, a.after).begin;
-  const std::size_t shared = static_cast<std::size_t>(own - a.begin),
-                    gap = std::min(shared + gap_before(reinterpret_cast<std::uintptr_t>(own), size), a.bytes - size);
-  if (size >= least_staggered) ++staggered_;
+  const std::size_t gap = gap_before(a.range(), a.before, a.after, size).value_or(0);
+  if (staggers_ && size >= least_staggered) ++staggered_;
   if (gap == 0) return a;
   cut(a, gap);
   if (a.bytes != gap) return a;  // is never cut
@@ -226,22 +218,23 @@ void caching_pool::drain_shards() noexcept {
 // Of at least 1/32 of what the pool holds: so many blocks share a segment, and little is reserved beyond the need.
 std::size_t caching_pool::segment_for(std::size_t size) {
   if (!rules_.cuts || size > options_.max_split_size / 2) return size;
-  std::size_t segment = size <= options_.small_segment / 16 ? options_.small_segment : options_.large_segment;
+  const bool large = staggers_ && size >= page;
+  const std::size_t stride = large ? rounded_up(size + stagger_period, page) : size;
+  std::size_t segment = size <= options_.small_segment / 16 ? options_.small_segment : options_.large_segment,
+              place = 0;
   {
     std::lock_guard lock(mutex_);
     segment = std::max(segment, std::min(std::bit_floor(reserved_ / 32), most_shared_segment));
+    if (large) place = staggered_ * stagger % stagger_period;
   }
   segment = std::min(segment, options_.max_split_size);
-  return rounded_up(size <= segment / 2 ? segment : size, options_.granularity);
+  if (stride > segment / 2) return rounded_up(size + place, options_.granularity);
+  return rounded_up(large ? segment / stride * stride : segment, options_.granularity);
 }
 
 // Takes a segment from the backend, unless what the shards hold will do. Nothing is locked while the ladder is climbed.
 allocation* caching_pool::grow(std::size_t size, const timeline* on) {
   std::size_t segment = segment_for(size);
-  {
-    std::lock_guard lock(mutex_);
-    segment = std::max(segment, size + gap_before(0, size));
-  }
   void* p = nullptr;
   allocation* found = nullptr;
   try {
@@ -260,9 +253,9 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
     const auto look_again = [&] {
       std::lock_guard one(growing_);
       drain_shards();
-      return (found = take_stored(size, on, search::thorough)) != nullptr;
+      return (found = take_stored(size, on, search::tight)) != nullptr;
     };
-    if (!ledger_.acquire(*this, segment, ask_backend, look_again)) return found;
+    if (look_again() || !ledger_.acquire(*this, segment, ask_backend, look_again)) return found;
   }
   ledger_.reserved(*this, p, segment);
   return adopt_segment(p, segment, size);
@@ -391,8 +384,8 @@ request_cost caching_pool::cost_of(std::size_t bytes) const {
       run = is_used ? 0 : (rules_.joins ? run : 0) + a->bytes;
       const bool run_ends = !rules_.joins || !a->after || is_referred_to(*a->after);
       std::byte* const end = a->begin + a->bytes;
-      is_cached =
-          run_ends && run >= size && fits(run, a->was_used, size) && has_room({end - run, end}, in_use, a->after, size);
+      is_cached = run_ends && run >= size && fits(run, a->was_used, size) &&
+                  gap_before({end - run, end}, in_use, a->after, size).has_value();
     }
   });
   return {size, is_cached, size};

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "allocation_nodes.hpp"
@@ -40,14 +41,13 @@ class caching_pool final : public memory_pool {
   std::size_t rounded(std::size_t bytes) const;
   std::size_t segment_for(std::size_t size);
   bool fits(std::size_t block, bool was_used, std::size_t size) const;
-  enum class search : std::uint8_t { ready, quick, thorough };
+  enum class search : std::uint8_t { ready, quick, thorough, tight };
   allocation* take_stored(std::size_t size, const timeline* on, search how);
   allocation* grow(std::size_t size, const timeline* on);
   allocation* adopt_segment(void* p, std::size_t segment, std::size_t size);
   void cut(allocation& a, std::size_t size);
-  byte_range apart(byte_range free, const allocation* before, const allocation* after) const;
-  bool has_room(byte_range free, const allocation* before, const allocation* after, std::size_t size) const;
-  std::size_t gap_before(std::uintptr_t at, std::size_t size) const;
+  std::optional<std::size_t> gap_before(byte_range free, const allocation* before, const allocation* after,
+                                        std::size_t size) const;
   allocation& placed(allocation& a, std::size_t size);
   void store(allocation* chain) noexcept;
   allocation& join(allocation& a) noexcept;

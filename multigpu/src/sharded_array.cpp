@@ -21,7 +21,7 @@ shared_allocation allocate_shards(const team& t, std::span<const std::size_t> by
   a.owner = allocate_array(memory_kind::unified, t.device(t.first_local()), all + edge, 1);
   const auto at = reinterpret_cast<std::uintptr_t>(a.owner.get().begin);
   const std::size_t beyond_edge = at % staggers;
-  std::byte* next = a.owner.get().begin + (up_to_edge(at) - at) + beyond_edge;
+  std::byte* next = a.owner.get().begin + (at % edge < staggers ? 0 : up_to_edge(at) - at + beyond_edge);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] == 0) continue;
     a.begin[i] = next;

@@ -282,6 +282,47 @@ BOOST_AUTO_TEST_CASE(large_unified_arrays_begin_at_different_places) {
   }
 }
 
+// What a freed array leaves behind has room for another one of its size, beside what is still there.
+BOOST_AUTO_TEST_CASE(holes_between_unified_arrays_serve_again) {
+  const auto page_of = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) >> 21; };
+  const auto array = [](std::size_t kib) { return fr::unified_array<char>({kib << 10}); };
+  const fr::pool_options split{.kind = fr::pool_kind::split};
+  {  // a large one before a large one
+    fr::simulation sim("devices=1", split);
+    auto a = array(4096), b = array(4096);
+    a.free();
+    fr::reclaim();
+    const auto c = array(4096);
+    BOOST_TEST(c.bytes().begin < b.bytes().begin);
+    BOOST_TEST(page_of(c.bytes().end - 1) < page_of(b.bytes().begin));
+  }
+  {  // before a smaller one
+    fr::simulation sim("devices=1", split);
+    std::vector<fr::unified_array<char>> few;
+    for (int i = 0; i < 5; ++i) few.push_back(array(1024));
+    const auto last = std::move(few.back());
+    few.clear();
+    fr::reclaim();
+    const auto c = array(4096);
+    BOOST_TEST((page_of(c.bytes().end - 1) < page_of(last.bytes().begin) ||
+                page_of(c.bytes().begin) > page_of(last.bytes().end - 1)));
+  }
+  {  // sizes near max_split_size, again and again
+    fr::simulation sim("devices=1");
+    fr::pool p(fr::device(0), {.kind = fr::pool_kind::split, .max_split_size = std::size_t{8} << 20});
+    const fr::pool_scope scope(p);
+    for (const std::size_t kib : {4095, 4096, 8000, 8192, 8193})
+      for (int i = 0; i < 40; ++i) (void)array(kib);
+    BOOST_TEST(p.statistics().reserved_bytes <= std::size_t{5 * 9} << 20);
+  }
+  {  // memory is short: pages are shared
+    fr::simulation sim("devices=1", split);
+    fr::set_memory_limit({.on = fr::device(0), .kind = fr::memory_kind::unified}, {.hard = "32MiB"});
+    auto large = array(3 * 1024), other = array(13 * 1024);
+    BOOST_CHECK_NO_THROW((void)array(15300));
+  }
+}
+
 // Pages of 2 MiB move as a whole: nothing else is in those of a large array, as long as there is room.
 BOOST_AUTO_TEST_CASE(large_unified_arrays_have_pages_of_their_own) {
   const auto pages = [](const fr::unified_array<char>& a) {

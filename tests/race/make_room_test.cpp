@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(pages_at_both_ends_go_too) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   auto a = filled_there(13 * MiB, 'a'), b = filled_there(13 * MiB, 'b');
   BOOST_TEST(reinterpret_cast<std::uintptr_t>(b.unsynchronized_data()) % (2 * MiB) != 0U);
-  BOOST_TEST(can_have(62 * MiB));
+  BOOST_TEST(can_have(64 * MiB));
   BOOST_TEST((on_device_0(a) == 0U && on_device_0(b) == 0U));
   BOOST_TEST((holds(a, 'a') && holds(b, 'b')));
 }

@@ -11,18 +11,25 @@
 namespace ferry {
 namespace {
 
-// The driver thinks in pages: parts of one are left to the others that share it. Nobody shares the first and the last one of
-// a large array, which pools give pages of its own.
+std::size_t beyond_edge(const std::byte* p, std::size_t page) { return reinterpret_cast<std::uintptr_t>(p) % page; }
+
+// The driver thinks in pages: parts of one are left to the others that share it. Pools give a large array pages of its own
+// (if memory is not short), so that nobody shares its first and last one.
 byte_range whole_pages(byte_range r, byte_range array, std::size_t page) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(r.begin), end = reinterpret_cast<std::uintptr_t>(r.end);
   const bool own = array.size() >= page;
-  const std::uintptr_t first = own && r.begin == array.begin ? begin : (begin + page - 1) / page * page,
-                       last = own && r.end == array.end ? end : end / page * page;
-  if (first >= last) return {};
-  return {r.begin + (first - begin), r.begin + (last - begin)};
+  if (!own || r.begin != array.begin) r.begin += (page - beyond_edge(r.begin, page)) % page;
+  if (!own || r.end != array.end) r.end -= beyond_edge(r.end, page);
+  return r.begin < r.end ? r : byte_range{};
 }
 
-byte_range first_bytes(byte_range r, std::size_t n) { return {r.begin, r.begin + std::min(n, r.size())}; }
+// So many pages, or all that there are.
+byte_range first_pages(byte_range r, std::size_t pages, std::size_t page) {
+  const std::size_t most = pages * page - beyond_edge(r.begin, page);
+  return {r.begin, r.begin + std::min(most, r.size())};
+}
+std::size_t bytes_of_pages(byte_range r, std::size_t page) {
+  return (beyond_edge(r.begin, page) + r.size() + page - 1) / page * page;
+}
 
 // The log's counter, as idle_guard wants it.
 std::uint64_t touches_of(allocation& a) {
@@ -95,6 +102,7 @@ std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how
   const std::size_t page = page_.load(std::memory_order_relaxed);
   allocation& a = r.what;
   std::vector<page_run> runs;
+  byte_range edges;                       // only whole pages can be discarded
   std::uint64_t touches = touches_of(a);  // before all that follows is looked at
   {
     std::lock_guard lock(r.lock);
@@ -104,6 +112,7 @@ std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how
     const auto add = [&](page_run& g) {
       if (!g.has_a_place) runs.push_back(g);  // else the program knows better
     };
+    if (how == page_step::move) edges = r.pages.all();
     if (how == page_step::move)
       r.pages.each(r.pages.all(), add);
     else
@@ -120,9 +129,10 @@ std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how
   std::size_t freed = 0;
   for (const byte_range part : there) {
     if (freed >= enough) break;
-    const byte_range edges = how == page_step::move ? a.range() : byte_range{};  // only whole pages can be discarded
-    const byte_range pages = first_bytes(whole_pages(part, edges, page), (enough - freed + page - 1) / page * page);
-    if (pages.size() > 0 && send_away(r, pages, d.device, how, touches)) freed += pages.size();
+    const byte_range own = whole_pages(part, edges, page);
+    if (own.begin == own.end) continue;
+    const byte_range pages = first_pages(own, (enough - freed + page - 1) / page, page);
+    if (send_away(r, pages, d.device, how, touches)) freed += bytes_of_pages(pages, page);
   }
   return freed;
 }
