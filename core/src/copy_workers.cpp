@@ -19,7 +19,7 @@ constexpr int spins = 3000;
 copy_workers::copy_workers(std::size_t threads, std::vector<int> near, std::size_t piece_bytes)
     : near_(std::move(near)),
       piece_bytes_(piece_bytes),
-      has_spare_core_(std::thread::hardware_concurrency() > threads) {
+      has_spare_core_(usable_cores().size() > threads) {
   try {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {  // no more threads to be had: those there are do it
