@@ -226,7 +226,7 @@ MUTANTS = [
     ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r.offered.empty()) withdraw_offer(r.offered, a.what);", "")),
     ("R7", "the CPU does not ask again after an offer", (ROOM, "  a.log.invalidate();  // the CPU, too, asks again before it touches them\n", "")),
     ("", "offers outlive uses of devices", (ROOM, "(how == page_step::drop && r.offered_at != touches)", "false")),
-    ("", "everything counts as offered", (ROOM, "    if (how == page_step::move)\n      r.pages.each", "    if (true)\n      r.pages.each")),
+    ("", "everything counts as offered", (ROOM, "    if (how == page_step::move) {\n      edges", "    if (true) {\n      edges")),
     ("", "parts of pages are given up", (ROOM, "whole_pages(part, edges, page);", "part;")),
     ("", "what a guard of the CPU holds is moved", (ROOM, "r->is_managed && !r->keeps(r->pages.all()) &&", "r->is_managed &&")),
     ("", "the newest goes first", (ROOM, "return a.used < b.used;", "return a.used > b.used;")),

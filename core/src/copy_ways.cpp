@@ -86,7 +86,7 @@ contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const rou
       workers_ = &engine.workers(near);
       chunk_ = clamped(bytes / (2 * workers_->size()), std::min(o.parallel_chunk_bytes, std::size_t{256} << 10),
                        o.parallel_chunk_bytes);
-      jobs_ = std::vector<copy_workers::job>(o.parallel_chunks);
+      jobs_.resize(o.parallel_chunks);
       lease({memory_kind::host, near, near, near, o.parallel_chunk_bytes, o.parallel_chunks});
       return;
     }

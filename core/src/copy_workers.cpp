@@ -10,16 +10,14 @@
 namespace ferry {
 namespace {
 
-// About 100 us: jobs of one copy, and of the next piece of a batch, come more often than that, and waking a thread takes
-// half as long.
-constexpr int spins = 3000;
+// About 30 us: jobs of one copy come more often than that, and waking a thread takes longer.
+constexpr int spins = 1000;
 
 }  // namespace
 
 copy_workers::copy_workers(std::size_t threads, std::vector<int> near, std::size_t piece_bytes)
     : near_(std::move(near)),
-      piece_bytes_(piece_bytes),
-      has_spare_core_(usable_cores().size() > threads) {
+      piece_bytes_(piece_bytes) {
   try {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   } catch (const std::system_error&) {  // no more threads to be had: those there are do it
@@ -40,7 +38,7 @@ void copy_workers::start(job& j) {
   std::size_t wake = 0;
   {
     std::lock_guard lock(mutex_);
-    j.done.store(false, std::memory_order_relaxed);
+    j.done = false;
     j.begun = j.copied = 0;
     jobs_.push_back(&j);
     any_.store(true, std::memory_order_relaxed);
@@ -50,11 +48,8 @@ void copy_workers::start(job& j) {
 }
 
 void copy_workers::wait(job& j) {
-  const auto is_done = [&] { return j.done.load(std::memory_order_acquire); };
-  for (int i = 0; has_spare_core_ && i < spins && !is_done(); ++i) relax_cpu();
-  if (is_done()) return;
   std::unique_lock lock(mutex_);
-  finished_.wait(lock, is_done);
+  finished_.wait(lock, [&] { return j.done; });
 }
 
 void copy_workers::await_job(std::unique_lock<std::mutex>& lock) {
@@ -84,7 +79,7 @@ void copy_workers::work() {
     lock.lock();
     j.copied += n;
     if (j.copied < j.bytes) continue;
-    j.done.store(true, std::memory_order_release);  // it may be gone from now on
+    j.done = true;
     finished_.notify_all();
   }
 }

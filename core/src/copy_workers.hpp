@@ -18,7 +18,7 @@ class copy_workers {
     const void* from = nullptr;
     std::size_t bytes = 0;
     std::size_t begun = 0, copied = 0;  // with the mutex held
-    std::atomic<bool> done{true};
+    bool done = true;
   };
   // near: the cores that they run on; empty: any. piece_bytes: what one thread takes at a time.
   copy_workers(std::size_t threads, std::vector<int> near, std::size_t piece_bytes = std::size_t{512} << 10);
@@ -38,7 +38,6 @@ class copy_workers {
   void await_job(std::unique_lock<std::mutex>& lock);
   const std::vector<int> near_;
   const std::size_t piece_bytes_;
-  const bool has_spare_core_;  // for who waits
   std::mutex mutex_;
   std::condition_variable given_, finished_;
   std::deque<job*> jobs_;

@@ -112,11 +112,12 @@ std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how
     const auto add = [&](page_run& g) {
       if (!g.has_a_place) runs.push_back(g);  // else the program knows better
     };
-    if (how == page_step::move) edges = r.pages.all();
-    if (how == page_step::move)
-      r.pages.each(r.pages.all(), add);
-    else
+    if (how == page_step::move) {
+      edges = r.pages.all();
+      r.pages.each(edges, add);
+    } else {
       for (const byte_range o : r.offered) r.pages.each(o, add);
+    }
   }
   std::vector<byte_range> there;
   each_place(runs, [&](int place, byte_range part) {

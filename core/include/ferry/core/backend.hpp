@@ -205,7 +205,7 @@ class backend {
   virtual void record(native_event e, native_stream s) = 0;
   virtual void wait(native_stream s, native_event e) = 0;  // by the event's state at the time of the call
   virtual bool is_done(native_event e) = 0;                // by the event's state at the time of the call
-  // Blocks; spins briefly, then sleeps. Asks is_done() until it says yes: an event that is recorded again meanwhile stands
+  // Blocks; asks is_done() until it says yes, with naps once it takes long: an event that is recorded again meanwhile stands
   // for the later work. So whoever must not wait for that does not record an event that somebody waits for. (CUDA itself
   // keeps cudaEventSynchronize to the state at the time of the call, but spins or makes each kernel slower; see the
   // CUDA backend.) Both waits tell the driver's pools what is over, which questions do not.
