@@ -123,11 +123,16 @@ class Program:
                     self.cases[f"{suite}/{found[2]}"] = 0
         if not self.cases:
             fail("the tests list no test case")
-        for case in self.cases:
+
+        def timed(case):
             started = time.monotonic()
-            if how := self.run_case(self.work / "tests", case, 600):
-                fail(f"{case} fails unbroken: {how}")
-            self.cases[case] = time.monotonic() - started
+            return case, self.run_case(self.work / "tests", case, 600), time.monotonic() - started
+
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            for case, how, seconds in pool.map(timed, list(self.cases)):
+                if how:
+                    fail(f"{case} fails unbroken: {how}")
+                self.cases[case] = seconds
 
     def run_case(self, program, case, limit, seeds=None, first=0):
         """What went wrong in a test case; empty when it passed."""

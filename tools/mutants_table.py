@@ -19,7 +19,7 @@ ROOM, IDLE = "unified/src/make_room.cpp", "core/src/idle_guard.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
-ORDER = "  locked_logs locked(uses);\n  wait_for_what_conflicts(on, uses);\n  at_ = on.reserve();"       # in access_guard
+ORDER = "    locked_logs locked(uses);\n    wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
 
 MUTANTS = [
     # The log: who waits for whom.
@@ -99,6 +99,20 @@ MUTANTS = [
      (GUARD, "each_log(uses_, [](access_log& l) { l.lock(); });", "if (!uses_.empty()) uses_[0].what->log.lock();")),
     ("R14", "an array that is passed twice is locked twice", (GUARD, "if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->log);", "f(uses[i].what->log);")),
     ("R14", "logs are locked in the order of the arguments", (GUARD, "if (std::less<>{}(uses[i].what, uses[i - 1].what)) {", "if (uses.empty()) {")),
+    ("R14", "who locks a log leaves it to the timeline that keeps it", (LOG_HPP, "[[unlikely]]\n      take_back();", "[[unlikely]]\n      return;")),
+    ("R14", "a log is taken back from a timeline that is at work",
+     (LOG, "  std::lock_guard lock(*keeper_.load(std::memory_order_relaxed));\n", ""),
+     (GUARD, "  const ticket at = on.reserve_locked();\n", "  std::this_thread::yield();\n  const ticket at = on.reserve_locked();\n  std::this_thread::yield();\n")),
+    ("R14", "submissions to what is kept lock nothing",
+     (GUARD, "  std::lock_guard lock(on);\n  for (const access& a : uses) {", "  for (const access& a : uses) {"),
+     (GUARD, "  const ticket at = on.reserve_locked();\n", "  const ticket at = on.reserve_locked();\n  std::this_thread::yield();\n")),
+    ("R14", "kept logs are not asked for again with the timeline locked", (GUARD, "!l.is_kept_by(on) || !(l.repeats", "!(l.repeats"),
+     (GUARD, "  std::lock_guard lock(on);\n  for (const access& a : uses) {", "  std::this_thread::yield();\n  std::lock_guard lock(on);\n  for (const access& a : uses) {")),
+    ("R14", "a kept log gets more uses than it has room for", (GUARD, " || l.has_room_for(uses.size()))", " || true)")),
+    ("R14", "one kept log is enough", (GUARD, "return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });",
+                                       "return std::any_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });"),
+     (GUARD, "!l.is_kept_by(on) || !(l.repeats", "!(l.repeats")),
+    ("R14", "a timeline keeps what others use, too", (LOG_HPP, "      if (u.by != &by) return false;\n    return shared_", "      (void)u, (void)by;\n    return shared_")),
     ("R16", "joint operations reserve one ticket after the other",
      (GUARD, "std::lock_guard lock(global);\n      for (part& p : parts) p.at = p.on->reserve();",
       "for (part& p : parts) p.at = p.on->reserve(), std::this_thread::yield();")),
@@ -233,7 +247,7 @@ MUTANTS = [
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     # Memory of others, workspaces.
-    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "  log.add(line, t, bytes, true);\n", "")),
+    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "  log.add(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet\n", "")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),
     ("R12", "a borrow is handed back ahead of its work", (FOREIGN, "      follow_all_uses(before->line(), a, bytes);", "      (void)follow_all_uses;")),
     ("R9", "borrows of the same bytes know nothing of each other", (FOREIGN, "if (e->ending || !e->bytes.overlaps(bytes)) continue;", "if (e->loans > 0 || e->ending || !e->bytes.overlaps(bytes)) continue;")),

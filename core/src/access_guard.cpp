@@ -41,15 +41,18 @@ class locked_logs {
   ~locked_logs() {
     if (!unlocked_) each_log(uses_, [](access_log& l) { l.unlock(); });
   }
-  // Logs all uses, each log being unlocked when it has its own. Returns whether one of them is shared.
+  // Logs all uses, each log being unlocked when it has its own; `on` may keep those that nobody else uses. Returns whether
+  // one of them is shared.
   bool add_and_unlock(timeline& on, ticket at) noexcept {
     unlocked_ = true;
-    bool shared = false;
+    bool shared = false, calm = !on.marks_always();
+    for (const access& a : uses_) calm = calm && a.what->log.is_only_of(on);
     for (std::size_t i = 0; i < uses_.size(); ++i) {
       access_log& l = uses_[i].what->log;
       l.add(on, at, uses_[i].where, uses_[i].write);
       if (i + 1 < uses_.size() && uses_[i + 1].what == uses_[i].what) continue;
       shared |= l.take_shared();
+      l.count_calm(on, calm);
       l.unlock();
     }
     return shared;
@@ -77,6 +80,23 @@ void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
     if (!a.what->log.repeats(on, a.where, a.write)) wait_for_what_conflicts(on, a, uses.size());
   if (on.family().has_failures()) [[unlikely]]
     refuse_lost(uses);
+}
+
+// A submission that touches nothing but what `on` keeps: it comes after nobody. Logs it and returns its ticket, or does
+// nothing and returns 0.
+ticket log_kept(timeline& on, std::span<const access> uses) {
+  const auto all_are_kept = [&] {
+    return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });
+  };
+  if (uses.empty() || !all_are_kept()) return 0;
+  std::lock_guard lock(on);
+  for (const access& a : uses) {
+    const access_log& l = a.what->log;
+    if (!l.is_kept_by(on) || !(l.repeats(on, a.where, a.write) || l.has_room_for(uses.size()))) return 0;
+  }
+  const ticket at = on.reserve_locked();
+  for (const access& a : uses) a.what->log.add(on, at, a.where, a.write);
+  return at;
 }
 
 // The stream went to rest after it was asked: a use too many is harmless, a ticket not given is not.
@@ -143,11 +163,14 @@ void refuse_inside_capture(std::string_view what) {
   }
   if (on.is_special()) [[unlikely]]
     refuse_special(on);
-  sort_by_log(uses);
-  locked_logs locked(uses);
-  wait_for_what_conflicts(on, uses);
-  at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
-  mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
+  at_ = log_kept(on, uses);
+  if (at_ == 0) {
+    sort_by_log(uses);
+    locked_logs locked(uses);
+    wait_for_what_conflicts(on, uses);
+    at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
+    mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
+  }
   on.begin(at_);
   if (on.is_resting()) [[unlikely]]
     refuse_in_turn(on, [&] { on.submitted(at_); });

@@ -24,10 +24,16 @@ void access_log::erase_if(Which which) noexcept {
     if (kept != i) uses_[kept] = uses_[i];
     ++kept;
   }
-  uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());
+  uses_.keep_first(kept);
 }
 
 void access_log::make_room(std::size_t more) { uses_.reserve(2 * (uses_.size() + more)); }
+
+void access_log::take_back() noexcept {
+  std::lock_guard lock(*keeper_.load(std::memory_order_relaxed));
+  keeper_.store(nullptr, std::memory_order_relaxed);
+  calm_ = 0;
+}
 
 void access_log::add_another(timeline& by, ticket at, byte_range where, bool write) noexcept {
   erase_if([&](const logged_use& u) {
@@ -58,7 +64,7 @@ void access_log::join_by_timeline() {
     into.at = std::max<ticket>(into.at, u.at) & open_ticket;
     into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
   }
-  uses_.erase(uses_.begin() + static_cast<std::ptrdiff_t>(kept), uses_.end());
+  uses_.keep_first(kept);
   std::reverse(uses_.begin(), uses_.end());
   inherited_ = short_count(kept - kept_own);
   limit_ = short_count(std::max(usual_limit, 2 * kept));
@@ -81,12 +87,14 @@ const logged_use* access_log::last_use(byte_range where) const {
 }
 
 void access_log::keep_only(byte_range where) noexcept {
+  stand_alone();
   erase_if([&](const logged_use& u) { return !u.where.overlaps(where) || u.by->finished(u.at); });
   advised_ = advised_ && where.begin != where.end;
   for (logged_use& u : uses_) u.where = {std::max(u.where.begin, where.begin), std::min(u.where.end, where.end)};
 }
 
 void access_log::inherit(const access_log& other) {
+  stand_alone();
   for (const logged_use& u : other.uses_) {
     if (u.by->finished(u.at)) continue;
     // What a split cut in two becomes one again: else a block that is split and joined in turn doubles its log each time.
@@ -95,7 +103,7 @@ void access_log::inherit(const access_log& other) {
              u.where.begin <= v.where.end;
     });
     if (twin == uses_.end())
-      uses_.push_back(u);
+      expect(1), uses_.push_back(u);
     else
       twin->where = {std::min(twin->where.begin, u.where.begin), std::max(twin->where.end, u.where.end)};
   }

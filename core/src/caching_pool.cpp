@@ -241,7 +241,7 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
     std::lock_guard one(growing_);
     drain_shards();
     if ((found = take_stored(size, on, search::thorough))) return found;
-    if (size >= huge) give_back(leave_whole_segments(), release_depth::finished, size);
+    if (size >= huge && rules_.joins) give_back(leave_whole_segments(), release_depth::finished, size);
     collect_garbage(segment);
     ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
   } catch (const out_of_memory&) {
@@ -255,7 +255,20 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
       drain_shards();
       return (found = take_stored(size, on, search::tight)) != nullptr;
     };
-    if (look_again() || !ledger_.acquire(*this, segment, ask_backend, look_again)) return found;
+    // Of blocks that are never joined no more than is asked for: the ladder gives back all, and the sizes that come next
+    // would have to be made again.
+    const auto in_exchange = [&] {
+      std::lock_guard one(growing_);
+      if (rules_.joins || give_back(leave_whole_segments(), release_depth::finished, segment) == 0) return false;
+      try {
+        ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
+        return true;
+      } catch (const out_of_memory&) {
+        return false;
+      }
+    };
+    if (look_again()) return found;
+    if (!in_exchange() && !ledger_.acquire(*this, segment, ask_backend, look_again)) return found;
   }
   ledger_.reserved(*this, p, segment);
   return adopt_segment(p, segment, size);

@@ -164,12 +164,11 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   }
   if (!how.stream) return shared;
   timeline& line = how.stream->line();
-  const ticket t = line.close();
-  if (line.marks_always()) line.mark();
   access_log& log = shared->what->log;
   std::lock_guard lock(log);
   log.expect(1);
-  log.add(line, t, bytes, true);
+  log.add(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet
+  if (line.marks_always()) line.mark();
   return shared;
 }
 

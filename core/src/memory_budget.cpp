@@ -5,6 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/memory_status.hpp"
+#include "memory_checker.hpp"
 
 namespace ferry {
 namespace {
@@ -29,7 +30,8 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   const memory_kind kind = *scope_.kind;
   memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
   room r;
-  r.cost = from.cost_of(bytes);
+  if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
+  r.cost = from.cost_of(sum_of(bytes, r.zones));
 
   struct trim {
     memory_source* of;
@@ -72,7 +74,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
 std::size_t memory_budget::available_bytes() const {
   const room r = look(1);
   const std::size_t fresh = std::min(sum_of(r.from_driver, r.trimmable), r.by_limits);
-  return std::min({sum_of(fresh, r.pieces), r.by_tags, r.cost.most_bytes});
+  return without(std::min({sum_of(fresh, r.pieces), r.by_tags, r.cost.most_bytes}), r.zones);
 }
 
 bool memory_budget::would_fit(std::size_t bytes) const {

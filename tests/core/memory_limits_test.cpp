@@ -241,6 +241,19 @@ BOOST_AUTO_TEST_CASE(budgets_answer_before_the_allocation) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(budgets_count_red_zones) {
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::none});
+  const fr::memory_budget budget(fr::device(0));
+  const fr::memory_checks_scope checks(fr::memory_checks{.red_zone = MiB});
+  BOOST_TEST(budget.available_bytes() == 62 * MiB);
+  BOOST_TEST(budget.would_fit(62 * MiB));
+  BOOST_TEST(!budget.would_fit(62 * MiB + 1));
+  BOOST_TEST(!budget.would_fit(SIZE_MAX - MiB));
+  BOOST_CHECK_THROW(device_bytes(62 * MiB + 1), fr::out_of_memory);
+  const auto all = device_bytes(62 * MiB);
+  BOOST_TEST(budget.available_bytes() == 0u);
+}
+
 // A budget is right when it says yes, and when it says no: random sizes against what happens, with freed bytes that work
 // still uses, and others that another pool of the device keeps.
 BOOST_AUTO_TEST_CASE(budgets_keep_their_word) {

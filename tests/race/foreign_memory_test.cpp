@@ -1,6 +1,7 @@
 // The order of work on memory of others, on blocks of workspaces and on checked blocks, under many schedules.
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <boost/test/unit_test.hpp>
@@ -122,6 +123,27 @@ BOOST_AUTO_TEST_CASE(borrows_of_the_same_bytes_are_ordered) {
     fr::parallel_for(a, n, set_to{5}, fr::out(whole));
     fr::parallel_for(b, n, add_one{}, again);
     return all_are(fr::to_vector(whole), 6);
+  });
+}
+
+// Another thread borrows the same bytes again and names the stream, while this one gives it work.
+BOOST_AUTO_TEST_CASE(a_second_borrow_hides_no_work_given_meanwhile) {
+  constexpr u32 times = 60;
+  over_seeds(60, [] {
+    const foreign memory, total;
+    fr::stream s = stream_on(0), t = stream_on(0);
+    set_unseen(s, memory.p, 0), set_unseen(t, total.p, 0);
+    auto v = fr::borrow(memory.p, n, {.stream = s});
+    auto sum = fr::borrow(total.p, n, {.stream = t});
+    std::thread other([&] {
+      for (u32 i = 0; i < times; ++i) const auto again = fr::borrow(memory.p, n, {.stream = s});
+    });
+    for (u32 i = 0; i < times; ++i) {
+      fr::parallel_for(s, n, add_one{}, v);
+      fr::parallel_for(t, n, add_from{}, fr::in(v), sum);
+    }
+    other.join();
+    return all_are(fr::to_vector(sum), times * (times + 1) / 2);
   });
 }
 

@@ -236,6 +236,8 @@ BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
   const long before = calls.records;
   for (int i = 0; i < 10; ++i) fr::parallel_for(s, 64, add_one{}, x);
   BOOST_TEST(calls.records == before + 10);
+  for (int i = 0; i < 10; ++i) fr::submit(s, [](fr::native_stream) {});  // nothing that has a log
+  BOOST_TEST(calls.records == before + 20);
   s.synchronize();
   fr::stream_ref(s).release();
   verbs().destroy_stream(native);

@@ -30,7 +30,7 @@ void refuse_inside_capture(std::string_view what);
 // never waits for a device here. Everything that can throw does so in the constructor, before anything is logged.
 class access_guard {
  public:
-  // Sorts `uses` by the address of their logs; the same log may appear several times.
+  // May sort `uses` by the address of their logs; the same log may appear several times.
   access_guard(timeline& on, std::span<access> uses);
   ~access_guard();
   access_guard(const access_guard&) = delete;

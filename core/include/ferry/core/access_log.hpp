@@ -3,35 +3,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
-#include <vector>
 
 #include "ferry/core/timeline.hpp"
+#include "ferry/core/use_list.hpp"
 
 namespace ferry {
-
-// Bytes [begin, end).
-struct byte_range {
-  const std::byte* begin = nullptr;
-  const std::byte* end = nullptr;
-  bool overlaps(byte_range o) const { return begin < o.end && o.begin < end; }
-  bool covers(byte_range o) const { return begin <= o.begin && o.end <= end; }
-  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
-};
-
-// Point `at` on timeline `by` touches `where`. Half a cache line, never across two.
-struct alignas(32) logged_use {
-  logged_use(timeline* who, ticket t, bool writes, byte_range bytes)
-      : by(who),
-        at(t & open_ticket),
-        write(writes),
-        where(bytes) {}
-  timeline* by;
-  ticket at : 63;
-  ticket write : 1;
-  byte_range where;
-};
-static_assert(sizeof(logged_use) == 32);
 
 class access_log {
  public:
@@ -39,9 +17,19 @@ class access_log {
   static constexpr std::size_t usual_limit = 32;
   // For how many further uses a log that somebody had to wait on is marked at once (R5).
   static constexpr int shared_uses = 4;
+  // After so many submissions of one timeline, and of nobody else, that timeline keeps the log.
+  static constexpr int calm_uses = 4;
 
-  void lock() { lock_.lock(); }
+  // Locked, nobody else touches the log: a timeline that keeps it loses it (R14).
+  void lock() {
+    lock_.lock();
+    if (keeper_.load(std::memory_order_relaxed)) [[unlikely]]
+      take_back();
+  }
   void unlock() { lock_.unlock(); }
+  // A log that is kept is locked with its timeline: submissions there need no other lock. Asked without any lock, no more
+  // than a hint; asked with that timeline locked, it stays true until that is unlocked.
+  bool is_kept_by(const timeline& t) const { return keeper_.load(std::memory_order_acquire) == &t; }
 
   // Counters for the CPU's fast path: uses of any kind, and writes, that were logged so far.
   std::uint64_t touches() const { return touches_.load(std::memory_order_relaxed); }
@@ -69,13 +57,14 @@ class access_log {
       wait(*u.by, u.at);
     }
   }
-  // The bytes get another owner, who does not care what they held.
+  // The bytes get another owner, who does not care what they held. Who keeps the log keeps it.
   void change_owner() noexcept;
   // Room for so many more uses: what may throw comes before a ticket is reserved (R15).
   void expect(std::size_t more) {
-    if (uses_.capacity() - uses_.size() < more) [[unlikely]]
+    if (!uses_.has_room_for(more)) [[unlikely]]
       make_room(more);
   }
+  bool has_room_for(std::size_t more) const { return uses_.has_room_for(more); }
   // Whether such a use is the only one there is over again, as of a stream that does the same each time: nobody to wait
   // for, and no room needed.
   bool repeats(const timeline& by, byte_range where, bool write) const {
@@ -94,6 +83,19 @@ class access_log {
     bump(touches_);
     if (write) bump(writes_);
   }
+  // Whether nobody but this timeline is in the log, and nobody had to wait for it lately.
+  bool is_only_of(const timeline& by) const {
+    for (const logged_use& u : uses_)
+      if (u.by != &by) return false;
+    return shared_ == 0;
+  }
+  // Counts submissions in a row that touched only such logs; the last of calm_uses makes `by` the keeper.
+  void count_calm(timeline& by, bool calm) {
+    if (!calm)
+      calm_ = 0;
+    else if (++calm_ >= calm_uses)
+      keeper_.store(&by, std::memory_order_release);
+  }
   // Counts a submission; whether it should be marked at once.
   bool take_shared() { return shared_ > 0 && shared_-- > 0; }
 
@@ -109,7 +111,7 @@ class access_log {
   }
   // The use of these bytes that their owner logged last, of those that are remembered; null if there is none.
   const logged_use* last_use(byte_range where) const;
-  const std::vector<logged_use>& uses() const { return uses_; }
+  const use_list& uses() const { return uses_; }
   bool is_shared() const { return shared_ > 0; }
   // The driver was told how some of these bytes are used (cudaMemAdvise), and should forget it before they belong to
   // another array. Split and joined with them.
@@ -125,21 +127,30 @@ class access_log {
   static bool is_lost(const logged_use& u) { return u.write && u.by->is_lost(u.at); }
   [[noreturn]] static void throw_lost(const logged_use& u, const std::string& array);
   void make_room(std::size_t more);
+  void take_back() noexcept;
+  // Of bytes that nobody uses: there is nobody to lock out.
+  void stand_alone() noexcept {
+    keeper_.store(nullptr, std::memory_order_relaxed);
+    calm_ = 0;
+  }
   void add_another(timeline& by, ticket at, byte_range where, bool write) noexcept;
   template <class Which>
   void erase_if(Which which) noexcept;
   void join_by_timeline();
-  // Only ever written with the log locked.
+  // Written with the log locked, or the timeline that keeps it.
   static void bump(std::atomic<std::uint64_t>& counter) {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   spin_lock lock_;
   std::int8_t shared_ = 0;
   bool advised_ = false;
+  std::uint8_t calm_ = 0;
   std::uint16_t limit_ = usual_limit;
   std::uint16_t inherited_ = 0;  // so many of the first uses are of earlier owners
   std::atomic<std::uint64_t> touches_{1}, writes_{1};
-  std::vector<logged_use> uses_;  // newest last
+  use_list uses_;  // newest last
+  // Of bytes in use it changes with the log locked, and back to nobody with that timeline locked, too.
+  std::atomic<timeline*> keeper_{nullptr};
 };
 
 }  // namespace ferry

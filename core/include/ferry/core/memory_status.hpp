@@ -88,7 +88,7 @@ class memory_budget {
   explicit memory_budget(device d) : memory_budget(memory_scope{d, memory_kind::device, {}}) {}
 
   // The most bytes that new arrays of the scope may hold together; device memory unless .kind says otherwise. Pools that
-  // round sizes, or keep free bytes in pieces, may have room for less.
+  // round sizes, or keep free bytes in pieces, may have room for less, and so have several arrays with red zones each.
   std::size_t available_bytes() const;
   // Whether one array of so many bytes can be had without freeing another: by limits, what the driver has, and the rules of
   // the pool that new arrays of this thread come from (see pool_scope), whose caches and those of others are given back
@@ -100,6 +100,7 @@ class memory_budget {
   struct room {
     request_cost cost;
     std::size_t from_driver = 0, trimmable = 0, pieces = 0;
+    std::size_t zones = 0;                                 // around each array, see memory_checks
     std::size_t by_limits = SIZE_MAX, by_tags = SIZE_MAX;  // what they leave
   };
   room look(std::size_t bytes) const;

@@ -54,8 +54,17 @@ class alignas(64) timeline {
   // Whether the device broke before ticket t was known to be over: it counts as over, and what it wrote is unknown.
   bool is_lost(ticket t) const { return t > intact_.load(std::memory_order_acquire); }
 
+  // Locks the next ticket and the logs that this timeline keeps (access_log::is_kept_by), for some instructions: under it
+  // nothing else is locked, and nobody waits.
+  void lock() { tickets_.lock(); }
+  void unlock() { tickets_.unlock(); }
+  // The next ticket, with the timeline locked.
+  ticket reserve_locked() { return ++reserved_; }
   // Work goes to the stream in the order of its tickets: reserve, begin (waits for its turn), submitted.
-  ticket reserve() { return reserved_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  ticket reserve() {
+    std::lock_guard mine(*this);
+    return reserve_locked();
+  }
   void begin(ticket t) const { given(t - 1); }
   void submitted(ticket t) { last_.store(t, std::memory_order_release); }
   // Calls give() in a turn of its own, for work that has no log: it is in no capture of another thread. Throws like
@@ -168,7 +177,8 @@ class alignas(64) timeline {
   std::atomic<unsigned> flags_;
   // What every submission writes, apart from what the others read: a thread that shares an input with this one looks at
   // `finished_`, and would else take the line away each time.
-  alignas(64) std::atomic<ticket> reserved_{0};
+  alignas(64) spin_lock tickets_;
+  ticket reserved_ = 0;
   std::atomic<ticket> last_{0};
   alignas(64) std::atomic<ticket> finished_{0};
   std::atomic<ticket> intact_{open_ticket};  // what was over when the device broke

@@ -1,0 +1,38 @@
+// Pools on a device that is full: what they give back to get something else.
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
+namespace fr = ferry;
+
+namespace {
+constexpr std::size_t MiB = std::size_t{1} << 20;
+using bytes_type = fr::device_array<char>;
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(full_device)
+
+// Blocks of other sizes are asked for again soon: no more of them goes than the new one needs, the longest unused first.
+BOOST_AUTO_TEST_CASE(blocks_that_are_never_joined_go_one_by_one) {
+  for (const fr::pool_kind kind : {fr::pool_kind::binned, fr::pool_kind::simple}) {
+    fr::simulation sim("devices=1;memory=1GiB", {.kind = kind});
+    fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+    for (const std::size_t mib : {512, 256, 128, 64, 64}) {
+      std::vector<bytes_type> two;
+      two.emplace_back(fr::extents<1>{mib * MiB});
+      if (mib == 64) two.emplace_back(fr::extents<1>{mib * MiB});
+    }
+    BOOST_TEST(pool.statistics().reserved_bytes == 1024 * MiB);
+    const bytes_type kept({256 * MiB}), fresh({256 * MiB});
+    BOOST_TEST(pool.statistics().reserved_bytes == (1024 - 512 + 256) * MiB);
+    const bytes_type other({256 * MiB});  // there is room
+    BOOST_TEST(pool.statistics().reserved_bytes == 1024 * MiB);
+    const bytes_type last({128 * MiB});  // still there
+    BOOST_TEST(pool.statistics().reserved_bytes == 1024 * MiB);
+    BOOST_CHECK_THROW(bytes_type({256 * MiB}), fr::out_of_memory);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
