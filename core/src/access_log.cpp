@@ -35,14 +35,20 @@ void access_log::take_back() noexcept {
   calm_ = 0;
 }
 
-void access_log::add_another(timeline& by, ticket at, byte_range where, bool write) noexcept {
+// behind_others: so that theirs, which it covers, need not be waited for any more.
+void access_log::add_another(timeline& by, ticket at, byte_range where, bool write, bool behind_others) noexcept {
   erase_if([&](const logged_use& u) {
-    const bool replaced = replaces(by, where, write, u);
+    const bool replaced = (behind_others || u.by == &by) && replaces(by, where, write, u);
     if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;  // the raw pointer is still out
     return replaced || is_over(u);
   });
   uses_.push_back({&by, at, write, where});
   if (uses_.size() > limit_) join_by_timeline();
+}
+
+void access_log::add_beside(timeline& by, ticket at, byte_range where, bool write) noexcept {
+  add_another(by, at, where, write, false);
+  invalidate();
 }
 
 // R10: later and wider is always safe. Two uses a timeline remain; with many timelines the next time comes later. The

@@ -167,7 +167,7 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   access_log& log = shared->what->log;
   std::lock_guard lock(log);
   log.expect(1);
-  log.add(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet
+  log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet
   if (line.marks_always()) line.mark();
   return shared;
 }

@@ -29,7 +29,8 @@ double seconds_since(clock_type::time_point t) { return std::chrono::duration<do
 terrain_points load_terrain(const std::string& file) {
   terrain_points points = fr::load_npy<std::int16_t, 2>(file);
   if (points.empty())
-    throw fr::invalid_argument("the terrain '" + file + "' has no points: " + points.extents().text());
+    throw fr::invalid_argument("the terrain '" + file + "' has no points: it is " + points.extents().text() +
+                               "; it takes one row and one column at least");
   return points;
 }
 

@@ -121,6 +121,19 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(arrays_with_known_contents, K, kinds) {
   BOOST_TEST((fr::to_vector(fr::linspace<float, k>(3, 4, 1)).at(0) == 3));
 }
 
+// Beyond what float tells apart, too: 2^24 + 2 elements, of which one comes twice.
+BOOST_AUTO_TEST_CASE(arange_has_as_many_elements_as_it_should) {
+  constexpr std::size_t n = (std::size_t{1} << 24) + 2;
+  const auto v = fr::to_vector(fr::arange<float>(0, static_cast<float>(n)));
+  BOOST_TEST(v.size() == n);
+  BOOST_TEST(v.back() == static_cast<float>(n - 1));
+  BOOST_TEST(fr::to_vector(fr::arange<float>(0, 1, 0.1f)).size() == 10u);
+  BOOST_TEST(fr::to_vector(fr::arange<float>(0, 0.3f, 0.1f)).size() == 3u);
+  BOOST_TEST((fr::arange<double>(0, -1).empty()));
+  const auto wide = fr::to_vector(fr::arange<std::int64_t>(INT64_MIN, INT64_MAX, INT64_MAX));
+  CHECK_EQUAL(wide, (std::vector<std::int64_t>{INT64_MIN, -1, INT64_MAX - 1}));
+}
+
 BOOST_AUTO_TEST_CASE(arange_of_small_types_ends) {
   CHECK_EQUAL(fr::to_vector(fr::arange<std::int8_t>(101, 127, 20)), (std::vector<std::int8_t>{101, 121}));
   CHECK_EQUAL(fr::to_vector(fr::arange<std::uint8_t>(200, 255, 50)), (std::vector<std::uint8_t>{200, 250}));

@@ -76,7 +76,7 @@ BOOST_FIXTURE_TEST_SUITE(contract_of_copies, clean)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(copies_on_one_device, Pair, pairs) { copy_between<Pair>(fr::device(0), fr::device(0)); }
 
-BOOST_TEST_DECORATOR(*needs_devices(2))
+BOOST_TEST_DECORATOR(*needs_devices(2) * two_devices)
 BOOST_AUTO_TEST_CASE_TEMPLATE(copies_between_all_devices, Pair, pairs) {
   for (const fr::device a : fr::devices().first(2))
     for (const fr::device b : fr::devices())
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_copy_between_no_peers_is_ordered_on_its_stream) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(copies_on_a_given_stream, *needs_devices(2)) {
+BOOST_AUTO_TEST_CASE(copies_on_a_given_stream, *needs_devices(2) * two_devices) {
   for (const fr::device d : fr::devices()) {
     const fr::stream s{d};
     const auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(999), fr::device(0));

@@ -135,6 +135,14 @@ BOOST_AUTO_TEST_CASE(devices_that_are_not_there) {
 BOOST_AUTO_TEST_CASE(known_contents_that_make_no_sense) {
   check_error<fr::invalid_argument>([] { (void)fr::arange<int>(0, 10, 0); }, {"arange", "step"});
   check_error<fr::invalid_argument>([] { (void)fr::arange<float>(0, 10, 0); }, {"arange", "step"});
+  for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    check_error<fr::invalid_argument>([&] { (void)fr::arange<double>(0, bad); }, {"arange", "no finite number"});
+    check_error<fr::invalid_argument>([&] { (void)fr::arange<double>(bad, -1, -1); }, {"arange", "no finite number"});
+    check_error<fr::invalid_argument>([&] { (void)fr::arange<double>(0, 1, bad); }, {"arange", "no finite number"});
+  }
+  BOOST_CHECK_THROW((void)fr::arange<double>(0, 1e300), fr::error);
+  BOOST_CHECK_THROW((void)fr::arange<std::int64_t>(0, std::numeric_limits<std::int64_t>::max()), fr::error);
+  BOOST_CHECK_THROW((void)fr::linspace<double>(0, 1, std::numeric_limits<std::size_t>::max() / 4), fr::error);
 }
 
 BOOST_AUTO_TEST_CASE(texts_of_the_environment) {

@@ -68,6 +68,9 @@ inline utf::precondition needs_devices(int count) { return utf::precondition(nee
 inline utf::precondition needs_peers(int a, int b) { return utf::precondition(needs{lacking_peers, a, b}); }
 inline utf::precondition needs_cuda() { return utf::precondition(needs{lacking_cuda}); }
 
+// Cases that one device cannot run: ctest runs them once more by themselves, and reports them as skipped where it is one.
+inline const utf::label two_devices("two_devices");
+
 template <memory_kind K>
 using kind = std::integral_constant<memory_kind, K>;
 using kinds = std::tuple<kind<memory_kind::device>, kind<memory_kind::unified>, kind<memory_kind::host>>;

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(an_array_that_is_left_is_seen) {
       contains(surroundings::now().changes_since(before), std::to_string(before.arrays + 1) + " arrays are alive"));
 }
 
-BOOST_AUTO_TEST_CASE(another_current_device_is_seen, *needs_devices(2)) {
+BOOST_AUTO_TEST_CASE(another_current_device_is_seen, *needs_devices(2) * two_devices) {
   const surroundings before = surroundings::now();
   fr::backend& verbs = fr::machine::current().verbs();
   const int was = verbs.exchange_current_device(before.current_device == 0 ? 1 : 0);

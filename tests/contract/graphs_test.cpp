@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   CHECK_EQUAL(std::as_const(z), std::vector<int>(1000, static_cast<int>(ez)));
 }
 
-BOOST_AUTO_TEST_CASE(a_graph_of_two_devices, *needs_peers(0, 1)) {
+BOOST_AUTO_TEST_CASE(a_graph_of_two_devices, *needs_peers(0, 1) * two_devices) {
   const fr::stream s{fr::device(0)}, t{fr::device(1)};
   auto x = fr::full<int, 1, memory_kind::device>({1000}, 1, fr::device(0));
   auto y = fr::full<int, 1, memory_kind::device>({1000}, 2, fr::device(1));

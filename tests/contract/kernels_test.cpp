@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(how_an_argument_is_used) {
   CHECK_EQUAL(fr::to_vector(a), std::vector<int>(10, 3));
 }
 
-BOOST_AUTO_TEST_CASE(work_without_a_stream_goes_to_the_first_written_array, *needs_peers(0, 1)) {
+BOOST_AUTO_TEST_CASE(work_without_a_stream_goes_to_the_first_written_array, *needs_peers(0, 1) * two_devices) {
   const fr::device d0(0), d1(1);
   auto on0 = counted<int, 1, memory_kind::device>(fr::extents<1>(10), d0);
   auto on1 = counted<int, 1, memory_kind::device>(fr::extents<1>(10), d1);

@@ -43,7 +43,7 @@ std::string device_error_of(const fr::stream& s, Work work) {
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_peers, clean)
 
-BOOST_TEST_DECORATOR(*needs_peers(0, 1))
+BOOST_TEST_DECORATOR(*needs_peers(0, 1) * two_devices)
 BOOST_AUTO_TEST_CASE_TEMPLATE(kernels_on_memory_of_another_device, K, kinds) {
   for (const auto& [owner, user] : {std::pair(fr::device(0), fr::device(1)), std::pair(fr::device(1), fr::device(0))}) {
     const fr::stream s{user};
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(kernels_on_memory_of_another_device, K, kinds) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(devices_take_turns_on_one_array, *needs_peers(0, 1)) {
+BOOST_AUTO_TEST_CASE(devices_take_turns_on_one_array, *needs_peers(0, 1) * two_devices) {
   const fr::stream s{fr::device(0)}, t{fr::device(1)};
   fr::device_array<int> a({1000}, 0, fr::device(0));
   fr::unified_array<int> u({1000}, 0, fr::device(1));
@@ -137,7 +137,8 @@ BOOST_AUTO_TEST_CASE(an_index_out_of_bounds_names_array_and_index) {
     fr::unified_array<int, 2> v({3, 5}, 0, fr::device(1));
     v.name("velocity");
     const std::string text = device_error_of(s, [&] { fr::parallel_for(s, v.extents(), one_too_far{}, v); });
-    for (const char* part : {"device 1", "one_too_far", "index 5", "dimension 1", "'velocity'", "extent 5"})
+    for (const char* part :
+         {"device 1", "one_too_far", "index 5", "dimension 1", "'velocity'", "extent 5", "called with index (0, 4)"})
       BOOST_TEST(contains(text, part), "'" << part << "' is missing in: " << text);
     check_error<fr::device_error>([&] { fr::parallel_for(s, 10, add{1}, v.reshape(fr::extents<1>(15))); },
                                   {"velocity"});
@@ -154,7 +155,8 @@ BOOST_AUTO_TEST_CASE(a_failed_assertion_is_a_device_error) {
   fr::device_array<int> y({4}, 0);
   BOOST_TEST(device_error_of(s, [&] { fr::parallel_for(s, 3, needs_positive{}, fr::in(x), y); }) == "no error");
   const std::string text = device_error_of(s, [&] { fr::parallel_for(s, 4, needs_positive{}, fr::in(x), y); });
-  for (const char* part : {"needs_positive", "x[i] > 0", "only positive values", "peers_test.cpp:", "assertion failed"})
+  for (const char* part : {"needs_positive", "x[i] > 0", "only positive values", "peers_test.cpp:", "assertion failed",
+                           "called with index 3"})
     BOOST_TEST(contains(text, part), "'" << part << "' is missing in: " << text);
 }
 

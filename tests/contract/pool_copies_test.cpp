@@ -22,14 +22,14 @@ struct other_stream {
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_pool_copies, clean)
 
-BOOST_AUTO_TEST_CASE(within_the_pool, *needs_devices(2)) {
+BOOST_AUTO_TEST_CASE(within_the_pool, *needs_devices(2) * two_devices) {
   other_stream o;
   fr::device_array<int> a = o.array(7), b = o.array(8);
   fr::copy(o.s, a, b);
   CHECK_EQUAL(fr::to_vector(b), std::vector<int>(1000, 7));
 }
 
-BOOST_AUTO_TEST_CASE(from_and_to_the_cpu, *needs_devices(2)) {
+BOOST_AUTO_TEST_CASE(from_and_to_the_cpu, *needs_devices(2) * two_devices) {
   other_stream o;
   fr::device_array<int> a = o.array(7);
   const auto pinned = fr::host_array<int>::from(o.v);
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(from_and_to_the_cpu, *needs_devices(2)) {
   CHECK_EQUAL(fr::to_vector(back), o.v);
 }
 
-BOOST_AUTO_TEST_CASE(many_at_once, *needs_devices(2)) {
+BOOST_AUTO_TEST_CASE(many_at_once, *needs_devices(2) * two_devices) {
   other_stream o;
   fr::device_array<int> a = o.array(7), b = o.array(8), c = o.array(9);
   fr::host_array<int> d({1000}, 0);
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(many_at_once, *needs_devices(2)) {
   CHECK_EQUAL(fr::to_vector(d), std::vector<int>(1000, 9));
 }
 
-BOOST_AUTO_TEST_CASE(in_a_graph, *needs_peers(0, 1)) {
+BOOST_AUTO_TEST_CASE(in_a_graph, *needs_peers(0, 1) * two_devices) {
   other_stream o;
   fr::device_array<int> a = o.array(7), b = o.array(8);
   fr::graph g = fr::capture(o.s, [&] { fr::copy(o.s, a, b); });

@@ -187,7 +187,8 @@ BOOST_FIXTURE_TEST_CASE(a_broken_capture_is_an_error_with_a_way_out, unchanged) 
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(cuda_backend_two_devices, *utf::precondition(needs_devices{2}))
+BOOST_AUTO_TEST_SUITE(cuda_backend_two_devices,
+                      *utf::precondition(needs_devices{2}) * boost::unit_test::label("two_devices"))
 
 BOOST_FIXTURE_TEST_CASE(peers_copy_both_ways, unchanged) {
   cuda_test::random_engine r(5);

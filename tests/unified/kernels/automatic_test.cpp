@@ -134,7 +134,8 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_reused) {
   BOOST_TEST(std::as_const(v)[7] == 5);
 }
 
-BOOST_AUTO_TEST_CASE(shards_stay_on_their_devices, *boost::unit_test::precondition(needs_devices{2})) {
+BOOST_AUTO_TEST_CASE(shards_stay_on_their_devices,
+                     *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   place here;
   const std::size_t devices = fr::devices().size(), part = n / devices, halo = 10000;
   fr::unified_array<float> a({n}), b({n});
@@ -165,7 +166,8 @@ BOOST_AUTO_TEST_CASE(shards_stay_on_their_devices, *boost::unit_test::preconditi
   BOOST_TEST(std::as_const(a)[n - 1] == 1);
 }
 
-BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone, *boost::unit_test::precondition(needs_devices{2})) {
+BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone,
+                     *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   place here;
   fr::unified_array<float> u({n});
   u.name("ball");
@@ -188,7 +190,8 @@ BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone, *boost::unit_test::prec
 }
 
 // What another device only reads is reached where it is, once; who alone reads it for long gets it.
-BOOST_AUTO_TEST_CASE(readers_elsewhere_map, *boost::unit_test::precondition(needs_devices{2})) {
+BOOST_AUTO_TEST_CASE(readers_elsewhere_map,
+                     *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   place here;
   fr::unified_array<float> u({n}, dev(0)), to({n}, dev(1));
   add(dev(0), u);
@@ -200,7 +203,8 @@ BOOST_AUTO_TEST_CASE(readers_elsewhere_map, *boost::unit_test::precondition(need
 }
 
 // Under a schedule that runs late, the first device's kernel is still pending when the second and the CPU ask.
-BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::precondition(needs_devices{2})) {
+BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them,
+                     *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   for (int seed = 0; seed < 5; ++seed) {
     place here("devices=2;memory=256MiB;schedule=random:" + std::to_string(seed));
     if (!here.is_simulated()) return BOOST_TEST_MESSAGE("pending for sure only on simulated devices"), void();

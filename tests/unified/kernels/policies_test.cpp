@@ -117,7 +117,8 @@ BOOST_AUTO_TEST_CASE(ahead_takes_the_whole_array) {
 }
 
 // Who looks ahead takes nothing from another device.
-BOOST_AUTO_TEST_CASE(ahead_leaves_the_parts_of_others, *boost::unit_test::precondition(needs_devices{2})) {
+BOOST_AUTO_TEST_CASE(ahead_leaves_the_parts_of_others,
+                     *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   for (const char* peers : {"all", "none"}) {
     place here(std::string("devices=2;memory=64MiB;peers=") + peers);
     fr::unified_array<float> u({n}, dev(0));

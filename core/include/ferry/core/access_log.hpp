@@ -78,11 +78,13 @@ class access_log {
       if (logged_use& u = uses_.front(); u.at != open_ticket) u.at = at & open_ticket;  // else a pointer is out
       inherited_ = 0;
     } else {
-      add_another(by, at, where, write);
+      add_another(by, at, where, write, true);
     }
     bump(touches_);
     if (write) bump(writes_);
   }
+  // One use more that was not ordered behind those of others: it takes the place of its own timeline's only.
+  void add_beside(timeline& by, ticket at, byte_range where, bool write) noexcept;
   // Whether nobody but this timeline is in the log, and nobody had to wait for it lately.
   bool is_only_of(const timeline& by) const {
     for (const logged_use& u : uses_)
@@ -133,7 +135,7 @@ class access_log {
     keeper_.store(nullptr, std::memory_order_relaxed);
     calm_ = 0;
   }
-  void add_another(timeline& by, ticket at, byte_range where, bool write) noexcept;
+  void add_another(timeline& by, ticket at, byte_range where, bool write, bool behind_others) noexcept;
   template <class Which>
   void erase_if(Which which) noexcept;
   void join_by_timeline();

@@ -1,5 +1,5 @@
-// FERRY_ASSERT(condition, text): for functors. A failure on a simulated device becomes a device_error with the text; on
-// CUDA (debug builds) it is printed and traps, which makes every later call on the device a device_error.
+// FERRY_ASSERT(condition, text): for functors. A failure on a simulated device becomes a device_error with the text and the
+// index that the functor was called with; on CUDA (debug builds) it is printed, with the thread's, and traps, which makes every later call on the device a device_error.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,18 +11,20 @@
 
 namespace ferry::detail {
 [[noreturn]] void assertion_failed(const char* condition, const char* text, const char* file, int line);
+[[noreturn]] void failed_at(const char* why, std::size_t indices, std::size_t i, std::size_t j, std::size_t k);
 [[noreturn]] void index_failed(const char* array, int dimension, std::size_t index, std::size_t extent);
 }  // namespace ferry::detail
 
 #if !FERRY_CHECKS
 #define FERRY_ASSERT(condition, text) ((void)0)
 #elif FERRY_IN_DEVICE_CODE
-#define FERRY_ASSERT(condition, text)                                                              \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      ::printf("ferry: %s:%d: assertion failed: %s (%s)\n", __FILE__, __LINE__, #condition, text); \
-      __trap();                                                                                    \
-    }                                                                                              \
+#define FERRY_ASSERT(condition, text)                                                                                  \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      ::printf("ferry: %s:%d: assertion failed: %s (%s), thread (%u, %u, %u) of block (%u, %u, %u)\n", __FILE__,       \
+               __LINE__, #condition, text, threadIdx.x, threadIdx.y, threadIdx.z, blockIdx.x, blockIdx.y, blockIdx.z); \
+      __trap();                                                                                                        \
+    }                                                                                                                  \
   } while (false)
 #else
 #define FERRY_ASSERT(condition, text) \

@@ -1,6 +1,12 @@
 // Arrays with known contents, and copies on other devices or in other kinds of memory. Each is written on this thread's
 // stream of its device; none blocks, except arange and linspace, which are made on the CPU.
 #pragma once
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
 #include "ferry/core/array.hpp"
 
 namespace ferry {
@@ -18,31 +24,68 @@ basic_array<T, Rank, Kind> ones(const extents<Rank>& e, device d = default_devic
   return full<T, Rank, Kind>(e, T(1), d);
 }
 
-// first, first + step, ... before end: ceil((end - first) / step) elements. Throws invalid_argument for a step of 0.
-template <class T, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
-basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default_device()) {
-  if (step == T(0)) throw invalid_argument("arange: the step is 0");
-  const bool up = step > T(0);
-  std::vector<T> v;
-  for (std::size_t i = 0;; ++i) {
-    const T x = static_cast<T>(first + static_cast<T>(i) * step);
-    const bool wrapped = !v.empty() && (up ? x <= v.back() : x >= v.back());  // beyond what T holds: beyond the end
-    if (wrapped || (up ? !(x < end) : !(x > end))) break;
-    v.push_back(x);
-  }
-  return basic_array<T, 1, Kind>::from(std::span<const T>(v), d);
+namespace detail {
+
+// Elements f(0), f(1), ... The array comes first: it refuses counts that no machine has.
+template <class T, memory_kind Kind, class F>
+basic_array<T, 1, Kind> made_on_cpu(std::size_t count, device d, F f) {
+  basic_array<T, 1, Kind> a({count}, d);
+  std::vector<T> v(count);
+  for (std::size_t i = 0; i < count; ++i) v[i] = f(i);
+  copy(std::span<const T>(v), a);
+  return a;
 }
 
-// `count` elements from first to last, both included, evenly spaced.
+// How many of first, first + step, ... come before end.
+template <class T>
+std::size_t steps_before(T first, T end, T step) {
+  if constexpr (std::is_floating_point_v<T>)
+    if (!std::isfinite(first) || !std::isfinite(end) || !std::isfinite(step))
+      throw invalid_argument("arange: from " + std::to_string(first) + " to " + std::to_string(end) + " by " +
+                             std::to_string(step) + " is no finite number of elements");
+  const bool up = step > T(0);
+  if (up ? first >= end : first <= end) return 0;
+  if constexpr (std::is_integral_v<T>) {
+    const auto a = static_cast<std::uint64_t>(first), b = static_cast<std::uint64_t>(end);
+    const auto s = static_cast<std::uint64_t>(step);
+    return ((up ? b - a : a - b) - 1) / (up ? s : 0 - s) + 1;
+  } else {
+    const long double n = std::ceil((static_cast<long double>(end) - first) / step);
+    if (n >= 0x1p63L) return std::numeric_limits<std::size_t>::max() / sizeof(T);  // more than any array has
+    auto count = static_cast<std::size_t>(n);
+    while (count > 0) {  // the last may have been rounded up to the end
+      const auto last = static_cast<T>(first + static_cast<long double>(count - 1) * step);
+      if (up ? last < end : last > end) break;
+      --count;
+    }
+    return count;
+  }
+}
+
+}  // namespace detail
+
+// first, first + step, ... before end: ceil((end - first) / step) elements, each rounded once. Throws invalid_argument for
+// a step of 0 and for bounds that are not finite, and like an array of that many elements.
+template <class T, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default_device()) {
+  static_assert(std::is_arithmetic_v<T>, "arange needs numbers with an order");
+  if (step == T(0)) throw invalid_argument("arange: the step is 0");
+  return detail::made_on_cpu<T, Kind>(detail::steps_before(first, end, step), d, [=](std::size_t i) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(static_cast<std::uint64_t>(first) + i * static_cast<std::uint64_t>(step));
+    else
+      return static_cast<T>(first + static_cast<long double>(i) * step);
+  });
+}
+
+// `count` elements from first to last, both included, evenly spaced. Throws like an array of that many elements.
 template <class T, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
 basic_array<T, 1, Kind> linspace(T first, T last, std::size_t count, device d = default_device()) {
   static_assert(std::is_floating_point_v<T>, "linspace needs a floating point type");
-  std::vector<T> v(count);
-  for (std::size_t i = 0; i < count; ++i)
-    v[i] = i + 1 == count && count > 1
-               ? last
-               : first + (last - first) * static_cast<T>(i) / static_cast<T>(count > 1 ? count - 1 : 1);
-  return basic_array<T, 1, Kind>::from(std::span<const T>(v), d);
+  return detail::made_on_cpu<T, Kind>(count, d, [=](std::size_t i) {
+    const auto gaps = static_cast<T>(count > 1 ? count - 1 : 1);
+    return i + 1 == count && count > 1 ? last : first + (last - first) * static_cast<T>(i) / gaps;
+  });
 }
 
 // A copy in another kind of memory, on device d.

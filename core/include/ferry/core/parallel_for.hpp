@@ -75,9 +75,14 @@ void launch_over(const Space& s, int multiprocessors, cudaStream_t stream, const
 
 template <class Space, class F, class... P>
 void run_on_cpu(const Space& space, const F& f, const P&... p) {
-  for (std::size_t k = 0; k < space.z; ++k)
-    for (std::size_t j = 0; j < space.y; ++j)
-      for (std::size_t i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
+  std::size_t i = 0, j = 0, k = 0;
+  try {
+    for (k = 0; k < space.z; ++k)
+      for (j = 0; j < space.y; ++j)
+        for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
+  } catch (const error& e) {  // of a check: what it does not know is who called
+    detail::failed_at(e.what(), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+  }
 }
 
 // Gives one kernel to a simulated device: `body(parameters...)` runs the whole grid.
