@@ -209,9 +209,9 @@ MUTANTS = [
     ("", "the stream does not join chunks on their way", (LANE, "  verbs_.wait(s, out_done_);\n", "")),
     ("", "a chunk is filled before it is empty", (WAYS, "  verbs_.wait(lane.in(), c.emptied);\n  hop(", "  hop(")),
     ("", "a chunk is sent before it is full", (WAYS, "  verbs_.wait(lane.out(), c.filled);\n", "")),
-    ("", "a thread fills a chunk that is on its way", (WAYS, "    verbs_.synchronize(c.emptied);\n", "")),
+    ("", "a thread fills a chunk that is on its way", (WAYS, "  verbs_.synchronize(c.emptied);\n", "")),
     ("", "a thread empties a chunk before it is full", (WAYS, "    verbs_.synchronize(c.filled);\n", "")),
-    ("", "a chunk is sent before its thread has filled it", (WAYS, "    workers_->wait(jobs_[sent % ring]);\n", "")),
+    ("", "a chunk is sent before its thread has filled it", (WAYS, "    ring_->workers.wait(ring_->jobs[sent % size]);\n", "")),
     ("", "mirrors of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->give(n);", "{}")),
     ("R9", "a kernel on mirrors logs only the mirrors", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
     # Migration.

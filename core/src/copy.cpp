@@ -46,29 +46,68 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
   return true;
 }
 
-}  // namespace
-
-void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
-                   number_type to_type, number_type from_type) {
-  const stream_ref s = given ? *given : default_stream(device(device_of(is_array(to) ? to : from)));
-  const std::size_t bytes = bytes_of(shape);
+// Whether what is asked for can be given at all.
+void need_sides(stream_ref s, const copy_side& to, const copy_side& from) {
   refuse_inside_submission("copy");
   refuse_memory_of_the_cpu_in_capture(to, from);
   access_list<2> sides;
   for (const copy_side* side : {&to, &from})
     if (is_array(*side)) sides.add(*side->owner, side->bytes, side == &to);
   need_access(s, sides.get(), reach::by_copy);
-  const bool same = is_array(to) && is_array(from) && &to.owner->get() == &from.owner->get();
-  if (same && to.data == from.data && to.stride_bytes == from.stride_bytes && to_type == from_type) return;
-  machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
-  if (to_type == from_type && !(same && to.bytes.overlaps(from.bytes)) && copy_at_once(s, to, from, bytes)) return;
-  copy_operation whole(s, {to, from, shape, to_type, from_type});
-  if (this_thread_state.capture) return whole.submit_captured();
+}
+
+void count_copied(std::size_t bytes) { machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed); }
+
+void give_to(stream_ref s, copy_operation& whole) {
   std::vector<access> uses;
   whole.add_uses(uses);
   submit_ordered(s, uses, reach::by_copy, [&](native_stream n) { whole.give(n); });
   // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
   if (whole.needs_wait()) s.line().need(s.line().last());
+}
+
+}  // namespace
+
+struct begun_upload::parts {
+  parts(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape)
+      : owner(*to.owner),
+        on(s),
+        bytes(bytes_of(shape)),
+        whole(s, {owned(to), from, shape}) {}
+  copy_side owned(copy_side side) const {
+    side.owner = &owner;
+    return side;
+  }
+  const allocation_ref owner;
+  const stream_ref on;
+  const std::size_t bytes;
+  copy_operation whole;
+};
+
+begun_upload::begun_upload(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape) {
+  need_sides(s, to, from);
+  parts_ = std::make_unique<parts>(s, to, from, shape);
+}
+begun_upload::~begun_upload() = default;
+begun_upload::begun_upload(begun_upload&&) noexcept = default;
+
+void begun_upload::give() {
+  count_copied(parts_->bytes);
+  give_to(parts_->on, parts_->whole);
+}
+
+void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
+                   number_type to_type, number_type from_type) {
+  const stream_ref s = given ? *given : default_stream(device(device_of(is_array(to) ? to : from)));
+  const std::size_t bytes = bytes_of(shape);
+  need_sides(s, to, from);
+  const bool same = is_array(to) && is_array(from) && &to.owner->get() == &from.owner->get();
+  if (same && to.data == from.data && to.stride_bytes == from.stride_bytes && to_type == from_type) return;
+  count_copied(bytes);
+  if (to_type == from_type && !(same && to.bytes.overlaps(from.bytes)) && copy_at_once(s, to, from, bytes)) return;
+  copy_operation whole(s, {to, from, shape, to_type, from_type});
+  if (this_thread_state.capture) return whole.submit_captured();
+  give_to(s, whole);
 }
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {

@@ -95,11 +95,11 @@ copy_lane* lane_stock::find(const lane_key& key) {
     if (!e.taken) free.push_back(&e);
   }
   std::sort(free.begin(), free.end(), [](const entry* a, const entry* b) { return a->returned < b->returned; });
-  auto chosen = std::find_if(free.begin(), free.end(), [](entry* e) { return e->lane->is_idle(); });
-  if (chosen == free.end() && count >= most) chosen = free.begin();
-  if (chosen == free.end()) return nullptr;
-  (*chosen)->taken = true;
-  return (*chosen)->lane.get();
+  const auto idle = std::find_if(free.rbegin(), free.rend(), [](entry* e) { return e->lane->is_idle(); });
+  entry* const chosen = idle != free.rend() ? *idle : count >= most && !free.empty() ? free.front() : nullptr;
+  if (!chosen) return nullptr;
+  chosen->taken = true;
+  return chosen->lane.get();
 }
 
 void lane_stock::give_back(copy_lane& lane) {

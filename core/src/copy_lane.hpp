@@ -69,7 +69,8 @@ class lane_stock {
   // Lanes of one key beyond which one that is still busy is used again.
   static constexpr std::size_t most = 4;
   explicit lane_stock(backend& verbs) : verbs_(verbs) {}
-  // An idle lane of that key, a new one, or the one that was given back first. A new one may block.
+  // The idle lane of that key that was given back last, whose chunks may still be in the CPU's cache; else a new one, or
+  // the one that was given back first. A new one may block.
   lane_lease take(const lane_key& key, int forked_from);
   // Gives the memory of such a kind, of or near a device, back to the system: that of all lanes which nobody uses, after
   // waiting for their work. Returns the bytes.

@@ -86,6 +86,7 @@ copy_operation::copy_operation(stream_ref s, const copy_request& what)
       whole_(what),
       lanes_(engine_.lanes(), here_) {
   plan(whole_);
+  if (!steps_.empty() && steps_.front().move) steps_.front().move->begin_reading();
 }
 
 bool copy_operation::reaches(int device, const copy_side& side) {

@@ -37,22 +37,6 @@ class forked {
   bool joined_ = false;
 };
 
-// The jobs of a ring: none is left behind, whatever happens.
-class running_jobs {
- public:
-  running_jobs(copy_workers& workers, std::vector<copy_workers::job>& jobs) : workers_(workers), jobs_(jobs) {}
-  ~running_jobs() { wait(); }
-  void wait() {
-    for (copy_workers::job& j : jobs_) workers_.wait(j);
-  }
-  running_jobs(const running_jobs&) = delete;
-  running_jobs& operator=(const running_jobs&) = delete;
-
- private:
-  copy_workers& workers_;
-  std::vector<copy_workers::job>& jobs_;
-};
-
 }  // namespace
 
 contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const route_choice& way, copy_address to,
@@ -83,10 +67,10 @@ contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const rou
       return;
     }
     case route_kind::parallel: {
-      workers_ = &engine.workers(near);
-      chunk_ = clamped(bytes / (2 * workers_->size()), std::min(o.parallel_chunk_bytes, std::size_t{256} << 10),
+      copy_workers& workers = engine.workers(near);
+      chunk_ = clamped(bytes / (2 * workers.size()), std::min(o.parallel_chunk_bytes, std::size_t{256} << 10),
                        o.parallel_chunk_bytes);
-      jobs_.resize(o.parallel_chunks);
+      ring_ = std::make_unique<ring>(workers, o.parallel_chunks);
       lease({memory_kind::host, near, near, near, o.parallel_chunk_bytes, o.parallel_chunks});
       return;
     }
@@ -134,24 +118,29 @@ void contiguous_copy::relay(copy_lane& lane, part p) {
   verbs_.record(c.emptied, lane.out());
 }
 
-// Most of the ring is being filled by the threads, while the rest is on its way.
+void contiguous_copy::begin_reading() {
+  if (way_.kind != route_kind::parallel || from_.device >= 0) return;
+  while (ring_->filled < std::min(count(), ring_->jobs.size())) fill_next();
+}
+
+void contiguous_copy::fill_next() {
+  const std::size_t i = ring_->filled, turn = i % ring_->jobs.size();
+  copy_lane::chunk& c = *(ring_->chunks[turn] = &lanes_.front()->next());
+  verbs_.synchronize(c.emptied);
+  copy_workers::job& j = ring_->jobs[turn];
+  j.to = c.data, j.from = from_.data + at(i).begin, j.bytes = at(i).bytes;
+  ring_->workers.start(j);
+  ++ring_->filled;
+}
+
+// Once under way, most of the ring is being filled by the threads, while the rest is on its way.
 void contiguous_copy::give_upload() {
   copy_lane& lane = *lanes_.front();
-  const std::size_t ring = jobs_.size(), ahead = ring - std::max<std::size_t>(ring / 4, 1);
-  std::vector<copy_lane::chunk*> chunks(ring);
-  const running_jobs running(*workers_, jobs_);
-  const auto fill = [&](std::size_t i) {
-    copy_lane::chunk& c = *(chunks[i % ring] = &lane.next());
-    verbs_.synchronize(c.emptied);
-    copy_workers::job& j = jobs_[i % ring];
-    j.to = c.data, j.from = from_.data + at(i).begin, j.bytes = at(i).bytes;
-    workers_->start(j);
-  };
-  const std::size_t n = count();
-  for (std::size_t filled = 0, sent = 0; sent < n; ++sent) {
-    for (; filled < n && filled < sent + ahead; ++filled) fill(filled);
-    workers_->wait(jobs_[sent % ring]);
-    copy_lane::chunk& c = *chunks[sent % ring];
+  const std::size_t size = ring_->jobs.size(), ahead = size - std::max<std::size_t>(size / 4, 1), n = count();
+  for (std::size_t sent = 0; sent < n; ++sent) {
+    while (ring_->filled < std::min(n, sent + ahead)) fill_next();
+    ring_->workers.wait(ring_->jobs[sent % size]);
+    copy_lane::chunk& c = *ring_->chunks[sent % size];
     verbs_.copy(lane.out(), to_.data + at(sent).begin, c.data, at(sent).bytes);
     verbs_.record(c.emptied, lane.out());
   }
@@ -159,26 +148,23 @@ void contiguous_copy::give_upload() {
 
 void contiguous_copy::give_download() {
   copy_lane& lane = *lanes_.front();
-  const std::size_t ring = jobs_.size(), ahead = std::max<std::size_t>(ring / 4, 1);
-  std::vector<copy_lane::chunk*> chunks(ring);
-  running_jobs running(*workers_, jobs_);
+  const std::size_t size = ring_->jobs.size(), ahead = std::max<std::size_t>(size / 4, 1), n = count();
   const auto fetch = [&](std::size_t i) {
-    workers_->wait(jobs_[i % ring]);  // the chunk was emptied
-    copy_lane::chunk& c = *(chunks[i % ring] = &lane.next());
+    ring_->workers.wait(ring_->jobs[i % size]);  // the chunk was emptied
+    copy_lane::chunk& c = *(ring_->chunks[i % size] = &lane.next());
     verbs_.wait(lane.in(), c.emptied);
     verbs_.copy(lane.in(), c.data, from_.data + at(i).begin, at(i).bytes);
     verbs_.record(c.filled, lane.in());
   };
-  const std::size_t n = count();
   for (std::size_t fetched = 0, stored = 0; stored < n; ++stored) {
     for (; fetched < n && fetched < stored + ahead; ++fetched) fetch(fetched);
-    copy_lane::chunk& c = *chunks[stored % ring];
+    copy_lane::chunk& c = *ring_->chunks[stored % size];
     verbs_.synchronize(c.filled);
-    copy_workers::job& j = jobs_[stored % ring];
+    copy_workers::job& j = ring_->jobs[stored % size];
     j.to = to_.data + at(stored).begin, j.from = c.data, j.bytes = at(stored).bytes;
-    workers_->start(j);
+    ring_->workers.start(j);
   }
-  running.wait();
+  ring_->wait();
 }
 
 }  // namespace ferry

@@ -1,5 +1,6 @@
 // How the bytes of one contiguous copy are given to streams, for each kind of route.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "copy_engine.hpp"
@@ -15,10 +16,15 @@ struct copy_address {
 // A contiguous copy with all that its route needs: found before the submission, given inside of it.
 class contiguous_copy {
  public:
-  // Takes what the route needs; may block, and throws what can be thrown. The lanes are of the set.
+  // Takes what the route needs; may block, and throws what can be thrown. The lanes are of the set. Waits in its destructor
+  // for threads that still copy for it.
   // near: the device whose threads and pinned memory serve a copy from or to memory of the CPU.
   contiguous_copy(copy_engine& engine, lane_set& lanes, const route_choice& way, copy_address to, copy_address from,
                   std::size_t bytes, int stream_device, int near);
+  // Lets threads begin to fill the chunks of a ring from pageable memory: nothing of that concerns a device. For the first
+  // copy over its lane only, as the next one would take chunks that this one comes back to. May block until chunks of
+  // earlier operations are free.
+  void begin_reading();
   // Gives the work to s and to internal streams that fork from it and join it. For route `parallel` the CPU waits until
   // the pageable memory was read or written.
   void give(native_stream s);
@@ -28,6 +34,7 @@ class contiguous_copy {
   void give_chunks();
   void give_upload();
   void give_download();
+  void fill_next();
   struct part {
     std::size_t begin, bytes;
   };
@@ -42,8 +49,21 @@ class contiguous_copy {
   std::size_t bytes_, chunk_ = 0;
   int stream_device_;
   std::vector<copy_lane*> lanes_;
-  copy_workers* workers_ = nullptr;
-  std::vector<copy_workers::job> jobs_;  // one a chunk of the ring
+  // Chunks in use, with the jobs that fill or empty them: none is left behind, whatever happens.
+  struct ring {
+    ring(copy_workers& w, std::size_t size) : workers(w), jobs(size), chunks(size) {}
+    ~ring() { wait(); }
+    ring(const ring&) = delete;
+    ring& operator=(const ring&) = delete;
+    void wait() {
+      for (copy_workers::job& j : jobs) workers.wait(j);
+    }
+    copy_workers& workers;
+    std::vector<copy_workers::job> jobs;
+    std::vector<copy_lane::chunk*> chunks;
+    std::size_t filled = 0;  // parts whose filling has begun, in all
+  };
+  std::unique_ptr<ring> ring_;
 };
 
 }  // namespace ferry

@@ -144,6 +144,61 @@ BOOST_AUTO_TEST_CASE(copies_come_after_what_the_stream_was_given) {
   }
 }
 
+// Strided: parts of more chunks than the ring has go through the same ring, one after the other.
+BOOST_AUTO_TEST_CASE(pageable_memory_in_parts_of_many_chunks) {
+  for (const std::string schedule : {"eager", "random:1", "random:2"}) {
+    const fr::simulation sim("devices=1;schedule=" + schedule);
+    const small_chunks small;
+    fr::copy_options o = fr::current_copy_options();
+    o.scratch_bytes = 9000;
+    fr::set_copy_options(o);
+    const auto v = counting<int>(10000);
+    fr::device_array<int, 2> a({100, 100}, -1);
+    fr::copy(v, a.transpose());
+    CHECK_EQUAL(fr::to_vector(a.transpose()), v);
+  }
+}
+
+// What the CPU has read may be given in any order, or never; other copies come between.
+BOOST_AUTO_TEST_CASE(uploads_begin_before_their_turn) {
+  const auto run = [](unsigned seed) {
+    std::mt19937 random(seed);
+    const fr::stream s;
+    std::vector<fr::device_array<int>> arrays;
+    std::vector<std::vector<int>> sources, expected;
+    std::vector<fr::detail::begun_upload> begun;
+    for (int i = 0; i < 6; ++i) {
+      const std::size_t n = 10 + random() % 3000;
+      sources.push_back(counting<int>(n, 10000 * i));
+      expected.emplace_back(n, -1);
+      arrays.emplace_back(fr::extents<1>(n), -1);
+      begun.emplace_back(s, fr::detail::side_of(arrays.back()),
+                         fr::detail::pageable_side(sources.back().data(), arrays.back().extents()),
+                         fr::detail::shape_of<int>(arrays.back().extents()));
+    }
+    std::vector<std::size_t> order{0, 1, 2, 3, 4, 5};
+    std::shuffle(order.begin(), order.end(), random);
+    order.resize(1 + seed % 6);
+    for (const std::size_t i : order) {
+      begun[i].give();
+      fr::copy(std::as_const(arrays[i]), arrays[i].slice({0, arrays[i].size(), -1}));
+      expected[i].assign(sources[i].rbegin(), sources[i].rend());
+      fr::device_array<int> other({4000});
+      fr::copy(counting<int>(4000), other);
+      CHECK_EQUAL(fr::to_vector(other), counting<int>(4000));
+    }
+    begun.clear();
+    sources.clear();
+    for (std::size_t i = 0; i < 6; ++i) CHECK_EQUAL(fr::to_vector(arrays[i]), expected[i]);
+  };
+  for (unsigned seed = 0; seed < 5; ++seed) run(seed);
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    const fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
+    const small_chunks small;
+    run(seed);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(routes_say_which_way_and_why) {
   const variable on("FERRY_PEER", "on");
   const fr::simulation sim("devices=4;peers=0-1,0-2,1-2");

@@ -7,25 +7,22 @@ namespace ferry::detail {
 batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads)
     : work_(work),
       depth_(depth),
-      stores_(stores) {
-  if (threads == batch_threads::none) return;
-  threads_.reserve(2);
-  threads_.emplace_back([this] { load_loop(); });
-  if (!stores_) return;
+      stores_(stores),
+      background_(threads == batch_threads::background) {
+  if (!background_) return;
   try {
-    threads_.emplace_back([this] { store_loop(); });
-  } catch (...) {  // no thread to be had: the one that is there must not be left running
-    {
-      std::lock_guard lock(mutex_);
-      stopped_ = true;
-    }
-    changed_.notify_all();
-    threads_.front().join();
+    threads_.emplace_back([this] { load_loop(); });
+    threads_.emplace_back([this] { upload_loop(); });
+    if (stores_) threads_.emplace_back([this] { store_loop(); });
+  } catch (...) {  // no thread to be had: those that are there must not be left running
+    end_threads();
     throw;
   }
 }
 
-batch_pipeline::~batch_pipeline() {
+batch_pipeline::~batch_pipeline() { end_threads(); }
+
+void batch_pipeline::end_threads() {
   {
     std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -34,35 +31,87 @@ batch_pipeline::~batch_pipeline() {
   for (std::thread& t : threads_) t.join();
 }
 
-// With the lock held on entry and on return of the callers below; the work itself runs without it.
+// Runs without the lock, as all work does.
+void batch_pipeline::run(const std::function<void()>& work) {
+  std::exception_ptr thrown;
+  try {
+    work();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (thrown) {
+    std::lock_guard lock(mutex_);
+    if (!failed_) failed_ = thrown;
+  }
+  changed_.notify_all();
+}
+
 void batch_pipeline::load_loop() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stopped_ || ended_ || failed_ || may_load(); });
-      if (!may_load()) return;
+      changed_.wait(lock, [&] { return is_over() || may_load(); });
+      if (is_over()) return;
     }
-    load_one();
+    if (!load_one()) return;
   }
 }
 
-void batch_pipeline::load_one() {
+bool batch_pipeline::load_one() {
   bool more = false;
   std::exception_ptr thrown;
   try {
-    more = work_.load(loaded_ % depth_, loaded_);  // loaded_ changes here alone
+    more = work_.load(read_ % depth_, read_);  // read_ changes here alone
   } catch (...) {
     thrown = std::current_exception();
   }
-  {
+  if (more) ++read_;
+  const auto finish = [this, more, thrown] {
+    if (thrown) std::rethrow_exception(thrown);
     std::lock_guard lock(mutex_);
-    if (thrown && !failed_) failed_ = thrown;
     if (more)
       ++loaded_;
     else
       ended_ = true;
+  };
+  if (!background_) {
+    run(finish);
+    return more;
+  }
+  {  // behind the uploads of this piece and of those before
+    std::lock_guard lock(mutex_);
+    steps_.push_back({finish, false});
   }
   changed_.notify_all();
+  return more;
+}
+
+void batch_pipeline::give(std::function<void()> upload) {
+  if (!background_) return upload();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_over() || waiting_uploads_ == 0; });
+    if (is_over()) return;
+    steps_.push_back({std::move(upload), true});
+    ++waiting_uploads_;
+  }
+  changed_.notify_all();
+}
+
+void batch_pipeline::upload_loop() {
+  for (;;) {
+    step next;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_over() || ended_ || !steps_.empty(); });
+      if (is_over() || ended_) return;
+      next = std::move(steps_.front());
+      steps_.pop_front();
+      if (next.is_upload) --waiting_uploads_;
+    }
+    changed_.notify_all();
+    run(next.run);
+  }
 }
 
 // What the loop has left is stored even when it stops early.
@@ -78,15 +127,9 @@ void batch_pipeline::store_loop() {
 }
 
 void batch_pipeline::store_one() {
-  std::exception_ptr thrown;
-  try {
-    work_.store(released_ % depth_);  // released_ changes here alone
-  } catch (...) {
-    thrown = std::current_exception();
-  }
+  run([this] { work_.store(released_ % depth_); });  // released_ changes here alone
   {
     std::lock_guard lock(mutex_);
-    if (thrown && !failed_) failed_ = thrown;
     ++released_;
   }
   changed_.notify_all();
@@ -94,14 +137,15 @@ void batch_pipeline::store_one() {
 
 std::optional<std::size_t> batch_pipeline::next_inline() {
   while (may_store() && stores_) store_one();
-  while (may_load()) load_one();
+  while (may_load() && load_one()) {
+  }
   if (given_ < loaded_) return given_++ % depth_;
   if (failed_) std::rethrow_exception(failed_);
   return {};
 }
 
 std::optional<std::size_t> batch_pipeline::next() {
-  if (threads_.empty()) return next_inline();
+  if (!background_) return next_inline();
   std::unique_lock lock(mutex_);
   // Pieces loaded before a failure of the loading are still given; at the end the loop waits for the results.
   const auto over = [&] { return failed_ || (ended_ && released_ == done_); };

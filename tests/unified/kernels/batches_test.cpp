@@ -3,7 +3,12 @@
 #include <cstdio>
 #include <ferry/ferry.hpp>
 #include <filesystem>
+#include <memory>
 #include <numeric>
+#include <span>
+
+#include "contract/small_chunks.hpp"
+#include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;
 
@@ -246,6 +251,98 @@ BOOST_AUTO_TEST_CASE(a_piece_that_does_not_fit) {
   std::size_t n = 0;
   for (auto&& piece : fr::batches(x, {.size = std::size_t{8} << 20, .depth = 2})) n += piece.size();
   BOOST_TEST(n == x.size());
+}
+
+// Pageable memory in rings of few chunks: pieces of more chunks than a ring has, read while others are uploaded.
+BOOST_AUTO_TEST_CASE(pieces_that_threads_read_ahead) {
+  const auto run = [](const std::string& schedule, std::size_t size) {
+    fr::simulation sim("devices=1;schedule=" + schedule);
+    const contract::small_chunks small;
+    const std::vector<int> x = counting(12000);
+    std::vector<int> y(x.size(), -1), z = x;
+    std::size_t made = 0;
+    const auto gen = [&]() -> std::optional<std::vector<int>> {
+      const std::size_t first = made++ * size;
+      if (first >= x.size()) return {};
+      return std::vector<int>(x.begin() + static_cast<std::ptrdiff_t>(first),
+                              x.begin() + static_cast<std::ptrdiff_t>(std::min(first + size, x.size())));
+    };
+    int first = 0;
+    bool right = true;
+    for (auto&& [xb, yb, zb, g] :
+         fr::batches(std::tuple(std::span(x), fr::out(y), fr::inout(z), fr::generate(gen)), {.size = size})) {
+      fr::parallel_for(xb.size(), twice_plus_one{}, fr::in(xb), fr::out(yb));
+      fr::parallel_for(zb.size(), add_one{}, zb);
+      for (const int v : fr::to_vector(g)) right = right && v == first++;
+    }
+    BOOST_TEST(right);
+    BOOST_TEST((y == doubled(x)));
+    BOOST_TEST((z.front() == 1 && z.back() == 12000 && std::is_sorted(z.begin(), z.end())));
+    BOOST_TEST(fr::machine::current().allocations() == 0);
+  };
+  for (const std::size_t size : {50u, 700u, 3000u}) {
+    run("eager", size);
+    for (int seed = 0; seed < 5; ++seed) run("random:" + std::to_string(seed), size);
+  }
+}
+
+// Pieces that lie in memory of the generator, which makes the next one there.
+BOOST_AUTO_TEST_CASE(a_generator_that_uses_its_memory_again) {
+  for (const auto threads : both_ways) {
+    fr::simulation sim("devices=1");
+    const contract::small_chunks small;
+    std::vector<int> own(3000);
+    int made = 0;
+    const auto gen = [&]() -> std::optional<std::span<const int>> {
+      if (made == 20) return {};
+      std::fill(own.begin(), own.end(), made++);
+      return own;
+    };
+    int turn = 0;
+    for (auto&& piece : fr::batches(fr::generate(gen), {.threads = threads})) {
+      const auto v = fr::to_vector(piece);
+      BOOST_TEST(std::all_of(v.begin(), v.end(), [&](int e) { return e == turn; }), "piece " << turn);
+      ++turn;
+    }
+    BOOST_TEST(turn == 20);
+  }
+}
+
+// What was read ahead is nobody's any more, and the memory that it lies in goes at once.
+BOOST_AUTO_TEST_CASE(a_source_that_ends_with_a_loop_that_was_left) {
+  fr::simulation sim("devices=1");
+  const contract::small_chunks small;
+  for (int turns = 1; turns < 6; ++turns)
+    for (int round = 0; round < 10; ++round) {
+      auto x = std::make_unique<std::vector<int>>(counting(20000));
+      int turn = 0;
+      for (auto&& [piece, g] :
+           fr::batches(*x, fr::generate([] { return std::optional(counting(2000)); }), {.size = 1500})) {
+        BOOST_TEST(fr::to_vector(piece)[0] == 1500 * turn);
+        BOOST_TEST(fr::to_vector(g)[1999] == 1999);
+        if (++turn == turns) break;
+      }
+      x.reset();
+      BOOST_TEST(fr::machine::current().allocations() == 0);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_copy_that_fails_reaches_the_loop) {
+  for (int nth = 1; nth < 80; nth += 3) {
+    const support::quiet_stderr quiet;
+    fr::simulation sim("devices=1;fail=copy@" + std::to_string(nth));
+    const contract::small_chunks small;
+    const std::vector<int> x = counting(10000), z = counting(10000);
+    int turns = 0;
+    const auto walk = [&] {
+      for (auto&& pieces : fr::batches(x, z, {.size = 1000})) {
+        (void)pieces;
+        ++turns;
+      }
+    };
+    BOOST_TEST(contains(text_of<fr::device_error>(walk), "fail="), "copy " << nth);
+    BOOST_TEST(turns == (nth - 1) / 12);  // pieces of two sources, of 4000 bytes in chunks of 700
+  }
 }
 
 // Uploads, kernels and downloads on streams of their own: right under any schedule that CUDA allows.

@@ -1,6 +1,7 @@
 // Copies between arrays, views and memory of the CPU, whatever kinds and devices they are of.
 #pragma once
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -25,6 +26,23 @@ struct copy_side {
 // source; where the types differ, numbers are converted.
 void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& from, const strided_shape& shape,
                    number_type to_type = number_type::none, number_type from_type = number_type::none);
+
+// An upload from memory of the CPU in two parts, so that one can be read while another one has its turn on the stream.
+class begun_upload {
+ public:
+  // Plans the copy and takes what it needs, and threads begin to read pageable memory, which must stay as it is until give()
+  // returns. May block for chunks; throws what can be thrown.
+  begun_upload(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape);
+  // Waits for those threads. An upload that was never given has left no trace.
+  ~begun_upload();
+  begun_upload(begun_upload&&) noexcept;
+  // The copy, as copy_elements gives it. Once; in any thread.
+  void give();
+
+ private:
+  struct parts;
+  std::unique_ptr<parts> parts_;
+};
 
 template <class T, std::size_t Rank, memory_kind Kind>
 copy_side side_of(const array_view<T, Rank, Kind>& v) {

@@ -1,9 +1,10 @@
-// The threads under ferry::batches: pieces are loaded ahead of the loop, and stored behind it, each in order.
+// The threads under ferry::batches: pieces are read and uploaded ahead of the loop, and stored behind it, each in order.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -11,7 +12,7 @@
 
 namespace ferry {
 
-// Who loads and stores: threads of their own, or the loop's thread whenever it takes a piece.
+// Who reads, uploads and stores: threads of their own, or the loop's thread whenever it takes a piece.
 enum class batch_threads { background, none };
 
 namespace detail {
@@ -19,7 +20,8 @@ namespace detail {
 // What the pipeline moves. Piece p uses slot p % depth.
 class batch_work {
  public:
-  // Fills a slot with piece p, in the loading thread. False when there is no such piece.
+  // Reads piece p for a slot, in the reading thread; what fills the slot goes to batch_pipeline::give. False when there is
+  // no such piece.
   virtual bool load(std::size_t slot, std::size_t piece) = 0;
   // Takes the results of a slot away, in the storing thread.
   virtual void store(std::size_t slot) = 0;
@@ -43,21 +45,36 @@ class batch_pipeline {
   std::optional<std::size_t> next();
   // The loop is through with the slot that next() gave.
   void done();
+  // A part of the piece that is being read, for the uploading thread: run in order, or never when the loop ends before.
+  // Blocks while an earlier one waits for its turn, so that no more than two have begun to read beside the one that runs.
+  // What it throws reaches the loop at the turn of the piece. Called by batch_work::load.
+  void give(std::function<void()> upload);
 
  private:
+  struct step {
+    std::function<void()> run;
+    bool is_upload;
+  };
   void load_loop();
+  void upload_loop();
   void store_loop();
-  void load_one();
+  // Returns whether there was a piece.
+  bool load_one();
   void store_one();
-  bool may_load() const { return !stopped_ && !ended_ && !failed_ && loaded_ < released_ + depth_; }
+  void run(const std::function<void()>& work);
+  void end_threads();
+  bool is_over() const { return stopped_ || failed_; }
+  bool may_load() const { return !is_over() && !ended_ && waiting_uploads_ == 0 && read_ < released_ + depth_; }
   bool may_store() const { return released_ < done_; }
   std::optional<std::size_t> next_inline();
 
   batch_work& work_;
   const std::size_t depth_;
-  const bool stores_;
-  // Pieces that were loaded, given to the loop, left by the loop, and whose slots are free again.
-  std::size_t loaded_ = 0, given_ = 0, done_ = 0, released_ = 0;
+  const bool stores_, background_;
+  // Pieces that were read, uploaded, given to the loop, left by the loop, and whose slots are free again.
+  std::size_t read_ = 0, loaded_ = 0, given_ = 0, done_ = 0, released_ = 0;
+  std::deque<step> steps_;  // of the uploading thread
+  std::size_t waiting_uploads_ = 0;
   bool ended_ = false, stopped_ = false;
   std::exception_ptr failed_;
   std::mutex mutex_;

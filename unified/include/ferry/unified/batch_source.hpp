@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <concepts>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <span>
@@ -14,6 +15,7 @@
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/npy_map.hpp"
+#include "ferry/unified/batch_pipeline.hpp"
 
 namespace ferry {
 
@@ -24,8 +26,8 @@ struct batch_generator {
 };
 
 // A source for ferry::batches: make() gives the elements of the next piece as a std::optional<std::vector<T>>, empty at the
-// end. It is called from another thread than the loop's, one call after the other; pieces may differ in length, be empty,
-// and differ from what the other sources give.
+// end. It is called from another thread than the loop's, one call after the other, while the piece before is uploaded;
+// pieces may differ in length, be empty, and differ from what the other sources give.
 template <class Function>
 auto generate(Function make) {
   return batch_generator<Function>{std::move(make)};
@@ -79,10 +81,33 @@ class batch_slot {
 struct batch_rows {
   std::size_t first = 0, count = 0;
 };
-// Streams of one loop over batches.
+struct nothing_to_check {
+  void operator()() const {}
+};
+
+// Streams of one loop over batches, and who uploads.
 struct batch_streams {
   device on;
   stream_ref up, down;
+  batch_pipeline& pipeline;
+  // Fills a piece. Threads begin to read at once, which hides behind the uploads before this one. owner: what goes when the
+  // elements were read. check: what must hold when they are, asked at both ends of the wait.
+  template <class T, class Piece, class Check = nothing_to_check>
+  void upload(std::span<const T> from, const Piece& to, std::shared_ptr<const void> owner = {},
+              Check check = {}) const {
+    if (to.empty()) return;
+    check();
+    struct reading {
+      std::shared_ptr<const void> elements;  // first: the upload's threads end before
+      begun_upload upload;
+    };
+    const auto begun = std::make_shared<reading>(reading{
+        std::move(owner), {up, side_of(to), pageable_side(from.data(), to.extents()), shape_of<T>(to.extents())}});
+    pipeline.give([begun, check] {
+      check();
+      begun->upload.give();
+    });
+  }
 };
 
 template <std::size_t Rank>
@@ -109,10 +134,9 @@ struct memory_source {
   std::size_t row_bytes() const { return row_size(extents) * sizeof(T); }
   bool load(slot& to, const batch_rows& r, const batch_streams& s) {
     if (r.first >= extents[0]) return false;
-    check();
-    auto view = to.make(rows_of(extents, r.count), s.on);
     const std::size_t row = row_size(extents);
-    upload(&s.up, std::span<const T>(data + r.first * row, r.count * row), view);
+    s.upload(std::span<const T>(data + r.first * row, r.count * row), to.make(rows_of(extents, r.count), s.on), {},
+             check);
     return true;
   }
   void store(slot&, const batch_rows&, const batch_streams&) {}
@@ -133,7 +157,7 @@ struct results_source {
   bool load(slot& in, const batch_rows& r, const batch_streams& s) {
     if (r.first >= to.extents[0]) return false;
     auto view = in.make(rows_of(to.extents, r.count), s.on);
-    if (to.upload) upload(&s.up, std::span<const T>(part(r)), view);
+    if (to.upload) s.upload(std::span<const T>(part(r)), view);
     return true;
   }
   void store(slot& from, const batch_rows& r, const batch_streams& s) { download(&s.down, from.view(), part(r)); }
@@ -155,7 +179,9 @@ struct array_source {
   bool load(slot& to, const batch_rows& r, const batch_streams& s) {
     if (r.first >= all.extent(0)) return false;
     auto view = to.make(rows_of(all.extents(), r.count), s.on);
-    if (mode != access_mode::out) copy(s.up, std::as_const(*this).all.slice(slice{r.first, r.first + r.count}), view);
+    if (mode == access_mode::out) return true;
+    const auto from = std::as_const(all).slice(slice{r.first, r.first + r.count});
+    s.pipeline.give([on = s.up, from, view]() mutable { copy(on, from, view); });
     return true;
   }
   void store(slot& from, const batch_rows& r, const batch_streams& s) {
@@ -176,10 +202,15 @@ struct generator_source {
   std::optional<std::size_t> rows() const { return {}; }
   std::size_t row_bytes() const { return sizeof(T); }
   bool load(slot& to, const batch_rows&, const batch_streams& s) {
-    const made piece = make();
-    if (!piece) return false;
-    auto view = to.make(extents<1>(std::ranges::size(*piece)), s.on);
-    upload(&s.up, std::span<const T>(std::ranges::data(*piece), std::ranges::size(*piece)), view);
+    const auto piece = std::make_shared<const made>(make());
+    if (!*piece) return false;
+    auto view = to.make(extents<1>(std::ranges::size(**piece)), s.on);
+    const std::span<const T> elements(std::ranges::data(**piece), std::ranges::size(**piece));
+    // What owns no elements may be made of them again by the next call: they are read before.
+    if constexpr (std::ranges::borrowed_range<const typename made::value_type>)
+      detail::upload(&s.up, elements, view);
+    else
+      s.upload(elements, view, piece);
     return true;
   }
   void store(slot&, const batch_rows&, const batch_streams&) {}
@@ -242,10 +273,6 @@ template <class M>
 concept eigen_like = requires(const M& m) {
   typename M::Scalar;
   m.data(), m.outerSize(), m.innerSize(), m.outerStride(), m.innerStride();
-};
-
-struct nothing_to_check {
-  void operator()() const {}
 };
 
 template <class M>

@@ -81,9 +81,9 @@ class batch_range : private detail::batch_work {
     detail::batch_rows& r = rows_[slot];
     r.first = piece * size_;
     r.count = all && r.first < *all ? std::min(size_, *all - r.first) : 0;
-    return source_.load(slots_[slot], r, {on_, up_, down_});
+    return source_.load(slots_[slot], r, {on_, up_, down_, pipeline_});
   }
-  void store(std::size_t slot) override { source_.store(slots_[slot], rows_[slot], {on_, up_, down_}); }
+  void store(std::size_t slot) override { source_.store(slots_[slot], rows_[slot], {on_, up_, down_, pipeline_}); }
 
   Source source_;
   const std::size_t size_;
@@ -101,8 +101,9 @@ class batch_range : private detail::batch_work {
 // several give tuples of views (device memory, contiguous). ferry::out(range) and ferry::inout(range) are written: what the
 // loop has left in a piece is copied back, in order, when the loop goes on; they are complete when the loop has ended, and
 // hold the pieces that it went on from when it was left by break or an exception.
-// Pieces are uploaded by a thread of their own, ahead of the loop, on a stream of their own; work that the loop gives to
-// any stream is ordered behind that, and the memory of a piece is used again behind that work. Nothing blocks the device.
+// Pieces are read by one thread of their own and uploaded by another, ahead of the loop, on a stream of their own; work that
+// the loop gives to any stream is ordered behind that, and the memory of a piece is used again behind that work. Nothing
+// blocks the device.
 // A view is good for its turn of the loop. The loop's thread blocks until its piece has been given to the stream.
 // Throws invalid_argument for lengths that differ and a depth of 0, out_of_memory, and in the loop what a source throws.
 template <class A>

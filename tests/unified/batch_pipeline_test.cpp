@@ -1,0 +1,185 @@
+// as: host
+// The threads under batches: reading runs ahead of uploading, by a bounded number, and everything comes in turn.
+#include <algorithm>
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <ferry/unified.hpp>
+#include <memory>
+#include <string>
+#include <thread>
+
+namespace fr = ferry;
+
+namespace {
+
+// A loop whose pieces are read by a function of the test, which may give uploads.
+class scripted_loop final : private fr::detail::batch_work {
+ public:
+  using read_function = std::function<bool(fr::detail::batch_pipeline&, std::size_t)>;
+  scripted_loop(read_function read, std::size_t depth, fr::batch_threads threads = fr::batch_threads::background)
+      : read_(std::move(read)),
+        pipeline_(*this, depth, false, threads) {}
+  bool take() { return pipeline_.next().has_value(); }
+  void leave() { pipeline_.done(); }
+  std::size_t walk() {
+    std::size_t n = 0;
+    for (; take(); ++n) leave();
+    return n;
+  }
+
+ private:
+  bool load(std::size_t, std::size_t piece) override { return read_(pipeline_, piece); }
+  void store(std::size_t) override {}
+  read_function read_;
+  fr::detail::batch_pipeline pipeline_;
+};
+
+// Whether it becomes true before long.
+template <class Condition>
+bool eventually(Condition holds) {
+  for (int i = 0; i < 20000; ++i) {
+    if (holds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+std::string text_of_failure(scripted_loop& loop, std::size_t& pieces) {
+  try {
+    for (; loop.take(); ++pieces) loop.leave();
+  } catch (const std::runtime_error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(batch_pipeline)
+
+BOOST_AUTO_TEST_CASE(a_piece_is_read_while_the_one_before_is_uploaded) {
+  std::atomic<std::size_t> read{0}, uploaded{0};
+  std::atomic<bool> overlapped{true};
+  scripted_loop loop(
+      [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+        if (piece == 5) return false;
+        ++read;
+        p.give([&, piece] {
+          if (piece < 4 && !eventually([&] { return read > piece + 1; })) overlapped = false;
+          ++uploaded;
+        });
+        return true;
+      },
+      3);
+  std::size_t taken = 0;
+  for (; loop.take(); loop.leave()) BOOST_TEST(uploaded >= ++taken);
+  BOOST_TEST(taken == 5u);
+  BOOST_TEST(overlapped);
+}
+
+BOOST_AUTO_TEST_CASE(uploads_run_in_order_and_reading_is_not_far_ahead) {
+  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none})
+    for (const std::size_t depth : {1u, 2u, 3u, 8u}) {
+      std::vector<std::size_t> order;
+      std::atomic<int> begun{0}, most{0}, running{0}, most_running{0};
+      scripted_loop loop(
+          [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+            if (piece == 200) return false;
+            for (std::size_t i = 0; i < piece % 4; ++i) {
+              const int now = ++begun;
+              most = std::max<int>(most, now);
+              p.give([&, piece, i] {
+                most_running = std::max<int>(most_running, ++running);
+                order.push_back(10 * piece + i);
+                if (piece % 7 == 0) std::this_thread::yield();
+                --running, --begun;
+              });
+            }
+            return true;
+          },
+          depth, threads);
+      BOOST_TEST(loop.walk() == 200u);
+      BOOST_TEST(order.size() == 300u);
+      BOOST_TEST(std::is_sorted(order.begin(), order.end()));
+      BOOST_TEST(most <= (threads == fr::batch_threads::none ? 1 : 3));
+      BOOST_TEST(begun == 0);
+      BOOST_TEST(most_running == 1);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(the_loop_s_own_thread_does_everything_when_asked_to) {
+  const auto self = std::this_thread::get_id();
+  scripted_loop loop(
+      [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+        BOOST_TEST((std::this_thread::get_id() == self));
+        p.give([&] { BOOST_TEST((std::this_thread::get_id() == self)); });
+        return piece < 10;
+      },
+      3, fr::batch_threads::none);
+  BOOST_TEST(loop.walk() == 10u);
+}
+
+// Reading fails ahead of its time: the pieces before are on their way, and lost to nobody.
+BOOST_AUTO_TEST_CASE(what_reading_throws_comes_at_its_turn) {
+  std::atomic<bool> failed{false};
+  std::atomic<std::size_t> uploaded{0};
+  scripted_loop loop(
+      [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+        if (piece == 3) {
+          failed = true;
+          throw std::runtime_error("reading");
+        }
+        p.give([&, piece] {
+          if (piece < 2 || eventually([&] { return failed.load(); })) ++uploaded;
+        });
+        return true;
+      },
+      5);
+  std::size_t pieces = 0;
+  BOOST_TEST(text_of_failure(loop, pieces) == "reading");
+  BOOST_TEST(pieces == 3u);
+  BOOST_TEST(uploaded == 3u);
+}
+
+// A later piece was read without fault, and is not given, nor uploaded.
+BOOST_AUTO_TEST_CASE(what_an_upload_throws_comes_at_its_turn) {
+  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none}) {
+    std::atomic<std::size_t> last{0};
+    scripted_loop loop(
+        [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+          p.give([&, piece] {
+            last = piece;
+            if (piece == 2) throw std::runtime_error("upload");
+          });
+          return true;
+        },
+        4, threads);
+    std::size_t pieces = 0;
+    BOOST_TEST(text_of_failure(loop, pieces) == "upload");
+    BOOST_TEST(pieces == 2u);
+    BOOST_TEST(last == 2u);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_loop_that_is_left_ends_its_threads_and_frees_what_was_read) {
+  for (int turns = 0; turns < 4; ++turns)
+    for (int round = 0; round < 20; ++round) {
+      const auto held = std::make_shared<int>(0);
+      {
+        scripted_loop loop(
+            [&](fr::detail::batch_pipeline& p, std::size_t) {
+              for (int i = 0; i < 3; ++i) p.give([held] { std::this_thread::yield(); });
+              return true;
+            },
+            2);
+        for (int i = 0; i < turns; ++i) {
+          BOOST_TEST(loop.take());
+          loop.leave();
+        }
+      }
+      BOOST_TEST(held.use_count() == 1);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
