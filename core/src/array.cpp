@@ -72,11 +72,6 @@ allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std
   return detail::allocate_block(m, kind, d.index(), bytes);
 }
 
-void name_allocation(allocation& a, std::string text) {
-  if (memory_ledger* const ledger = a.home->ledger())
-    ledger->name(a, std::move(text));
-  else
-    a.name = std::move(text);
-}
+void name_allocation(allocation& a, std::string text) { a.home->rename(a, std::move(text)); }
 
 }  // namespace ferry

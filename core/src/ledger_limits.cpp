@@ -84,6 +84,15 @@ std::size_t memory_ledger::room_in_system() const {
   return ram > used ? ram - used : 0;
 }
 
+std::size_t memory_ledger::kept_bytes(memory_kind kind, int device) const {
+  std::size_t handed_out = 0;
+  each_source([&](memory_source& s) {
+    if (s.kind() == kind && s.device() == device) handed_out += s.state().allocated_bytes;
+  });
+  const std::size_t of_arrays = bytes_in_use(kind, device);
+  return handed_out > of_arrays ? handed_out - of_arrays : 0;
+}
+
 std::size_t memory_ledger::bytes_in_use(memory_kind kind, int device, memory_label tag) const {
   if (tag != 0) return labels_.use(tag, index(kind, device)).bytes;
   return static_cast<std::size_t>(std::max<std::int64_t>(counts(kind, device).current_bytes(), 0));
@@ -98,10 +107,9 @@ void memory_ledger::refuse_above_tag_limits(const memory_demand& d) const {
   }
 }
 
-void memory_ledger::expect_tag(memory_source& by, std::size_t bytes) {
+void memory_ledger::expect_tag(const memory_demand& d) {
   labels_.expect(this_thread_tag, true);
   if (!limits_.any_on_tags()) return;
-  const memory_demand d{by.kind(), by.device(), bytes, &by};
   try {
     refuse_above_tag_limits(d);
   } catch (const out_of_memory& e) {

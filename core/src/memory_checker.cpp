@@ -202,6 +202,32 @@ void memory_checker::poison(allocation& a) {
   submit(a, a.range(), true, [&](native_stream s) { fill(s, a.range(), poison_byte); });
 }
 
+allocation& memory_checker::booked(const allocation& a) {
+  std::lock_guard lock(mutex_);
+  return *live_.find(const_cast<allocation*>(&a))->second.inner.unchecked();
+}
+
+void memory_checker::rename(allocation& a, std::string text) {
+  machine_.memory().name(booked(a), text);
+  std::lock_guard lock(mutex_);  // check() reads names
+  a.name = std::move(text);
+}
+
+// Its name and tag stay with the node: a fault that is found now is that of the array that is gone.
+void memory_checker::set_aside(allocation& a) noexcept {
+  allocation& inner = booked(a);
+  machine_.memory().set_aside(inner);
+  inner.name.clear();
+}
+
+void memory_checker::hand_out(allocation& a) {
+  allocation& inner = booked(a);
+  machine_.memory().hand_out(inner);
+  std::lock_guard lock(mutex_);
+  a.name.clear();
+  a.tag = inner.tag;
+}
+
 void memory_checker::deallocate(allocation& a) noexcept {
   block b;
   {
@@ -270,6 +296,8 @@ void memory_checker::retire(block b) noexcept {
     inner.log.inherit(node->log);
   }
   give_back_node(node);
+  machine_.memory().set_aside(inner);
+  inner.name.clear();
   std::size_t bytes = 0, blocks = 0;
   {
     std::lock_guard lock(mutex_);

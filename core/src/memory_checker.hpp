@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,6 +33,10 @@ class memory_checker final : public allocation_home {
   // Makes a block read as never written, as for the next owner in a workspace.
   void poison(allocation& a);
   void deallocate(allocation& a) noexcept override;
+  // In the books is the block of the pool.
+  void rename(allocation& a, std::string text) override;
+  void set_aside(allocation& a) noexcept override;
+  void hand_out(allocation& a) override;
 
   // Looks at what is known to be there. Never blocks; one load when nothing waits.
   void look() noexcept {
@@ -73,6 +78,7 @@ class memory_checker final : public allocation_home {
   void look_at_copies(bool wait) noexcept;
   void look_at(const copied_edges& c);
   void report(memory_fault f, std::uint64_t serial);
+  allocation& booked(const allocation& a);
   allocation* take_node();
   void give_back_node(allocation* a) noexcept;
 

@@ -32,7 +32,7 @@ void memory_ledger::name(allocation& a, std::string text) {
   if (before != 0) labels_.remove(before, i, a.bytes);
   if (now != 0) labels_.add(now, i, a.bytes);
   if (tag == 0 && (before == 0) != (now == 0)) now == 0 ? labels_.remove(0, i, a.bytes) : labels_.add(0, i, a.bytes);
-  __atomic_store_n(&a.tag, tag | std::uint32_t{now} << 16, __ATOMIC_RELAXED);
+  mark(a, tag | std::uint32_t{now} << 16);
 }
 
 void memory_ledger::enroll(memory_source& s) {

@@ -26,7 +26,8 @@ memory_usage::of_kind use_of(const memory_ledger& ledger, memory_kind kind, int 
                           not_negative(c.current_allocations()),
                           c.allocations,
                           ledger.reserved_bytes(kind, device),
-                          0};
+                          0,
+                          ledger.kept_bytes(kind, device)};
   ledger.each_source([&](memory_source& s) {
     if (s.kind() == kind && s.device() == device)
       k.largest_free_bytes = std::max(k.largest_free_bytes, s.state().largest_free_bytes);
@@ -69,7 +70,8 @@ std::string memory_usage::text() const {
       if (k.kind == memory_kind::device || k.total_arrays > 0 || k.reserved_bytes > 0)
         s += "  Pool use, " + std::string(kind_name(k.kind)) + " memory: " + bytes_text(k.current_bytes) + " in " +
              arrays_text(k.arrays) + " (" + bytes_text(k.reserved_bytes) + " reserved), at most " +
-             bytes_text(k.peak_bytes) + "\n";
+             bytes_text(k.peak_bytes) +
+             (k.kept_bytes > 0 ? ", " + bytes_text(k.kept_bytes) + " kept by workspaces and memory checks\n" : "\n");
     s += "  Limits: ";
     for (std::size_t i = 0; i < d.limits.size(); ++i) s += (i ? "; " : "") + d.limits[i];
     s += d.limits.empty() ? "none\n" : "\n";
@@ -85,7 +87,8 @@ std::string memory_usage::json() const {
     return "{\"kind\":" + json_text(kind_name(k.kind)) + "," + field("current_bytes", k.current_bytes) + "," +
            field("peak_bytes", k.peak_bytes) + "," + field("total_bytes", k.total_bytes) + "," +
            field("arrays", k.arrays) + "," + field("total_arrays", k.total_arrays) + "," +
-           field("reserved_bytes", k.reserved_bytes) + "," + field("largest_free_bytes", k.largest_free_bytes) + "}";
+           field("reserved_bytes", k.reserved_bytes) + "," + field("largest_free_bytes", k.largest_free_bytes) + "," +
+           field("kept_bytes", k.kept_bytes) + "}";
   };
   const auto device = [&](const of_device& d) {
     return "{" + field("device", static_cast<std::size_t>(d.device)) + ",\"name\":" + json_text(d.name) + "," +

@@ -18,7 +18,7 @@ std::string name_of(const memory_shortage::holder& h) {
 
 std::vector<std::string> advice_on(const memory_shortage& s, const backend& verbs, const out_of_memory_policy& policy) {
   std::vector<std::string> advice;
-  const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated);
+  const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.kept);
   if (!s.limits.empty() && s.why.find("limit") != s.why.npos)
     advice.emplace_back("raise the limit (set_memory_limit, FERRY_MEMORY_LIMIT)");
   if (cached >= s.requested && s.largest_free_block < s.requested)
@@ -40,6 +40,7 @@ std::vector<std::string> advice_on(const memory_shortage& s, const backend& verb
   }
   if (!policy.synchronize)
     advice.emplace_back("wait for work that still uses freed bytes (FERRY_OOM=synchronize does)");
+  if (s.kept > 0) advice.emplace_back("give back what workspaces keep (workspace::clear)");
   if (s.allocated > 0) advice.emplace_back("free arrays, work in smaller pieces, or register ferry::on_out_of_memory");
   return advice;
 }
@@ -59,7 +60,8 @@ std::string memory_shortage::text() const {
   s += "\n  " + on + ": " + bytes_text(free_bytes) + " free of " + bytes_text(total_bytes) + "; this process holds " +
        bytes_text(this_process) + " through ferry";
   s += "\n  " + std::string(kind_name(kind)) + " memory there: " + bytes_text(allocated) + " allocated by arrays, " +
-       bytes_text(reserved) + " reserved by pools, largest free block " + bytes_text(largest_free_block);
+       (kept > 0 ? bytes_text(kept) + " kept by workspaces and memory checks, " : "") + bytes_text(reserved) +
+       " reserved by pools, largest free block " + bytes_text(largest_free_block);
   s += "\n  limits: " + (limits.empty() ? "none" : joined(limits));
   s += "\n  most is held by: ";
   if (holders.empty()) s += "nobody";
@@ -95,6 +97,7 @@ memory_shortage memory_ledger::shortage(const memory_demand& d, const std::strin
   s.this_process = cell(memory_kind::device, d.device) + cell(memory_kind::unified, d.device);
   s.allocated = static_cast<std::size_t>(std::max<std::int64_t>(counts(d.kind, d.device).current_bytes(), 0));
   s.reserved = reserved_bytes(d.kind, d.device);
+  s.kept = kept_bytes(d.kind, d.device);
   each_source([&](memory_source& p) {
     if (p.kind() == d.kind && p.device() == d.device)
       s.largest_free_block = std::max(s.largest_free_block, p.state().largest_free_bytes);

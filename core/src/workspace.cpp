@@ -44,23 +44,37 @@ class workspace_blocks final : public allocation_home {
 
   void deallocate(allocation& a) noexcept override {
     slot gone{};
-    bool last = false;
+    bool last = false, ends = false;
     {
       std::lock_guard lock(mutex_);
-      const auto at = std::find_if(slots_.begin(), slots_.end(), [&](const slot& s) { return s.what == &a; });
+      gone = *slot_of(a);
       --statistics_.in_use;
+      ends = closed_;
+    }
+    if (!ends) gone.home->set_aside(a);
+    {
+      std::lock_guard lock(mutex_);
+      const auto at = slot_of(a);
       if (!closed_) {
         std::lock_guard log(a.log);
         a.log.invalidate();  // views of the array that is gone ask again
         at->is_free = true;
         return;
       }
-      gone = *at;
       slots_.erase(at);
       last = slots_.empty() && is_abandoned_;
     }
     give_back(gone);
     if (last) delete this;
+  }
+
+  void rename(allocation& a, std::string text) override {
+    allocation_home* home = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      home = slot_of(a)->home;
+    }
+    home->rename(a, std::move(text));
   }
 
   void grant_peer(int device) override {
@@ -129,15 +143,29 @@ class workspace_blocks final : public allocation_home {
       if (fits(s, kind, device, bytes) && (!best || s.what->bytes < best->what->bytes)) best = &s;
     return best;
   }
+  std::vector<slot>::iterator slot_of(const allocation& a) {
+    return std::find_if(slots_.begin(), slots_.end(), [&](const slot& s) { return s.what == &a; });
+  }
   allocation_ref reuse(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    slot taken{};
+    {
+      std::lock_guard lock(mutex_);
+      slot* const s = find(kind, device, bytes, wanted);
+      if (!s) return {};
+      s->is_free = false;
+      taken = *s;
+    }
+    try {
+      taken.home->hand_out(*taken.what);
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      slot_of(*taken.what)->is_free = true;
+      throw;
+    }
     std::lock_guard lock(mutex_);
-    slot* const s = find(kind, device, bytes, wanted);
-    if (!s) return {};
-    s->is_free = false;
     ++statistics_.reused;
     ++statistics_.in_use;
-    s->what->name.clear();
-    return allocation_ref::first(*s->what);
+    return allocation_ref::first(*taken.what);
   }
   static void give_back(const slot& s) noexcept {
     s.what->home = s.home;

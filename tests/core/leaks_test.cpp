@@ -70,6 +70,30 @@ BOOST_AUTO_TEST_CASE(what_is_left_is_told) {
   BOOST_TEST(fr::outstanding_allocations().empty());
 }
 
+// Blocks that a workspace keeps, or the quarantine, have leaked from nobody; arrays have the names that they were given.
+BOOST_AUTO_TEST_CASE(kept_blocks_are_no_leaks) {
+  for (const bool checked : {false, true}) {
+    fr::simulation sim("devices=1");
+    if (checked) fr::set_memory_checks(fr::memory_checks());
+    fr::track_leaks(fr::leak_mode::report);
+    fr::workspace w;
+    for (const char* const who : {"first", "second"}) {
+      const fr::workspace_scope iteration(w);
+      const fr::memory_tag_scope tag{who};
+      auto a = made_there();
+      a.name(std::string("of the ") + who);
+      const auto all = fr::outstanding_allocations();
+      BOOST_REQUIRE(all.size() == 1u);
+      BOOST_TEST((all[0].tag == who && all[0].name == std::string("of the ") + who));
+    }
+    BOOST_TEST(w.statistics().reused == 1u);
+    { const auto gone = made_there(); }
+    BOOST_TEST(fr::leak_report().empty(), fr::leak_report());
+    fr::track_leaks(fr::leak_mode::off);
+    fr::set_memory_checks(std::nullopt);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(stacks_tell_calls_apart, *boost::unit_test::precondition(has_stacks)) {
   fr::simulation sim("devices=1");
   fr::track_leaks(fr::leak_mode::stacks);

@@ -164,6 +164,33 @@ BOOST_AUTO_TEST_CASE(limits_by_kind_and_tag) {
   const auto a = device_bytes(MiB);
 }
 
+// A block that a workspace keeps counts under the tag of the array that has it now, and of none in between.
+BOOST_AUTO_TEST_CASE(limits_on_tags_see_workspaces_and_checked_arrays) {
+  for (const bool checked : {false, true}) {
+    fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
+    if (checked) fr::set_memory_checks(fr::memory_checks());
+    fr::set_memory_limit({.tag = "small"}, {.hard = "1MiB"});
+    fr::workspace w;
+    {
+      const fr::workspace_scope iteration(w);
+      const fr::memory_tag_scope tag{"large"};
+      const auto a = device_bytes(4 * MiB);
+    }
+    const fr::workspace_scope iteration(w);
+    {
+      const fr::memory_tag_scope tag{"small"};
+      refused<fr::out_of_memory>([] { device_bytes(4 * MiB); }, {"hard limit of 1.000 MiB", "tag 'small'"});
+      const auto a = device_bytes(MiB / 2);
+      refused<fr::out_of_memory>([] { device_bytes(MiB / 2 + 1); }, {"tag 'small'"});
+    }
+    BOOST_TEST(w.statistics().in_use == 0u);
+    const fr::memory_tag_scope tag{"large"};
+    const auto again = device_bytes(4 * MiB);  // the block that was refused is still there
+    BOOST_TEST(w.statistics().reused == 1u);
+    fr::set_memory_checks(std::nullopt);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_limits_must_not_be) {
   fr::simulation sim("devices=2;memory=64MiB");
   const fr::device d0(0);

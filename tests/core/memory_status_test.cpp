@@ -46,6 +46,65 @@ BOOST_AUTO_TEST_CASE(as_json) {
     BOOST_TEST(json.find(part) != json.npos, "'" << part << "' is missing in\n" << json);
 }
 
+// A workspace hands the same block to one array after the other, with names and tags of their own.
+BOOST_AUTO_TEST_CASE(arrays_of_workspaces_and_checked_ones_are_told_apart) {
+  for (const bool checked : {false, true}) {
+    fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
+    if (checked) fr::set_memory_checks(fr::memory_checks());
+    const auto of_kind = [] { return fr::memory_use().devices[0].kinds[0]; };
+    const auto held_by = [](const std::string& label, bool is_tag) {
+      std::size_t bytes = 0;
+      for (const auto& l : fr::memory_use().labels)
+        if (l.label == label && l.is_tag == is_tag) bytes += l.current_bytes;
+      return bytes;
+    };
+    fr::workspace w;
+    for (const char* const who : {"first", "second"}) {
+      const fr::workspace_scope iteration(w);
+      const fr::memory_tag_scope tag{who};
+      fr::device_array<char> a({MiB});
+      a.name(std::string("of the ") + who);
+      BOOST_TEST(a.name() == std::string("of the ") + who);
+      const std::size_t bytes = of_kind().current_bytes;
+      BOOST_TEST(bytes >= MiB);
+      BOOST_TEST(held_by(who, true) == bytes);
+      BOOST_TEST(held_by(std::string("of the ") + who, false) == bytes);
+      if (*who == 's') {
+        BOOST_TEST(held_by("first", true) == 0u);
+        BOOST_TEST(held_by("of the first", false) == 0u);
+      }
+    }
+    BOOST_TEST(w.statistics().reused == 1u);
+    const auto after = of_kind();
+    BOOST_TEST((after.current_bytes == 0u && after.arrays == 0u && after.total_arrays == 2u));
+    BOOST_TEST(after.kept_bytes >= MiB);
+    BOOST_TEST((held_by("second", true) == 0u && held_by("of the second", false) == 0u));
+    const std::string text = fr::memory_use().text(), json = fr::memory_use().json();
+    BOOST_TEST(text.find(" kept by workspaces and memory checks\n") != text.npos, text);
+    BOOST_TEST(json.find("\"kept_bytes\":" + std::to_string(after.kept_bytes)) != json.npos, json);
+    w.clear();
+    if (checked) fr::set_memory_checks(fr::memory_checks{.quarantine_bytes = 0, .quarantine_blocks = 0});
+    { const fr::device_array<char> last({100}); }  // the quarantine ends
+    fr::set_memory_checks(std::nullopt);
+    BOOST_TEST((of_kind().kept_bytes == 0u && of_kind().current_bytes == 0u));
+  }
+}
+
+// Freed, and kept from reuse: no array's any more.
+BOOST_AUTO_TEST_CASE(blocks_in_quarantine_count_with_nobody) {
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
+  const fr::memory_checks_scope on;
+  {
+    const fr::memory_tag_scope tag{"solver"};
+    fr::device_array<char> a({MiB});
+    a.name("u");
+  }
+  const fr::memory_usage use = fr::memory_use();
+  BOOST_TEST((use.devices[0].kinds[0].current_bytes == 0u && use.devices[0].kinds[0].kept_bytes >= MiB));
+  BOOST_REQUIRE(use.labels.size() == 2u);
+  for (const auto& l : use.labels) BOOST_TEST((l.current_bytes == 0u && l.peak_bytes >= MiB));
+}
+
 BOOST_AUTO_TEST_CASE(everything_comes_back_to_zero) {
   fr::simulation sim("devices=2");
   {

@@ -58,6 +58,23 @@ BOOST_AUTO_TEST_CASE(the_text) {
   }
 }
 
+// Names of checked arrays and of those in workspaces are there, too, and what is kept for later is said apart.
+BOOST_AUTO_TEST_CASE(the_text_knows_checked_arrays_and_workspaces) {
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
+  fr::workspace w;
+  {
+    const fr::workspace_scope iteration(w);
+    const auto gone = device_bytes(8 * MiB);
+  }
+  const fr::memory_checks_scope on;
+  auto u = device_bytes(16 * MiB);
+  u.name("u");
+  const std::string text = text_of_failure(60 * MiB);
+  for (const char* part : {"8.000 MiB kept by workspaces and memory checks, ", "most is held by: 'u' 16.",
+                           "give back what workspaces keep (workspace::clear)"})
+    BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
+}
+
 BOOST_AUTO_TEST_CASE(the_error_holds_what_it_says) {
   fr::simulation sim("devices=1;memory=64MiB");
   const auto a = device_bytes(32 * MiB);

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "ferry/core/backend.hpp"
 
@@ -22,6 +23,13 @@ class allocation_home {
   virtual memory_ledger* ledger() const { return nullptr; }
   // Takes the bytes back; their uses may still be running. Never throws; pools never block, the end of a borrow does.
   virtual void deallocate(allocation& a) noexcept = 0;
+  // Names the array that has the bytes, in the books, too.
+  virtual void rename(allocation& a, std::string text);
+  // For who keeps a block between two arrays, as a workspace does, with no lock held: its array is gone, and the books count
+  // it with nobody until the next one comes or the block is given back.
+  virtual void set_aside(allocation& a) noexcept;
+  // A new array of the calling thread gets the block. Throws out_of_memory when a limit on the thread's tag forbids it.
+  virtual void hand_out(allocation& a);
   // Lets kernels of `device` reach these bytes where a grant between the two devices does not cover them, as with the
   // driver's pools. Asks the driver on first use (may block). Throws peer_access_error.
   void need_peer(int device) {

@@ -63,14 +63,16 @@ struct out_of_memory_policy {
 struct reclaim_state;
 struct memory_shortage;
 
-// Whose bytes an allocation in use is: packed into its tag, which its owner writes while reports look.
+// Whose bytes an allocation in use is: packed into its tag, which its owner writes while reports look. The highest bit is that
+// of blocks that no array has, and that are not in their pool either (see allocation_home::set_aside).
 struct allocation_labels {
+  static constexpr std::uint32_t aside = std::uint32_t{1} << 31;
   memory_label tag = 0, name = 0;
 };
 inline allocation_labels labels_of(const allocation& a) {
   const std::uint32_t both =
       __atomic_load_n(&a.tag, __ATOMIC_RELAXED);  // C++20's atomic_ref takes no const, clang 14 has none
-  return {static_cast<memory_label>(both), static_cast<memory_label>(both >> 16)};
+  return {static_cast<memory_label>(both), static_cast<memory_label>((both & ~allocation_labels::aside) >> 16)};
 }
 
 class memory_ledger {
@@ -86,14 +88,14 @@ class memory_ledger {
   // Before bytes are looked for. Throws out_of_memory when a limit on handed-out bytes forbids it.
   void before_allocate(memory_source& by, std::size_t bytes) {
     if (this_thread_tag != 0) [[unlikely]]
-      expect_tag(by, bytes);
+      expect_tag({by.kind(), by.device(), bytes, &by});
     at_synchronization();  // taking memory while a soft limit is crossed may take a pause, too
   }
   // The block was handed out; nobody else knows it yet.
   void allocated(allocation& a) noexcept {
     counters_.add(index(a.kind, a.device), a.bytes);
-    a.tag = this_thread_tag;
-    if (a.tag != 0) [[unlikely]] {
+    mark(a, this_thread_tag);
+    if (this_thread_tag != 0) [[unlikely]] {
       labels_.add(this_thread_tag, index(a.kind, a.device), a.bytes);
       labels_.add(0, index(a.kind, a.device), a.bytes);
     }
@@ -101,16 +103,32 @@ class memory_ledger {
   }
   // The block is about to be taken back; its bytes and its log are still the owner's.
   void freed(allocation& a) noexcept {
+    if ((a.tag & allocation_labels::aside) != 0) [[unlikely]]
+      return mark(a, 0);  // its last array is gone already
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_free(a); });
     const std::size_t i = index(a.kind, a.device);
     counters_.remove(i, a.bytes);
     const allocation_labels l = labels_of(a);
-    a.tag = 0;
+    mark(a, 0);
     if ((l.tag | l.name) == 0) [[likely]]
       return;
     for (const memory_label one : {l.tag, l.name})
       if (one != 0) labels_.remove(one, i, a.bytes);
     labels_.remove(0, i, a.bytes);
+  }
+
+  // For homes that keep a pool's blocks between two arrays, with no lock held.
+
+  // The array is gone, and the pool has not got the block back: it counts with no array, and with no name and tag.
+  void set_aside(allocation& a) noexcept {
+    freed(a);
+    mark(a, allocation_labels::aside | kept_label_);
+  }
+  // A new array gets it. Throws out_of_memory when a limit on the thread's tag forbids it; then nothing has changed.
+  void hand_out(allocation& a) {
+    if (this_thread_tag != 0) [[unlikely]]
+      expect_tag({a.kind, a.device, a.bytes, nullptr});
+    allocated(a);
   }
 
   // For pools, when they need the backend, with no lock held.
@@ -208,6 +226,8 @@ class memory_ledger {
   std::size_t room_in_system() const;
   // What the labels do not account for.
   label_use unlabelled(memory_kind kind, int device) const;
+  // Of what pools have handed out, the blocks that no array has: those of workspaces, and those in quarantine.
+  std::size_t kept_bytes(memory_kind kind, int device) const;
   // What pools hold of the backend's bytes, for one kind and device.
   std::size_t reserved_bytes(memory_kind kind, int device) const { return cell(kind, device).load(); }
 
@@ -229,7 +249,8 @@ class memory_ledger {
   void unbook(memory_source& asker, std::size_t bytes) noexcept;
   memory_shortage shortage(const memory_demand& d, const std::string& why) const;
   std::size_t bytes_in_system() const;
-  void expect_tag(memory_source& by, std::size_t bytes);
+  static void mark(allocation& a, std::uint32_t labels) noexcept { __atomic_store_n(&a.tag, labels, __ATOMIC_RELAXED); }
+  void expect_tag(const memory_demand& d);
   void refuse_above_limits(const memory_demand& d) const;
   void refuse_above_tag_limits(const memory_demand& d) const;
   void look_for_pressure();
@@ -245,6 +266,7 @@ class memory_ledger {
   mutable std::vector<std::atomic<std::size_t>> booked_;  // by kind and device
   memory_counters counters_;
   label_accounts labels_;
+  const memory_label kept_label_ = intern_label("(kept for the next array)");  // for pictures of pools
   mutable std::shared_mutex enrolling_;
   std::vector<memory_source*> sources_;
   std::vector<std::size_t> device_bytes_;

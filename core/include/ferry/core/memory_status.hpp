@@ -24,6 +24,7 @@ struct memory_usage {
     std::size_t arrays = 0, total_arrays = 0;
     std::size_t reserved_bytes = 0;  // that pools hold of the driver's, with what they cache
     std::size_t largest_free_bytes = 0;
+    std::size_t kept_bytes = 0;  // in no array and in no pool: kept by workspaces, or in quarantine (memory checks)
   };
   struct of_device {
     int device = 0;
