@@ -27,10 +27,7 @@ void with_variable(const char* name, Use f) {
 }  // namespace
 
 void configure_memory(machine& m) {
-  with_variable("FERRY_MEMORY_LIMIT", [&](const char* text) {
-    const memory_limit l = parse_memory_limit(text);
-    for (const device d : m.devices()) m.memory().limit({d, {}, {}}, l);
-  });
+  with_variable("FERRY_MEMORY_LIMIT", [&](const char* text) { set_memory_limits(m, parse_memory_limits(text)); });
   with_variable("FERRY_LEAKS", [&](const char* text) { report_leaks_at_exit(m, parse_leak_mode(text)); });
   with_variable("FERRY_MEMORY_LOG", [&](const char* text) { log_allocations_until_exit(m, text); });
   with_variable("FERRY_OOM", [&](const char* text) { m.memory().set_policy(parse_out_of_memory_policy(text)); });

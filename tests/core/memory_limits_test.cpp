@@ -1,4 +1,5 @@
 // Limits, budgets, and early reclaim.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -216,6 +217,7 @@ BOOST_AUTO_TEST_CASE(the_environments_form) {
        {"", "60%", "soft:60%;hard:8GiB", "soft:", "hard:8GB", "soft:1MiB,soft:2MiB", "soft:1MiB,", "medium:1MiB"})
     refused<fr::parse_error>([&] { fr::parse_memory_limit(text); },
                              {"'" + std::string(text) + "'", "soft:AMOUNT", "hard:8GiB"});
+  refused<fr::parse_error>([] { fr::parse_memory_limit("device=1,hard:1MiB"); }, {"'device=1,hard:1MiB'", "a scope"});
   fr::simulation sim("devices=2;memory=64MiB");
   const struct variable {
     explicit variable(const char* value) { setenv("FERRY_MEMORY_LIMIT", value, 1); }
@@ -236,6 +238,63 @@ BOOST_AUTO_TEST_CASE(the_environments_form) {
                                 {"FERRY_MEMORY_LIMIT", "8.000 GiB", "64.000 MiB"});
   setenv("FERRY_MEMORY_LIMIT", "hard", 1);
   refused<fr::parse_error>([&] { fr::configure_memory(sim.get()); }, {"FERRY_MEMORY_LIMIT", "'hard'"});
+}
+
+BOOST_AUTO_TEST_CASE(the_environments_form_by_device_kind_and_tag) {
+  const auto all = fr::parse_memory_limits(
+      "soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB;tag=solver,hard:1GiB;soft:1MiB,tag=t,kind=unified,device=0");
+  BOOST_REQUIRE(all.size() == 5u);
+  BOOST_TEST((all[0].scope == fr::memory_scope{} && !all[0].limit.hard.is_set()));
+  BOOST_TEST((all[1].scope == fr::memory_scope{.on = fr::device(1)}));
+  BOOST_TEST((all[2].scope == fr::memory_scope{.kind = memory_kind::host}));
+  BOOST_TEST((all[3].scope == fr::memory_scope{.tag = "solver"}));
+  BOOST_TEST((all[4].scope == fr::memory_scope{.on = fr::device(0), .kind = memory_kind::unified, .tag = "t"}));
+  BOOST_TEST(all[1].limit.hard.bytes_of(0) == std::size_t{8} << 30);
+  const struct {
+    const char* text;
+    std::string part, why;
+  } wrong[] = {{"", "", "neither soft: nor hard:"},
+               {"soft:60%;", "", "neither soft: nor hard:"},
+               {"soft:60%;hard:8GiB", "hard:8GiB", "same memory"},
+               {"hard:1GiB;device=x,hard:8GiB", "device=x,hard:8GiB", "'device=x' has no number"},
+               {"device=-1,hard:8GiB", "device=-1,hard:8GiB", "'device=-1'"},
+               {"device=1x,hard:8GiB", "device=1x,hard:8GiB", "'device=1x'"},
+               {"device=,hard:8GiB", "device=,hard:8GiB", "'device='"},
+               {"kind=pinned,hard:8GiB", "kind=pinned,hard:8GiB", "'kind=pinned' names no kind"},
+               {"tag=,hard:8GiB", "tag=,hard:8GiB", "'tag=' names no tag"},
+               {"stream=1,hard:8GiB", "stream=1,hard:8GiB", "'stream=1' is neither device=, kind= nor tag="},
+               {"device=1,device=2,hard:8GiB", "device=1,device=2,hard:8GiB", "'device' is given twice"},
+               {"soft:1MiB;device=1", "device=1", "it has neither"},
+               {"tag=a,hard:8GB", "tag=a,hard:8GB", "'8GB'"}};
+  for (const auto& w : wrong)
+    refused<fr::parse_error>([&] { fr::parse_memory_limits(w.text); },
+                             {"'" + w.part + "' is no memory limit", w.why, "device=NUMBER", "kind=device|unified|host",
+                              "tag=NAME", "soft:AMOUNT"});
+  fr::simulation sim("devices=2;memory=64MiB");
+  setenv("FERRY_MEMORY_LIMIT",
+         "soft:60%,hard:50MiB;device=1,hard:100%;kind=unified,hard:2MiB;kind=host,hard:4MiB;tag=solver,hard:1MiB", 1);
+  fr::configure_memory(sim.get());
+  unsetenv("FERRY_MEMORY_LIMIT");
+  const fr::memory_usage use = fr::memory_use();
+  const auto has = [&](std::size_t d, const std::string& limit) {
+    const auto& limits = use.devices[d].limits;
+    return std::find(limits.begin(), limits.end(), limit) != limits.end();
+  };
+  BOOST_TEST(has(0, "device and unified memory of device 0: soft 60% (38.400 MiB), hard 50.000 MiB"));
+  BOOST_TEST(has(1, "device and unified memory of device 1: soft 60% (38.400 MiB), hard 100% (64.000 MiB)"));
+  for (const std::size_t d : {0u, 1u})
+    BOOST_TEST(has(d, "unified memory of device " + std::to_string(d) + ": hard 2.000 MiB"));
+  const auto fits = device_bytes(52 * MiB, 1);
+  refused<fr::out_of_memory>([] { device_bytes(52 * MiB, 0); }, {"50.000 MiB"});
+  const fr::unified_array<char> u({2 * MiB}, fr::device(0));
+  refused<fr::out_of_memory>([] { fr::unified_array<char> v({1}, fr::device(0)); }, {"unified memory of device 0"});
+  const fr::host_array<char> h({2 * MiB}, fr::device(0)), h1({2 * MiB}, fr::device(1));
+  refused<fr::out_of_memory>([] { fr::host_array<char> v({1}, fr::device(1)); }, {"4.000 MiB", "host memory"});
+  const fr::memory_tag_scope solver{"solver"};
+  refused<fr::out_of_memory>([] { device_bytes(MiB + 1); }, {"tag 'solver'"});
+  setenv("FERRY_MEMORY_LIMIT", "device=2,hard:1MiB", 1);
+  refused<fr::invalid_argument>([&] { fr::configure_memory(sim.get()); }, {"FERRY_MEMORY_LIMIT", "device 2"});
+  unsetenv("FERRY_MEMORY_LIMIT");
 }
 
 BOOST_AUTO_TEST_CASE(budgets_answer_before_the_allocation) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ferry/core/device.hpp"
@@ -42,8 +43,19 @@ struct memory_scope {
 // percentage could be of, and a device that is not there.
 void set_memory_limit(const memory_scope& scope, const memory_limit& limit);
 inline void set_memory_limit(device d, const memory_limit& limit) { set_memory_limit({d, {}, {}}, limit); }
-// "soft:60%,hard:8GiB", as in FERRY_MEMORY_LIMIT, where it holds for each device. Throws parse_error.
+// "soft:60%,hard:8GiB": one limit. Throws parse_error.
 memory_limit parse_memory_limit(std::string_view text);
+
+struct scoped_memory_limit {
+  memory_scope scope;
+  memory_limit limit;
+};
+// Limits separated by ';', as in FERRY_MEMORY_LIMIT, each with what it is for: "soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB;
+// tag=solver,hard:1GiB". No scope twice. Throws parse_error that quotes the part.
+std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text);
+// Sets them for the current machine: those that name neither device nor tag hold for each device, where what names the device
+// is stronger; those of pinned memory for all together. Throws as set_memory_limit does.
+void set_memory_limits(const std::vector<scoped_memory_limit>& limits);
 
 // RAM that this process may use: the machine's, or less in a container.
 std::size_t system_memory_bytes();
