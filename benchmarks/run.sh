@@ -1,6 +1,7 @@
 #!/bin/sh
 # benchmarks/run.sh BUILD_DIR RESULTS_FILE: runs every benchmark, and appends what they found to RESULTS_FILE as lines of
-# JSON. Some 6 minutes on four GPUs. FERRY_COMMIT names the commit where there is no git.
+# JSON. Some 6 minutes on four GPUs. FERRY_COMMIT names the commit where there is no git. Where python3 has PyTorch with CUDA, its
+# allocator is measured just before ferry's pools, which are compared with it; FERRY_PYTORCH_RESULTS names a file that has it already.
 set -eu
 if [ $# -ne 2 ]; then
   echo "usage: $0 BUILD_DIR RESULTS_FILE" >&2
@@ -9,7 +10,23 @@ fi
 : "${FERRY_COMMIT:=$(git -C "$(dirname "$0")" rev-parse --short HEAD 2>/dev/null || echo unknown)}"
 export FERRY_COMMIT
 mkdir -p "$(dirname "$2")"
+measure_pytorch() {
+  [ -z "${FERRY_PYTORCH_RESULTS:-}" ] || return 0
+  python3 -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null || {
+    echo "python3 has no PyTorch with CUDA: pools are not compared with it"
+    return 0
+  }
+  rivals=$(mktemp)
+  trap 'rm -f "$rivals"' EXIT
+  if python3 "$(dirname "$0")/pool/pytorch_baseline.py" "$rivals"; then
+    export FERRY_PYTORCH_RESULTS="$rivals"
+  else
+    echo "pool/pytorch_baseline.py failed: pools are not compared with PyTorch" >&2
+  fi
+}
+
 for program in guard element_access launch axpy stencil batches jacobi halo copy collectives unified pool; do
   echo "== $program"
+  [ "$program" != pool ] || measure_pytorch
   "$1/bin/benchmarks/$program" --benchmark_color=false --results "$2"
 done

@@ -1,24 +1,23 @@
 // The driver's pool by its own calls, on a stream of its own: what ferry's pools are measured against.
 #pragma once
-#include <stdexcept>
+#include <cstddef>
 
 #include <ferry/core/pool_backend.hpp>
 
 namespace benchmarks {
 
+// The pool is made by ferry, with its options, and is that of device 0 meanwhile; cudaMallocAsync and cudaFreeAsync are
+// called with nothing around them.
 class driver_calls {
  public:
-  explicit driver_calls(ferry::backend& verbs)
-      : verbs_(verbs),
-        pools_(*verbs.pools()),
-        pool_(pools_.create_pool(ferry::memory_kind::device, 0, {})),
-        stream_(verbs.create_stream(0, 0)) {}
-  ~driver_calls() { verbs_.destroy_stream(stream_); }
+  explicit driver_calls(ferry::backend& verbs);
+  ~driver_calls();
   driver_calls(const driver_calls&) = delete;
   driver_calls& operator=(const driver_calls&) = delete;
 
-  void* allocate(std::size_t bytes) { return pools_.allocate(pool_, bytes, stream_); }
-  void free(void* p) { pools_.free(p, stream_); }
+  // Throws out_of_memory, or what the driver says.
+  void* allocate(std::size_t bytes);
+  void free(void* p);
   std::size_t most_reserved() { return pools_.usage(pool_).most_reserved_bytes; }
   void trim() {
     verbs_.synchronize(stream_);
@@ -30,6 +29,7 @@ class driver_calls {
   ferry::pool_backend& pools_;
   const ferry::native_pool pool_;
   const ferry::native_stream stream_;
+  [[maybe_unused]] void* before_ = nullptr;  // the pool of the device before
 };
 
 }  // namespace benchmarks

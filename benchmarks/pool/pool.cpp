@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <ferry/core.hpp>
+#include <ferry/core/leaks.hpp>
 
 #include "../support/null_backend.hpp"
 #include "../support/suite.hpp"
@@ -116,6 +117,29 @@ class questions {
   fr::memory_pool& memory_;
 };
 
+// Two machines with nothing below them: one whose leaks were tracked, with stacks, and one that never heard of it.
+void allocations_after_tracking(bm::suite& s) {
+  fr::machine_scope without(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
+  fr::machine_scope with(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
+  const auto pairs = [](fr::machine_scope& m) {
+    fr::memory_pool& pool = m.get().pool(fr::memory_kind::device, 0);
+    return bm::on_cpu([&pool] { pool.allocate(4 * KiB); });
+  };
+  fr::track_leaks(fr::leak_mode::stacks);
+  (void)pairs(with)(1000);
+  fr::track_leaks(fr::leak_mode::off);
+  const bm::comparison question{
+      "allocate and free 4 KiB, after leaks were tracked with stacks and switched off again (split, null)",
+      "ns",
+      pairs(with),
+      "never tracked",
+      pairs(without),
+      bm::bound::ratio_at_most(1.05)};
+  bm::rounds measured(question, 0.5e-3);
+  for (int i = 0; i < 401; ++i) (void)measured.once();
+  s.state(measured.get());
+}
+
 // Seconds and the peak of what was reserved, of one run of the pattern in a pool that already ran it once.
 struct random_result {
   double seconds = 0, cold_seconds = 0;
@@ -201,6 +225,7 @@ int main(int argc, char** argv) {
   bm::suite s(argc, argv, {});
   fr::machine& real = fr::machine::current();
   const bool simulated = real.is_simulated();
+  allocations_after_tracking(s);
   std::unique_ptr<fr::machine_scope> nothing;
   if (simulated) nothing = std::make_unique<fr::machine_scope>(std::make_unique<bm::null_backend>());
   std::unique_ptr<bm::driver_calls> driver;
