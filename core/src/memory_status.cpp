@@ -52,8 +52,14 @@ memory_usage memory_use() {
       if (!r.scope.on || *r.scope.on == d) one.limits.push_back(r.text());
     all.devices.push_back(std::move(one));
   }
-  for (const label_use& u : ledger.labels().all())
-    all.labels.push_back({label_text(u.label), u.is_tag, u.bytes, u.peak_bytes, u.allocations});
+  for (const label_use& u : ledger.labels().all()) {
+    memory_usage::of_label one{label_text(u.label), u.is_tag, u.bytes, u.peak_bytes, u.allocations, u.total_bytes, {}};
+    for (const device d : m.devices())
+      for (const memory_kind k : all_kinds)
+        if (const label_use here = ledger.use_of(u.label, k, d.index()); here.allocations > 0)
+          one.places.push_back({k, d.index(), here.bytes, here.allocations});
+    all.labels.push_back(std::move(one));
+  }
   return all;
 }
 
@@ -76,9 +82,14 @@ std::string memory_usage::text() const {
     for (std::size_t i = 0; i < d.limits.size(); ++i) s += (i ? "; " : "") + d.limits[i];
     s += d.limits.empty() ? "none\n" : "\n";
   }
-  for (const of_label& l : labels)
+  for (const of_label& l : labels) {
     s += std::string(l.is_tag ? "Tag '" : "Name '") + l.label + "': " + bytes_text(l.current_bytes) + " in " +
-         arrays_text(l.arrays) + ", at most " + bytes_text(l.peak_bytes) + "\n";
+         arrays_text(l.arrays) + ", at most " + bytes_text(l.peak_bytes) + ", ever " + bytes_text(l.total_bytes) + "\n";
+    if (l.places.size() > 1)
+      for (const of_label::place& p : l.places)
+        s += "  Device " + std::to_string(p.device) + ", " + std::string(kind_name(p.kind)) +
+             " memory: " + bytes_text(p.current_bytes) + " in " + arrays_text(p.arrays) + "\n";
+  }
   return s;
 }
 
@@ -95,10 +106,15 @@ std::string memory_usage::json() const {
            field("free_bytes", d.free_bytes) + "," + field("total_bytes", d.total_bytes) +
            ",\"kinds\":" + json_list(d.kinds, kind) + ",\"limits\":" + json_list(d.limits, json_text) + "}";
   };
-  const auto label = [](const of_label& l) {
+  const auto place = [](const of_label::place& p) {
+    return "{\"kind\":" + json_text(kind_name(p.kind)) + "," + field("device", static_cast<std::size_t>(p.device)) +
+           "," + field("current_bytes", p.current_bytes) + "," + field("arrays", p.arrays) + "}";
+  };
+  const auto label = [&](const of_label& l) {
     return "{\"label\":" + json_text(l.label) + ",\"is_tag\":" + (l.is_tag ? "true" : "false") + "," +
            field("current_bytes", l.current_bytes) + "," + field("peak_bytes", l.peak_bytes) + "," +
-           field("arrays", l.arrays) + "}";
+           field("arrays", l.arrays) + "," + field("total_bytes", l.total_bytes) +
+           ",\"places\":" + json_list(l.places, place) + "}";
   };
   return "{\"devices\":" + json_list(devices, device) + ",\"labels\":" + json_list(labels, label) + "}";
 }

@@ -1,6 +1,9 @@
 // What is said of memory: as text, as a struct, as JSON, and at most.
+#define BOOST_BIND_GLOBAL_PLACEHOLDERS  // which Boost 1.74's own headers use, and warn of
+#include <boost/property_tree/json_parser.hpp>
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -30,9 +33,53 @@ BOOST_AUTO_TEST_CASE(as_text) {
         "Pool use, device memory: 4.000 MiB in 1 array (32.000 MiB reserved), at most 8.000 MiB\n",
         "Pool use, unified memory: 2.000 MiB in 1 array (",
         "Limits: device and unified memory of device 0: hard 100% (64.000 MiB)\n",
-        "Tag 'solver': 6.000 MiB in 2 arrays, at most 8.000 MiB\n", "Name 'field': 2.000 MiB in 1 array"})
+        "Tag 'solver': 6.000 MiB in 2 arrays, at most 8.000 MiB, ever 10.000 MiB\n"
+        "  Device 0, device memory: 4.000 MiB in 1 array\n  Device 0, unified memory: 2.000 MiB in 1 array\n",
+        "Name 'field': 2.000 MiB in 1 array, at most 2.000 MiB, ever 2.000 MiB\n"})
     BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
   BOOST_TEST(text.find("pinned") == text.npos, text);  // kinds that nobody used are left out
+}
+
+// Read by a parser, not compared as text.
+BOOST_AUTO_TEST_CASE(json_that_a_parser_reads) {
+  fr::simulation sim("devices=2;memory=64MiB", {.kind = fr::pool_kind::split});
+  fr::set_memory_limit(fr::device(1), {.soft = "50%", .hard = "100%"});
+  fr::set_memory_limit({.tag = "solver"}, {.hard = "32MiB"});
+  const fr::memory_tag_scope scope{"solver"};
+  fr::device_array<char> a({1 * MiB}, fr::device(1));
+  { const fr::device_array<char> gone({2 * MiB}); }
+  const fr::unified_array<char> u({4 * MiB}), v({4 * MiB});
+  a.name("\"\\\n</script>\x01");
+  boost::property_tree::ptree read;
+  std::istringstream in(fr::memory_use().json());
+  boost::property_tree::read_json(in, read);
+  const auto number = [](const auto& tree, const char* key) { return tree.template get<std::size_t>(key); };
+  const auto at = [](const auto& tree, std::size_t i) { return std::next(tree.begin(), static_cast<long>(i))->second; };
+  const auto devices = read.get_child("devices");
+  BOOST_REQUIRE(devices.size() == 2u);
+  for (std::size_t d = 0; d < 2; ++d) {
+    const auto device = at(devices, d);
+    BOOST_TEST((number(device, "device") == d && number(device, "total_bytes") == 64 * MiB));
+    BOOST_REQUIRE(device.get_child("kinds").size() == 3u);
+    for (const auto& [none, kind] : device.get_child("kinds"))
+      BOOST_TEST(number(kind, "reserved_bytes") >= number(kind, "current_bytes"));
+  }
+  BOOST_TEST(at(devices, 1).get_child("limits").size() == 2u);
+  BOOST_TEST(number(at(at(devices, 1).get_child("kinds"), 0), "current_bytes") == 1 * MiB);
+  const auto labels = read.get_child("labels");
+  BOOST_REQUIRE(labels.size() == 2u);
+  const auto tag = at(labels, 0), name = at(labels, 1);
+  BOOST_TEST((tag.get<std::string>("label") == "solver" && tag.get<bool>("is_tag") && !name.get<bool>("is_tag")));
+  BOOST_TEST(name.get<std::string>("label") == a.name());
+  BOOST_TEST((number(tag, "current_bytes") == 9 * MiB && number(tag, "total_bytes") == 11 * MiB));
+  BOOST_TEST((number(name, "total_bytes") == 1 * MiB && number(name, "arrays") == 1u));
+  const auto places = tag.get_child("places");
+  BOOST_REQUIRE(places.size() == 2u);
+  const auto first = at(places, 0), second = at(places, 1);
+  BOOST_TEST((first.get<std::string>("kind") == "unified" && number(first, "device") == 0u));
+  BOOST_TEST((number(first, "current_bytes") == 8 * MiB && number(first, "arrays") == 2u));
+  BOOST_TEST((second.get<std::string>("kind") == "device" && number(second, "device") == 1u));
+  BOOST_TEST((number(second, "current_bytes") == 1 * MiB && number(second, "arrays") == 1u));
 }
 
 BOOST_AUTO_TEST_CASE(as_json) {

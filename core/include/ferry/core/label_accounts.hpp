@@ -16,7 +16,8 @@ namespace ferry {
 struct label_use {
   memory_label label = 0;
   bool is_tag = false;
-  std::size_t bytes = 0, peak_bytes = 0, allocations = 0;  // the peak is over all kinds and devices
+  std::size_t bytes = 0, peak_bytes = 0, allocations = 0;
+  std::size_t total_bytes = 0;  // ever; as the peak, over all kinds and devices
 };
 
 class label_accounts {
@@ -44,7 +45,7 @@ class label_accounts {
   struct account {
     explicit account(std::size_t cells) : by_cell(cells) {}
     counts all;
-    std::atomic<std::size_t> peak{0};
+    std::atomic<std::size_t> peak{0}, total{0};
     std::atomic<bool> is_tag{false};
     std::vector<counts> by_cell;
   };

@@ -220,6 +220,10 @@ class memory_ledger {
     return counters_.of_this_thread(index(kind, device));
   }
   const label_accounts& labels() const { return labels_; }
+  // What one label holds of a kind on a device.
+  label_use use_of(memory_label label, memory_kind kind, int device) const {
+    return labels_.use(label, index(kind, device));
+  }
   // By arrays with a tag, or by all for 0.
   std::size_t bytes_in_use(memory_kind kind, int device, memory_label tag = 0) const;
   // RAM of the system that pinned memory, and unified memory that its devices have no room for, leave.

@@ -37,6 +37,13 @@ struct memory_usage {
     std::string label;
     bool is_tag = false;
     std::size_t current_bytes = 0, peak_bytes = 0, arrays = 0;
+    std::size_t total_bytes = 0;  // ever
+    struct place {
+      memory_kind kind = memory_kind::device;
+      int device = 0;
+      std::size_t current_bytes = 0, arrays = 0;
+    };
+    std::vector<place> places;  // where the label holds something now; by device, then by kind
   };
   std::vector<of_device> devices;
   std::vector<of_label> labels;  // those that hold most first
