@@ -46,6 +46,13 @@ void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
   a.log.before(&on, bytes, true, [&](timeline& t, ticket at) { on.follow(t, at); });
 }
 
+// Bytes that are booked as pinned, and go back to where they are not used.
+struct pin_booking {
+  memory_ledger& books;
+  std::size_t bytes = 0;
+  ~pin_booking() { books.unbook_pinned(bytes); }
+};
+
 void say(const char* what, const char* why) noexcept { std::fprintf(stderr, "ferry: %s: %s\n", what, why); }
 
 }  // namespace
@@ -98,6 +105,17 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
   refuse_inside_submission(verb);
   refuse_inside_capture(verb);
   check_stream(how);
+  pin_booking booked{machine_.memory()};
+  if (pin) {  // nothing is locked when it is booked: callbacks of the program may end borrows before it is refused
+    std::size_t more = 0;
+    {
+      std::lock_guard lock(mutex_);
+      if (!look_at(bytes, kind, verb).is_known) more = ranges_.growth(bytes);
+    }
+    if (more > 0)
+      machine_.memory().book_pinned(more, how.stream ? how.stream->line().device() : default_device().index());
+    booked.bytes = more;
+  }
   std::lock_guard lock(mutex_);
   const known_memory memory = look_at(bytes, kind, verb);
   if (way == detail::loan_way::known && !memory.is_known)
@@ -109,7 +127,11 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
                                                                   : default_device().index();
   const auto e = enter(bytes, kind, device, how);
   try {
-    if (pin && !memory.is_known) ranges_.add(bytes);
+    if (pin && !memory.is_known) {
+      const std::size_t before = ranges_.bytes();
+      ranges_.add(bytes);
+      booked.bytes -= ranges_.bytes() - before;  // below zero, and back, if another pin went in between
+    }
   } catch (...) {
     if (e->loans == 0) erase(e);
     throw;
@@ -194,11 +216,13 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
   }
   {
     std::lock_guard lock(mutex_);
+    const std::size_t before = ranges_.bytes();
     try {
       if (pinned) ranges_.remove(bytes);
     } catch (const error&) {
       if (!failed) failed = std::current_exception();
     }
+    machine_.memory().unbook_pinned(before - ranges_.bytes());
     if (is_last) erase(find(a));
   }
   owner = {};

@@ -27,7 +27,7 @@ double memory_pressure::pressure() const {
 
 std::size_t memory_ledger::used_bytes(const memory_scope& scope) const {
   const memory_label tag = intern_label(scope.tag);
-  std::size_t bytes = 0;
+  std::size_t bytes = tag == 0 && !scope.on && scope.kind == memory_kind::host ? pinned_bytes() : 0;
   for (const memory_kind k : all_kinds)
     for (int d = 0; d < static_cast<int>(devices_); ++d)
       if (scope.covers(k, d)) bytes += tag ? labels_.use(tag, index(k, d)).bytes : cell(k, d).load();
@@ -51,6 +51,25 @@ void memory_ledger::unbook(memory_source& asker, std::size_t bytes) noexcept {
   cell(asker.kind(), asker.device()) -= bytes;
 }
 
+void memory_ledger::book_pinned(std::size_t bytes, int device) {
+  constexpr int none = -1;  // limits on a device are about what is made for it
+  const auto book = [&] {
+    pinned_ += bytes;
+    try {
+      refuse_above_limits({memory_kind::host, none, bytes, nullptr});
+    } catch (...) {
+      pinned_ -= bytes;
+      throw;
+    }
+  };
+  try {
+    book();
+  } catch (const out_of_memory& e) {
+    climb({memory_kind::host, device, bytes, nullptr}, e.what(), book);
+  }
+  look_for_pressure();
+}
+
 // Unified and pinned memory are given by the system for the asking, and fail when they are touched: they are held against
 // its RAM here. Of unified memory that is what its device has no room for.
 void memory_ledger::refuse_above_limits(const memory_demand& d) const {
@@ -69,7 +88,7 @@ void memory_ledger::refuse_above_limits(const memory_demand& d) const {
 }
 
 std::size_t memory_ledger::bytes_in_system() const {
-  std::size_t bytes = 0;
+  std::size_t bytes = pinned_bytes();
   for (int d = 0; d < static_cast<int>(devices_); ++d) {
     const std::size_t unified = cell(memory_kind::unified, d), on_device = cell(memory_kind::device, d) + unified;
     const std::size_t room = device_bytes_[static_cast<std::size_t>(d)];
@@ -118,16 +137,18 @@ void memory_ledger::expect_tag(const memory_demand& d) {
   look_for_pressure();
 }
 
+// What percentages of a scope are of, and what its limits must not exceed; 0: nothing.
+std::size_t memory_ledger::whole_of(const memory_scope& scope) const {
+  if (scope.kind == memory_kind::host) return system_memory_bytes();
+  return scope.on ? device_bytes_[static_cast<std::size_t>(scope.on->index())] : 0;
+}
+
 void memory_ledger::limit(const memory_scope& scope, const memory_limit& l) {
   if (scope.on && (scope.on->index() < 0 || static_cast<std::size_t>(scope.on->index()) >= devices_))
     throw invalid_argument("a limit for device " + std::to_string(scope.on->index()) + ", of " +
                            std::to_string(devices_) + " devices");
-  std::size_t whole = 0;  // what percentages are of, and what the limit must not exceed; 0: nothing
-  if (scope.on)
-    whole = device_bytes_[static_cast<std::size_t>(scope.on->index())];
-  else if (scope.kind == memory_kind::host)
-    whole = system_memory_bytes();
-  else if (scope.tag.empty())
+  const std::size_t whole = whole_of(scope);
+  if (whole == 0 && scope.tag.empty())
     throw invalid_argument("a limit on " + scope.text() + " of no device: name one with .on, or a tag");
   limit_rule r{scope, intern_label(scope.tag), limit_rule::none, limit_rule::none, {}, {}};
   const auto resolve = [&](const memory_size& size, std::string_view which, std::size_t& bytes, std::string& as) {
@@ -136,10 +157,10 @@ void memory_ledger::limit(const memory_scope& scope, const memory_limit& l) {
     if (size.is_percentage() && whole == 0)
       throw invalid_argument(what + " is a part of nothing: name the device with .on, or give bytes");
     bytes = size.bytes_of(whole);
-    const bool beyond_device = scope.on && scope.kind.value_or(memory_kind::device) == memory_kind::device;
-    if (whole != 0 && bytes > whole && (beyond_device || !scope.on))
-      throw invalid_argument(what + " is above what there is: " + (scope.on ? "the device" : "the system") + " has " +
-                             bytes_text(whole));
+    const bool is_bounded = scope.kind != memory_kind::unified;  // which may be more than its device has
+    if (whole != 0 && bytes > whole && is_bounded)
+      throw invalid_argument(what + " is above what there is: the " +
+                             (scope.kind == memory_kind::host ? "system" : "device") + " has " + bytes_text(whole));
     as = size.is_percentage() ? size.text() + " (" + bytes_text(bytes) + ")" : size.text();
   };
   resolve(l.soft, "soft", r.soft, r.soft_as);
@@ -181,7 +202,7 @@ void memory_ledger::relieve() {
   for (const limit_rule& r : *rules)
     if (const std::size_t used = used_bytes(r.scope); r.soft != limit_rule::none && used > r.soft) {
       std::size_t end = r.hard;
-      if (end == limit_rule::none && r.scope.on) end = device_bytes_[static_cast<std::size_t>(r.scope.on->index())];
+      if (end == limit_rule::none && whole_of(r.scope) != 0) end = whole_of(r.scope);
       crossed.push_back({r.scope, used, r.soft, end});
       worst = std::max(worst, crossed.back().pressure());
     }

@@ -52,6 +52,7 @@ memory_usage memory_use() {
       if (!r.scope.on || *r.scope.on == d) one.limits.push_back(r.text());
     all.devices.push_back(std::move(one));
   }
+  all.pinned_bytes = ledger.pinned_bytes();
   for (const label_use& u : ledger.labels().all()) {
     memory_usage::of_label one{label_text(u.label), u.is_tag, u.bytes, u.peak_bytes, u.allocations, u.total_bytes, {}};
     for (const device d : m.devices())
@@ -82,6 +83,7 @@ std::string memory_usage::text() const {
     for (std::size_t i = 0; i < d.limits.size(); ++i) s += (i ? "; " : "") + d.limits[i];
     s += d.limits.empty() ? "none\n" : "\n";
   }
+  if (pinned_bytes > 0) s += "Pinned of the program's own memory: " + bytes_text(pinned_bytes) + "\n";
   for (const of_label& l : labels) {
     s += std::string(l.is_tag ? "Tag '" : "Name '") + l.label + "': " + bytes_text(l.current_bytes) + " in " +
          arrays_text(l.arrays) + ", at most " + bytes_text(l.peak_bytes) + ", ever " + bytes_text(l.total_bytes) + "\n";
@@ -116,7 +118,8 @@ std::string memory_usage::json() const {
            field("arrays", l.arrays) + "," + field("total_bytes", l.total_bytes) +
            ",\"places\":" + json_list(l.places, place) + "}";
   };
-  return "{\"devices\":" + json_list(devices, device) + ",\"labels\":" + json_list(labels, label) + "}";
+  return "{\"devices\":" + json_list(devices, device) + ",\"labels\":" + json_list(labels, label) + "," +
+         field("pinned_bytes", pinned_bytes) + "}";
 }
 
 void memory_status(std::ostream& out) { out << memory_use().text(); }

@@ -28,7 +28,7 @@ void pinned_ranges::add(byte_range bytes) {
   const auto at = pins_.insert(std::upper_bound(pins_.begin(), pins_.end(), bytes, is_before), bytes);
   const auto position = at - pins_.begin();
   try {
-    bring_about(wanted());
+    bring_about(hulls_of(pins_));
   } catch (...) {
     pins_.erase(pins_.begin() + position);
     throw;
@@ -38,7 +38,7 @@ void pinned_ranges::add(byte_range bytes) {
 void pinned_ranges::remove(byte_range bytes) {
   const auto at = std::find_if(pins_.begin(), pins_.end(), [&](const byte_range& r) { return is_same(r, bytes); });
   if (at != pins_.end()) pins_.erase(at);
-  bring_about(wanted());
+  bring_about(hulls_of(pins_));
 }
 
 bool pinned_ranges::has(const std::byte* p) const {
@@ -48,14 +48,26 @@ bool pinned_ranges::has(const std::byte* p) const {
 
 // CUDA registers ranges to the byte, and several in one page, but none that overlap; a copy must not cross from one to the
 // next (seen on an H200 with driver 580). So ranges that touch stay apart until somebody pins across.
-std::vector<byte_range> pinned_ranges::wanted() const {
+std::vector<byte_range> pinned_ranges::hulls_of(const std::vector<byte_range>& pins) {
   std::vector<byte_range> hulls;
-  for (const byte_range& r : pins_)
+  for (const byte_range& r : pins)
     if (!hulls.empty() && r.begin < hulls.back().end)
       hulls.back().end = std::max(hulls.back().end, r.end, std::less<>{});
     else
       hulls.push_back(r);
   return hulls;
+}
+
+std::size_t pinned_ranges::size_of(const std::vector<byte_range>& ranges) {
+  std::size_t bytes = 0;
+  for (const byte_range& r : ranges) bytes += r.size();
+  return bytes;
+}
+
+std::size_t pinned_ranges::growth(byte_range more) const {
+  std::vector<byte_range> pins = pins_;
+  pins.insert(std::upper_bound(pins.begin(), pins.end(), more, is_before), more);
+  return size_of(hulls_of(pins)) - bytes();
 }
 
 void pinned_ranges::bring_about(const std::vector<byte_range>& wanted) {

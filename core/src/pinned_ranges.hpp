@@ -22,10 +22,14 @@ class pinned_ranges {
   void remove(byte_range bytes);
   bool has(const std::byte* p) const;
   std::size_t registrations() const { return registered_.size(); }
+  std::size_t bytes() const { return size_of(registered_); }
+  // By how much add() would make that more.
+  std::size_t growth(byte_range more) const;
 
  private:
   // The hulls of pins that overlap.
-  std::vector<byte_range> wanted() const;
+  static std::vector<byte_range> hulls_of(const std::vector<byte_range>& pins);
+  static std::size_t size_of(const std::vector<byte_range>& ranges);
   void bring_about(const std::vector<byte_range>& wanted);
   backend& verbs_;
   quiescence quiet_;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <ferry/core.hpp>
 #include <random>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,7 +51,8 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
                            options);
   const fr::device d0(0);
   fr::set_memory_limit(d0, {.hard = seed % 2 ? "75%" : "100%"});
-  if (memory != memory_kind::device) fr::set_memory_limit({.on = d0, .kind = memory}, {.hard = "50%"});
+  if (memory != memory_kind::device)
+    fr::set_memory_limit({.on = d0, .kind = memory}, {.hard = memory == memory_kind::host ? "512KiB" : "50%"});
   fr::memory_pool& pool = fr::machine::current().pool(memory, 0);
   fr::pool other(d0, {.kind = seed % 2 ? fr::pool_kind::driver : fr::pool_kind::binned});
   const fr::memory_budget budget({.on = d0, .kind = memory});
@@ -190,6 +192,49 @@ BOOST_AUTO_TEST_CASE(limits_on_tags_see_workspaces_and_checked_arrays) {
     BOOST_TEST(w.statistics().reused == 1u);
     fr::set_memory_checks(std::nullopt);
   }
+}
+
+// Pinned memory lies in the system's RAM, whichever device it is for.
+BOOST_AUTO_TEST_CASE(limits_on_pinned_memory_of_a_device_are_parts_of_the_ram) {
+  fr::simulation sim("devices=1;memory=64MiB");
+  const fr::device d0(0);
+  const std::size_t ram = fr::system_memory_bytes();
+  const fr::memory_scope pinned{.on = d0, .kind = memory_kind::host};
+  fr::set_memory_limit(pinned, {.soft = "25%", .hard = "50%"});
+  const auto rules = sim.get().memory().limits().all();
+  BOOST_REQUIRE(rules->size() == 1u);
+  BOOST_TEST(rules->front().soft == fr::memory_size("25%").bytes_of(ram));
+  BOOST_TEST(rules->front().hard == fr::memory_size("50%").bytes_of(ram));
+  fr::set_memory_limit(pinned, {.hard = ram});
+  refused<fr::invalid_argument>([&] { fr::set_memory_limit(pinned, {.hard = ram + 1}); },
+                                {"host memory of device 0", "the system has " + fr::bytes_text(ram)});
+  fr::set_memory_limit({.on = d0, .kind = memory_kind::unified}, {.hard = "1GiB"});  // may be more than the device has
+}
+
+// fr::pin counts what it registers, each byte once.
+BOOST_AUTO_TEST_CASE(pins_count_against_limits_on_pinned_memory) {
+  fr::simulation sim("devices=2;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
+  const fr::memory_ledger& ledger = sim.get().memory();
+  fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
+  std::vector<char> v(4 * MiB), w(MiB);
+  const std::span<char> all(v);
+  {
+    const auto p = fr::pin(all.first(3 * MiB)), again = fr::pin(all.subspan(MiB, MiB));
+    BOOST_TEST(ledger.pinned_bytes() == 3 * MiB);
+    BOOST_TEST(fr::memory_use().pinned_bytes == 3 * MiB);
+    BOOST_TEST(fr::memory_use().text().find("own memory: 3.000 MiB\n") != std::string::npos);
+    const auto more = fr::pin(all.subspan(2 * MiB, 2 * MiB));  // overlaps: one more MiB
+    BOOST_TEST(ledger.pinned_bytes() == 4 * MiB);
+    refused<fr::out_of_memory>([&] { (void)fr::pin(w); },
+                               {"1.000 MiB of host memory", "hard limit of 4.000 MiB on host memory leaves 0 bytes"});
+    refused<fr::out_of_memory>([] { fr::host_array<char> h({1}); }, {"hard limit of 4.000 MiB"});
+    BOOST_TEST(ledger.pinned_bytes() == 4 * MiB);
+  }
+  BOOST_TEST(ledger.pinned_bytes() == 0u);
+  { const fr::host_array<char> cached({2 * MiB}); }
+  BOOST_TEST(ledger.reserved_bytes(memory_kind::host, 0) == 2 * MiB);
+  const auto p = fr::pin(v);  // what a pool caches goes back first
+  BOOST_TEST(ledger.pinned_bytes() == 4 * MiB);
 }
 
 BOOST_AUTO_TEST_CASE(what_limits_must_not_be) {

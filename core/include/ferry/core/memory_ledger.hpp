@@ -178,6 +178,13 @@ class memory_ledger {
   // They went back.
   void returned(memory_source& by, std::size_t bytes) noexcept { unbook(by, bytes); }
 
+  // Memory of the CPU that fr::pin is about to pin, or has unpinned; with no lock held. It counts against limits on pinned memory
+  // of no device, {.kind = memory_kind::host}, and against the system's RAM. Climbs the ladder, and throws out_of_memory as
+  // that of `device`.
+  void book_pinned(std::size_t bytes, int device);
+  void unbook_pinned(std::size_t bytes) noexcept { pinned_ -= bytes; }
+  std::size_t pinned_bytes() const { return pinned_.load(); }
+
   void enroll(memory_source& s);
   void dismiss(memory_source& s) noexcept;
   // Calls f with each pool; none is destroyed meanwhile. f may not make or destroy pools.
@@ -253,6 +260,7 @@ class memory_ledger {
   void unbook(memory_source& asker, std::size_t bytes) noexcept;
   memory_shortage shortage(const memory_demand& d, const std::string& why) const;
   std::size_t bytes_in_system() const;
+  std::size_t whole_of(const memory_scope& scope) const;
   static void mark(allocation& a, std::uint32_t labels) noexcept { __atomic_store_n(&a.tag, labels, __ATOMIC_RELAXED); }
   void expect_tag(const memory_demand& d);
   void refuse_above_limits(const memory_demand& d) const;
@@ -268,6 +276,7 @@ class memory_ledger {
   mutable std::shared_mutex observing_;
   std::vector<allocation_observer*> observers_;
   mutable std::vector<std::atomic<std::size_t>> booked_;  // by kind and device
+  std::atomic<std::size_t> pinned_{0};
   memory_counters counters_;
   label_accounts labels_;
   const memory_label kept_label_ = intern_label("(kept for the next array)");  // for pictures of pools

@@ -47,6 +47,7 @@ struct memory_usage {
   };
   std::vector<of_device> devices;
   std::vector<of_label> labels;  // those that hold most first
+  std::size_t pinned_bytes = 0;  // of the program's own memory, by fr::pin
   // In lines: effective use of each device, use of the pools, what is reserved, limits, tags.
   std::string text() const;
   // One object with the same fields.
