@@ -18,7 +18,7 @@ namespace ferry {
 
 allocation_log::allocation_log(const std::string& file) : allocation_log(file, machine::current()) {}
 
-allocation_log::allocation_log(const std::string& file, machine& m) : file_(file), machine_(m.serial()) {
+allocation_log::allocation_log(const std::string& file, machine& m) : name_(file), file_(file), machine_(m.serial()) {
   if (!file_) throw error("cannot write the log of allocations '" + file + "': " + std::strerror(errno));
   file_ << "Thread,Time,Action,Pointer,Size,Stream\n";
   m.memory().observe(*this);
@@ -26,6 +26,15 @@ allocation_log::allocation_log(const std::string& file, machine& m) : file_(file
 
 allocation_log::~allocation_log() {
   machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  std::lock_guard lock(mutex_);
+  file_.flush();
+  tell_if_failed();
+}
+
+void allocation_log::tell_if_failed() noexcept {
+  if (file_ || told_) return;
+  told_ = true;
+  std::fprintf(stderr, "ferry: the log of allocations '%s' is incomplete: %s\n", name_.c_str(), std::strerror(errno));
 }
 
 void allocation_log::on_allocate(allocation& a) noexcept { write("allocate", a, this_thread_state.line); }
@@ -52,6 +61,7 @@ void allocation_log::write(const char* action, const allocation& a, const void* 
                               a.bytes, reinterpret_cast<std::uintptr_t>(stream));
   std::lock_guard lock(mutex_);
   file_.write(row, n);
+  tell_if_failed();
 }
 
 // Until the program exits: static arrays are destroyed before.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/file_bytes.hpp"
+#include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;
 
@@ -53,6 +54,28 @@ BOOST_AUTO_TEST_CASE(rows_have_the_form_that_rmm_writes) {
   BOOST_CHECK_EXCEPTION(fr::allocation_log("/no/such/folder/log.csv"), fr::error, [](const fr::error& e) {
     return std::string(e.what()).find("/no/such/folder/log.csv") != std::string::npos;
   });
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_is_told_once) {
+  const support::quiet_stderr said;
+  {
+    fr::simulation sim("devices=1");
+    const fr::allocation_log log("/dev/full");
+    allocate_and_free(1, 1000);
+  }
+  const std::string text = said.text(), expected = "ferry: the log of allocations '/dev/full' is incomplete: ";
+  const std::size_t at = text.find(expected);
+  BOOST_TEST((at != text.npos && text.find(expected, at + 1) == text.npos), "said: '" << text << "'");
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_is_told_at_the_end) {  // a few rows wait until then
+  const support::quiet_stderr said;
+  {
+    fr::simulation sim("devices=1");
+    const fr::allocation_log log("/dev/full");
+    allocate_and_free(1, 2);
+  }
+  BOOST_TEST(said.text().find("'/dev/full' is incomplete: ") != std::string::npos, "said: '" << said.text() << "'");
 }
 
 // Whatever pool it is replayed on: as many allocations and frees, and on the same kind the same bytes at the peak.

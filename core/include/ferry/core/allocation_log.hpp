@@ -21,7 +21,8 @@ class machine;
 // when they are freed; 0x0 for none.
 class allocation_log : private allocation_observer {
  public:
-  // Throws error with the system's reason when the file cannot be written.
+  // Throws error with the system's reason when the file cannot be written. Rows that cannot be written later, as on a full
+  // disk, are told on stderr, once.
   explicit allocation_log(const std::string& file);
   allocation_log(const std::string& file, machine& m);
   ~allocation_log() override;
@@ -32,6 +33,9 @@ class allocation_log : private allocation_observer {
   void on_allocate(allocation& a) noexcept override;
   void on_free(allocation& a) noexcept override;
   void write(const char* action, const allocation& a, const void* stream) noexcept;
+  void tell_if_failed() noexcept;
+  const std::string name_;
+  bool told_ = false;
   std::mutex mutex_;
   std::ofstream file_;
   std::uint64_t machine_;

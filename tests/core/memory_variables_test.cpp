@@ -1,0 +1,167 @@
+// What environment variables about memory do to a program: this executable is run again, with them, on simulated devices.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ferry/core.hpp>
+#include <ferry/core/allocation_log.hpp>
+#include <ferry/core/memory_checks.hpp>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "stack/call_stack.hpp"
+#include "support/file_bytes.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+__attribute__((noinline)) fr::device_array<char> made_by_a_function_with_a_name() {
+  fr::device_array<char> a({8192});
+  a.name("leaked");
+  return a;
+}
+
+boost::test_tools::assertion_result functions_have_names(boost::unit_test::test_unit_id) {
+  const auto* const here = reinterpret_cast<const void*>(&made_by_a_function_with_a_name);
+  boost::test_tools::assertion_result there(fr::stack::is_available() &&
+                                            fr::stack::describe(here).find("with_a_name") != std::string::npos);
+  there.message() << "needs Boost.Stacktrace, and addr2line or exported symbols";
+  return there;
+}
+
+// Ends by exit(), as programs do.
+[[noreturn]] void program(const std::string& what) {
+  if (what == "leaks") {
+    static auto* const leaked = new fr::device_array<char>(made_by_a_function_with_a_name());
+    static const fr::device_array<char> destroyed_at_exit({100});
+    std::exit(leaked->empty() ? 1 : 7);
+  }
+  try {
+    if (what == "checks") {
+      const fr::device_array<float> never_written({100});
+      const std::vector<float> seen = fr::to_vector(never_written);
+      int nan = 0;
+      for (const float x : seen) nan += std::isnan(x);
+      std::printf("checks %s, %d of 100 are NaN\n", fr::current_memory_checks() ? "on" : "off", nan);
+    } else {  // more than device 0 has
+      const fr::device_array<char> first({48 * MiB}, fr::device(0)), second({40 * MiB}, fr::device(0));
+      std::printf("the second is on device %d\n", second.device().index());
+    }
+  } catch (const fr::error& e) {
+    std::printf("error: %s\n", e.what());
+  }
+  std::exit(0);
+}
+
+struct outcome {
+  int status = -1;
+  std::string text;  // of stdout and stderr
+};
+using variables = std::initializer_list<std::pair<const char*, const char*>>;
+
+outcome run(const char* what, variables set) {
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(::pipe(ends.data()) == 0);
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  BOOST_REQUIRE(child >= 0);
+  if (child == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::dup2(ends[1], STDERR_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    for (const char* name : {"FERRY_LEAKS", "FERRY_MEMORY_LOG", "FERRY_OOM", "FERRY_POISON", "FERRY_MEMORY_LIMIT"})
+      ::unsetenv(name);
+    ::setenv("FERRY_BACKEND", "sim", 1);
+    ::setenv("FERRY_SIM", "devices=2;memory=64MiB", 1);
+    ::setenv("FERRY_POOL", "split", 1);  // others round to other sizes
+    ::setenv("FERRY_TEST_PROGRAM", what, 1);
+    for (const auto& [name, value] : set) ::setenv(name, value, 1);
+    ::execl("/proc/self/exe", "program", "--run_test=memory_variables/the_program", static_cast<char*>(nullptr));
+    ::_exit(99);
+  }
+  ::close(ends[1]);
+  outcome o;
+  std::array<char, 512> some;
+  for (ssize_t n = 0; (n = ::read(ends[0], some.data(), some.size())) > 0;)
+    o.text.append(some.data(), static_cast<std::size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return o;
+}
+
+void has(const outcome& o, std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts)
+    BOOST_TEST(o.text.find(part) != std::string::npos, "'" << part << "' is missing in\n" << o.text);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(memory_variables)
+
+// For run() alone.
+BOOST_AUTO_TEST_CASE(the_program, *boost::unit_test::disabled()) {
+  const char* const what = std::getenv("FERRY_TEST_PROGRAM");
+  BOOST_REQUIRE(what != nullptr);
+  program(what);
+}
+
+BOOST_AUTO_TEST_CASE(leaks_are_reported_at_exit) {
+  const outcome o = run("leaks", {{"FERRY_LEAKS", "report"}});
+  BOOST_TEST(o.status == 7);
+  has(o, {"ferry: 1 allocation with 8.000 KiB left\n", "name 'leaked'"});
+  const outcome untold = run("leaks", {});
+  BOOST_TEST((untold.status == 7 && untold.text.find("left\n") == std::string::npos), untold.text);
+}
+
+BOOST_AUTO_TEST_CASE(leaks_with_the_stacks_that_made_them, *boost::unit_test::precondition(functions_have_names)) {
+  const outcome o = run("leaks", {{"FERRY_LEAKS", "stacks"}});
+  BOOST_TEST(o.status == 7);
+  has(o, {"ferry: 1 allocation with 8.000 KiB left\n", "made_by_a_function_with_a_name"});
+}
+
+BOOST_AUTO_TEST_CASE(allocations_are_logged) {
+  const std::string file = "memory_variables_" + std::to_string(::getpid()) + ".csv";
+  const outcome o = run("leaks", {{"FERRY_MEMORY_LOG", file.c_str()}});
+  BOOST_TEST(o.status == 7);
+  const std::string text = support::bytes_of(file);
+  BOOST_TEST(text.starts_with("Thread,Time,Action,Pointer,Size,Stream\n"), text);
+  const auto rows = fr::parse_allocation_log(text);
+  BOOST_REQUIRE(rows.size() == 3u);  // two arrays, of which one is destroyed
+  BOOST_TEST((!rows[0].is_free && rows[0].bytes == 8192u && !rows[1].is_free && rows[2].is_free));
+  BOOST_TEST(rows[2].pointer == rows[1].pointer);
+  std::remove(file.c_str());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_done_when_memory_runs_out) {
+  has(run("too much", {}), {"error: out of memory: 40.000 MiB of device memory could not be had on device 0"});
+  has(run("too much", {{"FERRY_OOM", "spill"}}), {"the second is on device 1\n"});
+  has(run("too much", {{"FERRY_OOM", "synchronize"}}), {"error: out of memory: ", "waiting for all work ("});
+  has(run("too much", {{"FERRY_OOM", "wait"}}), {"error: ", "FERRY_OOM: 'wait'", "synchronize, spill"});
+}
+
+BOOST_AUTO_TEST_CASE(limits_hold) {
+  has(run("too much", {{"FERRY_MEMORY_LIMIT", "device=0,hard:16MiB"}}),
+      {"error: out of memory: 48.000 MiB", "hard limit of 16.000 MiB on device and unified memory of device 0"});
+  has(run("too much", {{"FERRY_MEMORY_LIMIT", "gpu=0,hard:16MiB"}}),
+      {"error: ", "FERRY_MEMORY_LIMIT: 'gpu=0,hard:16MiB'", "'gpu=0' is neither device="});
+}
+
+BOOST_AUTO_TEST_CASE(arrays_are_checked) {
+  has(run("checks", {{"FERRY_POISON", "on"}}), {"checks on, 100 of 100 are NaN\n"});
+  has(run("checks", {{"FERRY_POISON", "off"}}), {"checks off, "});
+  has(run("checks", {}), {"checks off, "});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
