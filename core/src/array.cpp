@@ -3,6 +3,7 @@
 #include "array_blocks.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/memory_shortage.hpp"
 #include "ferry/core/pool.hpp"
 #include "ferry/core/workspace.hpp"
 #include "forget_advice.hpp"
@@ -33,10 +34,14 @@ allocation_ref allocate_on_a_peer(machine& m, int device, std::size_t bytes) {
 allocation_ref allocate_or_spill(machine& m, memory_pool& from, bool may_spill, std::size_t bytes) {
   try {
     return from.allocate(bytes);
-  } catch (const out_of_memory&) {
-    if (may_spill && from.kind() == memory_kind::device && m.memory().policy().spill_to_peers)
-      if (allocation_ref elsewhere = allocate_on_a_peer(m, from.device(), bytes)) return elsewhere;
-    throw;
+  } catch (const out_of_memory& e) {
+    if (!may_spill || from.kind() != memory_kind::device || !m.memory().policy().spill_to_peers) throw;
+    if (allocation_ref elsewhere = allocate_on_a_peer(m, from.device(), bytes)) return elsewhere;
+    if (!e.shortage()) throw;
+    memory_shortage s = *e.shortage();
+    s.tried.push_back({"placing the array on a peer, of which none has room", 0});
+    const std::string text = s.text();
+    throw out_of_memory(text, e.requested(), std::make_shared<const memory_shortage>(std::move(s)));
   }
 }
 

@@ -155,13 +155,23 @@ BOOST_AUTO_TEST_CASE(spilling_to_a_peer_is_a_choice) {
   fr::simulation sim("devices=3;memory=64MiB;peers=0-2,0-1");
   const auto a = device_bytes(60 * MiB);
   const auto half = device_bytes(40 * MiB, 1);
-  BOOST_CHECK_THROW(device_bytes(20 * MiB), fr::out_of_memory);
+  BOOST_TEST(text_of_failure(20 * MiB).find("peer, of which") == std::string::npos);
   fr::set_out_of_memory_policy({.spill_to_peers = true});
   fr::device_array<char> b({20 * MiB}, 'x', fr::device(0));
   BOOST_TEST(b.device().index() == 2);
   BOOST_TEST(b.owner().get().device == 2);
   BOOST_TEST(fr::to_vector(b)[20 * MiB - 1] == 'x');
-  BOOST_CHECK_THROW(device_bytes(64 * MiB), fr::out_of_memory);
+  try {
+    device_bytes(64 * MiB);
+    BOOST_ERROR("there was room");
+  } catch (const fr::out_of_memory& e) {
+    BOOST_REQUIRE(e.shortage() != nullptr);
+    BOOST_TEST(e.shortage()->device == 0);
+    BOOST_TEST(e.shortage()->tried.back().rung == "placing the array on a peer, of which none has room");
+    BOOST_TEST(e.requested() == 64 * MiB);
+    BOOST_TEST(std::string(e.what()).find(", placing the array on a peer, of which none has room (0 bytes)\n") !=
+               std::string::npos);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(reclaim_by_hand) {
