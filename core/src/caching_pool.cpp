@@ -419,7 +419,8 @@ trimmable_bytes caching_pool::trimmable() const {
   return {whole, whole, pieces};
 }
 
-// Before the pool grows beyond its share: gives back what was unused longest.
+// Before the pool grows beyond its share: gives back what was unused longest, of that whose last uses are over. Waits for
+// nobody: others that need to grow stand behind this thread.
 void caching_pool::collect_garbage(std::size_t segment) {
   if (!options_.gc_threshold) return;
   const auto limit = static_cast<std::size_t>(*options_.gc_threshold * static_cast<double>(memory_bytes_));
@@ -428,7 +429,7 @@ void caching_pool::collect_garbage(std::size_t segment) {
     std::lock_guard lock(mutex_);
     held = reserved_;
   }
-  if (held + segment > limit) give_back(leave_whole_segments(), release_depth::unused, held + segment - limit);
+  if (held + segment > limit) give_back(leave_whole_segments(), release_depth::finished, held + segment - limit);
 }
 
 source_state caching_pool::state() const {

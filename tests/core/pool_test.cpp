@@ -5,13 +5,19 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <ferry/core.hpp>
+
+#include "machine_registry.hpp"
+#include "support/busy_stream.hpp"
+#include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;
 
@@ -204,6 +210,27 @@ BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
   BOOST_TEST(gone.seen[0] == at[2]);
   BOOST_TEST(p.statistics().reserved_bytes <= 50000u);
   sim.get().memory().stop_observing(gone);
+}
+
+// What work still uses stays, beyond the share: whoever grows a pool keeps others that must grow it waiting, too.
+BOOST_AUTO_TEST_CASE(collecting_garbage_waits_for_no_stream) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple})
+    BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
+      fr::simulation sim("devices=1;memory=2MiB;schedule=random:1");
+      fr::pool p(
+          fr::device(0),
+          {.granularity = 64, .small_segment = 1024, .large_segment = 4096, .kind = kind, .gc_threshold = 0.0625});
+      const fr::stream slow;
+      support::busy_stream busy(slow);
+      write(slow, p.allocate(120000));
+      const fr::allocation_ref b = p.allocate(250000);
+      BOOST_TEST(busy.is_busy());
+      BOOST_TEST(p.statistics().segments == 2u);
+      busy.release();
+      slow.synchronize();
+      const fr::allocation_ref c = p.allocate(500000);
+      BOOST_TEST(p.statistics().segments == 2u);  // the first one went
+    }
 }
 
 // Of two free blocks the one is taken for which the stream that is in use need not wait.
