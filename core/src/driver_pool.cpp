@@ -6,6 +6,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "memory_sizes.hpp"
+#include "process_exit.hpp"
 
 namespace ferry {
 namespace {
@@ -38,6 +39,8 @@ driver_pool::driver_pool(memory_ledger& ledger, timelines& streams, memory_kind 
       own_(streams.take(device, 0)),
       nodes_(*this, kind, device) {
   if (kind == memory_kind::device) ungranted_ = ~(std::uint64_t{1} << device);
+  frees_[&own_] = 0;
+  watch_for_exit();
 }
 
 driver_pool::~driver_pool() {
@@ -64,6 +67,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   refuse_inside_submission("allocate");
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   ledger_.before_allocate(*this, size);
+  watch_for_exit();
   free_what_was_put_off();
   timeline& on = line_to_allocate_on();
   allocation* a = nullptr;
@@ -98,6 +102,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   return r;
 }
 
+// After main nobody asks the driver: its memory goes with the process.
 void driver_pool::deallocate(allocation& a) noexcept {
   take_from_owner(a);
   {
@@ -107,10 +112,10 @@ void driver_pool::deallocate(allocation& a) noexcept {
     a.next = put_off_;
     put_off_ = &a;
   }
-  if (!this_thread_state.submitting) free_what_was_put_off();
+  if (!this_thread_state.submitting && !is_exiting()) free_what_was_put_off();
 }
 
-// What cannot be freed now, because there is no memory for a list, waits for the next time.
+// What cannot be freed now, because the driver refused, waits for the next time.
 void driver_pool::free_what_was_put_off() noexcept {
   allocation* all = nullptr;
   {
@@ -151,30 +156,40 @@ void driver_pool::free_or_give_up(allocation& a) {
 }
 
 // On the one stream that holds all unfinished uses; if there are several, on the pool's own stream behind them all, so that
-// none of them waits for another (R12). with: the stream that refused, if it is one; told: whether observers know.
+// none of them waits for another (R12). Takes no memory of the CPU. with: the stream that refused, if it is one; told:
+// whether observers know.
 void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
-  std::vector<point> pending;
-  {
+  timeline* on = nullptr;
+  const auto each_pending = [&](auto f) {
     std::lock_guard lock(a.log);
-    a.log.before(nullptr, a.range(), true, [&](timeline& by, ticket at) { pending.push_back({&by, at}); });
-  }
-  timeline* on = pending.empty() ? &own_ : pending.front().by;
-  for (const point& p : pending)
-    if (p.by != on) on = &own_;
-  if (on->is_special() || on->origin() != stream_origin::own) on = &own_;
-  if (on == &own_)
-    for (const point& p : pending) own_.follow(*p.by, p.at);  // which tells everybody if one of the two is broken
-  {
-    std::lock_guard lock(mutex_);
-    frees_.try_emplace(on, 0);  // what may fail comes before the free
-  }
+    a.log.before(nullptr, a.range(), true, f);
+  };
+  each_pending([&](timeline& by, ticket) {
+    if (on && on != &by) on = &own_;
+    if (!on) on = &by;
+  });
+  if (!on || on->is_special() || on->origin() != stream_origin::own || !expect_frees(*on)) on = &own_;
+  if (on == &own_)  // which tells everybody if one of the two is broken
+    each_pending([&](timeline& by, ticket at) { own_.follow(by, at); });
   if (!std::exchange(told, true)) ledger_.returning(*this, a.begin, a.bytes);
   with = on;
   const ticket t = submit_on(*on, [&](native_stream s) { verbs_.free(a.begin, s); });
   ledger_.returned(*this, a.bytes);
   std::lock_guard lock(mutex_);
   nodes_.give_back(a);
-  frees_[on] = std::max(frees_[on], t);
+  ticket& last = frees_.find(on)->second;
+  last = std::max(last, t);
+}
+
+// What may fail comes before the free: a place for the ticket. Whether there is one.
+bool driver_pool::expect_frees(timeline& on) noexcept {
+  std::lock_guard lock(mutex_);
+  try {
+    frees_.try_emplace(&on, 0);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
 // Waits for the frees on these streams, or looks, and lets the driver know. Returns those that it could not be told of. What
@@ -202,7 +217,8 @@ std::size_t driver_pool::release_cached(release_depth how) {
   {
     std::lock_guard lock(mutex_);
     if (own_.is_broken()) return std::exchange(given_up_, 0);
-    for (const auto& [by, at] : frees_) frees.push_back({by, at});
+    for (const auto& [by, at] : frees_)
+      if (at != 0) frees.push_back({by, at});
   }
   (void)see(frees, how);
   if (own_.is_broken()) return release_cached(how);
@@ -221,7 +237,7 @@ std::size_t driver_pool::release_cached(release_depth how) {
     });
     std::lock_guard lock(mutex_);
     for (const point& f : frees)
-      if (const auto still = frees_.find(f.by); still != frees_.end() && still->second == f.at) frees_.erase(still);
+      if (ticket& last = frees_.find(f.by)->second; last == f.at) last = 0;
   }
   return before > left.reserved_bytes ? before - left.reserved_bytes : 0;
 }

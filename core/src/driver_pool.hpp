@@ -36,6 +36,7 @@ class driver_pool final : public memory_pool {
   timeline& line_to_allocate_on();
   void free_or_give_up(allocation& a);
   void free_now(allocation& a, timeline*& with, bool& told);
+  bool expect_frees(timeline& on) noexcept;
   void free_what_was_put_off() noexcept;
   static std::vector<point> see(std::vector<point> frees, release_depth how);
 
@@ -47,7 +48,7 @@ class driver_pool final : public memory_pool {
   mutable std::mutex mutex_;  // what follows
   allocation_nodes nodes_;
   allocation* put_off_ = nullptr;      // freed where nothing may be submitted; linked by next
-  std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still keep
+  std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still keep; 0: none
   std::size_t given_up_ = 0;           // freed when the device was broken: kept, for nothing, until somebody trims
   pool_statistics statistics_;
 };
