@@ -1,8 +1,13 @@
 // The error that says where the memory went, and what is tried before it.
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <ferry/core.hpp>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "memory_environment.hpp"
+#include "support/busy_stream.hpp"
 
 namespace fr = ferry;
 
@@ -148,6 +153,35 @@ BOOST_AUTO_TEST_CASE(synchronisation_is_a_choice) {
   BOOST_TEST(text_of_failure(8 * MiB).find("waiting for all work") == std::string::npos);
   fr::set_out_of_memory_policy({.synchronize = true});
   BOOST_TEST(text_of_failure(8 * MiB).find("waiting for all work") != std::string::npos);
+}
+
+// An array that work on a stream holds until it has run: only waiting for that work makes it free.
+BOOST_AUTO_TEST_CASE(synchronisation_helps) {
+  for (const char* chosen : {"nowhere", "in code", "in the environment"}) BOOST_TEST_CONTEXT(chosen) {
+      fr::simulation sim("devices=1;memory=64MiB;schedule=random:1", {.kind = fr::pool_kind::split});
+      const fr::stream s;
+      support::busy_stream busy(s);
+      sim.get().verbs().run_on_host(
+          s.line().stream(),
+          [held = std::make_shared<fr::device_array<char>>(device_bytes(48 * MiB))] { held->free(); });
+      int asked = 0;
+      const auto callback = fr::on_out_of_memory([&](const fr::memory_demand&) {
+        if (++asked == 2) busy.release();  // the work ends while it is waited for
+        return std::size_t{0};
+      });
+      BOOST_CHECK_THROW(device_bytes(32 * MiB), fr::out_of_memory);
+      BOOST_TEST(busy.is_busy());
+      if (chosen == std::string("nowhere")) continue;
+      if (chosen == std::string("in code")) {
+        fr::set_out_of_memory_policy({.synchronize = true});
+      } else {
+        setenv("FERRY_OOM", "synchronize", 1);
+        fr::configure_memory(sim.get());
+        unsetenv("FERRY_OOM");
+      }
+      BOOST_CHECK_NO_THROW(device_bytes(32 * MiB));
+      BOOST_TEST(asked == 2);
+    }
 }
 
 // The new array goes to the peer with the most room, and kernels of its device reach it there.
