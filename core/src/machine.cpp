@@ -48,14 +48,14 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
     migrates_ = migrates_ && properties_.back().concurrent_managed_access;
     reaches_pageable_ = reaches_pageable_ && properties_.back().pageable_memory_access;
   }
-  pools.kind = default_kind_;
+  pools = resolved(pools, default_kind_);
   const auto pools_for = [&](memory_kind kind, int device) {
     pool_options o = options_for(kind, pools);
     pool_backend* const driver = verbs_->pools();
     if (o.kind == pool_kind::driver && !(driver && driver->has_pools(kind, device))) {
       std::fprintf(stderr, "ferry: the driver has no pools of %s memory on device %d: using a split pool there\n",
                    kind_name(kind), device);
-      o.kind = pool_kind::split;
+      o = instead(o, pool_kind::split);
     }
     return o;
   };

@@ -41,8 +41,8 @@ block_info memory_pool::info_of(const allocation& a) {
 }
 
 pool_options options_for(memory_kind kind, pool_options options) {
-  if (kind == memory_kind::unified && options.kind == pool_kind::driver) options.kind = pool_kind::split;
-  return options;
+  return kind == memory_kind::unified && options.kind == pool_kind::driver ? instead(options, pool_kind::split)
+                                                                           : options;
 }
 
 std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,

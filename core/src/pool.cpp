@@ -16,12 +16,10 @@ struct pool::made_pools {
 
 pool::pool(ferry::device d, const pool_options& options)
     : where_(d),
-      options_(options),
+      options_(resolved(options, machine::current().default_pool_kind())),
       serial_(machine::current().serial()),
       made_(std::make_unique<made_pools>()) {
   (void)d.properties();
-  check(options);
-  if (options_.kind == pool_kind::automatic) options_.kind = machine::current().default_pool_kind();
 }
 
 pool pool::default_of(ferry::device d) {

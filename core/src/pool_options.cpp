@@ -6,6 +6,60 @@
 #include "ferry/core/error.hpp"
 
 namespace ferry {
+namespace {
+
+using kind_set = unsigned;
+constexpr kind_set set_of(pool_kind k) { return 1u << static_cast<unsigned>(k); }
+constexpr kind_set split_kinds = set_of(pool_kind::split) | set_of(pool_kind::binned),
+                   caching_kinds = split_kinds | set_of(pool_kind::simple), driver_kind = set_of(pool_kind::driver);
+
+// Calls f(name, kinds that have it, member) for each option that only some kinds have. The sizes of blocks and segments are no
+// such options: programs give them for whatever kinds there will be.
+template <class F>
+void each_special_option(F f) {
+  f("max_split_size", split_kinds, &pool_options::max_split_size);
+  f("gc_threshold", caching_kinds, &pool_options::gc_threshold);
+  f("release_threshold", driver_kind, &pool_options::release_threshold);
+  f("max_bytes", driver_kind, &pool_options::max_bytes);
+  f("reuse", driver_kind, &pool_options::reuse);
+  f("shareable", driver_kind, &pool_options::shareable);
+  f("shared", driver_kind, &pool_options::shared);
+}
+
+std::string names_of(kind_set kinds) {
+  std::string all;
+  for (const pool_kind k : {pool_kind::driver, pool_kind::split, pool_kind::binned, pool_kind::simple})
+    if (kinds & set_of(k)) all += (all.empty() ? "" : ", ") + std::string(pool_kind_name(k));
+  return all;
+}
+
+[[noreturn]] void refuse(const std::string& what) { throw invalid_argument("pool options: " + what); }
+
+void check_values(const pool_options& o) {
+  if (!std::has_single_bit(o.granularity))
+    refuse("a granularity of " + std::to_string(o.granularity) + " bytes: it must be a power of two");
+  if (o.small_segment < o.granularity || o.large_segment < o.small_segment)
+    refuse("segments of " + std::to_string(o.small_segment) + " and " + std::to_string(o.large_segment) +
+           " bytes: the small one must hold a block of " + std::to_string(o.granularity) +
+           " bytes, and the large one be no smaller");
+  if (o.gc_threshold && !(*o.gc_threshold > 0 && *o.gc_threshold < 1))
+    refuse("gc_threshold = " + std::to_string(*o.gc_threshold) +
+           ": it is a share of the device's memory, above 0 and below 1; leave it out to never collect");
+  if (o.max_split_size < o.granularity)
+    refuse("max_split_size = " + std::to_string(o.max_split_size) + ": no block is smaller than the granularity of " +
+           std::to_string(o.granularity) + " bytes");
+}
+
+void check_kind(const pool_options& o) {
+  const pool_kind kind = o.kind == pool_kind::automatic ? pool_kind::split : o.kind;
+  each_special_option([&](const char* name, kind_set have, auto option) {
+    if (!(have & set_of(kind)) && o.*option != pool_options{}.*option)
+      refuse(std::string(name) + ": " + pool_kind_name(kind) + " pools do not have it, " + names_of(have) +
+             " pools do; choose the kind (.kind), or leave it out");
+  });
+}
+
+}  // namespace
 
 const char* pool_kind_name(pool_kind k) {
   switch (k) {
@@ -27,19 +81,28 @@ pool_kind parse_pool_kind(std::string_view text) {
 }
 
 void check(const pool_options& o) {
-  const auto refuse = [](const std::string& what) { throw invalid_argument("pool options: " + what); };
-  if (!std::has_single_bit(o.granularity))
-    refuse("a granularity of " + std::to_string(o.granularity) + " bytes: it must be a power of two");
-  if (o.small_segment < o.granularity || o.large_segment < o.small_segment)
-    refuse("segments of " + std::to_string(o.small_segment) + " and " + std::to_string(o.large_segment) +
-           " bytes: the small one must hold a block of " + std::to_string(o.granularity) +
-           " bytes, and the large one be no smaller");
-  if (o.gc_threshold && !(*o.gc_threshold > 0 && *o.gc_threshold < 1))
-    refuse("gc_threshold = " + std::to_string(*o.gc_threshold) +
-           ": it is a share of the device's memory, above 0 and below 1; leave it out to never collect");
-  if (o.max_split_size < o.granularity)
-    refuse("max_split_size = " + std::to_string(o.max_split_size) + ": no block is smaller than the granularity of " +
-           std::to_string(o.granularity) + " bytes");
+  check_values(o);
+  check_kind(o);
+}
+
+pool_options resolved(pool_options o, pool_kind automatic) {
+  check_values(o);
+  if (o.kind == pool_kind::automatic) {
+    each_special_option([&](const char*, kind_set have, auto option) {
+      if (!(have & set_of(automatic)) && (have & set_of(pool_kind::split))) o.*option = pool_options{}.*option;
+    });
+    o.kind = automatic;
+  }
+  check_kind(o);
+  return o;
+}
+
+pool_options instead(pool_options o, pool_kind other) {
+  each_special_option([&](const char*, kind_set have, auto option) {
+    if (!(have & set_of(other))) o.*option = pool_options{}.*option;
+  });
+  o.kind = other;
+  return o;
 }
 
 }  // namespace ferry

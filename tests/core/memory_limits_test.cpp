@@ -47,7 +47,7 @@ void use(const fr::stream& s, const fr::allocation_ref& r) {
 
 void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
   fr::pool_options options{512, 8 << 10, 64 << 10, kind};
-  if (seed % 2) options.max_split_size = 64 << 10;
+  if (seed % 2 && (kind == fr::pool_kind::split || kind == fr::pool_kind::binned)) options.max_split_size = 64 << 10;
   const fr::simulation sim("devices=2;memory=1MiB" + (seed % 3 ? ";schedule=random:" + std::to_string(seed) : ""),
                            options);
   const fr::device d0(0);

@@ -135,6 +135,54 @@ BOOST_AUTO_TEST_CASE(options_that_make_no_sense) {
   BOOST_TEST(says(text_of<fr::invalid_argument>([] { fr::pool p(fr::device(3)); }), "no device 3"));
 }
 
+// What a kind of pool would not heed is refused, by a text that says whose option it is.
+BOOST_AUTO_TEST_CASE(options_of_other_kinds) {
+  using enum fr::pool_kind;
+  fr::simulation sim("devices=1");
+  const auto refused = [](fr::pool_kind k, fr::pool_options o, std::string_view name, std::string_view who) {
+    o.kind = k;
+    const std::string expected = std::string(name) + ": " + fr::pool_kind_name(k) + " pools do not have it, ";
+    for (const std::string& text :
+         {text_of<fr::invalid_argument>([&] { fr::pool p(fr::device(0), o); }),
+          text_of<fr::invalid_argument>([&] { fr::simulation other("devices=1", o); }),
+          text_of<fr::invalid_argument>([&] { (void)fr::machine::current().take_pool(on_device, 0, o); })})
+      BOOST_TEST((says(text, expected) && says(text, std::string(who) + " pools do;")), text);
+  };
+  for (const fr::pool_kind k : {split, binned, simple, none}) {
+    refused(k, {.max_bytes = 1 << 20}, "max_bytes", "driver");
+    refused(k, {.release_threshold = 0}, "release_threshold", "driver");
+    refused(k, {.reuse = fr::reuse_policy::deterministic()}, "reuse", "driver");
+    refused(k, {.shareable = true}, "shareable", "driver");
+    refused(k, {.shared = true}, "shared", "driver");
+  }
+  for (const fr::pool_kind k : {driver, none})
+    refused(k, {.gc_threshold = 0.5}, "gc_threshold", "split, binned, simple");
+  for (const fr::pool_kind k : {driver, none, simple})
+    refused(k, {.max_split_size = 1 << 20}, "max_split_size", "split, binned");
+  for (const fr::pool_kind k : {split, binned, simple}) (void)fr::pool(fr::device(0), {.kind = k, .gc_threshold = 0.5});
+  // Of a driver pool, what holds its unified memory has no such bounds.
+  fr::pool p(fr::device(0), {.kind = driver, .release_threshold = 0, .max_bytes = 1 << 20});
+  (void)p.allocate(100, fr::memory_kind::unified);
+}
+
+// Programs that leave the kind to FERRY_POOL run with each; what they ask of pools as they are by themselves may not apply.
+BOOST_AUTO_TEST_CASE(options_where_the_environment_chooses) {
+  const auto text = [](const char* kind, const fr::pool_options& o) {
+    const variable v("FERRY_POOL", kind);
+    return text_of<fr::invalid_argument>([&] {
+      fr::simulation sim("devices=1", o);
+      fr::pool p(fr::device(0), o);
+      (void)p.allocate(100);
+    });
+  };
+  for (const char* kind : {"", "driver", "split", "binned", "simple", "none"}) {
+    BOOST_TEST(text(kind, {.max_split_size = 1 << 20, .gc_threshold = 0.5}) == "nothing was thrown");
+    const bool driver = kind == std::string("driver");
+    BOOST_TEST(says(text(kind, {.max_bytes = 1 << 20}), driver ? "nothing was thrown" : "max_bytes"), kind);
+    BOOST_TEST(says(text(kind, {.gc_threshold = 80}), "above 0 and below 1"), kind);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(names_of_kinds) {
   using enum fr::pool_kind;
   for (const fr::pool_kind k : {driver, split, binned, simple, none})

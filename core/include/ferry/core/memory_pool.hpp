@@ -57,8 +57,8 @@ class memory_pool : public memory_source, public allocation_home {
 
 // What a pool of that kind of memory has: none of unified memory is the driver's (docs/decisions/0024).
 pool_options options_for(memory_kind kind, pool_options options);
-// options.kind says which; automatic is split. Throws invalid_argument for options that make no sense, not_supported
-// for a kind that the backend does not have.
+// options.kind says which; automatic is split. Throws invalid_argument for options that make no sense or that the kind
+// lacks, not_supported for a kind that the backend does not have.
 std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options);
 

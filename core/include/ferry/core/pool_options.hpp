@@ -35,10 +35,10 @@ struct pool_options {
   std::size_t small_segment = std::size_t{2} << 20;   // what is taken from the backend for small blocks
   std::size_t large_segment = std::size_t{32} << 20;  // and for larger ones; beyond it, a segment of their own
   pool_kind kind = pool_kind::automatic;
-  // split: blocks that are larger are never cut, and serve requests of about their size only.
+  // split, binned: blocks that are larger are never cut, and serve requests of about their size only.
   std::size_t max_split_size = std::numeric_limits<std::size_t>::max();
   // split, binned, simple: when the pool holds more than this share of the device's memory, it gives back what was unused
-  // longest before it takes more. Within (0, 1).
+  // longest before it takes more; nothing that work still uses. Within (0, 1).
   std::optional<double> gc_threshold{};
   // driver: bytes that stay with the pool when they are free; what it may hold at most (0: no limit).
   std::size_t release_threshold = std::numeric_limits<std::size_t>::max();
@@ -48,8 +48,14 @@ struct pool_options {
   bool shared = false;     // driver: the default pool of the device, for device memory; see pool::default_of
   bool operator==(const pool_options&) const = default;
 };
-// Throws invalid_argument that names what is wrong and what is allowed.
+// Throws invalid_argument that names what is wrong and what is allowed: also for an option that the kind does not have
+// (automatic counts as split), set to something else than it is by itself.
 void check(const pool_options& o);
+// The options, checked, with the kind that automatic stands for. What automatic pools have where nobody says otherwise is left
+// out if that kind does not have it, so that FERRY_POOL can be set for every program.
+pool_options resolved(pool_options o, pool_kind automatic);
+// The options for a pool of another kind, in the place of one that cannot be had: without what that does not have.
+pool_options instead(pool_options o, pool_kind other);
 
 struct pool_statistics {
   std::size_t allocated_bytes = 0, reserved_bytes = 0;  // in use by arrays; taken from the backend
