@@ -1,14 +1,18 @@
 // Pools of every kind hand out bytes that others used just before: one suite that writes data and finds it again, and a pool
 // that forgets who used its bytes, which the suite must catch.
 #include <boost/test/unit_test.hpp>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <ferry/core.hpp>
 #include <ferry/core/pool_backend.hpp>
 
+#include "support/counting_backend.hpp"
+#include "support/forwarding_pools.hpp"
 #include "support/seeds.hpp"
 
 namespace fr = ferry;
@@ -55,12 +59,13 @@ class blind_pool final : public fr::memory_pool {
   fr::memory_pool& below_;
 };
 
-// Allocates, fills, reads and frees at random, on streams of several devices; each read notes whether it found what was
-// written. What is written, read and freed never conflicts but for the bytes that the pool gives out again.
+// Allocates of some pools, fills, reads and frees at random, on streams of several devices; each read notes whether it found
+// what was written. What is written, read and freed never conflicts but for the bytes that the pools give out again.
 class churn {
  public:
-  churn(fr::memory_pool& pool, u32 seed, std::size_t operations)
-      : pool_(pool),
+  churn(fr::memory_pool& pool, u32 seed, std::size_t operations) : churn(std::vector{&pool}, seed, operations) {}
+  churn(std::vector<fr::memory_pool*> pools, u32 seed, std::size_t operations)
+      : pools_(std::move(pools)),
         random_(seed),
         operations_(operations),
         bad_({operations}, 0u) {
@@ -76,6 +81,7 @@ class churn {
         read(below(live_.size()), i);
       else
         drop(below(live_.size()), i);
+      if (i % 1000 == 999) any_stream().synchronize();  // else simulated work piles up
     }
     live_.clear();
     std::size_t count = 0;
@@ -92,7 +98,8 @@ class churn {
   fr::stream_ref any_stream() { return streams_[below(streams_.size())]; }
   void add(u32 k) {
     const std::size_t n = 1 + below(below(4) ? 64 : 3000);
-    fr::allocation_ref bytes = pool_.allocate(n * sizeof(u32));
+    fr::memory_pool& pool = pools_.size() == 1 ? *pools_.front() : *pools_[below(pools_.size())];
+    fr::allocation_ref bytes = pool.allocate(n * sizeof(u32));
     auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
     live_.push_back({view(std::move(bytes), data, fr::extents<1>{n}, {1}), k});
     fr::parallel_for(any_stream(), n, count_from{k}, fr::out(live_.back().v));
@@ -107,12 +114,53 @@ class churn {
     std::swap(live_[which], live_.back());
     live_.pop_back();
   }
-  fr::memory_pool& pool_;
+  const std::vector<fr::memory_pool*> pools_;
   std::mt19937 random_;
   const std::size_t operations_;
   fr::unified_array<u32> bad_;
   std::vector<fr::stream> streams_;
   std::vector<held> live_;
+};
+
+// The simulator, and how often it was asked for memory and refused.
+class asked_backend : public support::counting_backend {
+ public:
+  struct counts {
+    std::size_t all = 0, refused = 0;
+    template <class Ask>
+    void* ask(Ask ask) {
+      ++all;
+      try {
+        return ask();
+      } catch (const fr::out_of_memory&) {
+        ++refused;
+        throw;
+      }
+    }
+  };
+  asked_backend(fr::backend& below, counts& asked)
+      : counting_backend(below, calls_),
+        asked_(asked),
+        pools_(*below.pools(), asked) {}
+  void* allocate(fr::memory_kind k, int d, std::size_t bytes) override {
+    return asked_.ask([&] { return counting_backend::allocate(k, d, bytes); });
+  }
+  fr::pool_backend* pools() override { return &pools_; }
+
+ private:
+  class asked_pools : public support::forwarding_pools {
+   public:
+    asked_pools(fr::pool_backend& below, counts& asked) : forwarding_pools(below), asked_(asked) {}
+    void* allocate(fr::native_pool p, std::size_t bytes, fr::native_stream s) override {
+      return asked_.ask([&] { return forwarding_pools::allocate(p, bytes, s); });
+    }
+
+   private:
+    counts& asked_;
+  };
+  support::call_counts calls_;
+  counts& asked_;
+  asked_pools pools_;
 };
 
 fr::pool_options small(fr::pool_kind k) {
@@ -194,20 +242,60 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
   });
 }
 
+// 1e5 operations, on arrays of all devices at once.
+BOOST_AUTO_TEST_CASE(data_survive_on_all_devices) {
+  for (const fr::pool_kind k : {fr::pool_kind::split, fr::pool_kind::driver})
+    BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
+      const std::size_t each = 1000 * support::seeds(k == fr::pool_kind::split ? 25 : 5);
+      fr::simulation sim(random_devices(11), small(k));
+      std::vector<fr::memory_pool*> pools;
+      for (int d = 0; d < 3; ++d) pools.push_back(&sim.get().pool(fr::memory_kind::device, d));
+      std::vector<std::size_t> bad(4);
+      std::vector<std::string> failures(4);
+      std::vector<std::jthread> threads;
+      for (u32 t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] {
+          try {
+            bad[t] = churn(pools, t, each).run();
+          } catch (const fr::error& e) {
+            failures[t] = e.what();
+          }
+        });
+      threads.clear();
+      for (const std::string& f : failures) BOOST_TEST_REQUIRE(f == "");
+      BOOST_TEST((bad == std::vector<std::size_t>(4)));
+      for (fr::memory_pool* p : pools) {
+        BOOST_TEST(p->statistics().made > each / 3);
+        BOOST_TEST(left_in(*p) == "");
+      }
+    }
+}
+
 // The backend refuses once, at any place: the pool tries again with what it can give back, and its books stay right.
 BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
-    for (u32 nth = 1; nth <= support::seeds(40); ++nth) {
-      fr::simulation sim(random_devices(nth) + ";fail=alloc@" + std::to_string(nth), small(k));
-      fr::memory_pool& pool = sim.get().pool(m, 0);
+    const auto run = [&](u32 seed, std::size_t nth) {  // none for 0
+      fr::simulation below(random_devices(seed) + (nth ? ";fail=alloc@" + std::to_string(nth) : ""));
+      asked_backend::counts asked;
+      fr::machine_scope scope(std::make_unique<asked_backend>(below.get().verbs(), asked), small(k));
+      fr::memory_pool& pool = scope.get().pool(m, 0);
       std::size_t bad = 0;
       try {
-        bad = churn(pool, nth, 60).run();
+        bad = churn(pool, seed, 60).run();
       } catch (const fr::out_of_memory&) {
       }
-      BOOST_TEST(bad == 0u, "allocation " << nth);
-      BOOST_TEST(left_in(pool) == "", "allocation " << nth);
+      BOOST_TEST(bad == 0u, "seed " << seed << ", allocation " << nth);
+      BOOST_TEST(left_in(pool) == "", "seed " << seed << ", allocation " << nth);
+      return asked;
+    };
+    const auto rounds = static_cast<u32>(support::seeds(40));
+    std::size_t refused = 0;
+    for (u32 seed = 1; seed <= rounds; ++seed) {
+      const std::size_t all = run(seed, 0).all;
+      BOOST_TEST_REQUIRE(all > 0u);
+      refused += run(seed, 1 + (seed - 1) % all).refused;
     }
+    BOOST_TEST(refused == rounds);
   });
 }
 
