@@ -354,6 +354,26 @@ BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
   }
 }
 
+// Who gets a block that work still uses waits on the device, and the pool stays as small as it is.
+BOOST_AUTO_TEST_CASE(blocks_in_use_by_work_come_before_growing) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
+    fr::simulation sim("devices=1;schedule=random:1", small(kind));
+    fr::memory_pool& p = sim.get().pool(on_device, 0);
+    const fr::stream s0, s1;
+    const fr::allocation_ref other = p.allocate(64);
+    const std::byte* used = nullptr;
+    {
+      const fr::allocation_ref a = p.allocate(100000);
+      write(s0, a);
+      used = a.get().begin;
+    }
+    write(s1, other);
+    const std::size_t segments = p.statistics().segments;
+    BOOST_TEST(p.allocate(100000).get().begin == used);
+    BOOST_TEST(p.statistics().segments == segments);
+  }
+}
+
 // Freed blocks wait apart for a while: they must join again before the pool asks for more.
 BOOST_AUTO_TEST_CASE(pieces_join_before_the_pool_grows) {
   fr::simulation sim("devices=1;memory=64KiB",

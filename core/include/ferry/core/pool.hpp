@@ -15,11 +15,12 @@ class machine;
 // may outlive the object: then their bytes go back to the machine, which keeps pools for whoever asks for the same next.
 class pool {
  public:
-  // options.kind automatic: by FERRY_POOL. Throws invalid_argument for options that make no sense.
+  // options.kind automatic: by FERRY_POOL. Throws invalid_argument for options that make no sense, or that the kind lacks.
   explicit pool(ferry::device d = default_device(), const pool_options& options = {});
   // The driver's default pool of the device, which other libraries of the process (PyTorch, CuPy, Thrust) may use, too: what
-  // one of them frees, the others can have. Device memory; pinned memory comes from a driver pool of ferry's own,
-  // and unified memory from a split pool. Throws not_supported where the driver has no pools.
+  // one of them frees, the others can have. So are its settings: this sets those of pool_options for all of them. Device
+  // memory; pinned memory comes from a driver pool of ferry's own, and unified memory from a split pool. Throws
+  // not_supported where the driver has no pools.
   static pool default_of(ferry::device d);
   pool(pool&& o) noexcept;
   pool& operator=(pool&& o) noexcept;
