@@ -40,7 +40,10 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   std::vector<trim> trims;
   ledger.each_source([&](memory_source& s) {
     const bool same = s.kind() == kind && s.device() == d;
-    if (!same && !(kind == memory_kind::device && s.kind() == memory_kind::unified)) return;
+    const bool other = kind == memory_kind::device
+                           ? s.kind() == memory_kind::unified
+                           : kind == memory_kind::unified && s.kind() == memory_kind::device && s.device() == d;
+    if (!same && !other) return;
     trims.push_back({&s, s.trimmable()});
     if (same) r.trimmable += kind == memory_kind::device ? trims.back().bytes.backend : trims.back().bytes.limits;
     if (&s == &from) r.pieces = trims.back().bytes.pieces;

@@ -96,7 +96,10 @@ void memory_ledger::add_own_rungs() {
     const bool pages = how == release_depth::unused && d.kind == memory_kind::device;
     std::size_t bytes = 0;
     each_source([&](memory_source& s) {
-      const bool near = (s.kind() == d.kind && s.device() == d.device) || (pages && s.kind() == memory_kind::unified);
+      // A limit may cover device and unified memory together.
+      const bool both = how == release_depth::unused && d.kind != memory_kind::host && s.kind() != memory_kind::host;
+      const bool near =
+          ((both || s.kind() == d.kind) && s.device() == d.device) || (pages && s.kind() == memory_kind::unified);
       if (own ? &s == d.asker : near) bytes += s.release_cached(how);
     });
     return bytes;

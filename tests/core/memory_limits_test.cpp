@@ -373,6 +373,22 @@ BOOST_AUTO_TEST_CASE(budgets_answer_before_the_allocation) {
   }
 }
 
+// A limit of a device covers its device and its unified memory: what either keeps goes back for the other.
+BOOST_AUTO_TEST_CASE(kinds_under_one_limit_make_room_for_each_other) {
+  for (const fr::pool_kind kind : every_kind) {
+    fr::simulation sim("devices=1;memory=64MiB", {.kind = kind});
+    fr::set_memory_limit(fr::device(0), {.hard = "32MiB"});
+    for (int i = 0; i < 3; ++i) {
+      const fr::memory_budget of_device(fr::device(0));
+      const fr::memory_budget of_unified({.on = fr::device(0), .kind = memory_kind::unified});
+      { const auto a = device_bytes(32 * MiB); }
+      BOOST_TEST(of_unified.would_fit(30 * MiB));
+      { const fr::unified_array<char> u({30 * MiB}); }
+      BOOST_TEST(of_device.would_fit(32 * MiB));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(budgets_count_red_zones) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::none});
   const fr::memory_budget budget(fr::device(0));
