@@ -247,7 +247,7 @@ MUTANTS = [
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     # Memory of others, workspaces.
-    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "  log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet\n", "")),
+    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet\n", "")),
     ("R9", "a borrow hides what others do with the bytes", (FOREIGN, "log.add_beside(line,", "log.add(line,")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),
     ("R12", "a borrow is handed back ahead of its work", (FOREIGN, "      follow_all_uses(before->line(), a, bytes);", "      (void)follow_all_uses;")),

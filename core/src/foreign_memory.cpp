@@ -128,9 +128,9 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
   const auto e = enter(bytes, kind, device, how);
   try {
     if (pin && !memory.is_known) {
-      const std::size_t before = ranges_.bytes();
+      const std::size_t pinned_before = ranges_.bytes();
       ranges_.add(bytes);
-      booked.bytes -= ranges_.bytes() - before;  // below zero, and back, if another pin went in between
+      booked.bytes -= ranges_.bytes() - pinned_before;  // below zero, and back, if another pin went in between
     }
   } catch (...) {
     if (e->loans == 0) erase(e);
@@ -187,10 +187,15 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   if (!how.stream) return shared;
   timeline& line = how.stream->line();
   access_log& log = shared->what->log;
-  std::lock_guard lock(log);
-  log.expect(1);
-  log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet
-  if (line.marks_always()) line.mark();
+  try {
+    std::lock_guard lock(log);
+    log.expect(1);
+    log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet
+    if (line.marks_always()) line.mark();
+  } catch (...) {
+    if (shared->loans == 0) erase(shared);
+    throw;
+  }
   return shared;
 }
 
@@ -216,13 +221,13 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
   }
   {
     std::lock_guard lock(mutex_);
-    const std::size_t before = ranges_.bytes();
+    const std::size_t pinned_before = ranges_.bytes();
     try {
       if (pinned) ranges_.remove(bytes);
     } catch (const error&) {
       if (!failed) failed = std::current_exception();
     }
-    machine_.memory().unbook_pinned(before - ranges_.bytes());
+    machine_.memory().unbook_pinned(pinned_before - ranges_.bytes());
     if (is_last) erase(find(a));
   }
   owner = {};

@@ -39,7 +39,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   };
   std::vector<trim> trims;
   ledger.each_source([&](memory_source& s) {
-    const bool same = s.kind() == kind && s.device() == d;
+    const bool same = s.kind() == kind && (s.device() == d || kind == memory_kind::host);
     const bool other = kind == memory_kind::device
                            ? s.kind() == memory_kind::unified
                            : kind == memory_kind::unified && s.kind() == memory_kind::device && s.device() == d;

@@ -28,6 +28,7 @@ void memory_ledger::name(allocation& a, std::string text) {
   const auto [tag, before] = labels_of(a);
   labels_.expect(now);
   a.name = std::move(text);
+  if (now == before) return;
   const std::size_t i = index(a.kind, a.device);
   if (before != 0) labels_.remove(before, i, a.bytes);
   if (now != 0) labels_.add(now, i, a.bytes);
@@ -98,8 +99,8 @@ void memory_ledger::add_own_rungs() {
     each_source([&](memory_source& s) {
       // A limit may cover device and unified memory together.
       const bool both = how == release_depth::unused && d.kind != memory_kind::host && s.kind() != memory_kind::host;
-      const bool near =
-          ((both || s.kind() == d.kind) && s.device() == d.device) || (pages && s.kind() == memory_kind::unified);
+      const bool here = s.device() == d.device || d.kind == memory_kind::host;  // limits on the RAM know no devices
+      const bool near = ((both || s.kind() == d.kind) && here) || (pages && s.kind() == memory_kind::unified);
       if (own ? &s == d.asker : near) bytes += s.release_cached(how);
     });
     return bytes;

@@ -138,8 +138,7 @@ void set_memory_limits(machine& m, const std::vector<scoped_memory_limit>& limit
     const auto same = [&](const scoped_memory_limit& other) { return other.scope == scope; };
     auto at = std::find_if(all.begin(), all.end(), same);
     if (at == all.end()) at = all.insert(at, {scope, {}});
-    if (l.soft.is_set()) at->limit.soft = l.soft;
-    if (l.hard.is_set()) at->limit.hard = l.hard;
+    at->limit = l;
   };
   const auto is_for_each_device = [](const memory_scope& s) {
     return !s.on && s.tag.empty() && s.kind != memory_kind::host;

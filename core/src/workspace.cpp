@@ -157,6 +157,10 @@ class workspace_blocks final : public allocation_home {
     }
     try {
       taken.home->hand_out(*taken.what);
+    } catch (const out_of_memory&) {  // the block is larger than what is asked for: a limit may have room for that
+      std::lock_guard lock(mutex_);
+      slot_of(*taken.what)->is_free = true;
+      return {};
     } catch (...) {
       std::lock_guard lock(mutex_);
       slot_of(*taken.what)->is_free = true;

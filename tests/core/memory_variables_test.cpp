@@ -86,7 +86,7 @@ outcome run(const char* what, variables set) {
     ::setenv("FERRY_POOL", "split", 1);  // others round to other sizes
     ::setenv("FERRY_TEST_PROGRAM", what, 1);
     for (const auto& [name, value] : set) ::setenv(name, value, 1);
-    ::execl("/proc/self/exe", "program", "--run_test=memory_variables/the_program", static_cast<char*>(nullptr));
+    ::execl("/proc/self/exe", "program", "--run_test=variables_about_memory/the_program", static_cast<char*>(nullptr));
     ::_exit(99);
   }
   ::close(ends[1]);
@@ -108,7 +108,7 @@ void has(const outcome& o, std::initializer_list<std::string> parts) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(memory_variables)
+BOOST_AUTO_TEST_SUITE(variables_about_memory)
 
 // For run() alone.
 BOOST_AUTO_TEST_CASE(the_program, *boost::unit_test::disabled()) {

@@ -78,9 +78,12 @@ bool batch_pipeline::load_one() {
     run(finish);
     return more;
   }
-  {  // behind the uploads of this piece and of those before
+  try {  // behind the uploads of this piece and of those before
     std::lock_guard lock(mutex_);
     steps_.push_back({finish, false});
+  } catch (...) {  // no memory
+    std::lock_guard lock(mutex_);
+    if (!failed_) failed_ = std::current_exception();
   }
   changed_.notify_all();
   return more;

@@ -53,7 +53,8 @@ std::size_t steps_before(T first, T end, T step) {
     const long double n = std::ceil((static_cast<long double>(end) - first) / step);
     if (n >= 0x1p63L) return std::numeric_limits<std::size_t>::max() / sizeof(T);  // more than any array has
     auto count = static_cast<std::size_t>(n);
-    while (count > 0) {  // the last may have been rounded up to the end
+    if (count >> 48 != 0) return count;  // more than any machine has
+    while (count > 0) {                  // the last may have been rounded up to the end
       const auto last = static_cast<T>(first + static_cast<long double>(count - 1) * step);
       if (up ? last < end : last > end) break;
       --count;

@@ -53,8 +53,8 @@ struct scoped_memory_limit {
 // Limits separated by ';', as in FERRY_MEMORY_LIMIT, each with what it is for: "soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB;
 // tag=solver,hard:1GiB". No scope twice. Throws parse_error that quotes the part.
 std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text);
-// Sets them for the current machine: those that name neither device nor tag hold for each device, where what names the device
-// is stronger; those of pinned memory for all together. Throws as set_memory_limit does.
+// Sets them for the current machine: those that name neither device nor tag hold for each device, unless others
+// name that device; those of pinned memory for all together. Throws as set_memory_limit does.
 void set_memory_limits(const std::vector<scoped_memory_limit>& limits);
 
 // RAM that this process may use: the machine's, or less in a container.

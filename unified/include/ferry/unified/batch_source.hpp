@@ -206,11 +206,11 @@ struct generator_source {
     if (!*piece) return false;
     auto view = to.make(extents<1>(std::ranges::size(**piece)), s.on);
     const std::span<const T> elements(std::ranges::data(**piece), std::ranges::size(**piece));
-    // What owns no elements may be made of them again by the next call: they are read before.
-    if constexpr (std::ranges::borrowed_range<const typename made::value_type>)
-      detail::upload(&s.up, elements, view);
-    else
+    // What may not own its elements, as a span, may be made of them again by the next call: they are read before.
+    if constexpr (std::is_same_v<typename made::value_type, std::vector<std::remove_const_t<T>>>)
       s.upload(elements, view, piece);
+    else
+      detail::upload(&s.up, elements, view);
     return true;
   }
   void store(slot&, const batch_rows&, const batch_streams&) {}
