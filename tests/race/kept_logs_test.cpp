@@ -48,7 +48,8 @@ void use_calmly(fr::stream& s, Array& a) {
 template <class Body>
 void over_seeds(unsigned count, Body body) {
   for (unsigned seed = 0; seed < support::seeds(count); ++seed) {
-    fr::simulation sim("devices=2;check=on;schedule=random:" + std::to_string(seed));
+    // Allocations of a driver's pool are work on streams, and logged.
+    fr::simulation sim("devices=2;check=on;schedule=random:" + std::to_string(seed), {.kind = fr::pool_kind::split});
     const bool right = body();
     BOOST_TEST(right, "not as expected, seed " << seed);
     if (!right) return;
@@ -60,6 +61,7 @@ void over_seeds(unsigned count, Body body) {
 BOOST_AUTO_TEST_SUITE(kept_logs)
 
 BOOST_AUTO_TEST_CASE(a_stream_keeps_what_it_alone_uses) {
+  const fr::simulation sim("devices=1", {.kind = fr::pool_kind::split});
   fr::stream s, t;
   fr::host_array<u32> x({64}, 0u);
   fr::default_stream(fr::devices()[0]).synchronize();
