@@ -100,18 +100,24 @@ void free_without_memory(const support::call_counts& calls) {
     fr::copy(streams[0], std::as_const(from).slice({0, 1}), a.slice({0, 1}));
     array d({512});  // of one stream alone, on which nothing was freed yet
     fr::copy(streams[0], from, d);
+    std::vector<array> more;  // than a thread's shard holds: the others go to the pool at once, which joins neighbours
+    for (std::size_t i = 0; i < 24; ++i) {
+      more.emplace_back(fr::extents<1>{512});
+      fr::copy(streams[i % streams.size()], from, more.back());
+    }
     const long waits = calls.cpu_waits;
     {
       const without_memory now;
       b.free(), a.free(), c.free(), d.free();
+      for (array& one : more) one.free();
     }
     BOOST_TEST(calls.cpu_waits == waits);
     BOOST_TEST(pool.statistics().allocations == (K == fr::memory_kind::unified ? 1u : 0u));
     if (const fr::native_pool driver = pool.native(); driver.handle)  // nothing waits for memory to come back
       BOOST_TEST(m.verbs().pools()->usage(driver).used_bytes == 0u);
   }
-  array x({512}), y({512}), z({512}), w({512});
-  for (auto* one : {&x, &y, &z, &w}) {
+  array x({512}), y({512}), z({512}), w({512}), large({4096});
+  for (auto* one : {&x, &y, &z, &w, &large}) {
     if constexpr (K == fr::memory_kind::device)
       fr::fill(streams[1], *one, 9);
     else

@@ -9,7 +9,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <ferry/core.hpp>
+#include <ferry/unified.hpp>
 
 #include "support/counting_backend.hpp"
 #include "support/seeds.hpp"
@@ -415,6 +415,38 @@ BOOST_AUTO_TEST_CASE(work_beside_a_stream_keeps_its_order) {
     BOOST_TEST(right, "other elements than expected, seed " << seed);
     if (!right) return;
   }
+}
+
+// R13: what a stream waits for is all that the other was given, seen by ferry or not.
+BOOST_AUTO_TEST_CASE(a_stream_waits_for_what_ferry_did_not_see) {
+  over_seeds(60, [] {
+    fr::stream s = stream_on(0), t = stream_on(0);
+    fr::device_array<u32> x({64}, 0u), y({64}, 0u);
+    fr::default_stream(fr::devices()[0]).synchronize();
+    const u32 value = 5;
+    auto* const to = reinterpret_cast<std::byte*>(x.unsynchronized_data());
+    verbs().fill_strided(s.native(), {to, {4}}, {4, 1, {64}}, &value);
+    t.wait(s);
+    verbs().copy(t.native(), y.unsynchronized_data(), x.unsynchronized_data(), 64 * sizeof(u32));
+    t.synchronize();
+    return all_are(y, value);
+  });
+}
+
+// A discard is a write: it comes after those who still read.
+BOOST_AUTO_TEST_CASE(a_discard_waits_for_readers) {
+  over_seeds(
+      60,
+      [] {
+        fr::stream s = stream_on(0), t = stream_on(0);
+        fr::unified_array<u32> u({1 << 20}, 3u);
+        fr::device_array<u32> sum({64}, 0u);
+        fr::default_stream(fr::devices()[0]).synchronize();
+        fr::parallel_for(t, 64, add_from{}, sum, fr::in(u));
+        fr::discard(s, u);
+        return all_are(sum, 3);
+      },
+      "devices=1;check=on");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
