@@ -4,7 +4,7 @@
 
 struct options {
   std::string terrain, out = ".";
-  std::size_t refine = 4, steps = 200, devices = 64;
+  std::size_t refine = 4, steps = 80, devices = 64;
   double rain = 150;  // mm, in the first half of the time
   bool check = true, quiet = false;
 };
