@@ -6,6 +6,7 @@
 
 #include <cuda/cuda_backend.hpp>
 #include <cuda/errors.hpp>
+#include <cuda/placed_pages.hpp>
 #include <cuda/strided_plan.hpp>
 #include <ferry/core/error.hpp>
 
@@ -49,6 +50,23 @@ bool is_aligned(const void* p, std::size_t to) { return reinterpret_cast<std::ui
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(cuda_logic)
+
+BOOST_AUTO_TEST_CASE(placed_pages_are_known_by_steps) {
+  constexpr std::size_t step = placed_pages::step;
+  const auto at = [](std::size_t address) { return reinterpret_cast<const void*>(address); };
+  placed_pages placed;
+  BOOST_TEST(!placed.meet(at(8 * step), step));
+  placed.add(at(8 * step), 0);
+  BOOST_TEST(!placed.meet(at(8 * step), step));
+  placed.add(at(8 * step + 100), step);  // reaches into the next step
+  for (const auto& [first, bytes, expected] : {std::tuple{8 * step, std::size_t{1}, true},
+                                               {9 * step + step - 1, std::size_t{1}, true},
+                                               {7 * step, step, false},
+                                               {7 * step, step + 1, true},
+                                               {10 * step, 5 * step, false},
+                                               {8 * step, std::size_t{0}, false}})
+    BOOST_TEST(placed.meet(at(first), bytes) == expected, first / step << " + " << bytes);
+}
 
 BOOST_AUTO_TEST_CASE(presence_tells_absence_from_failure) {
   BOOST_CHECK(judge(cudaSuccess, 13000, 2) == presence::usable);

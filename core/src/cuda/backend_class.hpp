@@ -1,4 +1,4 @@
-// The class behind make_backend(). Its verbs are in machine.cpp, memory.cpp, streams.cpp, work.cpp and capture.cpp.
+// The class behind make_backend(). Its verbs are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp, capture.cpp.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "cuda_backend.hpp"
 #include "driver_pools.hpp"
 #include "errors.hpp"
+#include "placed_pages.hpp"
 #include "scopes.hpp"
 #include "shims.hpp"
 #include "stream_table.hpp"
@@ -107,11 +108,15 @@ class cuda_backend final : public ferry::backend {
       fail_on(e, verb, s);
   }
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
+  void duplicate_placed(void* p, std::size_t bytes);
   void give_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
 
   std::vector<device_entry> devices_;
   // Managed memory may be touched by the CPU while kernels run, on every device. Else unified memory is pinned and mapped.
   bool managed_ = true;
+  placed_pages placed_;
+  std::mutex leaving_mutex_;
+  cudaStream_t leaving_ = nullptr;  // made when first needed, kept to the end of the process
   stream_table streams_;
   std::unique_ptr<driver_pools> pools_;
   host_faults faults_;

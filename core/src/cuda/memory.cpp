@@ -159,20 +159,4 @@ std::optional<memory_location> cuda_backend::prefetched_to(const void* p, std::s
   return where == cudaCpuDeviceId ? memory_location{} : memory_location{where};
 }
 
-void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) {
-  if (!where.is_host()) at(where.device, "advise");
-  if (!managed_ || bytes == 0) return;
-  cudaMemoryAdvise native = cudaMemAdviseSetReadMostly;
-  switch (advice) {
-    case memory_advice::read_mostly: native = cudaMemAdviseSetReadMostly; break;
-    case memory_advice::unset_read_mostly: native = cudaMemAdviseUnsetReadMostly; break;
-    case memory_advice::preferred_location: native = cudaMemAdviseSetPreferredLocation; break;
-    case memory_advice::unset_preferred_location: native = cudaMemAdviseUnsetPreferredLocation; break;
-    case memory_advice::accessed_by: native = cudaMemAdviseSetAccessedBy; break;
-    case memory_advice::unset_accessed_by: native = cudaMemAdviseUnsetAccessedBy; break;
-  }
-  const relaxed_scope relaxed;
-  check(cudaMemAdvise(p, bytes, native, to_place(where)), "advise", where.device);
-}
-
 }  // namespace ferry::cuda

@@ -1,19 +1,25 @@
 // Advice on bytes that change owners.
-#include <boost/test/unit_test.hpp>
-#include <ferry/unified.hpp>
+#include <algorithm>
 #include <map>
 
-#include "sim/sim_backend.hpp"
 #include "support/counting_backend.hpp"
+#include "unified/kernels/shared.hpp"
 
 namespace fr = ferry;
+using shared::page;
 
 namespace {
 
-constexpr std::size_t page = std::size_t{2} << 20;
-
 struct copy_bytes {
   FERRY_HOST_DEVICE void operator()(std::size_t i, char* to, const char* from) const { to[i] = from[i]; }
+};
+
+struct number_from {
+  int first;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* x) const { x[i] = first + static_cast<int>(i); }
+};
+struct copy_ints {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* to, const int* from) const { to[i] = from[i]; }
 };
 
 std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
@@ -52,6 +58,52 @@ BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
       fr::machine::current().pool(fr::memory_kind::unified, 0).trim();
     }
   }
+}
+
+// A page lives on one device, another has mapped it there, and then it is duplicated: all that was mapped before a later write
+// must be gone. Driver 580 leaves a mapping behind if nothing is done about it. Each step waits for the last one.
+BOOST_AUTO_TEST_CASE(read_mostly_pages_that_lived_on_a_device,
+                     *boost::unit_test::precondition(shared::needs_devices{2}) *
+                         boost::unit_test::label("two_devices")) {
+  shared::place here;
+  const fr::migration_scope by_faults(fr::migration::explicitly);
+  const auto devices = fr::devices();
+  constexpr std::size_t n = 1024;
+  const auto write = [&](fr::device d, fr::unified_array<int>& u, int first) {
+    fr::parallel_for(fr::default_stream(d), n, number_from{first}, fr::out(u.slice({0, n})));
+    fr::default_stream(d).synchronize();
+  };
+  const std::size_t others = std::min<std::size_t>(devices.size(), 4);
+  for (std::size_t home = 0; home < others; ++home)
+    for (std::size_t mapped = 0; mapped < others; ++mapped)
+      for (std::size_t copy_at = 0; copy_at <= others; ++copy_at)
+        for (std::size_t writer = 0; writer <= others; ++writer) {
+          fr::unified_array<int> u({page / sizeof(int)}, devices[0]);  // pages of its own
+          fr::advise(u, fr::advice::preferred_location, devices[home]);
+          write(devices[mapped], u, 7);
+          fr::advise(u, fr::advice::read_mostly);
+          fr::stream_ref s = fr::default_stream(devices[mapped]);
+          fr::prefetch(s, u, copy_at < others ? fr::memory_location{devices[copy_at].index()} : fr::memory_location{});
+          s.synchronize();
+          const int first = 1000 + static_cast<int>(writer);
+          if (writer < others) {
+            write(devices[writer], u, first);
+          } else {
+            for (std::size_t i = 0; i < n; ++i) u[i] = first + static_cast<int>(i);
+          }
+          for (std::size_t reader = 0; reader <= others; ++reader) {
+            std::size_t wrong = 0;
+            if (reader < others) {
+              fr::host_array<int> got({n}, devices[reader]);
+              fr::parallel_for(fr::default_stream(devices[reader]), n, copy_ints{}, fr::out(got), fr::in(u));
+              for (std::size_t i = 0; i < n; ++i) wrong += std::as_const(got)[i] != first + static_cast<int>(i);
+            } else {
+              for (std::size_t i = 0; i < n; ++i) wrong += std::as_const(u)[i] != first + static_cast<int>(i);
+            }
+            BOOST_TEST(wrong == 0U, "home " << home << ", mapped by " << mapped << ", duplicated at " << copy_at
+                                            << ", written by " << writer << ", read by " << reader);
+          }
+        }
 }
 
 // Pools that keep blocks take back what was advised, and ask for nothing else.
