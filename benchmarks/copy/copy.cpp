@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -134,6 +135,34 @@ void all_links(bm::suite& s, buffers& x) {
          four ? bm::bound::ratio_at_least(2.5) : bm::bound::none(), double(bytes)});
 }
 
+// The same against what the host's memory gives and takes: as much to or from all devices at once, a part over each one's link.
+void limit_of_links(bm::suite& s, buffers& x) {
+  struct lane {
+    fr::stream on;
+    fr::device_array<std::byte> part;
+  };
+  const std::size_t devices = fr::devices().size(), bytes = x.a.size_bytes(), part = bytes / devices;
+  const auto lanes = std::make_shared<std::vector<lane>>();
+  for (const fr::device d : fr::devices()) lanes->push_back({fr::stream(d), fr::device_array<std::byte>({part}, d)});
+  auto* const pinned = reinterpret_cast<std::byte*>(x.pinned.unsynchronized_data());
+  const auto raw = [lanes, pinned, part](bool up) {
+    return bm::on_cpu([=] {
+      for (std::size_t i = 0; i < lanes->size(); ++i) {
+        std::byte *there = (*lanes)[i].part.unsynchronized_data(), *here = pinned + i * part;
+        cudaMemcpyAsync(up ? there : here, up ? here : there, part, cudaMemcpyDefault,
+                        static_cast<cudaStream_t>(bm::raw_handle((*lanes)[i].on)));
+      }
+      for (const lane& l : *lanes) l.on.synchronize();
+    });
+  };
+  s.add({"pinned memory to one device over all links, 2 GiB (host's limit)", "GB/s",
+         waited(x.s, [&x] { fr::copy(x.s, x.pinned, x.a); }), "a part to each device at once", raw(true),
+         bm::bound::ratio_at_least(0.95), double(bytes)});
+  s.add({"one device to pinned memory over all links, 2 GiB (host's limit)", "GB/s",
+         waited(x.s, [&x] { fr::copy(x.s, x.a, x.pinned); }), "a part from each device at once", raw(false),
+         bm::bound::ratio_at_least(0.95), double(bytes)});
+}
+
 // With FERRY_COPY_SWEEP=1: other sizes of chunks and numbers of threads, to choose the usual ones by.
 bm::timed with_options(fr::copy_options o, bm::timed what) {
   return [=](std::size_t n) {
@@ -190,7 +219,7 @@ int main(int argc, char** argv) {
   if (several && !peers) std::fputs("FERRY_PEER=off: no copies over all links\n", stderr);
   if (several) between_devices(s, one);
   pageable(s, one);
-  if (several && peers) all_links(s, two);
+  if (several && peers) all_links(s, two), limit_of_links(s, two);
   return s.run();
 #endif
 }

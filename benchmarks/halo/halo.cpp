@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
                           }),
            "",
            {},
-           most(12)});
+           bm::bound::none()});
     for (const auto by : {caller, threads}) {
       const fr::team own = bm::first_devices(n, by);
       field& v = fields.emplace_back(make(own, row, stores));
