@@ -47,9 +47,11 @@ foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
   list(GET layout 0 how)
   list(GET layout 1 machine)
   set(process_wrapper sh ${CMAKE_CURRENT_SOURCE_DIR}/multigpu/on_machine.sh ${machine})
-  ferry_add_process_test(processes.machines.${how} processes_test 4 sim
-                         --run_test=*/each_machine_has_its_own_devices --run_test=*/every_collective
-                         --run_test=*/*_on_this_machine)
+  set(cases --run_test=*/every_collective --run_test=*/*_on_this_machine)
+  ferry_add_process_test(processes.machines.${how} processes_test 4 sim --run_test=*/each_machine_has_its_own_devices ${cases})
+  if(FERRY_WITH_CUDA AND NOT how STREQUAL "uneven")    # a GPU for each process
+    ferry_add_process_test(processes.machines.${how}.gpu processes_test 4 cuda ${cases})
+  endif()
   unset(process_wrapper)
   set_property(TEST processes.machines.${how} APPEND PROPERTY ENVIRONMENT FERRY_TEST_MACHINES=2)
 endforeach()
