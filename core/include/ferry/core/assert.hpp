@@ -1,5 +1,6 @@
 // FERRY_ASSERT(condition, text): for functors. A failure on a simulated device becomes a device_error with the text and the
-// index that the functor was called with; on CUDA (debug builds) it is printed, with the thread's, and traps, which makes every later call on the device a device_error.
+// index that the functor was called with; on CUDA (debug builds) it is printed, with the thread's, and traps, which makes
+// every later call on the device a device_error.
 #pragma once
 #include <cstddef>
 #include <cstdint>
