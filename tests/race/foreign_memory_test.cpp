@@ -1,13 +1,17 @@
 // The order of work on memory of others, on blocks of workspaces and on checked blocks, under many schedules.
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/core.hpp>
 
+#include "support/counting_backend.hpp"
 #include "support/seeds.hpp"
 
 namespace fr = ferry;
@@ -72,6 +76,42 @@ std::vector<u32> seen_on(fr::stream_ref s, const u32* p) {
 }
 bool all_are(const std::vector<u32>& v, u32 value) { return v == std::vector<u32>(n, value); }
 
+// Lets something else happen when it is asked what some memory is, once.
+class interrupted_backend : public support::counting_backend {
+ public:
+  using counting_backend::counting_backend;
+  std::function<void()> when_asked;
+  fr::pointer_attributes attributes(const void* p) override {
+    if (when_asked) std::exchange(when_asked, nullptr)();
+    return counting_backend::attributes(p);
+  }
+};
+
+// A stream that another thread captures, from construction to the end.
+class captured_elsewhere {
+ public:
+  explicit captured_elsewhere(fr::stream_ref s) {
+    thread_ = std::jthread([this, s] {
+      try {
+        (void)fr::capture(s, [&] {
+          for (began_ = true; !over_;) std::this_thread::yield();
+        });
+      } catch (const fr::error& e) {
+        BOOST_ERROR(e.what());
+      }
+      began_ = true;
+    });
+    while (!began_) std::this_thread::yield();
+  }
+  captured_elsewhere(const captured_elsewhere&) = delete;
+  captured_elsewhere& operator=(const captured_elsewhere&) = delete;
+  ~captured_elsewhere() { over_ = true; }
+
+ private:
+  std::atomic<bool> began_{false}, over_{false};
+  std::jthread thread_;  // joined first
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(foreign_memory)
@@ -86,6 +126,38 @@ BOOST_AUTO_TEST_CASE(a_borrow_comes_after_the_stream_that_it_names) {
     fr::parallel_for(ours, n, add_one{}, v);
     return all_are(fr::to_vector(v), 8);
   });
+}
+
+// R18: a user's stream that another thread captures, or releases, while a borrow names it is not recorded: its last mark
+// covers what it was given.
+BOOST_AUTO_TEST_CASE(a_borrow_does_not_mark_a_stream_that_rests_by_then) {
+  for (const bool captured : {true, false})
+    for (std::size_t seed = 0; seed < support::seeds(10); ++seed) {
+      const fr::simulation below("devices=2;schedule=random:" + std::to_string(seed));
+      support::call_counts calls;
+      auto made = std::make_unique<interrupted_backend>(verbs(), calls);
+      interrupted_backend& backend = *made;
+      const fr::machine_scope scope(std::move(made));
+      const foreign memory;
+      const fr::native_stream native = verbs().create_stream(0, 0);
+      const fr::stream_ref theirs = fr::stream_ref::from_native(fr::devices()[0], native);
+      fr::stream ours = stream_on(0);
+      busy(theirs);
+      set_unseen(theirs, memory.p, 7);
+      std::unique_ptr<captured_elsewhere> capture;
+      long records = 0;
+      backend.when_asked = [&] {
+        if (captured)
+          capture = std::make_unique<captured_elsewhere>(theirs);
+        else
+          fr::stream_ref(theirs).release(), verbs().destroy_stream(native);
+        records = calls.records;
+      };
+      auto v = fr::borrow(memory.p, n, {.stream = theirs});
+      BOOST_TEST_REQUIRE(calls.records == records, (captured ? "captured" : "released") << ", seed " << seed);
+      fr::parallel_for(ours, n, add_one{}, v);
+      BOOST_TEST(all_are(fr::to_vector(v), 8), (captured ? "captured" : "released") << ", seed " << seed);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_a_borrow_waits_for_its_work) {

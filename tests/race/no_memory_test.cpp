@@ -146,6 +146,41 @@ BOOST_AUTO_TEST_CASE(freeing_needs_none) {
       }
 }
 
+// Freed neighbours whose logs cannot be joined stay apart: who gets their bytes comes behind all who used them.
+BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
+  for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
+    BOOST_TEST_CONTEXT(fr::kind_name(kind)) {
+      fr::simulation sim("devices=1;check=on", {.kind = fr::pool_kind::split});
+      fr::memory_pool& pool = sim.get().pool(kind, 0);
+      const std::vector<fr::stream> streams(12);
+      const auto write = [](const fr::stream& s, const fr::allocation_ref& r, std::size_t from, std::size_t bytes) {
+        std::byte* const begin = r.get().begin + from;
+        fr::access use{&r.get(), {begin, begin + bytes}, true};
+        const fr::access_guard guard(s.line(), {&use, 1});
+        fr::machine::current().verbs().fill_strided(s.line().stream(), {begin, {1}}, {1, 1, {bytes}}, "x");
+      };
+      constexpr std::size_t bytes = 1024, held = 16;
+      std::vector<fr::allocation_ref> blocks;
+      for (std::size_t i = 0; i < held + 2; ++i) blocks.push_back(pool.allocate(bytes));
+      fr::allocation_ref b = std::move(blocks.back());
+      blocks.pop_back();
+      fr::allocation_ref a = std::move(blocks.back());
+      blocks.clear();  // a thread's shard holds no more of this size: a and b go to the pool at once
+      const std::byte* const second = b.get().begin;
+      BOOST_TEST_REQUIRE(a.get().range().end == second);
+      write(streams[0], a, 0, bytes);
+      for (std::size_t i = 0; i < streams.size(); ++i) write(streams[i], b, 64 * i, 64);
+      {
+        const without_memory now;
+        a.free(), b.free();
+      }
+      const fr::allocation_ref c = pool.allocate(2 * bytes);
+      BOOST_TEST(c.get().begin == second);
+      const fr::stream last;
+      write(last, c, 0, 2 * bytes);  // the simulator refuses what is not ordered
+    }
+}
+
 // An array that cannot be had, or only in a block that is too large, leaves the pool whole.
 BOOST_AUTO_TEST_CASE(allocation_leaves_the_pool_whole) {
   for (const auto kind : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {

@@ -347,6 +347,25 @@ BOOST_AUTO_TEST_CASE(what_is_over_goes_back) {
   BOOST_TEST(pool.statistics().reserved_bytes == 0u);
 }
 
+// A query tells ferry that a free is over, and the driver nothing: a trim waits for the stream all the same.
+BOOST_AUTO_TEST_CASE(trim_lets_the_driver_know_what_a_query_found) {
+  for (const fr::memory_kind m : {fr::memory_kind::device, fr::memory_kind::host}) {
+    fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all that is given is over
+    fr::memory_pool& pool = sim.get().pool(m, 0);
+    const fr::stream s;
+    {
+      fr::allocation_ref bytes = pool.allocate(4000);
+      auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
+      view v(std::move(bytes), data, fr::extents<1>{1000}, {1});
+      fr::parallel_for(s, 1000, count_from{3}, fr::out(v));
+    }
+    BOOST_TEST(s.is_done());
+    BOOST_TEST(pool.release_cached(fr::release_depth::finished) == 0u);  // which waits for nobody
+    BOOST_TEST(pool.statistics().reserved_bytes > 0u);
+    BOOST_TEST(left_in(pool) == "");
+  }
+}
+
 // What goes back to the system must not be in use: the simulator finds late accesses.
 BOOST_AUTO_TEST_CASE(trim_while_a_peer_still_writes) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
