@@ -75,13 +75,13 @@ class raw_nccl {
   std::vector<ncclComm_t> comms_;
   std::vector<cudaStream_t> streams_;
 };
-#endif
 
 std::string readable(std::size_t bytes) {
   return bytes >= 1 << 20   ? std::to_string(bytes >> 20) + " MiB"
          : bytes >= 1 << 10 ? std::to_string(bytes >> 10) + " KiB"
                             : std::to_string(bytes) + " B";
 }
+#endif
 
 }  // namespace
 

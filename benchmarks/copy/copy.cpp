@@ -18,7 +18,6 @@ namespace bm = benchmarks;
 namespace {
 
 using word = std::uint64_t;
-constexpr std::size_t gib = std::size_t{1} << 30;
 
 std::vector<word> numbers(std::size_t bytes) {
   std::vector<word> v(bytes / sizeof(word));
@@ -42,6 +41,8 @@ bool copies_are_right(std::size_t bytes) {
 }
 
 #if defined(__CUDACC__)
+
+constexpr std::size_t gib = std::size_t{1} << 30;
 
 // Each call once, then waits.
 template <class F>

@@ -14,7 +14,7 @@ namespace {
 
 // Time beyond the compute of a CPU phase and a GPU phase.
 bm::timed beyond(fr::unified_array<float>& u, double compute, bm::hints how) {
-  return [&u, compute, body = bm::on_cpu([&u, how] { bm::in_turn(u, how); })](std::size_t n) {
+  return [compute, body = bm::on_cpu([&u, how] { bm::in_turn(u, how); })](std::size_t n) {
     return std::max(1e-9, body(n) - static_cast<double>(n) * compute);
   };
 }

@@ -7,7 +7,7 @@
 struct color {
   double r = 0, g = 0, b = 0;  // 0 to 1
   friend color operator*(color c, double f) { return {c.r * f, c.g * f, c.b * f}; }
-  friend color operator+(color a, color b) { return {a.r + b.r, a.g + b.g, a.b + b.b}; }
+  friend color operator+(color x, color y) { return {x.r + y.r, x.g + y.g, x.b + y.b}; }
 };
 inline color mix(color a, color b, double t) { return a * (1 - t) + b * t; }
 

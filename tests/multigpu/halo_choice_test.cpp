@@ -123,7 +123,9 @@ BOOST_AUTO_TEST_CASE(measuring_leaves_halos_alone) {
     fr::simulation sim("devices=" + std::to_string(d.between(2, 4)) +
                        (seed % 5 ? ";schedule=random:" + std::to_string(seed) : std::string()));
     const fr::team t = fr::team::all();
-    auto [e, o] = any_layout<2>(d, t);
+    auto layout = any_layout<2>(d, t);  // clang++ 14 takes no binding into a lambda
+    const auto& e = layout.first;
+    auto& o = layout.second;
     o.exchange = halo_method::automatic;
     fr::sharded_array<int, 2> a(t, e, o, -7);
     const auto values = random_values<int>(d, e.count());

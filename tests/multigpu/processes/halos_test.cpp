@@ -9,7 +9,9 @@ BOOST_AUTO_TEST_CASE(halos_come_from_other_processes) {
   const fr::team t = fr::team::world();
   for (std::size_t seed = 0; seed < 30; ++seed) {
     dice d(seed);
-    const auto [e, o] = any_layout<2>(d, t);
+    const auto layout = any_layout<2>(d, t);  // clang++ 14 takes no binding into a lambda
+    const auto& e = layout.first;
+    const auto& o = layout.second;
     fr::sharded_array<int, 2> a(t, e, o, -7);
     fr::sharded_array<double, 2> b(t, e, o, -7.0);
     const auto first = random_values<int>(d, e.count());
