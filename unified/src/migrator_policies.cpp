@@ -46,6 +46,7 @@ void migrator::advised(allocation& a, byte_range where, memory_advice what, memo
 void migrator::mark_advised(record& r, byte_range where, memory_advice what, memory_location place) {
   const std::uint64_t device = place.is_host() ? 0 : std::uint64_t{1} << (place.device & 63);
   r.pages.each(where, [&](page_run& g) {
+    if (g.is_advised()) g.where = nobody_knows;  // the driver moved them as it saw fit
     switch (what) {
       case memory_advice::read_mostly: g.duplicated = true; break;
       case memory_advice::unset_read_mostly: g.duplicated = false; break;
