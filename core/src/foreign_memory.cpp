@@ -106,18 +106,18 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
   refuse_inside_capture(verb);
   check_stream(how);
   pin_booking booked{machine_.memory()};
-  if (pin) {  // nothing is locked when it is booked: callbacks of the program may end borrows before it is refused
-    std::size_t more = 0;
-    {
-      std::lock_guard lock(mutex_);
-      if (!look_at(bytes, kind, verb).is_known) more = ranges_.growth(bytes);
-    }
-    if (more > 0)
-      machine_.memory().book_pinned(more, how.stream ? how.stream->line().device() : default_device().index());
+  std::unique_lock lock(mutex_);
+  known_memory memory = look_at(bytes, kind, verb);
+  // Nothing is locked when it is booked: callbacks of the program may end borrows before it is refused. Meanwhile others may
+  // have unpinned what this pin was to share with them: then there is more to book.
+  for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > booked.bytes;) {
+    lock.unlock();
+    const std::size_t missing = more - booked.bytes;
+    machine_.memory().book_pinned(missing, how.stream ? how.stream->line().device() : default_device().index());
     booked.bytes = more;
+    lock.lock();
+    memory = look_at(bytes, kind, verb);
   }
-  std::lock_guard lock(mutex_);
-  const known_memory memory = look_at(bytes, kind, verb);
   if (way == detail::loan_way::known && !memory.is_known)
     throw invalid_argument("borrow of " + text_of(bytes) +
                            ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
@@ -130,7 +130,7 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
     if (pin && !memory.is_known) {
       const std::size_t pinned_before = ranges_.bytes();
       ranges_.add(bytes);
-      booked.bytes -= ranges_.bytes() - pinned_before;  // below zero, and back, if another pin went in between
+      booked.bytes -= ranges_.bytes() - pinned_before;
     }
   } catch (...) {
     if (e->loans == 0) erase(e);

@@ -11,6 +11,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "machine_registry.hpp"
+#include "memory_sizes.hpp"
 
 namespace ferry {
 namespace {
@@ -79,6 +80,9 @@ void memory_checker::set(const std::optional<memory_checks>& what) {
   if (what && what->red_zone % 256 != 0)
     throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
                            " bytes: it must be a multiple of 256, so that arrays stay aligned");
+  if (what && what->red_zone > most_bytes_at_once)
+    throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
+                           " bytes: more than any computer has addresses for");
   std::lock_guard lock(mutex_);
   settings_ = what;
   machine_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
@@ -152,7 +156,7 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   retire_late_ones();
   const memory_checks how = settings().value_or(memory_checks());
   std::size_t all = 0;
-  if (__builtin_add_overflow(bytes, 2 * how.red_zone, &all)) all = bytes;  // which is too much for any pool
+  if (__builtin_add_overflow(bytes, 2 * how.red_zone, &all)) all = SIZE_MAX;  // which no pool has
   allocation_ref inner = pool(all);
   allocation& block_of_pool = inner.get();
   allocation* const node = take_node();
@@ -216,7 +220,7 @@ void memory_checker::rename(allocation& a, std::string text) {
 // Its name and tag stay with the node: a fault that is found now is that of the array that is gone.
 void memory_checker::set_aside(allocation& a) noexcept {
   allocation& inner = booked(a);
-  machine_.memory().set_aside(inner);
+  machine_.memory().set_aside(inner, kept_by::workspace);
   inner.name.clear();
 }
 
@@ -296,7 +300,7 @@ void memory_checker::retire(block b) noexcept {
     inner.log.inherit(node->log);
   }
   give_back_node(node);
-  machine_.memory().set_aside(inner);
+  machine_.memory().set_aside(inner, kept_by::checks);
   inner.name.clear();
   std::size_t bytes = 0, blocks = 0;
   {
