@@ -135,7 +135,8 @@ std::size_t memory_ledger::whole_of(const memory_scope& scope) const {
 }
 
 limit_rule memory_ledger::rule_of(const scoped_memory_limit& given) const {
-  const auto& [scope, l] = given;
+  const memory_scope& scope = given.scope;
+  const memory_limit& l = given.limit;
   if (scope.on && (scope.on->index() < 0 || static_cast<std::size_t>(scope.on->index()) >= devices_))
     throw invalid_argument("a limit for device " + std::to_string(scope.on->index()) + ", of " +
                            std::to_string(devices_) + " devices");
