@@ -15,7 +15,7 @@ void allocation_home::rename(allocation& a, std::string text) {
 }
 
 void allocation_home::set_aside(allocation& a) noexcept {
-  if (memory_ledger* const books = ledger()) books->set_aside(a);
+  if (memory_ledger* const books = ledger()) books->set_aside(a, kept_by::workspace);
   a.name.clear();
 }
 

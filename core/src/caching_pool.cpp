@@ -58,15 +58,13 @@ pool_shard& caching_pool::shard() { return shards_[this_thread_number() % shards
 
 std::size_t caching_pool::rounded(std::size_t bytes) const {
   const std::size_t size = rounded_up(std::max<std::size_t>(bytes, 1), options_.granularity);
-  if (!rules_.powers_of_two) return size;
-  if (size > std::size_t{1} << 63) throw out_of_memory("the size of an allocation overflows", bytes);
-  return std::bit_ceil(size);
+  return rules_.powers_of_two ? std::bit_ceil(size) : size;
 }
 
 allocation_ref caching_pool::allocate(std::size_t bytes) {
   if (this_thread_state.submitting) refuse_inside_submission("allocate");
   const std::size_t size = rounded(bytes);
-  ledger_.before_allocate(*this, size);
+  tag_booking booked = ledger_.before_allocate(*this, size);
   const timeline* const on = this_thread_state.line;
   pool_shard& near = shard();
   bool others = false;  // near has a block, but work on it would wait
@@ -74,16 +72,17 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
   if (!a) a = take_stored(size, on, others ? search::ready : search::quick);
   if (!a && others) a = near.take_any(size);
   if (!a) a = grow(size, on);
-  a->tag = 0;
+  set_labels(*a, 0);
   a->log.change_owner();  // what another owner's array had asked does not hold for this one
   allocation_ref r = allocation_ref::first(*a);
-  ledger_.allocated(*a);
+  ledger_.allocated(*a, booked);
   return r;
 }
 
 void caching_pool::deallocate(allocation& a) noexcept {
   take_from_owner(a);
-  if (options_.gc_threshold) a.tag = clock_.fetch_add(1, std::memory_order_relaxed);  // its age
+  if (options_.gc_threshold)  // its age
+    set_labels(a, clock_.fetch_add(1, std::memory_order_relaxed) & ~allocation_labels::aside);
   if (allocation* const out = shard().put(a)) store(out);
 }
 
@@ -376,7 +375,7 @@ void caching_pool::each_segment(F f) const {
   });
 }
 
-// Blocks that shards hold are neither free nor referred to.
+// Blocks that shards hold are neither in use nor in the index of free ones, and shown as free.
 void caching_pool::each_block(const std::function<void(const block_info&)>& f) const {
   each_segment([&](const allocation& first) {
     for (const allocation* a = &first; a; a = a->after) f(info_of(*a));
@@ -385,17 +384,17 @@ void caching_pool::each_block(const std::function<void(const block_info&)>& f) c
 
 // As if the shards were empty and free neighbours joined, as they are before the pool grows.
 request_cost caching_pool::cost_of(std::size_t bytes) const {
-  if (bytes > std::size_t{1} << 63) return {SIZE_MAX, false, SIZE_MAX};
+  if (bytes > most_bytes_at_once) return {SIZE_MAX, false, SIZE_MAX};
   const std::size_t size = rounded(bytes);
   bool is_cached = false;
   each_segment([&](const allocation& first) {
     std::size_t run = 0;
     const allocation* in_use = nullptr;  // before the run
     for (const allocation* a = &first; a && !is_cached; a = a->after) {
-      const bool is_used = is_referred_to(*a);
+      const bool is_used = is_taken(*a);
       if (is_used) in_use = a;
       run = is_used ? 0 : (rules_.joins ? run : 0) + a->bytes;
-      const bool run_ends = !rules_.joins || !a->after || is_referred_to(*a->after);
+      const bool run_ends = !rules_.joins || !a->after || is_taken(*a->after);
       std::byte* const end = a->begin + a->bytes;
       is_cached = run_ends && run >= size && fits(run, a->was_used, size) &&
                   gap_before({end - run, end}, in_use, a->after, size).has_value();
@@ -410,7 +409,7 @@ trimmable_bytes caching_pool::trimmable() const {
     std::size_t free = 0;
     bool is_whole = true;
     for (const allocation* a = &first; a; a = a->after)
-      if (is_referred_to(*a))
+      if (is_taken(*a))
         is_whole = false;
       else
         free += a->bytes;

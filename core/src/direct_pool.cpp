@@ -22,8 +22,8 @@ direct_pool::~direct_pool() {
 
 allocation_ref direct_pool::allocate(std::size_t bytes) {
   refuse_inside_submission("allocate");
-  bytes = std::max<std::size_t>(bytes, 1);  // not rounded: checkers see the array's true end
-  ledger_.before_allocate(*this, bytes);
+  bytes = checked_size(bytes);  // checkers see the array's true end
+  tag_booking booked = ledger_.before_allocate(*this, bytes);
   release_cached(release_depth::finished);
   allocation* a = nullptr;
   {
@@ -45,10 +45,10 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
     statistics_.allocated_bytes += bytes, statistics_.reserved_bytes += bytes;
     ++statistics_.allocations, ++statistics_.segments, ++statistics_.made;
   }
-  a->tag = 0;
+  set_labels(*a, 0);
   a->log.change_owner();
   allocation_ref r = allocation_ref::first(*a);
-  ledger_.allocated(*a);
+  ledger_.allocated(*a, booked);
   return r;
 }
 

@@ -65,8 +65,8 @@ timeline& driver_pool::line_to_allocate_on() {
 
 allocation_ref driver_pool::allocate(std::size_t bytes) {
   refuse_inside_submission("allocate");
-  const std::size_t size = std::max<std::size_t>(bytes, 1);
-  ledger_.before_allocate(*this, size);
+  const std::size_t size = checked_size(bytes);
+  tag_booking booked = ledger_.before_allocate(*this, size);
   watch_for_exit();
   free_what_was_put_off();
   timeline& on = line_to_allocate_on();
@@ -88,7 +88,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   }
   a->bytes = size;
   a->is_free = false;
-  a->tag = 0;
+  set_labels(*a, 0);
   a->log.add(on, t, a->range(), true);
   a->log.change_owner();
   {
@@ -98,7 +98,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   }
   ledger_.reserved(*this, a->begin, size);
   allocation_ref r = allocation_ref::first(*a);
-  ledger_.allocated(*a);
+  ledger_.allocated(*a, booked);
   return r;
 }
 
@@ -251,7 +251,7 @@ void driver_pool::each_block(const std::function<void(const block_info&)>& f) co
 // What the driver has free in the pool is for any size, once trimmed: it is not told apart from what the device has.
 request_cost driver_pool::cost_of(std::size_t bytes) const {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
-  if (size > SIZE_MAX - granularity) return {SIZE_MAX, false, SIZE_MAX};
+  if (size > most_bytes_at_once) return {SIZE_MAX, false, SIZE_MAX};
   request_cost cost{size, false, rounded_up(size, granularity)};
   if (options_.max_bytes != 0) {
     const std::size_t used = own_.is_broken() ? 0 : verbs_.usage(pool_).used_bytes;

@@ -106,18 +106,19 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
   refuse_inside_capture(verb);
   check_stream(how);
   pin_booking booked{machine_.memory()};
-  if (pin) {  // nothing is locked when it is booked: callbacks of the program may end borrows before it is refused
-    std::size_t more = 0;
-    {
-      std::lock_guard lock(mutex_);
-      if (!look_at(bytes, kind, verb).is_known) more = ranges_.growth(bytes);
-    }
-    if (more > 0)
-      machine_.memory().book_pinned(more, how.stream ? how.stream->line().device() : default_device().index());
+  std::unique_lock lock(mutex_);
+  known_memory memory = look_at(bytes, kind, verb);
+  // Nothing is locked when it is booked: callbacks of the program may end borrows before it is refused. Meanwhile others may
+  // have unpinned what this pin was to share with them: then there is more to book.
+  for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > booked.bytes;) {
+    lock.unlock();
+    const std::size_t missing = more - booked.bytes;
+    machine_.memory().book_pinned(missing, how.stream ? how.stream->line().device() : default_device().index());
     booked.bytes = more;
+    lock.lock();
+    memory = look_at(bytes, kind, verb);
   }
-  std::lock_guard lock(mutex_);
-  const known_memory memory = look_at(bytes, kind, verb);
+  take_over_late_ones();
   if (way == detail::loan_way::known && !memory.is_known)
     throw invalid_argument("borrow of " + text_of(bytes) +
                            ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
@@ -130,7 +131,7 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
     if (pin && !memory.is_known) {
       const std::size_t pinned_before = ranges_.bytes();
       ranges_.add(bytes);
-      booked.bytes -= ranges_.bytes() - pinned_before;  // below zero, and back, if another pin went in between
+      booked.bytes -= ranges_.bytes() - pinned_before;
     }
   } catch (...) {
     if (e->loans == 0) erase(e);
@@ -241,6 +242,7 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
   check_stream(how);
   collect();
   std::lock_guard lock(mutex_);
+  take_over_late_ones();
   const known_memory memory = look_at(bytes, kind, "adopt");
   if (!memory.is_known)
     throw invalid_argument(
@@ -262,6 +264,13 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
 // Of adopted blocks; a loan's end is not over with it.
 void foreign_memory::deallocate(allocation& a) noexcept {
   a.log.invalidate();
+  if (this_thread_state.submitting) {
+    std::lock_guard lock(late_lock_);
+    a.next = late_;
+    late_ = &a;
+    ++waiting_;
+    return;
+  }
   entries::iterator e;
   bool at_once = false;
   {
@@ -269,14 +278,11 @@ void foreign_memory::deallocate(allocation& a) noexcept {
     e = find(a);
     if (e->ending) return;
     e->ending = true;
-    at_once = e->wants_stream && !this_thread_state.submitting;
+    at_once = e->wants_stream;
     e->is_being_deleted = at_once;
     if (!at_once) ++waiting_;
   }
-  if (!at_once) {
-    if (!this_thread_state.submitting) run_deleters(false);
-    return;
-  }
+  if (!at_once) return run_deleters(false);
   const bool handed_over = hand_to_stream(*e);
   std::lock_guard lock(mutex_);
   e->is_being_deleted = false;
@@ -284,6 +290,16 @@ void foreign_memory::deallocate(allocation& a) noexcept {
     erase(e);
   else
     ++waiting_;
+}
+
+// With the lock held.
+void foreign_memory::take_over_late_ones() noexcept {
+  allocation* late = nullptr;
+  {
+    std::lock_guard lock(late_lock_);
+    late = std::exchange(late_, nullptr);
+  }
+  for (; late; late = late->next) find(*late)->ending = true;
 }
 
 // The deleter is called for a stream that comes after all uses. No lock is held: it is the program's code.
@@ -314,6 +330,7 @@ void foreign_memory::run_deleters(bool wait) noexcept {
     entries::iterator found;
     {
       std::lock_guard lock(mutex_);
+      take_over_late_ones();
       found = std::find_if(entries_.begin(), entries_.end(), [&](entry& e) {
         if (!e.ending || e.is_being_deleted || !e.deleter) return false;
         try {

@@ -10,6 +10,7 @@
 
 #include "ferry/core/allocation.hpp"
 #include "ferry/core/borrow.hpp"
+#include "ferry/core/spin.hpp"
 #include "pinned_ranges.hpp"
 
 namespace ferry {
@@ -59,9 +60,14 @@ class foreign_memory final : public allocation_home {
   void while_unused(std::span<const byte_range> ranges, const std::function<void()>& change);
   void run_deleters(bool wait) noexcept;
   bool hand_to_stream(entry& e) noexcept;
+  void take_over_late_ones() noexcept;
 
   machine& machine_;
-  mutable std::mutex mutex_;
+  // Adopted blocks that were freed inside submissions; linked by next. A leaf: the other lock may be held while the driver
+  // pins, or while somebody waits for work.
+  spin_lock late_lock_;
+  allocation* late_ = nullptr;
+  mutable std::mutex mutex_;  // what follows
   entries entries_;
   pinned_ranges ranges_;
   std::vector<allocation*> spare_;  // nodes are immortal

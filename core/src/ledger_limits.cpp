@@ -5,17 +5,13 @@
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/memory_ledger.hpp"
+#include "memory_sizes.hpp"
 #include "reclaim_state.hpp"
 
 namespace ferry {
 namespace {
 
 constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
-
-std::string left_of(const limit_rule& r, std::size_t used) {
-  return "the hard limit of " + r.hard_as + " on " + r.scope.text() + " leaves " +
-         bytes_text(r.hard > used ? r.hard - used : 0);
-}
 
 }  // namespace
 
@@ -34,15 +30,28 @@ std::size_t memory_ledger::used_bytes(const memory_scope& scope) const {
   return bytes;
 }
 
-// The bytes are booked first, so that of two threads that ask at once, at most one is too much.
+// Before anything is counted: no sum of what is booked wraps then.
+void memory_ledger::refuse_impossible(std::size_t bytes) {
+  if (bytes > most_bytes_at_once) refuse_above_addresses(bytes);
+}
+
+// The bytes are booked first, and one thread asks at a time: of two that ask at once, the second one is too much.
 void memory_ledger::admit(memory_source& asker, std::size_t bytes) {
-  cell(asker.kind(), asker.device()) += bytes;
-  if (asker.kind() == memory_kind::device && !limits_.any()) return;
-  try {
-    refuse_above_limits({asker.kind(), asker.device(), bytes, &asker});
-  } catch (...) {
-    unbook(asker, bytes);
-    throw;
+  refuse_impossible(bytes);
+  std::atomic<std::size_t>& booked = cell(asker.kind(), asker.device());
+  if (asker.kind() == memory_kind::device && !limits_.any()) {
+    booked += bytes;
+    return;
+  }
+  {
+    std::lock_guard one(admitting_);
+    booked += bytes;
+    try {
+      refuse_above_limits({asker.kind(), asker.device(), bytes, &asker});
+    } catch (...) {
+      booked -= bytes;
+      throw;
+    }
   }
   look_for_pressure();
 }
@@ -53,7 +62,9 @@ void memory_ledger::unbook(memory_source& asker, std::size_t bytes) noexcept {
 
 void memory_ledger::book_pinned(std::size_t bytes, int device) {
   constexpr int none = -1;  // limits on a device are about what is made for it
+  refuse_impossible(bytes);
   const auto book = [&] {
+    std::lock_guard one(admitting_);
     pinned_ += bytes;
     try {
       refuse_above_limits({memory_kind::host, none, bytes, nullptr});
@@ -77,7 +88,7 @@ void memory_ledger::refuse_above_limits(const memory_demand& d) const {
   for (const limit_rule& r : *rules) {
     if (r.tag != 0 || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
     if (const std::size_t used = used_bytes(r.scope); used > r.hard)
-      throw out_of_memory(left_of(r, used - d.bytes), d.bytes);
+      throw out_of_memory(r.left_text(used - d.bytes), d.bytes);
   }
   if (d.kind == memory_kind::device) return;
   const std::size_t used = bytes_in_system(), ram = system_memory_bytes();
@@ -117,33 +128,15 @@ std::size_t memory_ledger::bytes_in_use(memory_kind kind, int device, memory_lab
   return static_cast<std::size_t>(std::max<std::int64_t>(counts(kind, device).current_bytes(), 0));
 }
 
-void memory_ledger::refuse_above_tag_limits(const memory_demand& d) const {
-  const auto rules = limits_.all();
-  for (const limit_rule& r : *rules) {
-    if (r.tag != this_thread_tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
-    if (const std::size_t used = used_bytes(r.scope); used + d.bytes > r.hard)
-      throw out_of_memory(left_of(r, used), d.bytes);
-  }
-}
-
-void memory_ledger::expect_tag(const memory_demand& d) {
-  labels_.expect(this_thread_tag, true);
-  if (!limits_.any_on_tags()) return;
-  try {
-    refuse_above_tag_limits(d);
-  } catch (const out_of_memory& e) {
-    climb(d, e.what(), [&] { refuse_above_tag_limits(d); });
-  }
-  look_for_pressure();
-}
-
 // What percentages of a scope are of, and what its limits must not exceed; 0: nothing.
 std::size_t memory_ledger::whole_of(const memory_scope& scope) const {
   if (scope.kind == memory_kind::host) return system_memory_bytes();
   return scope.on ? device_bytes_[static_cast<std::size_t>(scope.on->index())] : 0;
 }
 
-void memory_ledger::limit(const memory_scope& scope, const memory_limit& l) {
+limit_rule memory_ledger::rule_of(const scoped_memory_limit& given) const {
+  const memory_scope& scope = given.scope;
+  const memory_limit& l = given.limit;
   if (scope.on && (scope.on->index() < 0 || static_cast<std::size_t>(scope.on->index()) >= devices_))
     throw invalid_argument("a limit for device " + std::to_string(scope.on->index()) + ", of " +
                            std::to_string(devices_) + " devices");
@@ -168,8 +161,15 @@ void memory_ledger::limit(const memory_scope& scope, const memory_limit& l) {
   if (r.soft != limit_rule::none && r.hard != limit_rule::none && r.soft > r.hard)
     throw invalid_argument("the soft limit of " + r.soft_as + " on " + scope.text() + " is above the hard one of " +
                            r.hard_as);
-  if (r.tag != 0) labels_.expect(r.tag, true);
-  limits_.set(std::move(r));
+  return r;
+}
+
+void memory_ledger::limit(std::span<const scoped_memory_limit> all) {
+  std::vector<limit_rule> rules;
+  for (const scoped_memory_limit& l : all) rules.push_back(rule_of(l));
+  for (const limit_rule& r : rules)
+    if (r.tag != 0) labels_.expect(r.tag, true);
+  limits_.set(std::move(rules));
   look_for_pressure();
 }
 

@@ -5,6 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/memory_status.hpp"
+#include "ferry/core/workspace.hpp"
 #include "memory_checker.hpp"
 
 namespace ferry {
@@ -31,6 +32,10 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
+  if (const workspace_scope* const w = workspace_scope::current()) {
+    r.kept = w->kept_bytes(kind, d);
+    r.kept_block = w->block_for(kind, d, bytes);
+  }
   r.cost = from.cost_of(sum_of(bytes, r.zones));
 
   struct trim {
@@ -77,11 +82,13 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
 std::size_t memory_budget::available_bytes() const {
   const room r = look(1);
   const std::size_t fresh = std::min(sum_of(r.from_driver, r.trimmable), r.by_limits);
-  return without(std::min({sum_of(fresh, r.pieces), r.by_tags, r.cost.most_bytes}), r.zones);
+  const std::size_t of_pools = without(std::min(sum_of(fresh, r.pieces), r.cost.most_bytes), r.zones);
+  return std::min(sum_of(of_pools, r.kept), without(r.by_tags, r.zones));
 }
 
 bool memory_budget::would_fit(std::size_t bytes) const {
   const room r = look(bytes);
+  if (r.kept_block > 0 && sum_of(r.kept_block, r.zones) <= r.by_tags) return true;
   if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
   return r.cost.is_cached || (r.cost.block_bytes <= r.by_limits && r.cost.backend_bytes <= r.cost.most_bytes &&
                               r.cost.backend_bytes <= sum_of(r.from_driver, r.trimmable));

@@ -11,6 +11,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "machine_registry.hpp"
+#include "memory_sizes.hpp"
 
 namespace ferry {
 namespace {
@@ -79,6 +80,9 @@ void memory_checker::set(const std::optional<memory_checks>& what) {
   if (what && what->red_zone % 256 != 0)
     throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
                            " bytes: it must be a multiple of 256, so that arrays stay aligned");
+  if (what && what->red_zone > most_bytes_at_once)
+    throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
+                           " bytes: more than any computer has addresses for");
   std::lock_guard lock(mutex_);
   settings_ = what;
   machine_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
@@ -152,7 +156,7 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   retire_late_ones();
   const memory_checks how = settings().value_or(memory_checks());
   std::size_t all = 0;
-  if (__builtin_add_overflow(bytes, 2 * how.red_zone, &all)) all = bytes;  // which is too much for any pool
+  if (__builtin_add_overflow(bytes, 2 * how.red_zone, &all)) all = SIZE_MAX;  // which no pool has
   allocation_ref inner = pool(all);
   allocation& block_of_pool = inner.get();
   allocation* const node = take_node();
@@ -162,6 +166,7 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   node->kind = block_of_pool.kind;
   node->device = block_of_pool.device;
   node->tag = block_of_pool.tag;
+  node->after = &block_of_pool;
   node->name.clear();
   {
     std::lock_guard outer_log(node->log);
@@ -202,26 +207,21 @@ void memory_checker::poison(allocation& a) {
   submit(a, a.range(), true, [&](native_stream s) { fill(s, a.range(), poison_byte); });
 }
 
-allocation& memory_checker::booked(const allocation& a) {
-  std::lock_guard lock(mutex_);
-  return *live_.find(const_cast<allocation*>(&a))->second.inner.unchecked();
-}
-
 void memory_checker::rename(allocation& a, std::string text) {
-  machine_.memory().name(booked(a), text);
+  machine_.memory().name(*a.after, text);
   std::lock_guard lock(mutex_);  // check() reads names
   a.name = std::move(text);
 }
 
 // Its name and tag stay with the node: a fault that is found now is that of the array that is gone.
 void memory_checker::set_aside(allocation& a) noexcept {
-  allocation& inner = booked(a);
-  machine_.memory().set_aside(inner);
+  allocation& inner = *a.after;
+  machine_.memory().set_aside(inner, kept_by::workspace);
   inner.name.clear();
 }
 
 void memory_checker::hand_out(allocation& a) {
-  allocation& inner = booked(a);
+  allocation& inner = *a.after;
   machine_.memory().hand_out(inner);
   std::lock_guard lock(mutex_);
   a.name.clear();
@@ -229,25 +229,32 @@ void memory_checker::hand_out(allocation& a) {
 }
 
 void memory_checker::deallocate(allocation& a) noexcept {
-  block b;
-  {
-    std::lock_guard lock(mutex_);
-    const auto at = live_.find(&a);
-    b = std::move(at->second);
-    live_.erase(at);
-    b.what.name = a.name.get();
-    if (this_thread_state.submitting) return late_.push_back(std::move(b));
-  }
-  retire(std::move(b));
+  if (!this_thread_state.submitting) return retire(leave_live(a));
+  std::lock_guard lock(late_lock_);
+  a.next = late_;
+  late_ = &a;
+}
+
+memory_checker::block memory_checker::leave_live(allocation& a) noexcept {
+  std::lock_guard lock(mutex_);
+  const auto at = live_.find(&a);
+  block b = std::move(at->second);
+  live_.erase(at);
+  b.what.name = a.name.get();
+  return b;
 }
 
 void memory_checker::retire_late_ones() noexcept {
-  std::vector<block> late;
+  allocation* late = nullptr;
   {
-    std::lock_guard lock(mutex_);
-    late.swap(late_);
+    std::lock_guard lock(late_lock_);
+    late = std::exchange(late_, nullptr);
   }
-  for (block& b : late) retire(std::move(b));
+  while (late) {
+    allocation& a = *late;
+    late = a.next;
+    retire(leave_live(a));
+  }
 }
 
 // The edges of a block as all its uses leave them, to the CPU; then poison.
@@ -296,7 +303,7 @@ void memory_checker::retire(block b) noexcept {
     inner.log.inherit(node->log);
   }
   give_back_node(node);
-  machine_.memory().set_aside(inner);
+  machine_.memory().set_aside(inner, kept_by::checks);
   inner.name.clear();
   std::size_t bytes = 0, blocks = 0;
   {

@@ -13,6 +13,7 @@
 
 #include "ferry/core/allocation.hpp"
 #include "ferry/core/memory_checks.hpp"
+#include "ferry/core/spin.hpp"
 #include "ferry/core/timeline.hpp"
 #include "staging_slots.hpp"
 
@@ -50,7 +51,7 @@ class memory_checker final : public allocation_home {
 
  private:
   struct block {
-    allocation* node = nullptr;  // what the program knows; null after free
+    allocation* node = nullptr;  // what the program knows, and whose `after` is the block of the pool; null after free
     allocation_ref inner;        // what the pool knows
     memory_fault what;           // who it is, for reports
     std::size_t zone = 0;
@@ -78,17 +79,20 @@ class memory_checker final : public allocation_home {
   void look_at_copies(bool wait) noexcept;
   void look_at(const copied_edges& c);
   void report(memory_fault f, std::uint64_t serial);
-  allocation& booked(const allocation& a);
+  block leave_live(allocation& a) noexcept;
   allocation* take_node();
   void give_back_node(allocation* a) noexcept;
 
   machine& machine_;
   std::atomic<std::size_t> waiting_{0}, kept_{0};
-  mutable std::recursive_mutex mutex_;  // a free inside a submission of the checker's own may come back here
+  // Freed inside submissions, where nothing can be submitted; linked by next. A leaf: check() holds the other lock for long,
+  // and may wait for such a submission.
+  spin_lock late_lock_;
+  allocation* late_ = nullptr;
+  mutable std::recursive_mutex mutex_;  // what follows; check() comes back here
   std::optional<memory_checks> settings_;
   std::vector<timeline*> lines_;  // by device
   std::map<allocation*, block> live_;
-  std::vector<block> late_;  // freed where nothing can be submitted
   std::deque<block> quarantine_;
   std::size_t quarantine_bytes_ = 0;
   std::deque<copied_edges> copies_;

@@ -14,6 +14,7 @@ memory_ledger::memory_ledger(backend& verbs)
     : verbs_(verbs),
       devices_(static_cast<std::size_t>(verbs.device_count())),
       booked_(kinds * devices_),
+      quarantined_(kinds * devices_),
       counters_(kinds * devices_),
       labels_(kinds * devices_),
       reclaiming_(std::make_unique<reclaim_state>()) {
@@ -33,7 +34,28 @@ void memory_ledger::name(allocation& a, std::string text) {
   if (before != 0) labels_.remove(before, i, a.bytes);
   if (now != 0) labels_.add(now, i, a.bytes);
   if (tag == 0 && (before == 0) != (now == 0)) now == 0 ? labels_.remove(0, i, a.bytes) : labels_.add(0, i, a.bytes);
-  mark(a, tag | std::uint32_t{now} << 16);
+  set_labels(a, tag | std::uint32_t{now} << 16);
+}
+
+void memory_ledger::set_aside(allocation& a, kept_by whom) noexcept {
+  freed(a);
+  const bool quarantined = whom == kept_by::checks;
+  if (quarantined) quarantined_[index(a.kind, a.device)] += a.bytes;
+  set_labels(a, allocation_labels::aside | (quarantined ? quarantine_label_ : kept_label_));
+}
+
+void memory_ledger::take_back(allocation& a) noexcept {
+  if (labels_of(a).tag == quarantine_label_) quarantined_[index(a.kind, a.device)] -= a.bytes;
+  set_labels(a, 0);
+}
+
+void memory_ledger::hand_out(allocation& a) {
+  if (this_thread_tag == 0) {
+    tag_booking none;
+    return allocated(a, none);
+  }
+  tag_booking booked(*this, {a.kind, a.device, a.bytes, nullptr});
+  allocated(a, booked);
 }
 
 void memory_ledger::enroll(memory_source& s) {

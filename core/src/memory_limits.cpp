@@ -90,11 +90,18 @@ std::string limit_rule::text() const {
   return s;
 }
 
-void memory_limits::set(limit_rule rule) {
+std::string limit_rule::left_text(std::size_t used) const {
+  return "the hard limit of " + hard_as + " on " + scope.text() + " leaves " +
+         bytes_text(hard > used ? hard - used : 0);
+}
+
+void memory_limits::set(rules changed) {
   std::lock_guard lock(mutex_);
   auto next = std::make_shared<rules>(*rules_);
-  std::erase_if(*next, [&](const limit_rule& r) { return r.scope == rule.scope; });
-  if (rule.soft != limit_rule::none || rule.hard != limit_rule::none) next->push_back(std::move(rule));
+  for (limit_rule& rule : changed) {
+    std::erase_if(*next, [&](const limit_rule& r) { return r.scope == rule.scope; });
+    if (rule.soft != limit_rule::none || rule.hard != limit_rule::none) next->push_back(std::move(rule));
+  }
   any_ = !next->empty();
   any_on_tags_ = std::any_of(next->begin(), next->end(), [](const limit_rule& r) { return r.tag != 0; });
   rules_ = std::move(next);
@@ -106,7 +113,8 @@ std::shared_ptr<const memory_limits::rules> memory_limits::all() const {
 }
 
 void set_memory_limit(const memory_scope& scope, const memory_limit& limit) {
-  machine::current().memory().limit(scope, limit);
+  const scoped_memory_limit one{scope, limit};
+  machine::current().memory().limit({&one, 1});
 }
 
 memory_limit parse_memory_limit(std::string_view text) {
@@ -148,7 +156,7 @@ void set_memory_limits(machine& m, const std::vector<scoped_memory_limit>& limit
       for (const device d : m.devices()) join({d, scope.kind, {}}, limit);
   for (const auto& [scope, limit] : limits)
     if (!is_for_each_device(scope)) join(scope, limit);
-  for (const auto& [scope, limit] : all) m.memory().limit(scope, limit);
+  m.memory().limit(all);
 }
 
 }  // namespace ferry

@@ -29,7 +29,7 @@ const std::string_view after_data = R"page(</script>
 const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page"), tip = document.getElementById("tip");
 const palette = ["#3b78b8", "#e08a2e", "#4a9e5c", "#c2504d", "#8663ab", "#8a6a50", "#d277a8", "#6d7780", "#a9a534", "#35a3b1"];
-const plain = "#8fa5bb", free = "#eef1f4";
+const plain = "#8fa5bb", kept = "#c9b98f", free = "#eef1f4";
 
 function text_of(bytes) {
   for (const [unit, shift] of [["TiB", 40], ["GiB", 30], ["MiB", 20], ["KiB", 10]])
@@ -72,11 +72,11 @@ function step_of(most, count, base) {
 
 function devices() {
   const table = add(page, "table");
-  row(table, ["Device", "Kind", "In use", "Arrays", "Reserved", "At most", "Largest free"], "th");
+  row(table, ["Device", "Kind", "In use", "Arrays", "Kept", "Reserved", "At most", "Largest free"], "th");
   for (const d of data.usage.devices) for (const k of d.kinds)
     if (k.kind === "device" || k.total_arrays || k.reserved_bytes)
       row(table, [k.kind === "device" ? d.device + " (" + d.name + ", " + text_of(d.total_bytes) + ", " + text_of(d.free_bytes) + " free)" : "",
-                  k.kind, text_of(k.current_bytes), k.arrays, text_of(k.reserved_bytes), text_of(k.peak_bytes),
+                  k.kind, text_of(k.current_bytes), k.arrays, text_of(k.kept_bytes), text_of(k.reserved_bytes), text_of(k.peak_bytes),
                   text_of(k.largest_free_bytes)], "td");
   if (!data.usage.labels.length) return;
   add(page, "h2", "Tags and names");
@@ -138,14 +138,17 @@ function blocks(pool) {
   const segments = [];
   for (const b of pool.blocks) { if (b[3] || !segments.length) segments.push([]); segments[segments.length - 1].push(b); }
   const sizes = segments.map(s => s.reduce((n, b) => n + b[1], 0));
-  const total = sizes.reduce((a, b) => a + b, 0), used = pool.blocks.reduce((n, b) => n + (b[2] ? 0 : b[1]), 0);
+  const sum = test => pool.blocks.reduce((n, b) => n + (test(b) ? b[1] : 0), 0);
+  const total = sizes.reduce((a, b) => a + b, 0), used = sum(b => !b[2] && !b[6]), aside = sum(b => b[6]);
+  const fill_of = b => b[2] ? free : b[6] ? kept : colour_of(label_of(b[4], b[5]));
   add(page, "h2", "Blocks: " + pool.kind + " memory of device " + pool.device);
   add(page, "p", segments.length + (segments.length === 1 ? " segment" : " segments") + " with " + text_of(total) + ", of which " + text_of(used) +
-      " (" + (100 * used / total).toFixed(1) + " %) are in use. Each line is one segment, from low to high addresses.");
-  const keys = add(page, "p"), seen = new Set();
-  for (const b of pool.blocks) if (!b[2]) seen.add(label_of(b[4], b[5]));
-  for (const label of [...seen].sort().slice(0, 24)) {
-    const k = add(keys, "span"); k.className = "key"; add(k, "i").style.background = colour_of(label);
+      " (" + (100 * used / total).toFixed(1) + " %) are in use" +
+      (aside ? ", and " + text_of(aside) + " kept by workspaces or in quarantine" : "") + ". Each line is one segment, from low to high addresses.");
+  const keys = add(page, "p"), seen = new Map();
+  for (const b of pool.blocks) if (!b[2]) seen.set(label_of(b[4], b[5]), fill_of(b));
+  for (const label of [...seen.keys()].sort().slice(0, 24)) {
+    const k = add(keys, "span"); k.className = "key"; add(k, "i").style.background = seen.get(label);
     k.append(label || "without a label");
   }
   const k = add(keys, "span"); k.className = "key"; add(k, "i").style.background = free; k.append("free");
@@ -158,7 +161,7 @@ function blocks(pool) {
     let at = left;
     for (const b of segments[i]) {
       const w = b[1] * scale, label = label_of(b[4], b[5]);
-      g.fillStyle = b[2] ? free : colour_of(label); g.fillRect(at, top, Math.max(w, .5), height);
+      g.fillStyle = fill_of(b); g.fillRect(at, top, Math.max(w, .5), height);
       if (w > 3) { g.strokeStyle = b[2] ? "#c4ccd4" : "#fff"; g.strokeRect(at + .5, top + .5, w - 1, height - 1); }
       g.fillStyle = b[2] ? "#7a8691" : "#fff"; g.textAlign = "left";
       const text = b[2] ? "" : label;

@@ -66,14 +66,15 @@ std::string memory_snapshot::json() const {
     return "\"kind\":" + json_text(kind_name(kind)) + ",\"device\":" + std::to_string(device);
   };
   std::string s = "{\"usage\":" + usage.json() + ",\n\"labels\":" + label_list(*this);
-  s += ",\n\"block_columns\":[\"address\",\"bytes\",\"is_free\",\"starts_segment\",\"tag\",\"name\"],\n\"pools\":";
+  s += ",\n\"block_columns\":[\"address\",\"bytes\",\"is_free\",\"starts_segment\",\"tag\",\"name\",\"is_kept\"],"
+       "\n\"pools\":";
   s += list(pools, [&](const pool_blocks& p) {
     return "{" + place(p.kind, p.device) + ",\"blocks\":" +
            list(p.blocks,
                 [](const block_info& b) {
                   return "[" + std::to_string(reinterpret_cast<std::uintptr_t>(b.begin)) + "," +
                          std::to_string(b.bytes) + "," + (b.is_free ? "1," : "0,") + (b.starts_segment ? "1," : "0,") +
-                         std::to_string(b.tag) + "," + std::to_string(b.name) + "]";
+                         std::to_string(b.tag) + "," + std::to_string(b.name) + (b.is_kept ? ",1]" : ",0]");
                 }) +
            "}";
   });

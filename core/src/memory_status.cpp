@@ -7,6 +7,7 @@
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/machine.hpp"
 #include "json_text.hpp"
+#include "memory_sizes.hpp"
 
 namespace ferry {
 namespace {
@@ -27,7 +28,9 @@ memory_usage::of_kind use_of(const memory_ledger& ledger, memory_kind kind, int 
                           c.allocations,
                           ledger.reserved_bytes(kind, device),
                           0,
-                          ledger.kept_bytes(kind, device)};
+                          ledger.kept_bytes(kind, device),
+                          ledger.quarantined_bytes(kind, device)};
+  k.kept_bytes = std::max(k.kept_bytes, k.quarantined_bytes);  // others may be freeing arrays
   ledger.each_source([&](memory_source& s) {
     if (s.kind() == kind && s.device() == device)
       k.largest_free_bytes = std::max(k.largest_free_bytes, s.state().largest_free_bytes);
@@ -73,12 +76,13 @@ std::string memory_usage::text() const {
                   d.total_bytes ? 100.0 * static_cast<double>(used) / static_cast<double>(d.total_bytes) : 0.0);
     s += "Device " + std::to_string(d.device) + " (" + d.name + ")\n  Effective memory use: " + share + " % (" +
          bytes_text(used) + " of " + bytes_text(d.total_bytes) + ")\n";
-    for (const of_kind& k : d.kinds)
-      if (k.kind == memory_kind::device || k.total_arrays > 0 || k.reserved_bytes > 0)
-        s += "  Pool use, " + std::string(kind_name(k.kind)) + " memory: " + bytes_text(k.current_bytes) + " in " +
-             arrays_text(k.arrays) + " (" + bytes_text(k.reserved_bytes) + " reserved), at most " +
-             bytes_text(k.peak_bytes) +
-             (k.kept_bytes > 0 ? ", " + bytes_text(k.kept_bytes) + " kept by workspaces and memory checks\n" : "\n");
+    for (const of_kind& k : d.kinds) {
+      if (k.kind != memory_kind::device && k.total_arrays == 0 && k.reserved_bytes == 0) continue;
+      const std::string kept = kept_text(k.kept_bytes - k.quarantined_bytes, k.quarantined_bytes);
+      s += "  Pool use, " + std::string(kind_name(k.kind)) + " memory: " + bytes_text(k.current_bytes) + " in " +
+           arrays_text(k.arrays) + " (" + bytes_text(k.reserved_bytes) + " reserved), at most " +
+           bytes_text(k.peak_bytes) + (kept.empty() ? "" : ", " + kept) + "\n";
+    }
     s += "  Limits: ";
     for (std::size_t i = 0; i < d.limits.size(); ++i) s += (i ? "; " : "") + d.limits[i];
     s += d.limits.empty() ? "none\n" : "\n";
@@ -101,7 +105,7 @@ std::string memory_usage::json() const {
            field("peak_bytes", k.peak_bytes) + "," + field("total_bytes", k.total_bytes) + "," +
            field("arrays", k.arrays) + "," + field("total_arrays", k.total_arrays) + "," +
            field("reserved_bytes", k.reserved_bytes) + "," + field("largest_free_bytes", k.largest_free_bytes) + "," +
-           field("kept_bytes", k.kept_bytes) + "}";
+           field("kept_bytes", k.kept_bytes) + "," + field("quarantined_bytes", k.quarantined_bytes) + "}";
   };
   const auto device = [&](const of_device& d) {
     return "{" + field("device", static_cast<std::size_t>(d.device)) + ",\"name\":" + json_text(d.name) + "," +

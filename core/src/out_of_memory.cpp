@@ -5,6 +5,7 @@
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/memory_ledger.hpp"
 #include "ferry/core/memory_shortage.hpp"
+#include "memory_sizes.hpp"
 
 namespace ferry {
 namespace {
@@ -18,7 +19,7 @@ std::string name_of(const memory_shortage::holder& h) {
 
 std::vector<std::string> advice_on(const memory_shortage& s, const backend& verbs, const out_of_memory_policy& policy) {
   std::vector<std::string> advice;
-  const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.kept);
+  const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.kept + s.quarantined);
   if (!s.limits.empty() && s.why.find("limit") != s.why.npos)
     advice.emplace_back("raise the limit (set_memory_limit, FERRY_MEMORY_LIMIT)");
   if (cached >= s.requested && s.largest_free_block < s.requested)
@@ -41,6 +42,8 @@ std::vector<std::string> advice_on(const memory_shortage& s, const backend& verb
   if (!policy.synchronize)
     advice.emplace_back("wait for work that still uses freed bytes (FERRY_OOM=synchronize does)");
   if (s.kept > 0) advice.emplace_back("give back what workspaces keep (workspace::clear)");
+  if (s.quarantined > 0)
+    advice.emplace_back("keep less in quarantine (memory_checks::quarantine_bytes, quarantine= in FERRY_POISON)");
   if (s.allocated > 0) advice.emplace_back("free arrays, work in smaller pieces, or register ferry::on_out_of_memory");
   return advice;
 }
@@ -60,7 +63,7 @@ std::string memory_shortage::text() const {
   s += "\n  " + on + ": " + bytes_text(free_bytes) + " free of " + bytes_text(total_bytes) + "; this process holds " +
        bytes_text(this_process) + " through ferry";
   s += "\n  " + std::string(kind_name(kind)) + " memory there: " + bytes_text(allocated) + " allocated by arrays, " +
-       (kept > 0 ? bytes_text(kept) + " kept by workspaces and memory checks, " : "") + bytes_text(reserved) +
+       (kept + quarantined > 0 ? kept_text(kept, quarantined) + ", " : "") + bytes_text(reserved) +
        " reserved by pools, largest free block " + bytes_text(largest_free_block);
   s += "\n  limits: " + (limits.empty() ? "none" : joined(limits));
   s += "\n  most is held by: ";
@@ -97,7 +100,9 @@ memory_shortage memory_ledger::shortage(const memory_demand& d, const std::strin
   s.this_process = cell(memory_kind::device, d.device) + cell(memory_kind::unified, d.device);
   s.allocated = static_cast<std::size_t>(std::max<std::int64_t>(counts(d.kind, d.device).current_bytes(), 0));
   s.reserved = reserved_bytes(d.kind, d.device);
+  s.quarantined = quarantined_bytes(d.kind, d.device);
   s.kept = kept_bytes(d.kind, d.device);
+  s.kept -= std::min(s.kept, s.quarantined);
   each_source([&](memory_source& p) {
     if (p.kind() == d.kind && p.device() == d.device)
       s.largest_free_block = std::max(s.largest_free_block, p.state().largest_free_bytes);
@@ -128,10 +133,16 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
   std::string reason = why;
   std::vector<memory_shortage::attempt> tried;
   const bool may_synchronize = policy().synchronize;
+  const auto end_quarantine = [&] {  // where checked arrays went that a callback freed
+    if (std::none_of(quarantined_.begin(), quarantined_.end(), [](const auto& bytes) { return bytes > 0; })) return;
+    for (const numbered_rung& r : rungs)
+      if (r.what->order < rung_order::own_cache) (void)r.what->reclaim(d);
+  };
   for (const numbered_rung& r : rungs) {
     if (r.what->order == rung_order::synchronize && !may_synchronize) continue;
     tried.push_back({r.what->name, r.what->reclaim(d)});
     if (tried.back().freed_bytes == 0) continue;
+    if (r.what->order >= rung_order::callbacks) end_quarantine();
     try {
       return again();
     } catch (const out_of_memory& e) {

@@ -119,6 +119,22 @@ class workspace_blocks final : public allocation_home {
     if (last) delete this;
   }
 
+  std::size_t block_for(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    if (&machine::current() != &machine_) return 0;
+    std::lock_guard lock(mutex_);
+    const slot* const s = find(kind, device, bytes, wanted);
+    return s ? s->what->bytes : 0;
+  }
+
+  std::size_t kept_bytes(memory_kind kind, int device) const {
+    if (&machine::current() != &machine_) return 0;
+    std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (const slot& s : slots_)
+      if (s.is_free && s.what->kind == kind && s.what->device == device) bytes += s.what->bytes;
+    return bytes;
+  }
+
   workspace_statistics statistics() const {
     std::lock_guard lock(mutex_);
     return statistics_;
@@ -197,5 +213,11 @@ workspace_scope::~workspace_scope() { innermost_ = outer_; }
 allocation_ref workspace_scope::allocate(memory_kind kind, int device, std::size_t bytes) {
   return blocks_.take(kind, device, bytes, next_++);
 }
+
+std::size_t workspace_scope::block_for(memory_kind kind, int device, std::size_t bytes) const {
+  return blocks_.block_for(kind, device, bytes, next_);
+}
+
+std::size_t workspace_scope::kept_bytes(memory_kind kind, int device) const { return blocks_.kept_bytes(kind, device); }
 
 }  // namespace ferry

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(the_text_knows_checked_arrays_and_workspaces) {
   auto u = device_bytes(16 * MiB);
   u.name("u");
   const std::string text = text_of_failure(60 * MiB);
-  for (const char* part : {"8.000 MiB kept by workspaces and memory checks, ", "most is held by: 'u' 16.",
+  for (const char* part : {"8.000 MiB kept by workspaces, ", "most is held by: 'u' 16.",
                            "give back what workspaces keep (workspace::clear)"})
     BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
 }

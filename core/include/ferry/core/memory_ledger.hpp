@@ -7,16 +7,19 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "ferry/core/allocation.hpp"
+#include "ferry/core/allocation_labels.hpp"
 #include "ferry/core/allocation_observer.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/label_accounts.hpp"
 #include "ferry/core/memory_counters.hpp"
 #include "ferry/core/memory_limits.hpp"
 #include "ferry/core/memory_source.hpp"
+#include "ferry/core/tag_booking.hpp"
 
 namespace ferry {
 
@@ -64,17 +67,11 @@ struct out_of_memory_policy {
 struct reclaim_state;
 struct memory_shortage;
 
-// Whose bytes an allocation in use is: packed into its tag, which its owner writes while reports look. The highest bit is that
-// of blocks that no array has, and that are not in their pool either (see allocation_home::set_aside).
-struct allocation_labels {
-  static constexpr std::uint32_t aside = std::uint32_t{1} << 31;
-  memory_label tag = 0, name = 0;
+// Who keeps a block that no array has.
+enum class kept_by : std::uint8_t {
+  workspace,  // for its next array
+  checks      // in quarantine
 };
-inline allocation_labels labels_of(const allocation& a) {
-  const std::uint32_t both =
-      __atomic_load_n(&a.tag, __ATOMIC_RELAXED);  // C++20's atomic_ref takes no const, clang 14 has none
-  return {static_cast<memory_label>(both), static_cast<memory_label>((both & ~allocation_labels::aside) >> 16)};
-}
 
 class memory_ledger {
  public:
@@ -86,31 +83,31 @@ class memory_ledger {
 
   // For pools, on each allocation and free, with no lock held.
 
-  // Before bytes are looked for. Throws out_of_memory when a limit on handed-out bytes forbids it.
-  void before_allocate(memory_source& by, std::size_t bytes) {
-    if (this_thread_tag != 0) [[unlikely]]
-      expect_tag({by.kind(), by.device(), bytes, &by});
+  // Before bytes are looked for. Throws out_of_memory when a limit on handed-out bytes forbids it. What it returns lives
+  // until the block was handed out, or could not be had.
+  tag_booking before_allocate(memory_source& by, std::size_t bytes) {
     at_synchronization();  // taking memory while a soft limit is crossed may take a pause, too
+    if (this_thread_tag != 0) [[unlikely]]
+      return tag_booking(*this, {by.kind(), by.device(), bytes, &by});
+    return {};
   }
   // The block was handed out; nobody else knows it yet.
-  void allocated(allocation& a) noexcept {
+  void allocated(allocation& a, tag_booking& booked) noexcept {
     counters_.add(index(a.kind, a.device), a.bytes);
-    mark(a, this_thread_tag);
-    if (this_thread_tag != 0) [[unlikely]] {
-      labels_.add(this_thread_tag, index(a.kind, a.device), a.bytes);
-      labels_.add(0, index(a.kind, a.device), a.bytes);
-    }
+    set_labels(a, this_thread_tag);
+    if (this_thread_tag != 0) [[unlikely]]
+      add_under_tag(a, booked);
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_allocate(a); });
   }
   // The block is about to be taken back; its bytes and its log are still the owner's.
   void freed(allocation& a) noexcept {
-    if ((a.tag & allocation_labels::aside) != 0) [[unlikely]]
-      return mark(a, 0);  // its last array is gone already
+    if (is_set_aside(a)) [[unlikely]]
+      return take_back(a);  // its last array is gone already
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_free(a); });
     const std::size_t i = index(a.kind, a.device);
     counters_.remove(i, a.bytes);
     const allocation_labels l = labels_of(a);
-    mark(a, 0);
+    set_labels(a, 0);
     if ((l.tag | l.name) == 0) [[likely]]
       return;
     for (const memory_label one : {l.tag, l.name})
@@ -121,16 +118,9 @@ class memory_ledger {
   // For homes that keep a pool's blocks between two arrays, with no lock held.
 
   // The array is gone, and the pool has not got the block back: it counts with no array, and with no name and tag.
-  void set_aside(allocation& a) noexcept {
-    freed(a);
-    mark(a, allocation_labels::aside | kept_label_);
-  }
+  void set_aside(allocation& a, kept_by whom) noexcept;
   // A new array gets it. Throws out_of_memory when a limit on the thread's tag forbids it; then nothing has changed.
-  void hand_out(allocation& a) {
-    if (this_thread_tag != 0) [[unlikely]]
-      expect_tag({a.kind, a.device, a.bytes, nullptr});
-    allocated(a);
-  }
+  void hand_out(allocation& a);
 
   // For pools, when they need the backend, with no lock held.
 
@@ -201,8 +191,9 @@ class memory_ledger {
   }
   memory_limits& limits() { return limits_; }
   const memory_limits& limits() const { return limits_; }
-  // Puts limits into force, and looks whether soft ones are crossed. Percentages are resolved (see set_memory_limit).
-  void limit(const memory_scope& scope, const memory_limit& l);
+  // Puts limits into force, all at once, and looks whether soft ones are crossed. Percentages are resolved (see
+  // set_memory_limit). If it throws, nothing has changed.
+  void limit(std::span<const scoped_memory_limit> all);
   // Bytes that count against a limit of that scope.
   std::size_t used_bytes(const memory_scope& scope) const;
   std::uint64_t add_pressure_callback(std::function<std::size_t(const memory_pressure&)> f);
@@ -240,6 +231,8 @@ class memory_ledger {
   label_use unlabelled(memory_kind kind, int device) const;
   // Of what pools have handed out, the blocks that no array has: those of workspaces, and those in quarantine.
   std::size_t kept_bytes(memory_kind kind, int device) const;
+  // Of these, those in quarantine.
+  std::size_t quarantined_bytes(memory_kind kind, int device) const { return quarantined_[index(kind, device)].load(); }
   // What pools hold of the backend's bytes, for one kind and device.
   std::size_t reserved_bytes(memory_kind kind, int device) const { return cell(kind, device).load(); }
 
@@ -262,8 +255,13 @@ class memory_ledger {
   memory_shortage shortage(const memory_demand& d, const std::string& why) const;
   std::size_t bytes_in_system() const;
   std::size_t whole_of(const memory_scope& scope) const;
-  static void mark(allocation& a, std::uint32_t labels) noexcept { __atomic_store_n(&a.tag, labels, __ATOMIC_RELAXED); }
-  void expect_tag(const memory_demand& d);
+  friend class tag_booking;
+  void take_back(allocation& a) noexcept;
+  void add_under_tag(const allocation& a, tag_booking& booked) noexcept;
+  void book(tag_booking& b, const memory_demand& d);
+  void leave_list(tag_booking& b) noexcept;
+  static void refuse_impossible(std::size_t bytes);
+  limit_rule rule_of(const scoped_memory_limit& l) const;
   void refuse_above_limits(const memory_demand& d) const;
   void refuse_above_tag_limits(const memory_demand& d) const;
   void look_for_pressure();
@@ -277,10 +275,15 @@ class memory_ledger {
   mutable std::shared_mutex observing_;
   std::vector<allocation_observer*> observers_;
   mutable std::vector<std::atomic<std::size_t>> booked_;  // by kind and device
+  std::vector<std::atomic<std::size_t>> quarantined_;
   std::atomic<std::size_t> pinned_{0};
+  // A leaf: one thread asks for bytes under limits at a time, and none is refused for what another is refused.
+  std::mutex admitting_;
+  tag_booking* coming_ = nullptr;  // with that lock held
   memory_counters counters_;
   label_accounts labels_;
   const memory_label kept_label_ = intern_label("(kept for the next array)");  // for pictures of pools
+  const memory_label quarantine_label_ = intern_label("(in quarantine)");
   mutable std::shared_mutex enrolling_;
   std::vector<memory_source*> sources_;
   std::vector<std::size_t> device_bytes_;

@@ -54,7 +54,8 @@ struct scoped_memory_limit {
 // tag=solver,hard:1GiB". No scope twice. Throws parse_error that quotes the part.
 std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text);
 // Sets them for the current machine: those that name neither device nor tag hold for each device, unless others
-// name that device; those of pinned memory for all together. Throws as set_memory_limit does.
+// name that device; those of pinned memory for all together. Other threads see none of them, or all. Never blocks. Throws
+// as set_memory_limit does, and then nothing has changed.
 void set_memory_limits(const std::vector<scoped_memory_limit>& limits);
 
 // RAM that this process may use: the machine's, or less in a container.
@@ -68,13 +69,15 @@ struct limit_rule {
   std::size_t soft = none, hard = none;
   std::string text() const;  // "device 0: soft 4.800 GiB (60%), hard 8.000 GiB"
   std::string soft_as, hard_as;
+  std::string left_text(std::size_t used) const;  // "the hard limit of 8.000 GiB on ... leaves 512.000 MiB"
 };
 
 // The limits of one machine.
 class memory_limits {
  public:
   using rules = std::vector<limit_rule>;
-  void set(limit_rule rule);
+  // In place of those of the same scopes; all() has none of them, or all.
+  void set(rules changed);
   bool any() const { return any_.load(std::memory_order_relaxed); }
   bool any_on_tags() const { return any_on_tags_.load(std::memory_order_relaxed); }
   // As they are now.

@@ -41,8 +41,9 @@ class memory_pool : public memory_source, public allocation_home {
 
  protected:
   static block_info info_of(const allocation& a);
-  static bool is_referred_to(const allocation& a) {
-    return (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) != 0;
+  // Whether an array has the bytes, or somebody keeps them for the next one (see set_aside).
+  static bool is_taken(const allocation& a) {
+    return (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) != 0 || is_set_aside(a);
   }
   // The owner is gone: the books and the views of the array are told, and nobody touches the bytes behind its back any more
   // (see idle_guard), so that the pool has the log for itself.

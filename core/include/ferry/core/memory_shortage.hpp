@@ -25,7 +25,8 @@ struct memory_shortage {
   std::size_t free_bytes = 0, total_bytes = 0;  // of the device, as the driver sees it
   std::size_t this_process = 0;                 // what ferry's pools hold on the device
   std::size_t allocated = 0, reserved = 0;      // of the asked kind: by arrays; by pools, with what they cache
-  std::size_t kept = 0;                         // in neither: by workspaces, and in the quarantine of memory checks
+  std::size_t kept = 0;                         // by workspaces: in no array, and in no pool
+  std::size_t quarantined = 0;                  // likewise, by memory checks
   std::size_t largest_free_block = 0;           // that a pool caches
   std::vector<std::string> limits;              // that hold there
   std::vector<holder> holders;                  // the largest first

@@ -36,6 +36,7 @@ struct block_info {
   bool is_free = false;
   bool starts_segment = false;  // what the backend gave begins here; the blocks up to the next start belong to it
   memory_label tag = 0, name = 0;
+  bool is_kept = false;  // not free, and no array's: a workspace has it for its next one, or it is in quarantine
 };
 
 // How far giving back unused bytes may go.

@@ -25,6 +25,7 @@ struct memory_usage {
     std::size_t reserved_bytes = 0;  // that pools hold of the driver's, with what they cache
     std::size_t largest_free_bytes = 0;
     std::size_t kept_bytes = 0;  // in no array and in no pool: kept by workspaces, or in quarantine (memory checks)
+    std::size_t quarantined_bytes = 0;  // of these, in quarantine
   };
   struct of_device {
     int device = 0;
@@ -97,11 +98,12 @@ class memory_budget {
   explicit memory_budget(device d) : memory_budget(memory_scope{d, memory_kind::device, {}}) {}
 
   // The most bytes that new arrays of the scope may hold together; device memory unless .kind says otherwise. Pools that
-  // round sizes, or keep free bytes in pieces, may have room for less, and so have several arrays with red zones each.
+  // round sizes, or keep free bytes in pieces, may have room for less, and so have several arrays with red zones each. What a
+  // workspace keeps is not free, but within a scope of it (see workspace_scope), and what is in quarantine is not.
   std::size_t available_bytes() const;
   // Whether one array of so many bytes can be had without freeing another: by limits, what the driver has, and the rules of
-  // the pool that new arrays of this thread come from (see pool_scope), whose caches and those of others are given back
-  // when that helps. Two kinds of room it does not see: what the driver evicts of unified memory by itself, and what it
+  // the pool that new arrays of this thread come from (see pool_scope and workspace_scope), whose caches and those of others
+  // are given back when that helps. Two kinds of room it does not see: what the driver evicts of unified memory by itself, and what it
   // cannot give of its pools because their pages are larger than what is free in them.
   bool would_fit(std::size_t bytes) const;
 
@@ -110,6 +112,7 @@ class memory_budget {
     request_cost cost;
     std::size_t from_driver = 0, trimmable = 0, pieces = 0;
     std::size_t zones = 0;                                 // around each array, see memory_checks
+    std::size_t kept = 0, kept_block = 0;                  // by the workspace of the thread's scope; for this array
     std::size_t by_limits = SIZE_MAX, by_tags = SIZE_MAX;  // what they leave
   };
   room look(std::size_t bytes) const;

@@ -18,7 +18,8 @@ struct workspace_statistics {
 
 // Holds the blocks of arrays that were made within its scopes and are gone. The next array of about that size gets one,
 // ordered behind the work that still uses it by its log, whatever streams are involved. Arrays may outlive the scope, the
-// workspace, and be destroyed by other threads. Used by several threads at once, but each has scopes of its own.
+// workspace, and be destroyed by other threads. Used by several threads at once, but each has scopes of its own. Its blocks
+// are reserved for it: they are not free for pools, reports and budgets, and memory pressure does not take them.
 class workspace {
  public:
   workspace();
@@ -49,6 +50,10 @@ class workspace_scope {
   static workspace_scope* current() { return innermost_; }
   // A block for an array. Throws what a pool's allocate throws.
   allocation_ref allocate(memory_kind kind, int device, std::size_t bytes);
+  // For budgets. Bytes of the block that is kept for the next array if it has so many bytes; 0: it comes from a pool.
+  std::size_t block_for(memory_kind kind, int device, std::size_t bytes) const;
+  // Bytes of all blocks that are kept and no array has.
+  std::size_t kept_bytes(memory_kind kind, int device) const;
 
  private:
   static inline thread_local constinit workspace_scope* innermost_ = nullptr;
