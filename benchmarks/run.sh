@@ -7,6 +7,7 @@ if [ $# -ne 2 ]; then
   echo "usage: $0 BUILD_DIR RESULTS_FILE" >&2
   exit 2
 fi
+export NCCL_NVLS_ENABLE=0    # no NVLink multicast
 : "${FERRY_COMMIT:=$(git -C "$(dirname "$0")" rev-parse --short HEAD 2>/dev/null || echo unknown)}"
 export FERRY_COMMIT
 mkdir -p "$(dirname "$2")"
@@ -30,3 +31,5 @@ for program in guard element_access launch axpy stencil batches jacobi halo copy
   [ "$program" != pool ] || measure_pytorch
   "$1/bin/benchmarks/$program" --benchmark_color=false --results "$2"
 done
+echo "== copy, without peers"
+FERRY_PEER=off "$1/bin/benchmarks/copy" --benchmark_color=false --benchmark_filter="no peers" --results "$2"

@@ -29,7 +29,7 @@ function(ferry_register_test target)
     add_test(NAME ${case} COMMAND ${target} ${arg_ARGUMENTS} WORKING_DIRECTORY ${arg_WORKING_DIRECTORY})
     set_tests_properties(${case} PROPERTIES LABELS "${label};${arg_LABELS}" TIMEOUT ${FERRY_TEST_TIMEOUT}
                          SKIP_RETURN_CODE 77
-                         ENVIRONMENT "FERRY_BACKEND=${backend};FERRY_TEST_DEVICES=${arg_DEVICES};${arg_ENVIRONMENT}")
+                         ENVIRONMENT "FERRY_BACKEND=${backend};FERRY_TEST_DEVICES=${arg_DEVICES};NCCL_NVLS_ENABLE=0;${arg_ENVIRONMENT}")
     if(backend STREQUAL "cuda")
       set_tests_properties(${case} PROPERTIES RESOURCE_LOCK gpu)
       if(arg_DEVICES GREATER 1)

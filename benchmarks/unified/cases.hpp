@@ -60,11 +60,11 @@ inline double compute_seconds(fr::unified_array<float>& u) {
   by_cpu(u);
   by_cpu(u);
   std::vector<double> cpu, gpu;
-  for (int i = 0; i < 5; ++i) cpu.push_back(on_cpu([&] { by_cpu(u); })(1));
+  for (int i = 0; i < 3; ++i) cpu.push_back(on_cpu([&] { by_cpu(u); })(1));
   fr::prefetch(u, u.device());
   on_gpu(u);
   wait_for_gpu(u);
-  for (int i = 0; i < 5; ++i) gpu.push_back(on_cpu([&] { on_gpu(u), wait_for_gpu(u); })(1));
+  for (int i = 0; i < 3; ++i) gpu.push_back(on_cpu([&] { on_gpu(u), wait_for_gpu(u); })(1));
   return *std::min_element(cpu.begin(), cpu.end()) + *std::min_element(gpu.begin(), gpu.end());
 }
 

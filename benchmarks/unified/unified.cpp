@@ -12,10 +12,14 @@ namespace fr = ferry;
 
 namespace {
 
-// Time beyond the compute of a CPU phase and a GPU phase.
-bm::timed beyond(fr::unified_array<float>& u, double compute, bm::hints how) {
-  return [compute, body = bm::on_cpu([&u, how] { bm::in_turn(u, how); })](std::size_t n) {
-    return std::max(1e-9, body(n) - static_cast<double>(n) * compute);
+// Time beyond the compute of a CPU phase and a GPU phase, which is measured just before: a CPU is faster at some times than at
+// others.
+bm::timed beyond(fr::unified_array<float>& u, bm::hints how) {
+  return [&u, body = bm::on_cpu([&u, how] { bm::in_turn(u, how); })](std::size_t n) {
+    const double compute = static_cast<double>(n) * bm::compute_seconds(u);
+    const double all = body(n);
+    if (all <= compute) std::fputs("a round took less than its compute alone\n", stderr);
+    return std::max(1e-9, all - compute);
   };
 }
 
@@ -62,11 +66,10 @@ int main(int argc, char** argv) {
   }
   if (!gpu) return 0;
 
-  const double compute = bm::compute_seconds(u);
-  s.add({"CPU and GPU in turn, 256 MiB, beyond compute", "ms", beyond(u, compute, bm::hints::automatic),
-         "two prefetches by hand", beyond(w, compute, bm::hints::by_hand), bm::bound::ratio_at_most(1.05), 0, 1});
-  s.add({"CPU and GPU in turn, 256 MiB, beyond compute, faults", "ms", beyond(u, compute, bm::hints::automatic),
-         "plain faults", beyond(faults, compute, bm::hints::none), bm::bound::ratio_at_most(0.25), 0, 1});
+  s.add({"CPU and GPU in turn, 256 MiB, beyond compute", "ms", beyond(u, bm::hints::automatic),
+         "two prefetches by hand", beyond(w, bm::hints::by_hand), bm::bound::ratio_at_most(1.05), 0, 1});
+  s.add({"CPU and GPU in turn, 256 MiB, beyond compute, faults", "ms", beyond(u, bm::hints::automatic), "plain faults",
+         beyond(faults, bm::hints::none), bm::bound::ratio_at_most(0.25), 0, 1});
 
   fr::unified_array<float> small({4096}, 1.f), middle({65536}, 1.f), sparse({large}, 1.f), still({large}, 1.f);
   compare_with_faults(s, "in turn, 16 KiB", [&] { bm::by_cpu(small), bm::on_gpu(small), bm::wait_for_gpu(small); });

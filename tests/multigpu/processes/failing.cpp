@@ -85,6 +85,9 @@ int main(int argc, char** argv) {
     }
     return 0;
   }
+  const char* const needed = std::getenv("FERRY_TEST_DEVICES");
+  if (!fr::machine::current().is_simulated() && needed && fr::devices().size() < std::strtoul(needed, nullptr, 10))
+    return std::puts("skipped: fewer GPUs than processes"), 77;
   fr::processes* const all = fr::processes::world();
   const std::string how = argc > 1 ? argv[1] : "";
   const std::size_t rank = all ? all->rank() : 0;

@@ -7,7 +7,7 @@ namespace ferry {
 
 // A scalar in parts, one of each member, in pinned memory: every member writes its own without waiting for the others, and
 // whoever reads joins them, in the order of the members. So the CPU can read it steps later without stalling anybody.
-// Kernels take it as ferry::mdspan<const T, 1>, the parts; or ask joined() for a scalar.
+// Kernels take it as ferry::mdspan<const T, 1>, the parts of this process's members, and join them themselves.
 template <class T>
 class team_scalar {
  public:
