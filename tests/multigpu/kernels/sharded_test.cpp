@@ -1,7 +1,8 @@
 // Sharded arrays: what cannot be, what is counted, and the ways in and out.
 #include <bit>
 #include <cmath>
-#include <ferry/multigpu.hpp>
+#include <ferry/ferry.hpp>
+#include <map>
 
 #include "contract/fixture.hpp"
 #include "multigpu/shards.hpp"
@@ -79,6 +80,9 @@ struct square_2d {
     return a(i, j) * a(i, j);
   }
 };
+struct add_to_all {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<float, 2> a) const { a(i, j) += 1; }
+};
 struct height {
   FERRY_HOST_DEVICE float operator()(std::size_t i, std::size_t j, fr::shard_span<const float, 2> a) const {
     return a(i, j);
@@ -136,7 +140,7 @@ BOOST_AUTO_TEST_CASE(results_are_read_while_later_steps_go_on) {
   int with_work_to_come = 0;
   for (int seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=3;schedule=random:" + std::to_string(seed));
-    const auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
+    auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
     const fr::team t = fr::team::all();
     const fr::shard_options o{.axis = 0, .halo = 1, .periodic = true};
     field a(t, {12, 8}, o, 2.0f), next(t, {12, 8}, o, 1.0f);
@@ -254,6 +258,30 @@ BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_have_pages_of_their_own) {
       BOOST_TEST((own.begin >= a.shard_owner(m).get().begin && own.end <= a.shard_owner(m).get().range().end));
       if (m > 0) BOOST_TEST(page(a.shard_with_halo(m - 1).bytes().end - 1) < page(own.begin));
     }
+  }
+}
+
+// A device that touches another's shard, by plain kernels and with nothing moved for it, leaves it where it belongs.
+BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_prefer_their_devices) {
+  fr::simulation sim("devices=3");
+  auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
+  const fr::migration_scope by_faults(fr::migration::explicitly);
+  const fr::team t = fr::team::all();
+  fr::unified_sharded_array<float, 2> a(t, {12, 131070}, {.halo = 1}, 0.f);
+  const auto places = [&](std::size_t m) {
+    const fr::byte_range own = a.shard_with_halo(m).bytes();
+    return inspector.residency(own.begin, own.size());
+  };
+  for (std::size_t m = 0; m < t.size(); ++m) fr::prefetch(t[m], a.shard_with_halo(m), t.device(m));
+  t.synchronize();
+  for (std::size_t m = 0; m < t.size(); ++m) {
+    const std::map<int, std::size_t> before = places(m);
+    BOOST_TEST(before.at(t.device(m).index()) == a.shard_with_halo(m).bytes().size());
+    auto shard = a.shard_with_halo(m);
+    const fr::stream_ref other = t[(m + 1) % t.size()];
+    fr::parallel_for(other, fr::extents<2>{shard.extent(0), shard.extent(1)}, add_to_all{}, fr::inout(shard));
+    other.synchronize();
+    BOOST_TEST((places(m) == before), "shard " << m);
   }
 }
 
