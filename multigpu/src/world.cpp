@@ -54,12 +54,14 @@ team team::world() {
   if (!all) return team::all();
   // What one process cannot do, all others must hear of: they would wait for it.
   std::vector<ferry::device> mine;
-  bool by_mpi = false, check = false;
+  bool by_mpi = false;
+  std::size_t check = 0;
   all->together("making a team of all processes", [&] {
     mine = own_devices(*all);
     by_mpi = choice("FERRY_TRANSPORT", {"auto", "mpi", "nccl"}) == 1 || machine::current().is_simulated();
-    // Messages of the CPU always compare the calls.
-    check = choice("FERRY_CHECK_COLLECTIVES", {"off", "on"}) == 1 && !by_mpi;
+    // Messages of the CPU always compare the calls, and NCCL never does.
+    const std::size_t how = choice("FERRY_CHECK_COLLECTIVES", {"first", "off", "on"});
+    check = by_mpi || how == 1 ? 0 : how == 0 ? world_transport::first_calls : std::size_t(-1);
     if (!by_mpi) nccl::need_library();
   });
   rank_layout layout{0, 0, mine};
@@ -67,8 +69,7 @@ team team::world() {
   layout.ranks = ranks.first.back();
   layout.first = ranks.first[all->rank()];
   auto carrier = by_mpi ? mpi::make_transport(layout, *all) : nccl::make_transport(layout, *all);
-  auto wire =
-      std::make_shared<world_transport>(std::move(carrier), ranks, *all, check ? call_check::on : call_check::off);
+  auto wire = std::make_shared<world_transport>(std::move(carrier), ranks, *all, check);
   return team(mine, layout.first, layout.ranks, std::move(wire));
 }
 

@@ -1,21 +1,24 @@
 // What every transport between processes has, whatever carries the bytes.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <exception>
 
 #include "mpi/mpi_transport.hpp"
 
 namespace ferry {
 
-enum class call_check : std::uint8_t { off, on };
-
 class world_transport final : public transport {
  public:
-  world_transport(std::shared_ptr<transport> below, const mpi::rank_table& ranks, processes& all, call_check check)
+  // Of programs that are wrong, most are so from the start.
+  static constexpr std::size_t first_calls = 32;
+
+  // checks: how many submissions are compared with those of the other processes before they are made.
+  world_transport(std::shared_ptr<transport> below, const mpi::rank_table& ranks, processes& all, std::size_t checks)
       : below_(std::move(below)),
         ranks_(ranks),
         all_(all),
-        check_(check),
+        checks_left_(checks),
         exceptions_(std::uncaught_exceptions()) {}
   // An exception that ends the use of the team is this process' failure: the others would wait in vain.
   ~world_transport() override {
@@ -26,15 +29,23 @@ class world_transport final : public transport {
     // What only some processes call is not compared.
     const bool has_collectives =
         std::any_of(calls.begin(), calls.end(), [](const collective_call& c) { return !is_exchange(c.kind); });
-    if (check_ == call_check::on && has_collectives) mpi::need_same_calls(calls, ranks_, all_);
+    if (has_collectives && takes_check()) mpi::need_same_calls(calls, ranks_, all_);
     below_->submit(calls, streams);
   }
 
  private:
+  // Processes count alike: what they submit to a team they submit in the same order.
+  bool takes_check() {
+    std::size_t left = checks_left_.load(std::memory_order_relaxed);
+    while (left > 0 && left != std::size_t(-1))
+      if (checks_left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) return true;
+    return left > 0;
+  }
+
   const std::shared_ptr<transport> below_;
   const mpi::rank_table ranks_;
   processes& all_;
-  const call_check check_;
+  std::atomic<std::size_t> checks_left_;
   const int exceptions_;
 };
 

@@ -109,7 +109,6 @@ BOOST_AUTO_TEST_CASE(unified_and_pinned_arrays) {
 
 // Each process' devices work in a random order of their own.
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
-  if (!fr::machine::current().is_simulated()) return;  // made by the next line
   for (int seed = 0; seed < 20; ++seed) {
     fr::processes* const all = fr::processes::world();
     fr::simulation machine("devices=4;peers=none;schedule=random:" +
@@ -123,10 +122,9 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
 }
 
 // Counts, types and calls that differ are found before anything is moved, in all processes; the team goes on.
-BOOST_AUTO_TEST_CASE(calls_that_differ) {
+BOOST_AUTO_TEST_CASE(calls_that_differ, *boost::unit_test::precondition(needs_processes{})) {
   fr::processes* const all = fr::processes::world();
   const fr::team t = fr::team::world();
-  if (!all || all->size() < 2 || fr::machine::current().is_simulated() == false) return;
   const bool odd = all->rank() == 1;
   auto a = give<float>(t, odd ? 11 : 10);
   check_error<fr::invalid_argument>(
