@@ -83,6 +83,7 @@ void memory_checker::set(const std::optional<memory_checks>& what) {
   if (what && what->red_zone > most_bytes_at_once)
     throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
                            " bytes: more than any computer has addresses for");
+  if (!what) retire_late_ones();
   std::lock_guard lock(mutex_);
   settings_ = what;
   machine_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
@@ -244,7 +245,8 @@ memory_checker::block memory_checker::leave_live(allocation& a) noexcept {
   return b;
 }
 
-void memory_checker::retire_late_ones() noexcept {
+std::size_t memory_checker::retire_late_ones() noexcept {
+  std::size_t bytes = 0;
   allocation* late = nullptr;
   {
     std::lock_guard lock(late_lock_);
@@ -253,8 +255,10 @@ void memory_checker::retire_late_ones() noexcept {
   while (late) {
     allocation& a = *late;
     late = a.next;
+    bytes += a.bytes;
     retire(leave_live(a));
   }
+  return bytes;
 }
 
 // The edges of a block as all its uses leave them, to the CPU; then poison.
@@ -337,14 +341,14 @@ void memory_checker::shrink_quarantine(std::size_t bytes, std::size_t blocks) no
 }
 
 std::size_t memory_checker::release() noexcept {
-  retire_late_ones();
+  const std::size_t late = retire_late_ones();  // of which the quarantine may have let go at once
   std::size_t bytes = 0;
   {
     std::lock_guard lock(mutex_);
     bytes = quarantine_bytes_;
   }
   shrink_quarantine(0, 0);
-  return bytes;
+  return std::max(late, bytes);
 }
 
 void memory_checker::look_at_copies(bool wait) noexcept {
@@ -403,7 +407,7 @@ std::vector<memory_fault> memory_checker::check() {
   refuse_inside_capture("checking memory");
   retire_late_ones();
   {
-    std::lock_guard lock(mutex_);  // nobody frees them meanwhile
+    std::lock_guard lock(mutex_);  // who frees them meanwhile waits, or comes late
     for (auto& [node, b] : live_) {
       b.what.name = node->name.get();
       b.what.tag = label_text(labels_of(*node).tag);

@@ -75,7 +75,8 @@ class memory_checker final : public allocation_home {
   void copy_edges(const block& b, allocation& of, bool then_poison);
   void retire(block b) noexcept;
   void shrink_quarantine(std::size_t bytes, std::size_t blocks) noexcept;
-  void retire_late_ones() noexcept;
+  // Their bytes.
+  std::size_t retire_late_ones() noexcept;
   void look_at_copies(bool wait) noexcept;
   void look_at(const copied_edges& c);
   void report(memory_fault f, std::uint64_t serial);

@@ -122,7 +122,12 @@ memory_shortage memory_ledger::shortage(const memory_demand& d, const std::strin
   return s;
 }
 
-// The rungs are copied: one may add or remove others, and none is called with a lock held.
+namespace {
+thread_local int climbs = 0;  // of this thread: callbacks may allocate, too
+}  // namespace
+
+// The rungs are copied: one may add or remove others, and none is called with a lock held. What a callback allocates calls no
+// callbacks: they are under way.
 void memory_ledger::climb(const memory_demand& d, const std::string& why, const std::function<void()>& again) {
   refuse_inside_submission("allocate");
   std::vector<numbered_rung> rungs;
@@ -130,6 +135,10 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
     std::lock_guard lock(rungs_mutex_);
     rungs = rungs_;
   }
+  struct climbing {
+    climbing() { ++climbs; }
+    ~climbing() { --climbs; }
+  } now;
   std::string reason = why;
   std::vector<memory_shortage::attempt> tried;
   const bool may_synchronize = policy().synchronize;
@@ -140,6 +149,7 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
   };
   for (const numbered_rung& r : rungs) {
     if (r.what->order == rung_order::synchronize && !may_synchronize) continue;
+    if (climbs > 1 && r.what->order == rung_order::callbacks) continue;
     tried.push_back({r.what->name, r.what->reclaim(d)});
     if (tried.back().freed_bytes == 0) continue;
     if (r.what->order >= rung_order::callbacks) end_quarantine();

@@ -1,5 +1,7 @@
 #include "ferry/core/tag_booking.hpp"
 
+#include <algorithm>
+
 #include "ferry/core/memory_ledger.hpp"
 
 namespace ferry {
@@ -15,6 +17,12 @@ void memory_ledger::refuse_above_tag_limits(const memory_demand& d) const {
   }
 }
 
+bool memory_ledger::has_hard_limit(memory_label tag) const {
+  const auto rules = limits_.all();
+  return std::any_of(rules->begin(), rules->end(),
+                     [&](const limit_rule& r) { return r.tag == tag && r.hard != limit_rule::none; });
+}
+
 tag_booking::tag_booking(memory_ledger& books, const memory_demand& d) : tag_booking() { books.book(*this, d); }
 
 void tag_booking::end() noexcept {
@@ -24,7 +32,7 @@ void tag_booking::end() noexcept {
 
 void memory_ledger::book(tag_booking& b, const memory_demand& d) {
   labels_.expect(this_thread_tag, true);
-  if (!limits_.any_on_tags()) return;
+  if (!limits_.any_on_tags() || !has_hard_limit(this_thread_tag)) return;
   const auto enter = [&] {
     std::lock_guard one(admitting_);
     refuse_above_tag_limits(d);

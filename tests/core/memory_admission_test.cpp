@@ -34,6 +34,21 @@ bool comes(std::size_t n) {
 
 BOOST_AUTO_TEST_SUITE(memory_admission)
 
+// A callback is not asked to make room for what it allocates itself.
+BOOST_AUTO_TEST_CASE(callbacks_are_not_called_for_what_they_allocate) {
+  const fr::simulation sim("devices=1;memory=4MiB");
+  int asked = 0;
+  const auto callback = fr::on_out_of_memory([&](const fr::memory_demand&) -> std::size_t {
+    ++asked;
+    if (asked < 10) BOOST_TEST(!comes(8 * MiB));
+    return 1;
+  });
+  BOOST_TEST(!comes(8 * MiB));
+  BOOST_TEST(asked == 1);
+  BOOST_TEST(!comes(8 * MiB));
+  BOOST_TEST(asked == 2);
+}
+
 // One allocation has passed the limit of its tag and waits for memory; another under the same tag comes meanwhile.
 BOOST_AUTO_TEST_CASE(what_a_tag_is_about_to_get_counts) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});

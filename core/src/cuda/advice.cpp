@@ -24,25 +24,32 @@ void tell(void* p, std::size_t bytes, memory_advice advice, memory_location wher
   check(cudaMemAdvise(p, bytes, native(advice), to_place(where)), "advise", where.device);
 }
 
-// The preferred location of all these bytes, in `where`: no if they have none, or several.
-bool have_one_place(const void* p, std::size_t bytes, memory_location& where) {
-  int id = cudaInvalidDeviceId;
-  check(cudaMemRangeGetAttribute(&id, sizeof id, cudaMemRangeAttributePreferredLocation, p, bytes), "advise", 0);
-  if (id == cudaInvalidDeviceId) return false;
-  where = id == cudaCpuDeviceId ? memory_location{} : memory_location{id};
-  return true;
+int attribute(const void* p, std::size_t bytes, cudaMemRangeAttribute what) {
+  int value = 0;
+  check(cudaMemRangeGetAttribute(&value, sizeof value, what, p, bytes), "advise", 0);
+  return value;
 }
 
-// Which of the bytes prefer to be where. Those of a step of 2 MiB that differ among themselves are left out.
+// Which of the bytes prefer to be where, by whoever advised it. Those of a step of 2 MiB that differ among themselves are
+// left out: the driver answers for them as for those that prefer no place.
 std::vector<page_move> preferences(void* p, std::size_t bytes) {
-  memory_location where;
-  if (have_one_place(p, bytes, where)) return {{static_cast<std::byte*>(p), bytes, where}};
   std::vector<page_move> found;
   auto* const begin = static_cast<std::byte*>(p);
+  const auto ask = [&](std::byte* at, std::size_t n) {
+    const int id = attribute(at, n, cudaMemRangeAttributePreferredLocation);
+    if (id == cudaInvalidDeviceId) return false;
+    const memory_location where = id == cudaCpuDeviceId ? memory_location{} : memory_location{id};
+    if (!found.empty() && found.back().to == where && found.back().begin + found.back().bytes == at)
+      found.back().bytes += n;
+    else
+      found.push_back({at, n, where});
+    return true;
+  };
+  if (ask(begin, bytes)) return found;
   for (std::size_t at = 0, n = 0; at < bytes; at += n) {
-    n = std::min<std::size_t>(bytes - at,
-                              placed_pages::step - reinterpret_cast<std::uintptr_t>(begin + at) % placed_pages::step);
-    if (have_one_place(begin + at, n, where)) found.push_back({begin + at, n, where});
+    const std::size_t into = reinterpret_cast<std::uintptr_t>(begin + at) % placed_pages::step;
+    n = std::min<std::size_t>(bytes - at, placed_pages::step - into);
+    (void)ask(begin + at, n);
   }
   return found;
 }
@@ -53,27 +60,41 @@ void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memo
   if (!where.is_host()) at(where.device, "advise");
   if (!managed_ || bytes == 0) return;
   const relaxed_scope relaxed;
-  if (advice == memory_advice::preferred_location && !where.is_host() && device_count() > 1) placed_.add(p, bytes);
-  if (advice == memory_advice::read_mostly && placed_.meet(p, bytes)) return duplicate_placed(p, bytes);
+  if (device_count() == 1) return tell(p, bytes, advice, where);
+  // Small arrays share pages: of two threads that advise about one page, one must see what the other did.
+  const std::lock_guard lock(advice_mutex_);
+  if (advice == memory_advice::preferred_location && !where.is_host()) placed_.add(p, bytes);
+  if (advice == memory_advice::read_mostly) return duplicate(p, bytes);
   tell(p, bytes, advice, where);
 }
 
 // Driver 580 gives wrong bytes when pages that live on a device, and that another device has mapped there, are then read
 // mostly: duplicates and writes later leave that mapping behind (docs/decisions/0027). Leaving all devices ends mappings, and
 // without a preferred location none comes back before the advice holds.
-void cuda_backend::duplicate_placed(void* p, std::size_t bytes) {
-  const std::vector<page_move> preferred = preferences(p, bytes);
-  tell(p, bytes, memory_advice::unset_preferred_location, {});
-  {
-    const std::lock_guard lock(leaving_mutex_);
-    if (!leaving_) {
-      const device_scope first(0, "advise");
-      check(cudaStreamCreateWithFlags(&leaving_, cudaStreamNonBlocking), "advise", 0);
-    }
+void cuda_backend::duplicate(void* p, std::size_t bytes) {
+  if (attribute(p, bytes, cudaMemRangeAttributeReadMostly) != 0) return;
+  std::vector<page_move> preferred;
+  bool placed = placed_.meet(p, bytes);
+  if (placed || attribute(p, bytes, cudaMemRangeAttributePreferredLocation) >= 0) {
+    preferred = preferences(p, bytes);
+    placed = placed || std::any_of(preferred.begin(), preferred.end(), [](const auto& m) { return !m.to.is_host(); });
+  }
+  if (!placed) return tell(p, bytes, memory_advice::read_mostly, {});
+  if (!leaving_) {
+    const device_scope first(0, "advise");
+    check(cudaStreamCreateWithFlags(&leaving_, cudaStreamNonBlocking), "advise", 0);
+  }
+  try {
+    tell(p, bytes, memory_advice::unset_preferred_location, {});
     check(prefetch_async(p, bytes, to_place({}), leaving_), "advise", 0);
     check(cudaStreamSynchronize(leaving_), "advise", 0);
+    tell(p, bytes, memory_advice::read_mostly, {});
+  } catch (...) {
+    for (const page_move& m : preferred)
+      if (cudaMemAdvise(m.begin, m.bytes, cudaMemAdviseSetPreferredLocation, to_place(m.to)) != cudaSuccess)
+        clear_pending();
+    throw;
   }
-  tell(p, bytes, memory_advice::read_mostly, {});
   for (const page_move& m : preferred) tell(m.begin, m.bytes, memory_advice::preferred_location, m.to);
 }
 

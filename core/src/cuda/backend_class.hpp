@@ -108,14 +108,14 @@ class cuda_backend final : public ferry::backend {
       fail_on(e, verb, s);
   }
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
-  void duplicate_placed(void* p, std::size_t bytes);
+  void duplicate(void* p, std::size_t bytes);
   void give_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
 
   std::vector<device_entry> devices_;
   // Managed memory may be touched by the CPU while kernels run, on every device. Else unified memory is pinned and mapped.
   bool managed_ = true;
+  std::mutex advice_mutex_;
   placed_pages placed_;
-  std::mutex leaving_mutex_;
   cudaStream_t leaving_ = nullptr;  // made when first needed, kept to the end of the process
   stream_table streams_;
   std::unique_ptr<driver_pools> pools_;

@@ -3,24 +3,22 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <set>
 
 namespace ferry::cuda {
 
+// The caller locks.
 class placed_pages {
  public:
   static constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
 
   void add(const void* p, std::size_t bytes) {
     if (bytes == 0) return;
-    const std::lock_guard lock(mutex_);
     for (std::uintptr_t i = first(p); i <= last(p, bytes); ++i) steps_.insert(i);
   }
   // Whether some of the bytes share a step with what was added.
   bool meet(const void* p, std::size_t bytes) const {
     if (bytes == 0) return false;
-    const std::lock_guard lock(mutex_);
     const auto found = steps_.lower_bound(first(p));
     return found != steps_.end() && *found <= last(p, bytes);
   }
@@ -31,7 +29,6 @@ class placed_pages {
     return (reinterpret_cast<std::uintptr_t>(p) + bytes - 1) / step;
   }
 
-  mutable std::mutex mutex_;
   std::set<std::uintptr_t> steps_;  // numbers
 };
 

@@ -258,6 +258,7 @@ class memory_ledger {
   friend class tag_booking;
   void take_back(allocation& a) noexcept;
   void add_under_tag(const allocation& a, tag_booking& booked) noexcept;
+  bool has_hard_limit(memory_label tag) const;
   void book(tag_booking& b, const memory_demand& d);
   void leave_list(tag_booking& b) noexcept;
   static void refuse_impossible(std::size_t bytes);
@@ -277,7 +278,7 @@ class memory_ledger {
   mutable std::vector<std::atomic<std::size_t>> booked_;  // by kind and device
   std::vector<std::atomic<std::size_t>> quarantined_;
   std::atomic<std::size_t> pinned_{0};
-  // A leaf: one thread asks for bytes under limits at a time, and none is refused for what another is refused.
+  // One thread asks for bytes under limits at a time. Only rules and labels are looked at under it.
   std::mutex admitting_;
   tag_booking* coming_ = nullptr;  // with that lock held
   memory_counters counters_;

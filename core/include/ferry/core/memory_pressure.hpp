@@ -30,7 +30,8 @@ class memory_callback {
 };
 
 // Calls f when an allocation finds no memory, after ferry's own caches were given back: it may free arrays, and returns
-// how many bytes it made free; with any, the allocation is tried again. On the thread that allocates.
+// how many bytes it made free; with any, the allocation is tried again. On the thread that allocates. What f allocates itself
+// calls no callbacks when it finds no memory.
 [[nodiscard]] memory_callback on_out_of_memory(std::function<std::size_t(const memory_demand&)> f);
 // Calls f when a soft limit is crossed: on the thread that allocated or synchronised, as early reclaim is, and no more
 // often than its cost and what it frees make worthwhile. Returns how many bytes it made free.
