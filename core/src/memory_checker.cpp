@@ -64,7 +64,7 @@ memory_checker::memory_checker(machine& m)
       lines_(m.devices().size(), nullptr),
       slots_(m.verbs()) {
   ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
-  rung_ = m.memory().add_rung({"end of the quarantine of freed blocks", rung_order::own_cache - 10,
+  rung_ = m.memory().add_rung({"end of the quarantine of freed blocks", rung_order::quarantine,
                                [this](const memory_demand&) { return release(); }});
 }
 

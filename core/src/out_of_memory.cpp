@@ -145,7 +145,7 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
   const auto end_quarantine = [&] {  // where checked arrays went that a callback freed
     if (std::none_of(quarantined_.begin(), quarantined_.end(), [](const auto& bytes) { return bytes > 0; })) return;
     for (const numbered_rung& r : rungs)
-      if (r.what->order < rung_order::own_cache) (void)r.what->reclaim(d);
+      if (r.what->order == rung_order::quarantine) (void)r.what->reclaim(d);
   };
   for (const numbered_rung& r : rungs) {
     if (r.what->order == rung_order::synchronize && !may_synchronize) continue;

@@ -43,8 +43,8 @@ struct reclaim_rung {
 // Where ferry's own rungs stand. Rungs of equal order are climbed as they were added. to_peer makes nothing free: after all rungs
 // the array itself goes elsewhere, where the policy allows it, and the error lists the attempt as the last one.
 struct rung_order {
-  static constexpr int own_cache = 100, finished_frees = 200, every_pool = 300, callbacks = 400, synchronize = 500,
-                       discard_scratch = 600, move_out = 700, to_peer = 800;
+  static constexpr int quarantine = 90, own_cache = 100, finished_frees = 200, every_pool = 300, callbacks = 400,
+                       synchronize = 500, discard_scratch = 600, move_out = 700, to_peer = 800;
 };
 
 // A soft limit that is crossed.
