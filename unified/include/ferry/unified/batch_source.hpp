@@ -77,7 +77,9 @@ struct file_source {
       to.read = host_array<T, 1>(extents<1>(n), s.on);
     }
     const host_elements<T> elements = host_span(to.read);  // waits for the upload of the piece that was there
-    map->read(r.first * row_size(e), elements.first(n));
+    s.pipeline.read_in_parts(n, sizeof(T), [&](std::size_t first, std::size_t count) {
+      map->read(r.first * row_size(e) + first, elements.subspan(first, count));
+    });
     const array_view<const T, Rank, memory_kind::host> from(to.read.owner(), elements.data(), e, row_major(e));
     s.pipeline.give([on = s.up, from, view]() mutable { copy(on, from, view); });
     return true;
