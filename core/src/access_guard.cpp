@@ -320,12 +320,11 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   const bool write = mode != access_mode::in;
   access use{&what, where, write};
   if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
-  if (what.kind == memory_kind::unified)
-    if (access_policy* p = machine::current().policy())
-      p->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
+  access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
+  if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const host_access_state state = wait_for_points(what.log, where, write, false, &what.name.get());
   machine::current().memory().at_synchronization();
-  return state;
+  return !policy || policy->permits_at_large() ? state : host_access_state{};  // which no log ever has
 }
 
 }  // namespace ferry

@@ -75,10 +75,24 @@ mapped_file::~mapped_file() {
 
 void mapped_file::need_whole() const {
   const std::size_t now = bytes_of_file(fd_);
-  if (now < bytes_)
-    throw error("\"" + path_ + "\" has become shorter while it is mapped: it has " + std::to_string(now) +
-                " bytes, and its elements end at byte " + std::to_string(bytes_) +
-                ". Write new files beside it and rename them, as save_npy does");
+  if (now < bytes_) fail_shorter(now);
+}
+
+void mapped_file::fail_shorter(std::size_t bytes_now) const {
+  throw error("\"" + path_ + "\" has become shorter while it is mapped: it has " + std::to_string(bytes_now) +
+              " bytes, and its elements end at byte " + std::to_string(bytes_) +
+              ". Write new files beside it and rename them, as save_npy does");
+}
+
+void mapped_file::read(std::size_t first, std::byte* to, std::size_t bytes) const {
+  need_whole();
+  for (std::size_t at = info_.data_offset + first, end = at + bytes; at < end;) {
+    const ::ssize_t got = ::pread(fd_, to, end - at, static_cast<::off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw error("cannot read \"" + path_ + "\": " + reason(errno));
+    if (got == 0) fail_shorter(at);  // it ends here, or did a moment ago
+    at += static_cast<std::size_t>(got), to += got;
+  }
 }
 
 }  // namespace ferry::detail

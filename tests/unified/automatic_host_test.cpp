@@ -192,6 +192,7 @@ BOOST_AUTO_TEST_CASE(environment) {
 
 BOOST_AUTO_TEST_CASE(explain_names_lines_and_places) {
   fr::simulation sim("devices=2");
+  fr::trace_elements(fr::element_traces::on);
   fr::unified_array<float> u({1 << 20}, 0.f, fr::devices()[1]);
   u.name("field");
   const int line = __LINE__ + 1;
@@ -199,6 +200,8 @@ BOOST_AUTO_TEST_CASE(explain_names_lines_and_places) {
   u[5] = 1;
   const std::string text = fr::explain(u);
   BOOST_TEST(text.find("written by the CPU in automatic_host_test.cpp:" + std::to_string(line)) != std::string::npos,
+             text);
+  BOOST_TEST(text.find("by elements, in automatic_host_test.cpp:" + std::to_string(line + 1)) != std::string::npos,
              text);
   BOOST_TEST(text.find("believed on the CPU") != std::string::npos, text);
   const auto report = fr::report_migration();

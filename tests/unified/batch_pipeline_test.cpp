@@ -6,8 +6,11 @@
 #include <chrono>
 #include <ferry/unified.hpp>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace fr = ferry;
 
@@ -159,6 +162,60 @@ BOOST_AUTO_TEST_CASE(what_an_upload_throws_comes_at_its_turn) {
     BOOST_TEST(text_of_failure(loop, pieces) == "upload");
     BOOST_TEST(pieces == 2u);
     BOOST_TEST(last == 2u);
+  }
+}
+
+// Parts of a piece, by threads where there may be some: all of it is read once, and whoever throws, all have ended.
+BOOST_AUTO_TEST_CASE(large_pieces_are_read_in_parts) {
+  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none})
+    for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, (std::size_t{40} << 20) + 3}) {
+      std::vector<std::pair<std::size_t, std::size_t>> parts;
+      std::mutex lock;
+      const auto self = std::this_thread::get_id();
+      bool by_others = false;
+      scripted_loop loop(
+          [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+            if (piece == 0)
+              p.read_in_parts(n, 1, [&](std::size_t first, std::size_t count) {
+                std::lock_guard one(lock);
+                parts.emplace_back(first, count);
+                by_others = by_others || std::this_thread::get_id() != self;
+              });
+            return piece == 0;
+          },
+          2, threads);
+      BOOST_TEST(loop.walk() == 1u);
+      std::sort(parts.begin(), parts.end());
+      std::size_t next = 0;
+      for (const auto& [first, count] : parts) {
+        BOOST_TEST(first == next);
+        next += count;
+      }
+      BOOST_TEST(next == n);
+      const bool many = threads == fr::batch_threads::background && n > 1000;
+      BOOST_TEST(parts.size() == (many ? 8u : 1u));
+      BOOST_TEST(by_others == (threads == fr::batch_threads::background));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_part_that_fails_reaches_the_loop) {
+  for (const std::size_t failing : {0u, 1u, 2u}) {
+    std::atomic<int> running{0};
+    scripted_loop loop(
+        [&](fr::detail::batch_pipeline& p, std::size_t) {
+          p.read_in_parts(3, std::size_t{4} << 20, [&](std::size_t first, std::size_t) {
+            ++running;
+            std::this_thread::sleep_for(std::chrono::milliseconds(first));
+            --running;
+            if (first == failing) throw std::runtime_error("part " + std::to_string(first));
+          });
+          return true;
+        },
+        2);
+    std::size_t pieces = 0;
+    BOOST_TEST(text_of_failure(loop, pieces) == "part " + std::to_string(failing));
+    BOOST_TEST(pieces == 0u);
+    BOOST_TEST(running == 0);
   }
 }
 

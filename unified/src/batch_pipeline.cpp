@@ -1,5 +1,8 @@
 #include "ferry/unified/batch_pipeline.hpp"
 
+#include <algorithm>
+#include <future>
+#include <system_error>
 #include <utility>
 
 namespace ferry::detail {
@@ -99,6 +102,24 @@ void batch_pipeline::give(std::function<void()> upload) {
     ++waiting_uploads_;
   }
   changed_.notify_all();
+}
+
+// One thread does not read the system's cached pages as fast as a device takes them.
+void batch_pipeline::read_in_parts(std::size_t n, std::size_t element_bytes, const read_part& read) const {
+  constexpr std::size_t smallest = std::size_t{4} << 20, most = 8;
+  const std::size_t parts = background_ ? std::clamp<std::size_t>(n * element_bytes / smallest, 1, most) : 1;
+  const auto part = [&](std::size_t i) {
+    const std::size_t first = n / parts * i, end = i + 1 == parts ? n : n / parts * (i + 1);
+    read(first, end - first);
+  };
+  std::vector<std::future<void>> others;  // wait when they end, also when something is thrown
+  for (std::size_t i = 1; i < parts; ++i) try {
+      others.push_back(std::async(std::launch::async, part, i));
+    } catch (const std::system_error&) {  // no thread to be had
+      part(i);
+    }
+  part(0);
+  for (std::future<void>& f : others) f.get();
 }
 
 void batch_pipeline::upload_loop() {

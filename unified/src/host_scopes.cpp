@@ -1,4 +1,5 @@
-// What the CPU works on now, by guards and, where they are checked, by spans; and the error for work that conflicts.
+// What the CPU works on now, by guards and, where they are checked, by spans, and the error for work that conflicts; and
+// whether it asks for each element.
 #include <algorithm>
 #include <cstdlib>
 
@@ -7,12 +8,21 @@
 
 namespace ferry {
 
-span_checks span_checks_of_environment() {
-  const char* text = std::getenv("FERRY_CHECK_SPANS");
+namespace {
+
+bool is_on(const char* variable) {
+  const char* text = std::getenv(variable);
   const std::string value = text ? text : "";
-  if (value.empty() || value == "off") return span_checks::off;
-  if (value == "on") return span_checks::on;
-  throw parse_error("FERRY_CHECK_SPANS='" + value + "': allowed are on and off");
+  if (value.empty() || value == "off") return false;
+  if (value == "on") return true;
+  throw parse_error(variable + ("='" + value) + "': allowed are on and off");
+}
+
+}  // namespace
+
+span_checks span_checks_of_environment() { return is_on("FERRY_CHECK_SPANS") ? span_checks::on : span_checks::off; }
+element_traces element_traces_of_environment() {
+  return is_on("FERRY_TRACE_ELEMENTS") ? element_traces::on : element_traces::off;
 }
 
 void migrator::refuse_conflict(const record& r, const coming_access& a) {
@@ -55,6 +65,24 @@ void migrator::set_span_checks(span_checks how) {
   if (checks_spans_.exchange(on) != on) checking.fetch_add(on ? 1 : -1);
 }
 
+// What the CPU has asked for already ends here: it would go on without asking. But for arrays with contents on offer, where
+// it asks anyway, and where a change of the log would end the offer.
+void migrator::set_element_traces(element_traces how) {
+  const bool on = how == element_traces::on;
+  if (traces_elements_.exchange(on) == on || !on) return;
+  std::vector<record*> all;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [what, r] : records_) all.push_back(r.get());
+  }
+  for (record* r : all) {
+    std::lock_guard lock(r->lock);
+    std::lock_guard its(r->what.log);
+    if (r->offered.empty()) r->what.log.invalidate();
+  }
+}
+
 void check_spans(span_checks how) { migrator::current().set_span_checks(how); }
+void trace_elements(element_traces how) { migrator::current().set_element_traces(how); }
 
 }  // namespace ferry

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "cpu_touches.hpp"
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/operation.hpp"
@@ -65,7 +66,6 @@ void withdraw_offer(std::vector<byte_range>& offered, allocation& of) {
   of.log.invalidate();
 }
 
-constexpr std::size_t most_touches = 32;
 constexpr int most_failures = 8;
 
 }  // namespace
@@ -77,6 +77,7 @@ migration_thread_state& this_thread_migration() {
 
 migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), counters_(m), arrivals_(m) {
   const span_checks spans = span_checks_of_environment();
+  traces_elements_ = element_traces_of_environment() == element_traces::on;
   use_environment();
   rungs_[0] = m.memory().add_rung({"contents of unified arrays that may be discarded", rung_order::discard_scratch,
                                    [this](const memory_demand& d) { return drop_offered(d); }});
@@ -158,14 +159,18 @@ void migrator::before_access(const coming_access& a) {
   std::optional<coming_access> whole;
   {
     record& r = record_of(a.what);
-    std::lock_guard lock(r.lock, std::adopt_lock);
+    std::unique_lock lock(r.lock, std::adopt_lock);
     if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);
     if (a.stream && r.arriving) stop_arrival(r);
-    if (!a.stream) note(r.touches, a);
+    if (!a.stream) note_touch(r.touches, a);
     used_now(r);
     if (!a.stream && !r.offered.empty()) withdraw_offer(r.offered, a.what);
     const std::size_t page = page_.load(std::memory_order_relaxed);
-    if (r.is_settled_at(a.place.device, a.where, r.policy ? r.policy->page.value_or(page) : page)) return;
+    if (r.is_settled_at(a.place.device, a.where, r.policy ? r.policy->page.value_or(page) : page)) {
+      lock.unlock();
+      if (!a.stream) enter(a, plan);
+      return;
+    }
     const surroundings s = around(r, a);
     const auto plan_for = [&](const coming_access& b, std::vector<planned>& p) {
       b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
@@ -237,16 +242,6 @@ bool migrator::arrives_beside_loop(const coming_access& a, const std::vector<pla
   std::lock_guard lock(r.lock, std::adopt_lock);
   r.arriving = started;
   return true;
-}
-
-void migrator::note(std::vector<cpu_touch>& touches, const coming_access& a) {
-  const bool writes = a.mode != access_mode::in, elements = a.reach == host_reach::elements;
-  for (cpu_touch& t : touches)
-    if (t.at.line == a.at.line && t.at.file == a.at.file && t.writes == writes && t.elements == elements) {
-      ++t.asks;
-      return;
-    }
-  if (touches.size() < most_touches) touches.push_back({a.at, writes, elements, 1});
 }
 
 // A failure here is not the program's: what it was about to do works all the same, by faults.

@@ -30,6 +30,7 @@ migration_thread_state& this_thread_migration();
 
 // Throws parse_error.
 span_checks span_checks_of_environment();
+element_traces element_traces_of_environment();
 
 class migrator final : public access_policy {
  public:
@@ -41,6 +42,7 @@ class migrator final : public access_policy {
   static migrator* of(machine& m) { return dynamic_cast<migrator*>(m.policy()); }
 
   void before_access(const coming_access& a) override;
+  bool permits_at_large() const override { return !traces_elements_.load(std::memory_order_relaxed); }
   std::string explain(allocation& a) override;
 
   // The CPU works on a range from now on, until the end of the scope of that number. Pages stay with it while it is in a
@@ -50,6 +52,7 @@ class migrator final : public access_policy {
   std::uint64_t hold(allocation& a, byte_range where, bool writes, source_line at, const char* through) override;
   void let_go(allocation& a, std::uint64_t number) noexcept override { end_scope(a, number); }
   void set_span_checks(span_checks how);
+  void set_element_traces(element_traces how);
 
   // The program's own prefetches, discards and advice.
   void sent(allocation& a, byte_range where, memory_location to);
@@ -104,7 +107,6 @@ class migrator final : public access_policy {
   static void mark_advised(record& r, byte_range where, memory_advice what, memory_location place);
   static coming_access ahead_of(const coming_access& a);
   surroundings around(const record& r, const coming_access& a) const;
-  static void note(std::vector<cpu_touch>& touches, const coming_access& a);
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
   timeline& stream_to_cpu(int device, bool serves = false);
@@ -138,6 +140,7 @@ class migrator final : public access_policy {
   std::atomic<std::size_t> page_{migration_options{}.page};
   std::atomic<std::uint64_t> scopes_{0};
   std::atomic<bool> checks_spans_{false};
+  std::atomic<bool> traces_elements_{false};  // every access to an element asks
   std::atomic<int> failures_{0};
   std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
   std::unordered_map<const allocation*, std::unique_ptr<record>> records_;  // one a node, for good

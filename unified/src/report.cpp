@@ -4,44 +4,59 @@
 #include <ostream>
 #include <sstream>
 
+#include "cpu_touches.hpp"
+#include "fault_costs.hpp"
 #include "ferry/core/allocation.hpp"
 #include "migrator.hpp"
 
 namespace ferry {
 namespace {
 
-// What faults take longer than prefetches, in milliseconds a byte: 256 MiB on an H200, docs/unified.md.
-constexpr double lost_to_devices = (33.0 - 5.6) / (256 << 20), lost_to_cpu = (64.0 - 12.4) / (256 << 20);
-
+// Of those whose line is known, if there are any.
 const cpu_touch* busiest(const migration_entry& e, bool elements) {
   const cpu_touch* best = nullptr;
+  const auto before = [](const cpu_touch& a, const cpu_touch& b) {
+    return a.at.is_known() != b.at.is_known() ? b.at.is_known() : a.asks < b.asks;
+  };
   for (const cpu_touch& t : e.touches)
-    if (t.elements == elements && (!best || t.asks > best->asks)) best = &t;
+    if (t.elements == elements && (!best || before(*best, t))) best = &t;
   return best;
 }
 
-std::string in_line(const cpu_touch* t) { return t && t->at.is_known() ? " in " + t->at.text() : ""; }
+// Where to look: the line of the side that the suggestion is about, or else of the other one.
+std::string cpu_in_line(const migration_entry& e, const cpu_touch* t) {
+  if (t && t->at.is_known()) return " in " + t->at.text();
+  return e.device_use.is_known() ? " (the device's work is in " + e.device_use.text() + ")" : "";
+}
+std::string device_in_line(const migration_entry& e) {
+  if (e.device_use.is_known()) return " for the work in " + e.device_use.text();
+  const cpu_touch *loop = busiest(e, false), *element = busiest(e, true);
+  const cpu_touch* t = loop && loop->at.is_known() ? loop : element;
+  return t && t->at.is_known() ? " (the CPU uses it in " + t->at.text() + ")" : "";
+}
 
 std::string suggestion_for(const migration_entry& e) {
   const std::uint64_t there = e.to_devices.by_prefetch + e.to_devices.by_fault;
   const std::uint64_t back = e.to_cpu.by_prefetch + e.to_cpu.by_fault;
   const std::uint64_t size = std::max<std::uint64_t>(e.bytes, 1);
   if (e.bounces > 0 || e.left_alone)
-    return "devices take it from each other: give each its own part, or, if they only read it, "
-           "advise(" +
-           e.array + ", advice::read_mostly)";
+    return "devices take it from each other" + device_in_line(e) +
+           ": give each its own part, or, if they only read it, advise(" + e.array + ", advice::read_mostly)";
   const cpu_touch *loop = busiest(e, false), *element = busiest(e, true);
   if (there >= 3 * size && back >= 2 * size)
-    return "it goes to the GPU and back all the time: the CPU's loop" + in_line(loop ? loop : element) +
+    return "it goes to the GPU and back all the time: the CPU's loop" + cpu_in_line(e, loop ? loop : element) +
            " would cost less as a parallel_for";
   if (e.to_cpu.by_fault >= size && loop)
-    return "the CPU reads it" + in_line(loop) + " while the GPU does: advise(" + e.array + ", advice::read_mostly)";
+    return "the CPU reads it" + cpu_in_line(e, loop) + " while the GPU does: advise(" + e.array +
+           ", advice::read_mostly)";
   if (e.to_devices.by_fault >= size)
-    return "it moves by faults: prefetch(" + e.array + ", device) before the kernel, or set FERRY_MIGRATION=automatic";
+    return "it moves by faults" + device_in_line(e) + ": prefetch(" + e.array +
+           ", device) before that, or set FERRY_MIGRATION=automatic";
   if (element && element->asks >= 3)
-    return "the CPU looks at single elements" + in_line(element) +
+    return "the CPU looks at single elements" + cpu_in_line(e, element) +
            " between kernels: parallel_reduce() or a copied slice gives the value without moving pages";
-  if (e.touches.empty() && there > 0) return "the CPU never touches it here: it could be a device_array";
+  if (e.touches.empty() && there > 0)
+    return "the CPU never touches it here: moved" + device_in_line(e) + ", it could be a device_array";
   return {};
 }
 
@@ -58,7 +73,10 @@ migration_entry& migrator::entry_of(const allocation& a) {
 void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
   std::lock_guard lock(mutex_);
   migration_entry& e = entry_of(a.what);
-  if (!a.stream) note(e.touches, a);
+  if (!a.stream)
+    note_touch(e.touches, a);
+  else if (a.at.is_known())
+    e.device_use = a.at;
   bool sent = false;
   for (const planned& p : plan) {
     const std::size_t bytes = p.pages.size(), used = p.used.size();
@@ -91,8 +109,9 @@ migration_report migrator::report() {
   for (auto& [key, entry] : entries) {
     migration_entry& e = r.entries.emplace_back(std::move(entry));
     if (r.is_counted && !e.counted) e.counted.emplace();
-    e.lost_milliseconds = static_cast<double>(e.to_devices.by_fault) * lost_to_devices +
-                          static_cast<double>(e.to_cpu.by_fault) * lost_to_cpu;
+    e.lost_milliseconds = static_cast<double>(e.to_devices.by_fault) * fault_figures::to_devices.per_byte() +
+                          static_cast<double>(e.to_cpu.by_fault) * fault_figures::to_cpu.per_byte() +
+                          static_cast<double>(e.between_devices.by_fault) * fault_figures::between_devices.per_byte();
     e.suggestion = suggestion_for(e);
   }
   return r;
@@ -118,10 +137,11 @@ std::string migrator::explain(allocation& a) {
     out << (g.is_advised() ? ", advised by the program" : "") << (g.left_alone ? ", bounced and left alone" : "")
         << '\n';
   }
-  for (const cpu_touch& t : r.touches)
+  for (const cpu_touch& t : std::span(r.touches).first(std::min(r.touches.size(), shown_touches)))
     out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
         << (t.at.is_known() ? t.at.text() : "a line not known") << ", " << t.asks << (t.asks == 1 ? " ask" : " asks")
         << '\n';
+  if (const std::string more = more_touches(r.touches); !more.empty()) out << "  " << more << '\n';
   return out.str();
 }
 

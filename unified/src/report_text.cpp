@@ -1,8 +1,11 @@
 // The migration report in words: a table for people, JSON for programs.
+#include <algorithm>
 #include <ostream>
+#include <span>
 #include <sstream>
 #include <vector>
 
+#include "cpu_touches.hpp"
 #include "ferry/unified/report.hpp"
 
 namespace ferry {
@@ -94,7 +97,8 @@ std::string migration_report::table() const {
   std::ostringstream out;
   std::string head;
   for (const char* title : {"array", "phase"}) pad(head, title, 20, false);
-  for (const char* title : {"to GPU", "by faults", "to CPU", "by faults", "GPU to GPU", "dropped", "remote"})
+  for (const char* title :
+       {"to GPU", "by faults", "to CPU", "by faults", "GPU to GPU", "by faults", "dropped", "remote"})
     pad(head, title, 10, true);
   pad(head, "bounces", 7, true);
   out << head << "lost ms\n";
@@ -104,13 +108,14 @@ std::string migration_report::table() const {
     pad(line, e.phase, 20, false);
     for (const std::uint64_t bytes :
          {e.to_devices.by_prefetch, e.to_devices.by_fault, e.to_cpu.by_prefetch, e.to_cpu.by_fault,
-          e.between_devices.by_prefetch + e.between_devices.by_fault, e.dropped, e.remote})
+          e.between_devices.by_prefetch, e.between_devices.by_fault, e.dropped, e.remote})
       pad(line, mebibytes(bytes), 10, true);
     pad(line, std::to_string(e.bounces), 7, true);
     out << line << decimal(e.lost_milliseconds, 2) << '\n';
-    for (const cpu_touch& t : e.touches)
+    for (const cpu_touch& t : std::span(e.touches).first(std::min(e.touches.size(), shown_touches)))
       out << "    CPU " << (t.writes ? "writes" : "reads") << (t.elements ? " elements" : "") << " in "
           << (t.at.is_known() ? t.at.text() : "a line not known") << " (" << t.asks << ")\n";
+    if (const std::string more = more_touches(e.touches); !more.empty()) out << "    " << more << '\n';
     if (!e.suggestion.empty()) out << "    -> " << e.suggestion << '\n';
   }
   out << "MiB. By faults, and lost: reckoned from who used what last.\n";
@@ -138,7 +143,7 @@ std::string migration_report::json() const {
           << ", \"elements\": " << (t.elements ? "true" : "false") << ", \"asks\": " << t.asks << "}";
       comma = ", ";
     }
-    out << "]";
+    out << "], \"device_use\": " << quoted(e.device_use.text());
     if (e.counted) {
       const counted_moves& c = *e.counted;
       out << ", \"counted\": {";

@@ -133,6 +133,7 @@ pointer_attributes machine::attributes(const void* p) {
 
 void machine::pin(void* p, std::size_t bytes) {
   call c(*this);
+  if (!options_.pinning) throw not_supported("ferry: pin: the simulated machine pins no memory (pinning=off)");
   memory_.pin(p, bytes);
   schedule_.forget(p, bytes);
 }

@@ -17,7 +17,7 @@ constexpr std::string_view allowed =
     "peers=all|none|A-B,C-D,... (devices from 0); broken=A-B,... (peers whose link loses bytes); "
     "schedule=eager|random:SEED; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
-    "check=on|off (races)";
+    "pinning=on|off; check=on|off (races)";
 
 class parser {
  public:
@@ -124,10 +124,11 @@ class parser {
         result_.failures.push_back({static_cast<failing_verb>(found - names.begin()),
                                     number<std::uint64_t>(item, nth, 1, std::numeric_limits<std::uint64_t>::max())});
       }
-    } else if (key == "concurrent_managed" || key == "pageable_access" || key == "check") {
+    } else if (key == "concurrent_managed" || key == "pageable_access" || key == "pinning" || key == "check") {
       if (value != "on" && value != "off") refuse(item, "is neither on nor off");
       (key == "pageable_access"      ? result_.pageable_access
        : key == "concurrent_managed" ? result_.concurrent_managed
+       : key == "pinning"            ? result_.pinning
                                      : result_.check_races) = value == "on";
     } else {
       refuse(item, "is no option");

@@ -22,6 +22,13 @@ struct needs_devices {
   }
 };
 
+// For cases that ask what only a simulator knows.
+inline boost::test_tools::assertion_result on_simulated_devices(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result ok(fr::machine::current().is_simulated());
+  ok.message() << "needs simulated devices";
+  return ok;
+}
+
 // Simulated devices get a machine of their own; CUDA devices are those of the process, with a report that starts anew.
 class place {
  public:

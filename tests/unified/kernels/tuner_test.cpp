@@ -310,11 +310,13 @@ BOOST_AUTO_TEST_CASE(what_is_refused_at_once) {
   of_u.add(u);
   fr::stream s{dev(0)};
   BOOST_CHECK_THROW(fr::capture(s, [&] { of_u.run(nothing); }), fr::invalid_argument);
-  if (!here.is_simulated()) return;
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_is_pinned_cannot_be_tuned, *boost::unit_test::precondition(on_simulated_devices)) {
   const fr::simulation pinned("devices=1;concurrent_managed=off");
   fr::unified_array<float> p({10}, 1.f);
   p.name("p");
-  BOOST_CHECK_THROW(fr::tuner().add(p).run(nothing), fr::not_supported);
+  BOOST_CHECK_THROW(fr::tuner().add(p).run([] {}), fr::not_supported);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_shown) {

@@ -83,7 +83,8 @@ struct host_ask {
   source_line at;
 };
 // wait_for_uses for bytes of an array, whose elements matter, after telling the machine's policy. Throws device_error each
-// time when a broken device wrote them last; invalid_argument inside a capture, and inside a submission.
+// time when a broken device wrote them last; invalid_argument inside a capture, and inside a submission. Gives counters that
+// are stale at once where the policy wants to be asked for each element.
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how);
 
 }  // namespace ferry

@@ -50,6 +50,9 @@ class access_policy {
  public:
   virtual ~access_policy() = default;
   virtual void before_access(const coming_access& a) = 0;
+  // Whether the CPU, having asked for a range, may go on without asking until somebody submits to the same bytes: else it
+  // asks for each element.
+  virtual bool permits_at_large() const { return true; }
   // The CPU has a range through a span or a view, of that name, until it lets go by the number: who checks this refuses what
   // conflicts meanwhile. 0: nobody does.
   virtual std::uint64_t hold(allocation&, byte_range, bool /*writes*/, source_line, const char* /*through*/) {

@@ -23,8 +23,12 @@ class mapped_file {
   const std::byte* elements() const { return pages_ + info_.data_offset; }
   // Throws error when the file has become shorter than its elements: touching them would end the program.
   void need_whole() const;
+  // Copies the bytes [first, first + bytes) of the elements from the file, not through its pages: a file that shrinks
+  // meanwhile ends nothing. Throws as need_whole, and error with the system's reason.
+  void read(std::size_t first, std::byte* to, std::size_t bytes) const;
 
  private:
+  [[noreturn]] void fail_shorter(std::size_t bytes_now) const;
   std::string path_;
   npy_info info_;
   int fd_;
@@ -35,7 +39,8 @@ class mapped_file {
 }  // namespace detail
 
 // Elements of a row-major .npy file in native byte order, read when they are touched: for files larger than memory, and as
-// a source of ferry::batches. The file must not shrink meanwhile: whole() tells, and batches ask it before every piece.
+// a source of ferry::batches. Who touches elements() of a file that has shrunk gets a SIGBUS: need_whole() tells before.
+// read(), which batches use, throws instead, whenever the file shrinks.
 template <class T, std::size_t Rank>
 class npy_map {
  public:
@@ -49,6 +54,15 @@ class npy_map {
   std::span<const T> elements() const { return {reinterpret_cast<const T*>(file_.elements()), size()}; }
   // Throws error, naming the file, when it was cut off since it was mapped.
   void need_whole() const { file_.need_whole(); }
+  // Copies the elements from number `first` on, as many as `to` has, from the file. Blocks for the disk. Throws error,
+  // naming the file, when it was cut off since it was mapped, also while it is read, and for what the system reports;
+  // invalid_argument beyond the last element.
+  void read(std::size_t first, std::span<T> to) const {
+    if (first > size() || to.size() > size() - first)
+      throw invalid_argument("npy_map: elements " + std::to_string(first) + " to " + std::to_string(first + to.size()) +
+                             " of " + std::to_string(size()));
+    file_.read(first * sizeof(T), reinterpret_cast<std::byte*>(to.data()), to.size_bytes());
+  }
 
  private:
   detail::mapped_file file_;

@@ -34,6 +34,7 @@ struct options {
   std::vector<failure> failures;
   bool concurrent_managed = true;  // the CPU may touch managed memory while devices work
   bool pageable_access = false;    // devices use any memory of the CPU, as with HMM and ATS
+  bool pinning = true;             // memory of the CPU can be pinned
   bool check_races = false;        // accesses that nothing orders make the device of the later one fail
 
   std::size_t memory_of(int device) const;  // throws invalid_argument when memory_bytes is empty
@@ -42,7 +43,7 @@ struct options {
 };
 
 // Reads e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;schedule=random:42;fail=alloc@17,copy@3;concurrent_managed=off;
-// pageable_access=on;check=on".
+// pageable_access=on;pinning=off;check=on".
 // Every key may be left out. Throws parse_error that quotes the text and lists what is allowed.
 options parse_options(std::string_view text);
 

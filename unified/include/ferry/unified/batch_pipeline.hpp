@@ -49,6 +49,10 @@ class batch_pipeline {
   // Blocks while an earlier one waits for its turn, so that no more than two have begun to read beside the one that runs.
   // What it throws reaches the loop at the turn of the piece. Called by batch_work::load.
   void give(std::function<void()> upload);
+  // Reads n elements of a large piece by several threads, unless the loop must have one: calls read(first, count) for parts
+  // that make up all of them, blocks until all have been read, and throws what one of them threw. Called by batch_work::load.
+  using read_part = std::function<void(std::size_t first, std::size_t count)>;
+  void read_in_parts(std::size_t n, std::size_t element_bytes, const read_part& read) const;
 
  private:
   struct step {

@@ -1,4 +1,4 @@
-// What ferry::batches takes its pieces from and puts its results into.
+// What ferry::batches takes its pieces from.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -14,8 +14,10 @@
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
+#include "ferry/core/host.hpp"
 #include "ferry/core/npy_map.hpp"
-#include "ferry/unified/batch_pipeline.hpp"
+#include "ferry/unified/batch_results.hpp"
+#include "ferry/unified/batch_slot.hpp"
 
 namespace ferry {
 
@@ -33,110 +35,53 @@ auto generate(Function make) {
   return batch_generator<Function>{std::move(make)};
 }
 
-// Results of a loop over batches: pieces are not uploaded, and what the loop wrote is downloaded into `to` when the loop
-// goes on to the next piece.
-template <class T, std::size_t Rank>
-struct batch_results {
-  T* data;
-  ferry::extents<Rank> extents;
-  bool upload;  // the old elements are wanted, too
-};
-template <std::ranges::contiguous_range Elements>
-requires(!array_like<Elements>) auto out(Elements& to) {
-  return batch_results<std::ranges::range_value_t<Elements>, 1>{std::ranges::data(to),
-                                                                extents<1>(std::ranges::size(to)), false};
-}
-// The same for elements that the loop reads and writes.
-template <std::ranges::contiguous_range Elements>
-requires(!array_like<Elements>) auto inout(Elements& to) {
-  return batch_results<std::ranges::range_value_t<Elements>, 1>{std::ranges::data(to),
-                                                                extents<1>(std::ranges::size(to)), true};
-}
-
 namespace detail {
 
-// Where one source has its piece in the device's memory. Grows, and is used again by every depth-th piece.
+// Elements of the CPU that lie one after the other.
 template <class T, std::size_t Rank>
-class batch_slot {
- public:
-  using piece = array_view<T, Rank, memory_kind::device>;
-  piece view() const { return view_; }
-  // Room for a piece; the old one is gone.
-  piece make(const extents<Rank>& e, device on) {
-    const std::size_t n = e.count();
-    if (buffer_.size() < n) {
-      buffer_ = {};  // first: there may be no room for both
-      buffer_ = device_array<T, 1>(extents<1>(n), on);
-    }
-    view_ = piece(buffer_.owner(), buffer_.unsynchronized_data(), e, row_major(e));
-    return view_;
-  }
-
- private:
-  device_array<T, 1> buffer_;
-  piece view_;
-};
-
-// Rows [first, first + count) of the first axis.
-struct batch_rows {
-  std::size_t first = 0, count = 0;
-};
-struct nothing_to_check {
-  void operator()() const {}
-};
-
-// Streams of one loop over batches, and who uploads.
-struct batch_streams {
-  device on;
-  stream_ref up, down;
-  batch_pipeline& pipeline;
-  // Fills a piece. Threads begin to read at once, which hides behind the uploads before this one. owner: what goes when the
-  // elements were read. check: what must hold when they are, asked at both ends of the wait.
-  template <class T, class Piece, class Check = nothing_to_check>
-  void upload(std::span<const T> from, const Piece& to, std::shared_ptr<const void> owner = {},
-              Check check = {}) const {
-    if (to.empty()) return;
-    check();
-    struct reading {
-      std::shared_ptr<const void> elements;  // first: the upload's threads end before
-      begun_upload upload;
-    };
-    const auto begun = std::make_shared<reading>(reading{
-        std::move(owner), {up, side_of(to), pageable_side(from.data(), to.extents()), shape_of<T>(to.extents())}});
-    pipeline.give([begun, check] {
-      check();
-      begun->upload.give();
-    });
-  }
-};
-
-template <std::size_t Rank>
-extents<Rank> rows_of(extents<Rank> e, std::size_t rows) {
-  e[0] = rows;
-  return e;
-}
-template <std::size_t Rank>
-std::size_t row_size(const extents<Rank>& e) {
-  std::size_t n = 1;
-  for (std::size_t d = 1; d < Rank; ++d) n *= e[d];
-  return n;
-}
-
-// Elements of the CPU that lie one after the other. What must hold before each piece is read: check.
-template <class T, std::size_t Rank, class Check>
 struct memory_source {
   using slot = batch_slot<T, Rank>;
   const T* data;
   ferry::extents<Rank> extents;
-  Check check;
   bool stores() const { return false; }
   std::optional<std::size_t> rows() const { return extents[0]; }
   std::size_t row_bytes() const { return row_size(extents) * sizeof(T); }
   bool load(slot& to, const batch_rows& r, const batch_streams& s) {
     if (r.first >= extents[0]) return false;
     const std::size_t row = row_size(extents);
-    s.upload(std::span<const T>(data + r.first * row, r.count * row), to.make(rows_of(extents, r.count), s.on), {},
-             check);
+    s.upload(std::span<const T>(data + r.first * row, r.count * row), to.make(rows_of(extents, r.count), s.on));
+    return true;
+  }
+  void store(slot&, const batch_rows&, const batch_streams&) {}
+};
+
+// A mapped file. Pieces are read into pinned memory, not copied from the map's pages: a file that shrinks while somebody
+// touches those ends the program.
+template <class T, std::size_t Rank>
+struct file_source {
+  struct slot : batch_slot<T, Rank> {
+    host_array<T, 1> read;
+  };
+  const npy_map<T, Rank>* map;
+  bool stores() const { return false; }
+  std::optional<std::size_t> rows() const { return map->extents()[0]; }
+  std::size_t row_bytes() const { return row_size(map->extents()) * sizeof(T); }
+  bool load(slot& to, const batch_rows& r, const batch_streams& s) {
+    if (r.first >= map->extents()[0]) return false;
+    const extents<Rank> e = rows_of(map->extents(), r.count);
+    const std::size_t n = e.count();
+    auto view = to.make(e, s.on);
+    if (n == 0) return true;
+    if (to.read.size() < n) {
+      to.read = {};  // first: there may be no room for both
+      to.read = host_array<T, 1>(extents<1>(n), s.on);
+    }
+    const host_elements<T> elements = host_span(to.read);  // waits for the upload of the piece that was there
+    s.pipeline.read_in_parts(n, sizeof(T), [&](std::size_t first, std::size_t count) {
+      map->read(r.first * row_size(e) + first, elements.subspan(first, count));
+    });
+    const array_view<const T, Rank, memory_kind::host> from(to.read.owner(), elements.data(), e, row_major(e));
+    s.pipeline.give([on = s.up, from, view]() mutable { copy(on, from, view); });
     return true;
   }
   void store(slot&, const batch_rows&, const batch_streams&) {}
@@ -267,24 +212,10 @@ struct tuple_source {
   }
 };
 
-// A dense object of Eigen, known by its members: vectors have rank 1, matrices are cut along their outer dimension
-// (columns, or rows where they are row-major), and a piece has the shape {outer, inner}.
-template <class M>
-concept eigen_like = requires(const M& m) {
-  typename M::Scalar;
-  m.data(), m.outerSize(), m.innerSize(), m.outerStride(), m.innerStride();
-};
-
 template <class M>
 auto source_of_eigen(const M& m) {
-  using T = typename M::Scalar;
-  if (m.innerStride() != 1 || (m.outerSize() > 1 && m.outerStride() != m.innerSize()))
-    throw invalid_argument("batches: the Eigen object is a strided block: evaluate it into a matrix first");
-  const auto outer = static_cast<std::size_t>(m.outerSize()), inner = static_cast<std::size_t>(m.innerSize());
-  if constexpr (M::IsVectorAtCompileTime)
-    return memory_source<T, 1, nothing_to_check>{m.data(), extents<1>(outer * inner), {}};
-  else
-    return memory_source<T, 2, nothing_to_check>{m.data(), extents<2>(outer, inner), {}};
+  const auto e = extents_of_eigen(m);
+  return memory_source<typename M::Scalar, std::remove_cvref_t<decltype(e)>::rank>{m.data(), e};
 }
 
 // ferry::out(array) and the like. What kind of memory it is, its bytes know.
@@ -315,9 +246,7 @@ auto source_of(A&& a) {
   } else if constexpr (requires { a.need_whole(), a.elements(); }) {
     static_assert(std::is_lvalue_reference_v<A>, "batches: the map ends before the loop does: give it a name first");
     using T = std::remove_const_t<typename decltype(a.elements())::element_type>;
-    const auto check = [map = &a] { map->need_whole(); };
-    return memory_source<T, std::remove_cvref_t<decltype(a.extents())>::rank, decltype(check)>{a.elements().data(),
-                                                                                               a.extents(), check};
+    return file_source<T, std::remove_cvref_t<decltype(a.extents())>::rank>{&a};
   } else if constexpr (requires { a.make; }) {
     return generator_source<std::remove_cvref_t<decltype(a.make)>>{std::forward<A>(a).make};
   } else if constexpr (requires { a.upload, a.extents; }) {
@@ -338,7 +267,7 @@ auto source_of(A&& a) {
     static_assert(lasting, "batches: the elements end before the loop does: give them a name first");
     using T = std::ranges::range_value_t<X>;
     static_assert(std::is_trivially_copyable_v<T>, "batches: elements must be trivially copyable");
-    return memory_source<T, 1, nothing_to_check>{std::ranges::data(a), extents<1>(std::ranges::size(a)), {}};
+    return memory_source<T, 1>{std::ranges::data(a), extents<1>(std::ranges::size(a))};
   }
 }
 

@@ -98,7 +98,8 @@ class batch_range : private detail::batch_work {
 //     for (auto&& [x, y] : batches(host_x, ferry::out(host_y), {.size = 1 << 20})) parallel_for(...);
 // A source is a contiguous range of trivially copyable elements, an array or view of ferry (cut along its first axis), a
 // dense object of Eigen, a ferry::npy_map, ferry::generate(function), or a std::tuple of sources; one source gives views,
-// several give tuples of views (device memory, contiguous). ferry::out(range) and ferry::inout(range) are written: what the
+// several give tuples of views (device memory, contiguous). A file is read into pinned memory, depth pieces of it; when it
+// shrinks, that is an error. ferry::out(range) and ferry::inout(range), also of objects of Eigen, are written: what the
 // loop has left in a piece is copied back, in order, when the loop goes on; they are complete when the loop has ended, and
 // hold the pieces that it went on from when it was left by break or an exception.
 // Pieces are read by one thread of their own and uploaded by another, ahead of the loop, on a stream of their own; work that

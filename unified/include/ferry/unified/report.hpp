@@ -10,7 +10,8 @@
 
 namespace ferry {
 
-// Where the CPU asked for an array, how often (asks that had to look at the log; raw loops ask once), and for what.
+// Where the CPU asked for an array, how often (asks that had to look at the log; raw loops ask once, and elements once
+// until a device has used the array; each time under trace_elements), and for what.
 struct cpu_touch {
   source_line at;
   bool writes = false, elements = false;
@@ -43,8 +44,11 @@ struct migration_entry {
   std::uint64_t prefetches = 0;  // calls
   std::uint64_t bounces = 0;     // moves back to the device that a range had come from
   bool left_alone = false;       // it bounced so often that it is no longer moved
-  double lost_milliseconds = 0;  // by faults, compared with prefetches: reckoned, from rates measured on an H200
-  std::vector<cpu_touch> touches;
+  // By faults, compared with prefetches, and with mapped pages between devices: reckoned, from the figures for an H200 in
+  // docs/unified.md.
+  double lost_milliseconds = 0;
+  std::vector<cpu_touch> touches;  // all lines of the CPU; the table shows the first 32, and how many more there are
+  source_line device_use;          // of the last work of a device that had pages moved or mapped, where it is known
   std::optional<counted_moves> counted;  // where the report is counted
   std::string suggestion;                // what the program could do about it, and in which line; or nothing
 };
@@ -64,6 +68,14 @@ std::ostream& operator<<(std::ostream& out, const migration_report& r);
 // first to have all of it.
 migration_report report_migration();
 void reset_migration_report();
+
+// Whether the CPU's accesses to elements, u[i] and u(i, j), ask each time, so that explain and reports have each of their
+// lines, and the number of accesses. Else an element is asked for once until a device uses the array again, and the lines
+// of the accesses between are not known. For unified arrays of the current machine, from then on; FERRY_TRACE_ELEMENTS says
+// it for a program, off if not set: an access then costs a few hundred nanoseconds instead of that of a raw pointer. Never
+// blocks. Throws nothing.
+enum class element_traces { off, on };
+void trace_elements(element_traces how);
 
 // Whether reports also have what the driver counted in the current machine: FERRY_MIGRATION_COUNTERS, off if not set. On CUDA
 // devices CUPTI counts: the process can have no other profiler meanwhile, and faults cost somewhat more. Never fails: where

@@ -1,0 +1,67 @@
+// The program's own memory as unified arrays: what they refuse, and what is said where no device can use it.
+#include <string>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core/borrow.hpp>
+#include <ferry/unified.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+template <class Error>
+std::string failure_of(auto call) {
+  try {
+    call();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return {};
+}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(adopted_memory)
+
+BOOST_AUTO_TEST_CASE(neither_readable_nor_pinnable) {
+  fr::simulation sim("devices=1;pageable_access=off;pinning=off");
+  std::vector<int> v(1000, 3);
+  const std::string text = failure_of<fr::not_supported>([&] { (void)fr::as_unified(v); });
+  BOOST_TEST(has(text,
+                 "as_unified: no device of this machine reads memory of the CPU as it is, and it cannot be pinned "
+                 "either: copy it into a unified array."),
+             text);
+  BOOST_TEST(has(text, "pins no memory"), text);  // and the reason
+  BOOST_CHECK_THROW((void)fr::pin(v), fr::not_supported);
+  BOOST_TEST(sim.get().allocations() == 0u);
+  fr::unified_array<int> u({v.size()});  // as the text says
+  fr::copy(v, u);
+  BOOST_TEST(u[999] == 3);
+  const fr::simulation readable("devices=1;pageable_access=on;pinning=off");  // then nothing need be pinned
+  BOOST_TEST(std::as_const(*fr::as_unified(v).begin()) == 3);
+}
+
+// Where it is read as it is, it stays what it was: nobody moves pages of a std::vector.
+BOOST_AUTO_TEST_CASE(adopted_memory_stays_where_it_is) {
+  fr::simulation sim("devices=1;pageable_access=on");
+  std::vector<int> v(1 << 20, 3);
+  auto u = fr::as_unified(v, {.stream = {}, .name = "mine"});
+  const std::string stays =
+      "array 'mine' is memory of the program that was adopted, and stays where it is: copy it to a "
+      "ferry::unified_array "
+      "to have its pages moved";
+  const auto refused = [&](const std::string& verb, auto call) {
+    const std::string text = failure_of<fr::invalid_argument>(call);
+    BOOST_TEST(text == verb + ": " + stays);
+  };
+  refused("prefetch", [&] { fr::prefetch(u, fr::devices()[0]); });
+  refused("prefetch", [&] { fr::prefetch(u, fr::host); });
+  refused("advise", [&] { fr::advise(u, fr::advice::read_mostly); });
+  refused("discard", [&] { fr::discard(u); });
+  BOOST_TEST(u[5] == 3);  // nothing happened to it
+}
+
+BOOST_AUTO_TEST_SUITE_END()
