@@ -32,6 +32,7 @@ class world_transport final : public transport {
     if (has_collectives && takes_check()) mpi::need_same_calls(calls, ranks_, all_);
     below_->submit(calls, streams);
   }
+  void check() override { below_->check(); }
 
  private:
   // Processes count alike: what they submit to a team they submit in the same order.

@@ -133,7 +133,7 @@ std::string migrator::explain(allocation& a) {
     if (g.where >= 0)
       out << "on device " << g.where;
     else
-      out << (g.where == on_the_cpu ? "on the CPU" : "nobody knows where");
+      out << (g.where == on_the_cpu ? "on the CPU" : "where nobody knows");
     out << (g.is_advised() ? ", advised by the program" : "") << (g.left_alone ? ", bounced and left alone" : "")
         << '\n';
   }

@@ -82,6 +82,11 @@ class nccl_transport final : public transport {
     if (watch_ && !this_thread_state.capture)
       watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
   }
+  void check() override {
+    if (!watch_) return;
+    std::lock_guard lock(mutex_);  // who ends them may be at it
+    if (!comms_->why().empty()) refuse();
+  }
 
  private:
   [[noreturn]] void refuse() const {

@@ -76,6 +76,19 @@ struct parameter<P, array_argument<T, Rank>> {
     return true;
   }();
   static_assert(rank_agrees, "the functor takes an mdspan of another rank than the array has");
+  static constexpr bool elements_agree = [] {
+    using element = std::remove_const_t<T>;
+    if constexpr (by_pointer) {
+      using pointed = std::remove_const_t<std::remove_pointer_t<declared>>;
+      return std::is_same_v<pointed, element> || std::is_void_v<pointed> || std::is_same_v<pointed, std::byte>;
+    }
+    if constexpr (span::is) return std::is_same_v<std::remove_const_t<typename span::element>, element>;
+    return true;
+  }();
+  static_assert(
+      elements_agree,
+      "the functor takes a pointer or mdspan to elements of another type than the array has: nothing converts "
+      "them. Declare the parameter with the array's type, or copy() the array to one of the other type");
   using type = std::conditional_t<by_pointer || span::is, declared, mdspan<T, Rank>>;
 };
 

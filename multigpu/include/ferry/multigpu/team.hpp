@@ -75,7 +75,8 @@ class team {
   // different members submit must not conflict, unless submissions are by_caller. Throws what the first of them threw.
   void for_each(const std::function<void(std::size_t member)>& f) const;
 
-  // Blocks until the streams of all local members are idle.
+  // Blocks until the streams of all local members are idle. Throws process_error when collectives among them were ended
+  // because another process failed; what they wrote is undefined then.
   void synchronize() const;
 
   bool operator==(const team&) const = default;

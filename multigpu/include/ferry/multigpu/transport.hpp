@@ -67,6 +67,8 @@ class transport {
   // operation all members of this process call, one after the other; sends and receives stand alone. Throws before
   // anything was submitted, except for what other processes did.
   virtual void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) = 0;
+  // Throws process_error when what was submitted was ended because another process failed: its results are undefined.
+  virtual void check() {}
 };
 
 // The transport of a team of this process: NCCL on CUDA devices, else the simulator's. FERRY_TRANSPORT says otherwise.
