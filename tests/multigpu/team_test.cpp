@@ -1,6 +1,7 @@
 // Teams: their members, and how ranges are dealt out.
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -9,6 +10,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/ferry.hpp>
+#include <ferry/multigpu/process_error.hpp>
 
 namespace fr = ferry;
 
@@ -121,6 +123,30 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
   t.submit(fr::submission::by_caller);
   t.for_each([&](std::size_t m) { who[m] = std::this_thread::get_id(); });
   for (const auto& id : who) BOOST_TEST((id == std::this_thread::get_id()));
+}
+
+// What a transport had to end because of another process is heard of where the team is waited for.
+BOOST_AUTO_TEST_CASE(waiting_tells_what_was_ended) {
+  struct ended final : fr::transport {
+    bool failed = false;
+    std::string_view name() const override { return "ended"; }
+    void submit(std::span<const fr::collective_call>, std::span<const fr::stream_ref>) override {}
+    void check() override {
+      if (failed) throw fr::process_error("process 1 failed");
+    }
+  };
+  fr::simulation sim("devices=2");
+  const auto carrier = std::make_shared<ended>();
+  carrier->failed = true;
+  const fr::team t(fr::devices(), 0, 2, carrier);
+  t.synchronize();  // nothing was given to it
+  std::vector<fr::device_array<int>> a;
+  for (std::size_t m = 0; m < 2; ++m) a.emplace_back(fr::extents<1>{8}, 1, t.device(m));
+  carrier->failed = false;
+  fr::all_reduce(t, a, fr::plus{});
+  t.synchronize();
+  carrier->failed = true;
+  BOOST_CHECK_THROW(t.synchronize(), fr::process_error);
 }
 
 BOOST_AUTO_TEST_CASE(teams_that_cannot_be) {
