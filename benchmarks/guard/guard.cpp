@@ -1,6 +1,7 @@
 // What the ordering costs the CPU at each submission: with nothing below it (the null backend), and with the real one.
 #include <benchmark/benchmark.h>
 
+#include <atomic>
 #include <memory>
 
 #include "../../tests/support/counting_backend.hpp"
@@ -36,6 +37,13 @@ class questions {
              {},
              below_ == "cuda" ? bound::value_at_most(limit, "ns") : bound::none()});
     };
+    // By which to tell a slow time of the CPU: nothing of ferry is in it.
+    s.add({name("an atomic increment, for reference"),
+           "ns",
+           bm::on_cpu([this] { ++reference_; }),
+           "",
+           {},
+           bound::none()});
     own("guard of 1 array, own stream", one_, 20);
     own("guard of 2 arrays, own stream", two_, 35);
     own("guard of 4 arrays, own stream", four_, 60);
@@ -67,6 +75,7 @@ class questions {
   bm::raw_hand_over raw_;
   ferry::device_array<float> inputs_[2];
   bm::reader readers_[4];
+  std::atomic<std::uint64_t> reference_{0};
 };
 
 // Calls to the backend that a thousand guards make.

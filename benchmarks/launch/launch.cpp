@@ -47,6 +47,9 @@ int main(int argc, char** argv) {
          by_hand, bound::ratio_at_most(1.15)});
   s.add({"parallel_for of three arrays, shared logs, CPU time", "us", launching(alone, &kernel::by_ferry_marked),
          "kernel<<<>>> by hand", by_hand, bound::ratio_at_most(1.15)});
+  s.add({"parallel_for of three arrays, shared logs, CPU time (with a record)", "us",
+         launching(alone, &kernel::by_ferry_marked), "kernel<<<>>> and cudaEventRecord by hand",
+         launching(alone, &kernel::by_hand_marked), bound::none()});
   const auto queued = [&](auto launch) {
     return bm::on_stream_queued(
         alone.on(), most, [&] { alone.gate(); }, [&, launch] { (alone.*launch)(); });
