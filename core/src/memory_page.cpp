@@ -163,7 +163,7 @@ function blocks(pool) {
       const w = b[1] * scale, label = label_of(b[4], b[5]);
       g.fillStyle = fill_of(b); g.fillRect(at, top, Math.max(w, .5), height);
       if (w > 3) { g.strokeStyle = b[2] ? "#c4ccd4" : "#fff"; g.strokeRect(at + .5, top + .5, w - 1, height - 1); }
-      g.fillStyle = b[2] ? "#7a8691" : "#fff"; g.textAlign = "left";
+      g.fillStyle = b[2] ? "#7a8691" : b[6] ? "#1c2733" : "#fff"; g.textAlign = "left";
       const text = b[2] ? "" : label;
       if (text && g.measureText(text).width + 10 < w) g.fillText(text, at + 5, top + height / 2);
       boxes.push([at, top, w, height, b, label]);
