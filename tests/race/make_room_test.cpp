@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(captures_are_left_alone) {
   BOOST_TEST(on_device_0(a) == 40 * MiB);
   BOOST_TEST(can_have(40 * MiB));
   BOOST_CHECK_THROW(fr::submit(
-                        s, [&](fr::native_stream, char*) { fr::discard_when_needed(a); }, a),
+                        s, [&](fr::native_stream, cell*) { fr::discard_when_needed(a); }, a),
                     fr::invalid_argument);
 }
 
