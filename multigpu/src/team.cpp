@@ -4,8 +4,8 @@
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/multigpu/transport.hpp"
 #include "submitters.hpp"
-#include "team_link.hpp"
 
 namespace ferry {
 namespace {
@@ -78,7 +78,7 @@ void team::for_each(const std::function<void(std::size_t)>& f) const {
 
 void team::synchronize() const {
   for (const local_member& m : state_->members) m.own.synchronize(), m.side.synchronize();
-  if (transport* const t = link().in_use.load(std::memory_order_acquire)) t->check();
+  if (wire()) wire()->check();
 }
 
 }  // namespace ferry

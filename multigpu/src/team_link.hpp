@@ -1,6 +1,5 @@
 // What collectives keep with a team.
 #pragma once
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -17,18 +16,15 @@ struct team_link {
   std::vector<stream_ref> streams;
   std::once_flag once;
   std::shared_ptr<ferry::transport> carrier;
-  std::atomic<ferry::transport*> in_use{nullptr};  // the same, once something was submitted
   std::mutex choosing;
   std::map<std::string, halo_method> halo_methods;  // what was faster, by the shape of the halos
 
   // Made at first use, which may block. Throws not_supported; invalid_argument when that is inside a capture.
   ferry::transport& transport() {
     std::call_once(once, [&] {
-      if (!carrier) {
-        refuse_first_in_capture();
-        carrier = make_transport(layout);
-      }
-      in_use.store(carrier.get(), std::memory_order_release);
+      if (carrier) return;
+      refuse_first_in_capture();
+      carrier = make_transport(layout);
     });
     return *carrier;
   }

@@ -73,13 +73,10 @@ void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memo
 // without a preferred location none comes back before the advice holds.
 void cuda_backend::duplicate(void* p, std::size_t bytes) {
   if (attribute(p, bytes, cudaMemRangeAttributeReadMostly) != 0) return;
-  std::vector<page_move> preferred;
-  bool placed = placed_.meet(p, bytes);
-  if (placed || attribute(p, bytes, cudaMemRangeAttributePreferredLocation) >= 0) {
-    preferred = preferences(p, bytes);
-    placed = placed || std::any_of(preferred.begin(), preferred.end(), [](const auto& m) { return !m.to.is_host(); });
-  }
+  // By ferry, or by others if all the bytes prefer one device.
+  const bool placed = placed_.meet(p, bytes) || attribute(p, bytes, cudaMemRangeAttributePreferredLocation) >= 0;
   if (!placed) return tell(p, bytes, memory_advice::read_mostly, {});
+  const std::vector<page_move> preferred = preferences(p, bytes);
   if (!leaving_) {
     const device_scope first(0, "advise");
     check(cudaStreamCreateWithFlags(&leaving_, cudaStreamNonBlocking), "advise", 0);
