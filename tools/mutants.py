@@ -3,8 +3,9 @@
 
     tools/mutants.py [--sample N [--rotation R]] [--only TEXT] [--all-tests] [--list] [--jobs N] [--seeds N] [--compiler CXX]
 
-The planted bugs are in tools/mutants_table.py; each replaces a text that must be in its file exactly once. The tests are
-those of tests/race, built for the CPU alone. Each test case runs as a process of its own: a failed check, a crash and a
+The planted bugs are in tools/mutants_table.py and tools/mutants_several.py; each replaces a text that must be in its file exactly
+once. The tests are those of tests/race for the first, and those of tests/multigpu and of copies for the second, built for the
+CPU alone. Each test case runs as a process of its own: a failed check, a crash and a
 hang count as caught. Fast cases run first, until one catches the bug; --all-tests goes on, and names all that do. The
 random programs of two threads come last; where they do not catch it either, the random programs run again with more seeds.
 A run of all bugs writes docs/mutants.md. --sample takes N of them, others every day; R repeats a choice.
@@ -26,23 +27,34 @@ import tempfile
 import threading
 import time
 
-from mutants_table import MUTANTS
+import mutants_several
+import mutants_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
-FOLDERS = ["core/include", "core/src", "unified/include", "unified/src", "tests/race", "tests/unified", "tests/support"]
+MODULES = ["core", "unified", "multigpu"]
+FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
+           *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support"]
 SEAMS = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
-UNIFIED = ["automatic_host", "host_guard", "policy_file", "kernels/advice", "kernels/automatic", "kernels/policies", "kernels/tuner"]
-SOURCES = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "unified/src/*/*.cpp", "tests/race/*.cpp",
-           *(f"tests/unified/{name}_test.cpp" for name in UNIFIED), "tests/support/*.cpp"]
+UNIFIED = ["automatic_host", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/automatic",
+           "kernels/batches", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
+COPIES = ["contract/copy", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/routes", "core/large_copies"]
+SEVERAL = ["halo", "halo_choice", "reshard", "kernels/sharded", "collectives/collectives", "collectives/graphs", "collectives/random_collectives"]
+LIBRARY = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "unified/src/*/*.cpp", "tests/support/*.cpp"]
+# What is built for the bugs of each table.
+SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
+           mutants_several: [*LIBRARY, "multigpu/src/*.cpp", "multigpu/src/*/*.cpp",
+                             *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)]}
 # -g1: lines, by which to find the objects that hold the code of a line of a header.
-FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-Icore/include", "-Iunified/include", "-Icore/src", "-Iunified/src", "-Itests"]
+FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS",
+         *(f"-I{module}/{part}" for module in MODULES for part in ("include", "src")), "-Itests",
+         '-DFERRY_UNIFIED_PAGE="docs/unified.md"']
 LIBRARIES = ["-pthread"]
 TEST_LIBRARY = "boost_unit_test_framework"  # where only its headers are, they do too
 ONE_THREAD, TWO_THREADS = "random_programs/one_thread", "random_programs/two_threads"
 SHORTEST_LIMIT = 30                        # seconds until a test counts as hanging; more for one that is slow unbroken
 
-Mutant = collections.namedtuple("Mutant", "rule name edits")
+Mutant = collections.namedtuple("Mutant", "table rule name edits")
 Outcome = collections.namedtuple("Outcome", "test how seconds")       # of a test that did not pass
 
 
@@ -81,15 +93,17 @@ def use_test_library():
 
 
 class Program:
-    """The tests, unbroken: objects, what each depends on, and the test cases with the seconds that they take."""
+    """The tests for one table, unbroken: objects, what each depends on, and the test cases with the seconds that they take."""
 
-    def __init__(self, work, options):
-        self.work, self.options = work, options
-        self.tree, self.objects = work / "unbroken", work / "objects"
-        self.objects.mkdir()
-        for folder in FOLDERS:
-            shutil.copytree(ROOT / folder, self.tree / folder, ignore=shutil.ignore_patterns("cuda"))
-        self.sources = [str(f.relative_to(self.tree)) for pattern in SOURCES for f in sorted(self.tree.glob(pattern))]
+    def __init__(self, work, options, table):
+        self.work, self.options = work / table.__name__, options
+        self.work.mkdir()
+        self.tree, self.objects = work / "unbroken", work / "objects"      # of all tables
+        if not self.tree.exists():
+            self.objects.mkdir()
+            for folder in FOLDERS:
+                shutil.copytree(ROOT / folder, self.tree / folder, ignore=shutil.ignore_patterns("cuda"))
+        self.sources = [str(f.relative_to(self.tree)) for pattern in SOURCES[table] for f in sorted(self.tree.glob(pattern))]
         self.compiler = (["ccache"] if shutil.which("ccache") else []) + [options.compiler]
         self.lines = {}
 
@@ -110,7 +124,8 @@ class Program:
 
     def build(self):
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
-            list(pool.map(lambda s: self.compile(self.tree, s, self.object(s)), self.sources))
+            missing = [s for s in self.sources if not self.object(s).exists()]
+            list(pool.map(lambda s: self.compile(self.tree, s, self.object(s)), missing))
         self.link([self.object(s) for s in self.sources], self.work / "tests")
 
     def check(self):
@@ -215,7 +230,7 @@ class Program:
                 break                      # slow, and caught already
             attempt(case, max(SHORTEST_LIMIT, 10 * usual))
         for case in (ONE_THREAD, TWO_THREADS):
-            if not outcomes:
+            if not outcomes and case in self.cases:
                 attempt(case, 300, self.options.seeds, 1000)
         return outcomes
 
@@ -232,18 +247,19 @@ def page(results):
     rows = [f"| {m.rule} | {cell(m.name)} | {cell(caught_by(outcomes))} |" for m, outcomes in results]
     return "\n".join([
         "# Planted bugs", "",
-        "Written by `./dev mutants`, which plants each of these bugs (`tools/mutants_table.py`) in a copy of the sources and runs",
-        "the tests of `tests/race` and some of `tests/unified`, on the simulator. Fast ones come first: named is the first that",
-        "caught it (`--all-tests`: all that do), in brackets the first seed that saw it; with two threads seeds differ from run",
+        "Written by `./dev mutants`, which plants each of these bugs in a copy of the sources and runs tests on the simulator: for",
+        "those with a rule of ordering (`tools/mutants_table.py`) `tests/race` and some of `tests/unified`, for those of several",
+        "devices (`tools/mutants_several.py`) those of `tests/multigpu`, copies and peers. Fast ones come first: named is the first",
+        "that caught it (`--all-tests`: all that do), in brackets the first seed that saw it; with two threads seeds differ from run",
         "to run.", "", f"{sum(bool(o) for _, o in results)} of {len(results)} are caught.", "",
         "| rule | bug | caught by |", "|---|---|---|", *rows, ""])
 
 
 def choose(mutants, options):
     if options.only:
-        mutants = [m for m in mutants if options.only == m.rule or options.only.lower() in m.name.lower()]
+        mutants = [m for m in mutants if options.only in (m.rule, m.table.__name__) or options.only.lower() in m.name.lower()]
         if not mutants:
-            fail(f"'{options.only}' is no rule and in no name: see --list")
+            fail(f"'{options.only}' is no rule, no table and in no name: see --list")
     if options.sample and options.sample < len(mutants):
         rotation = options.rotation if options.rotation is not None else datetime.date.today().toordinal()
         print(f"a sample of {options.sample}: --rotation {rotation} repeats it")
@@ -255,7 +271,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, metavar="N", help="N of the bugs, others every day")
     parser.add_argument("--rotation", type=int, metavar="R", help="which sample")
-    parser.add_argument("--only", metavar="TEXT", help="the bugs with TEXT in their names, or of the rule TEXT")
+    parser.add_argument("--only", metavar="TEXT", help="the bugs with TEXT in their names, of the rule TEXT, or of the table TEXT")
     parser.add_argument("--all-tests", action="store_true", help="name all tests that catch a bug, not only the first")
     parser.add_argument("--list", action="store_true", help="list the bugs, and check that each can be planted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -263,7 +279,7 @@ def main():
     parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"))
     options = parser.parse_args()
 
-    every = [Mutant(rule, name, edits) for rule, name, *edits in MUTANTS]
+    every = [Mutant(table, rule, name, edits) for table in SOURCES for rule, name, *edits in table.MUTANTS]
     stale = []
     for m in every:
         try:
@@ -274,19 +290,21 @@ def main():
         fail("\n".join(stale))
     if options.list:
         for m in every:
-            print(f"{m.rule or '-':4} {m.name}")
+            print(f"{m.rule or '-':11} {m.name}")
         return
     mutants = choose(every, options)
     use_test_library()
 
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ferry-mutants-") as folder:
-        program = Program(pathlib.Path(folder), options)
-        program.build()
-        built = time.monotonic()
-        program.check()
-        print(f"{len(program.cases)} test cases; built in {built - started:.0f} s, pass in {time.monotonic() - built:.0f} s",
-              flush=True)
+        programs = {table: Program(pathlib.Path(folder), options, table) for table in SOURCES if any(m.table is table for m in mutants)}
+        for program in programs.values():
+            began = time.monotonic()
+            program.build()
+            built = time.monotonic()
+            program.check()
+            print(f"{len(program.cases)} test cases; built in {built - began:.0f} s, pass in {time.monotonic() - built:.0f} s",
+                  flush=True)
         workers = queue.SimpleQueue()
         for i in range(options.jobs):
             workers.put(i)
@@ -295,7 +313,7 @@ def main():
         def attempt(m):
             nonlocal done
             worker, began = workers.get(), time.monotonic()
-            outcomes = program.try_out(m, worker)
+            outcomes = programs[m.table].try_out(m, worker)
             workers.put(worker)
             with printing:
                 done += 1

@@ -16,6 +16,8 @@ SCOPES = "unified/src/host_scopes.cpp"
 HINTS = "unified/src/migration.cpp"
 POLICIES, TUNED, TUNER = "unified/src/migrator_policies.cpp", "unified/src/tuned_arrays.cpp", "unified/src/tuner.cpp"
 ROOM, IDLE = "unified/src/make_room.cpp", "core/src/idle_guard.cpp"
+PIPELINE = "unified/src/batch_pipeline.cpp"
+REPORT, RESIDENCY = "unified/src/report.cpp", "unified/src/residency.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
@@ -104,19 +106,27 @@ MUTANTS = [
      (LOG, "  std::lock_guard lock(*keeper_.load(std::memory_order_relaxed));\n", ""),
      (GUARD, "  const ticket at = on.reserve_locked();\n", "  std::this_thread::yield();\n  const ticket at = on.reserve_locked();\n  std::this_thread::yield();\n")),
     ("R14", "submissions to what is kept lock nothing",
-     (GUARD, "  std::lock_guard lock(on);\n  for (const access& a : uses) {", "  for (const access& a : uses) {"),
+     (GUARD, "  std::lock_guard lock(on);\n  return can_log_kept", "  return can_log_kept"),
      (GUARD, "  const ticket at = on.reserve_locked();\n", "  const ticket at = on.reserve_locked();\n  std::this_thread::yield();\n")),
     ("R14", "kept logs are not asked for again with the timeline locked", (GUARD, "!l.is_kept_by(on) || !(l.repeats", "!(l.repeats"),
-     (GUARD, "  std::lock_guard lock(on);\n  for (const access& a : uses) {", "  std::this_thread::yield();\n  std::lock_guard lock(on);\n  for (const access& a : uses) {")),
+     (GUARD, "  std::lock_guard lock(on);\n  return can_log_kept", "  std::this_thread::yield();\n  std::lock_guard lock(on);\n  return can_log_kept")),
     ("R14", "a kept log gets more uses than it has room for", (GUARD, " || l.has_room_for(uses.size()))", " || true)")),
     ("R14", "one kept log is enough", (GUARD, "return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });",
                                        "return std::any_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });"),
      (GUARD, "!l.is_kept_by(on) || !(l.repeats", "!(l.repeats")),
     ("R14", "a timeline keeps what others use, too", (LOG_HPP, "      if (u.by != &by) return false;\n    return shared_", "      (void)u, (void)by;\n    return shared_")),
     ("R16", "joint operations reserve one ticket after the other",
-     (GUARD, "std::lock_guard lock(global);\n      for (part& p : parts) p.at = p.on->reserve();",
-      "for (part& p : parts) p.at = p.on->reserve(), std::this_thread::yield();")),
-    ("R16", "joint operations do not wait", (GUARD, "    for (part& p : parts) wait_for_what_conflicts(*p.on, p.uses);\n", "")),
+     (GUARD, "const locked_tickets lock(parts);  // all at once, so that two joint operations meet in one order (R16)\n    for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();",
+      "for (joint_guard::part& p : parts) p.at = p.on->reserve(), std::this_thread::yield();")),
+    ("R16", "joint operations on what is kept reserve one ticket after the other",
+     (GUARD, "  const locked_tickets lock(parts);\n  for (const joint", "  for (const joint"),
+     (GUARD, "for (joint_guard::part& p : parts) p.at = log_locked(*p.on, p.uses);",
+      "for (joint_guard::part& p : parts) {\n    std::this_thread::yield();\n    std::lock_guard own(*p.on);\n    p.at = log_locked(*p.on, p.uses);\n  }")),
+    ("R16", "what two streams of a joint operation use is kept by one",
+     (GUARD, "calm = calm && a.what->log.is_only_of(*p.on);  // of no other part either", "(void)a;")),
+    ("R16", "streams of a joint operation lock their tickets in the order of the members",
+     (GUARD, "  std::sort(parts.begin(), parts.end(), [](const part& p, const part& q) { return std::less<>{}(p.on, q.on); });\n", "")),
+    ("R16", "joint operations do not wait", (GUARD, "    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);\n", "")),
     ("R16", "joint operations are not logged", (GUARD, "a.what->log.add(*p.on, p.at, a.where, a.write);", "(void)a;")),
     # Raw pointers.
     ("R11", "an open use is answered by an existing event", (TIMELINE, "  const ticket t = reserve();\n  begin(t);\n  submitted(t);\n  return t;", "  return last();")),
@@ -200,7 +210,7 @@ MUTANTS = [
     ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
     ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in, ", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout, ")),
     # Copies.
-    ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false);\n", "")),
+    ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false, false, from.at);\n", "")),
     ("R9", "a copy in steps does not log its source", (STEPS, "  add(whole_.from, false);\n", "")),
     ("R12", "scratch memory of a copy is not logged", (STEPS, "    if (*memory) uses.push_back(", "    if (false) uses.push_back(")),
     ("", "filling chunks does not fork from the stream", (LANE, "  verbs_.wait(in_, e);\n", "")),
@@ -219,7 +229,7 @@ MUTANTS = [
     ("", "a move for an access is not logged", (MIGRATOR, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),
     ("", "contents are dropped beyond out()", (PLAN, "bool all() const { return pages.size() == used.size(); }", "bool all() const { return mostly(); }")),
     ("", "inout() drops contents", (PLAN, "  return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;\n}\n\n// Whether", "  return p.all() ? page_step::drop : page_step::move;\n}\n\n// Whether")),
-    ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true};", "access use{&owner.get(), bytes, false, false};")),
+    ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true, at};", "access use{&owner.get(), bytes, false, false, at};")),
     ("", "new owners inherit what was known of the pages", (MIGRATOR, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
     ("", "readers take what another device has", (PLAN, "if (reachable && !mine_by_now) return stay;", "if (false && mine_by_now) return stay;")),
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
@@ -232,6 +242,16 @@ MUTANTS = [
     ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),
     ("", "trials begin where the last one ended", (TUNED, "if (!elements.empty()) std::memcpy", "if (false) std::memcpy")),
     ("", "a tuner chooses within the spread", (TUNER, "std::max({t.spread, other.spread, how_.least_gain * other.median})", "0")),
+    # Batches.
+    ("", "what a source of batches throws is the end of the data", (PIPELINE, "    if (thrown) std::rethrow_exception(thrown);\n    std::lock_guard lock(mutex_);\n    if (more)", "    std::lock_guard lock(mutex_);\n    if (more)")),
+    ("", "uploads of batches run out of order", (PIPELINE, "    steps_.push_back({std::move(upload), true});", "    steps_.push_front({std::move(upload), true});")),
+    # The migration report, and residency.
+    ("", "prefetches are reported as faults", (REPORT, "case page_step::move: way.by_prefetch += bytes, sent", "case page_step::move: way.by_fault += bytes, sent")),
+    ("", "what goes between devices is reported as from the CPU", (REPORT, "p.from >= 0 ? e.between_devices : e.to_devices;", "e.to_devices;")),
+    ("", "faults between devices cost what those from the CPU do", (REPORT, "fault_figures::between_devices.per_byte()", "fault_figures::to_devices.per_byte()")),
+    ("", "the report forgets the line of the device's work", (REPORT, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
+    ("", "residency does not ask the driver", (RESIDENCY, "f(!place ? nobody_knows : place->is_host()", "f(true ? nobody_knows : place->is_host()")),
+    ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
     # Making room: what is moved or lost behind the owner's back.
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.touches() != touches) return;\n", "    (void)touches;\n")),
     ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !u.by->finished(u.at)", "u.where.overlaps(use.where) && false")),

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Writes the tables of docs/porting.md: the lines that each step of examples/porting changes, and the time of each step.
 
-    tools/porting_table.py [--build DIR] [--runs N]      both tables; runs DIR/bin/porting/*
-    tools/porting_table.py --lines | --check | --self-test
+    tools/porting_table.py --measure FILE [--build DIR] [--runs N]   runs DIR/bin/porting/*, and leaves what it found in FILE
+    tools/porting_table.py --report-of PROGRAM                       keeps the excerpt of what the flood's --report says
+    tools/porting_table.py                                           writes what was kept, and the lines, into the guide
+    tools/porting_table.py --check [--report-of PROGRAM] | --self-test
 
-Times go between <!-- porting:begin simulated --> and its end, or those of `gpu`: whatever devices the programs find, so
-that a run on one machine leaves the other's table as it is. Lines go between the markers of `lines`; --lines writes only
-these and runs nothing, --check changes nothing and fails if they differ from the programs. What a line is: neither blank nor
-a comment nor the name of the step's namespace.
+What was kept is examples/porting/results: a file of JSON lines for each machine, and the excerpt. The guide has one table of
+times for each of these files, between <!-- porting:begin times --> and its end; lines and the excerpt have marks of their
+own. --check changes nothing, and fails if the guide differs from what was kept or from the programs, or, with --report-of, if
+the program says something else. What a line is: neither blank nor a comment nor the name of the step's namespace.
 """
 import argparse
 import datetime
@@ -18,8 +20,11 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "examples" / "porting" / "results"
+EXCERPT = RESULTS / "report_of_flood.txt"
 CODES = {"flood": "Flood", "cg": "Conjugate gradients", "particles": "Particles in cells"}
 # A simulated device is one thread of the CPU, and checks every index. On GPUs: the programs' own sizes.
 SIMULATED = {"flood": ["--size", "256", "--steps", "20"], "cg": ["--size", "64", "--steps", "10000"],
@@ -82,25 +87,81 @@ def what(result):
     return f"5. {result['devices']} GPU{'s' if result['devices'] > 1 else ''}"
 
 
-def times_table(results, where):
-    """`results`: of each code, those of its steps, of the last one for several numbers of devices."""
-    text = [where, "", row(["code", "step", "ms a time step or iteration", "result, against step 1"]), row(["---"] * 4)]
-    for code, steps in results.items():
+def faster(result, first):
+    """How much faster than step 1, in digits that a measurement has."""
+    times = first["ms"] / result["ms"]
+    return f"{times:.0f} x" if times >= 10 else f"{times:.2g} x"
+
+
+def times_table(results):
+    """Of one machine: for each code its steps in order, the last one for several numbers of devices."""
+    text = [place(results), "", row(["code", "step", "ms a time step or iteration", "times as fast as step 1", "result, against step 1"]),
+            row(["---"] * 5)]
+    for code in CODES:
+        steps = [r for r in results if r["code"] == code]
         for result in steps:
-            size = f"{CODES[code]}, {result['size']} x {result['size']}" if result["step"] == 1 else ""
-            text.append(row([size, what(result), f"{result['ms']:.3g}",
-                             agreement(result) if result["step"] > 1 else ""]))
+            is_first = result["step"] == 1
+            size = f"{CODES[code]}, {result['size']} x {result['size']}, {result['steps']} steps" if is_first else ""
+            text.append(row([size, what(result), f"{result['ms']:.3g}", "" if is_first else faster(result, steps[0]),
+                             "" if is_first else agreement(result)]))
     return "\n".join(text) + "\n"
 
 
-def place(one, runs):
-    today, cores = datetime.date.today().isoformat(), len(os.sched_getaffinity(0))
+def place(results):
+    one, most = results[0], max(r["devices"] for r in results)
+    when = f"medians of up to {one['runs']} runs, {one['date']}, commit {one['commit']}."
     if one["simulated"]:
-        return (f"{one['devices']} simulated devices, which one thread plays on a machine of {cores} CPU cores; medians of "
-                f"{runs} runs, {today}. **These are no speeds of GPUs**: simulated kernels run one index after the other, "
-                "with every index checked. They show that each step runs, and what it costs to test it.")
-    plural = f"{one['devices']} x " if one["devices"] > 1 else ""
-    return f"{plural}{one['device']}; medians of {runs} runs, {today}."
+        return (f"{most} simulated devices, which one thread plays on a machine of {one['cores']} CPU cores; {when} **These are no "
+                "speeds of GPUs**: simulated kernels run one index after the other, with every index checked. They show that "
+                "each step runs, and what it costs to test it.")
+    return f"{f'{most} x ' if most > 1 else ''}{one['device']}; {when}"
+
+
+def kept(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def all_times(folder):
+    """Of GPUs first, the most of them before fewer."""
+    machines = sorted((kept(file) for file in folder.glob("*.jsonl")),
+                      key=lambda results: (results[0]["simulated"], -max(r["devices"] for r in results)))
+    return "\n".join(map(times_table, machines))
+
+
+def measure(build, runs, file):
+    """Runs all steps of all codes; the last step on 1, 2, 4, ... devices, too."""
+    commit = os.environ.get("FERRY_COMMIT") or subprocess.run(
+        ["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
+    about = {"runs": runs, "date": datetime.date.today().isoformat(), "commit": commit or "unknown",
+             "cores": len(os.sched_getaffinity(0))}
+    lines = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for code in CODES:
+            program = build / "bin" / "porting" / code
+            probe = measured(program, ["--step", "1", "--size", "8", "--steps", "1000"])[0]
+            arguments = ["--runs", str(runs), "--reference", f"{scratch}/{code}", *(SIMULATED[code] if probe["simulated"] else [])]
+            *steps, last = measured(program, arguments)
+            fewer = [n for n in (1, 2, 4, 8, 16) if n < last["devices"]]
+            lines += [*steps, *(measured(program, ["--step", "5", *arguments], n)[0] for n in fewer), last]
+            pathlib.Path(f"{scratch}/{code}").unlink()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(line | about) + "\n" for line in lines))
+
+
+def excerpt(program):
+    """What step 3 of the flood reports of three arrays, without the columns that do not fit a page."""
+    command = [program, "--step", "3", "--size", "512", "--steps", "5", "--report"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "FERRY_BACKEND": "sim"})
+    if run.returncode:
+        sys.exit(f"{' '.join(map(str, command))} failed:\n{run.stderr}")
+    lines, wanted = [], False
+    for line in run.stdout.splitlines():
+        if line[:1] not in ("", " "):
+            wanted = line.split()[0] in ("flux", "terrain", "water")
+        if wanted and line.strip():
+            cells = re.match(r"(\S+(?:\s+[\d.]+){3})\s", line)
+            lines.append(f"{cells[1]} ..." if cells else re.sub(r"\S*/(?=\d_\w+\.hpp)", "", line))
+    return "\n".join(lines) + "\n"
 
 
 def replaced(text, section, body):
@@ -123,39 +184,45 @@ def self_test():
         except SystemExit:
             continue
         raise AssertionError(f"accepted: {wrong}")
-    one = {"code": "cg", "step": 1, "what": "CPU", "size": 9, "ms": 0.12345, "difference": 0, "bound": 1e-9}
-    table = times_table({"cg": [one, {**one, "step": 5, "difference": 2.34e-14, "devices": 2}]}, "here")
-    assert "| Conjugate gradients, 9 x 9 | 1. CPU | 0.123 |  |" in table and "| 5. 2 GPUs | 0.123 | within 2e-14 |" in table, table
+    one = {"code": "cg", "step": 1, "what": "CPU", "size": 9, "steps": 7, "ms": 0.12345, "difference": 0, "bound": 1e-9,
+           "devices": 1, "device": "GPU", "simulated": False, "runs": 3, "date": "today", "commit": "abc", "cores": 2}
+    table = times_table([one, {**one, "step": 5, "ms": 0.01, "difference": 2.34e-14, "devices": 2}])
+    assert "| Conjugate gradients, 9 x 9, 7 steps | 1. CPU | 0.123 |  |  |" in table, table
+    assert "| 5. 2 GPUs | 0.01 | 12 x | within 2e-14 |" in table and table.startswith("2 x GPU; medians of up to 3 runs"), table
+    with tempfile.TemporaryDirectory() as folder:
+        for name, more in (("a", {"simulated": True}), ("b", {}), ("c", {"devices": 4})):
+            (pathlib.Path(folder) / f"{name}.jsonl").write_text(json.dumps({**one, **more}) + "\n")
+        text = all_times(pathlib.Path(folder))
+        assert text.startswith("4 x GPU") and text.index("4 x GPU") < text.index("\nGPU; ") < text.index("1 simulated"), text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=ROOT / "build" / "host", type=pathlib.Path)
     parser.add_argument("--runs", default=3, type=int)
+    parser.add_argument("--measure", metavar="FILE", type=pathlib.Path)
+    parser.add_argument("--report-of", metavar="PROGRAM", type=pathlib.Path)
     parser.add_argument("--page", default=ROOT / "docs" / "porting.md", type=pathlib.Path)
-    parser.add_argument("--lines", action="store_true")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--self-test", action="store_true")
     options = parser.parse_args()
     if options.self_test:
         return self_test()
+    if options.measure:
+        return measure(options.build, options.runs, options.measure)
+    if options.report_of:
+        said = excerpt(options.report_of)
+        if options.check and said != EXCERPT.read_text():
+            sys.exit(f"{EXCERPT} differs from what the program says: run tools/porting_table.py --report-of\n{said}")
+        if not options.check:
+            EXCERPT.write_text(said)
     before = options.page.read_text()
     after = replaced(before, "lines", lines_table(ROOT / "examples" / "porting"))
+    after = replaced(after, "report", f"```text\n{EXCERPT.read_text()}```\n")
+    after = replaced(after, "times", all_times(RESULTS))
     if options.check:
-        return sys.exit(f"{options.page} differs from the programs: run tools/porting_table.py --lines"
+        return sys.exit(f"{options.page} differs from the programs or their results: run tools/porting_table.py"
                         if after != before else 0)
-    if not options.lines:
-        results = {}
-        for code in CODES:
-            program = options.build / "bin" / "porting" / code
-            probe = measured(program, ["--step", "1", "--size", "8", "--steps", "1000"])[0]
-            sizes = SIMULATED[code] if probe["simulated"] else []
-            arguments = ["--runs", str(options.runs), *sizes]
-            *steps, last = measured(program, arguments)
-            fewer = [n for n in (1, 2, 4, 8, 16) if n < last["devices"]]
-            results[code] = [*steps, *(measured(program, ["--step", "5", *arguments], n)[0] for n in fewer), last]
-        after = replaced(after, "simulated" if probe["simulated"] else "gpu",
-                         times_table(results, place(probe, options.runs)))
     options.page.write_text(after)
     return None
 

@@ -189,13 +189,13 @@ void sweep(bm::suite& s, buffers& one, buffers& two) {
       add("up, " + how, o, waited(one.s, [&one] { fr::copy(std::span<const word>(one.pageable), one.a); }), gib);
       add("down, " + how, o, waited(one.s, [&one] { fr::copy(one.a, std::span<word>(one.pageable)); }), gib);
     }
-  if (fr::devices().size() < 2) return std::fputs("one GPU: no sweep over all links\n", stderr), void();
+  if (fr::devices().size() < 2) return s.leave_out("the sweep over all links", 2);
   for (const std::size_t mib : {2, 4, 8, 16, 32}) {
-    fr::copy_options o = fr::current_copy_options();
-    o.multipath_chunk_bytes = mib << 20;
+    fr::copy_options over_links = fr::current_copy_options();
+    over_links.multipath_chunk_bytes = mib << 20;
     const std::string how = "links, chunks of " + std::to_string(mib) + " MiB";
-    add("up, all " + how, o, bm::on_stream(two.s, [&two] { fr::copy(two.s, two.pinned, two.a); }), 2 * gib);
-    add("down, all " + how, o, bm::on_stream(two.s, [&two] { fr::copy(two.s, two.a, two.pinned); }), 2 * gib);
+    add("up, all " + how, over_links, bm::on_stream(two.s, [&two] { fr::copy(two.s, two.pinned, two.a); }), 2 * gib);
+    add("down, all " + how, over_links, bm::on_stream(two.s, [&two] { fr::copy(two.s, two.a, two.pinned); }), 2 * gib);
   }
 }
 
@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
     sweep(s, one, two);
     return s.run();
   }
-  if (!several) std::fputs("one GPU: no copies between devices, and none over all links\n", stderr);
+  if (!several) s.leave_out("copies between devices, and over all links", 2);
   if (several && !peers) std::fputs("FERRY_PEER=off: no copies over all links\n", stderr);
   if (several) between_devices(s, one);
   pageable(s, one);

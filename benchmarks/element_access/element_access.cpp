@@ -83,12 +83,15 @@ int main(int argc, char** argv) {
   const auto raw_axpy = writing([&] { bm::axpy_raw(1e-6f, d.rx, d.ry, n); });
   const auto raw_stencil = writing([&] { bm::stencil_raw(d.ru, d.rv, rows, columns); });
   const auto compare = [&](const char* name, bm::timed ours, const bm::timed& raw, double limit, double elements = n) {
-    s.add({name, "ns", std::move(ours), "raw pointer", raw, bm::bound::ratio_at_most(limit), 0, elements});
+    s.add({name, "ns", std::move(ours), "raw pointer", raw,
+           limit > 0 ? bm::bound::ratio_at_most(limit) : bm::bound::none(), 0, elements});
   };
   compare("sum, range-for", summing([&] { return bm::sum_range_for(d.x); }), raw_sum, 1.02);
   compare("sum, std::accumulate", summing([&] { return bm::sum_accumulate(d.x); }), raw_sum, 1.02);
   compare("sum, host(u)", summing([&] { return bm::sum_host(d.x, n); }), raw_sum, 1.02);
   compare("sum, checked u[i] (dependent adds)", summing([&] { return bm::sum_subscript(d.x, n); }), raw_sum, 1.05);
+  compare("sum, checked u(i, j) (dependent adds)", summing([&] { return bm::sum_calls(d.u, rows, columns); }),
+          summing([&] { return bm::sum_raw(d.ru, rows * columns); }), 0, rows * columns);
   compare("axpy, range-for", writing([&] { bm::axpy_range_for(1e-6f, d.x, d.y); }), raw_axpy, 1.02);
   compare("axpy, host_span", writing([&] { bm::axpy_span(1e-6f, d.x, d.y, n); }), raw_axpy, 1.02);
   compare("axpy, host(u)", writing([&] { bm::axpy_host(1e-6f, d.x, d.y, n); }), raw_axpy, 1.02);

@@ -40,6 +40,13 @@ BENCHMARK_LOOP inline float sum_subscript(const ferry::unified_array<float>& x, 
   return s;
 }
 
+BENCHMARK_LOOP inline float sum_calls(const ferry::unified_array<float, 2>& x, std::size_t rows, std::size_t columns) {
+  float s = 0;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < columns; ++j) s += x(i, j);
+  return s;
+}
+
 BENCHMARK_LOOP inline void axpy_raw(float a, const float* x, float* y, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) y[i] += a * x[i];
 }

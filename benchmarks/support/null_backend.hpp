@@ -8,7 +8,7 @@
 
 namespace benchmarks {
 
-class null_backend final : public ferry::backend {
+class null_backend : public ferry::backend {
  public:
   explicit null_backend(int devices = 2) : devices_(devices) {}
 

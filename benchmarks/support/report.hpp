@@ -59,6 +59,7 @@ inline std::string to_json(const result& r, const place& at) {
   else
     j.raw("baseline", json_line().text("what", r.baseline_name).number("value", r.baseline).get())
         .number("ratio", r.ratio);
+  if (r.limit.what == bound::of::excess) j.number("excess", r.excess);
   j.number("spread", r.spread).text("bound", r.limit.text());
   j.raw("holds", !r.holds() ? "null" : *r.holds() ? "true" : "false");
   j.text("machine", at.machine).number("devices", static_cast<double>(at.devices));

@@ -38,13 +38,12 @@ struct result {
   double ratio = 0;   // median of the rounds' ratios, value over baseline
   double spread = 0;  // of the rounds' values, half of them lie within +- this share
   bound limit;
+  double excess = 0;  // median of the rounds' differences, value less baseline
 
   // No value where nothing is promised.
   std::optional<bool> holds() const {
     if (limit.what == bound::of::nothing) return {};
-    const double figure = limit.what == bound::of::value   ? value
-                          : limit.what == bound::of::ratio ? ratio
-                                                           : value - baseline;
+    const double figure = limit.what == bound::of::value ? value : limit.what == bound::of::ratio ? ratio : excess;
     return limit.where == bound::side::at_most ? figure <= limit.limit : figure >= limit.limit;
   }
 };

@@ -64,6 +64,7 @@ struct comparison {
   bound limit;
   double bytes = 0;     // moved by one repetition
   double elements = 1;  // handled by one repetition
+  int most_rounds = 0;  // of what takes long; 0: as many as the suite has
 };
 
 inline double median(std::vector<double> v) {
@@ -107,11 +108,18 @@ class rounds {
   }
 
   result get() const {
-    result r{c_.name, c_.unit, median(ours_), c_.baseline ? c_.baseline_name : "", 0, 0, 0, c_.limit};
+    result r{.name = c_.name,
+             .unit = c_.unit,
+             .value = median(ours_),
+             .baseline_name = c_.baseline ? c_.baseline_name : "",
+             .limit = c_.limit};
     if (c_.baseline) {
-      std::vector<double> ratios;
-      for (std::size_t i = 0; i < ours_.size(); ++i) ratios.push_back(ours_[i] / baseline_[i]);
-      r.baseline = median(baseline_), r.ratio = median(ratios);
+      std::vector<double> ratios, differences;
+      for (std::size_t i = 0; i < ours_.size(); ++i) {
+        ratios.push_back(ours_[i] / baseline_[i]);
+        differences.push_back(ours_[i] - baseline_[i]);
+      }
+      r.baseline = median(baseline_), r.ratio = median(ratios), r.excess = median(differences);
     }
     std::vector<double> off;
     for (const double v : ours_) off.push_back(std::abs(v / r.value - 1));

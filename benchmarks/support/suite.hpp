@@ -3,6 +3,8 @@
 // Flags beside Google Benchmark's: --results FILE (or FERRY_RESULTS) appends the results as lines of JSON, --rounds N,
 // --round_milliseconds T (how long one side runs in one round).
 #pragma once
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -10,11 +12,14 @@
 #include <vector>
 
 #include <benchmark/benchmark.h>
+#include <ferry/core/device.hpp>
 
 #include "report.hpp"
 #include "rounds.hpp"
 
 namespace benchmarks {
+
+inline constexpr int skipped = 77;  // as the tests' exit status
 
 class suite {
  public:
@@ -47,19 +52,27 @@ class suite {
     comparisons_.push_back(std::move(c));
     const comparison& kept = comparisons_.back();
     benchmark::RegisterBenchmark(kept.name.c_str(), [this, &kept](benchmark::State& state) { measure(state, kept); })
-        ->Iterations(rounds_)
+        ->Iterations(kept.most_rounds > 0 ? std::min(kept.most_rounds, rounds_) : rounds_)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
   // A result that was not timed, such as a count.
   void state(result r) { results_.push_back(std::move(r)); }
 
-  // Measures and reports; returns main's value, which is 0 whether or not bounds hold.
+  // What this machine cannot be asked, for want of GPUs.
+  void leave_out(const std::string& what, std::size_t gpus) {
+    left_out_.push_back(what + ": needs " + std::to_string(gpus) + " GPUs, found " +
+                        std::to_string(ferry::devices().size()));
+  }
+
+  // Measures and reports; returns main's value, which is 0 whether or not bounds hold, and that of a skipped test where
+  // something was left out.
   int run() {
     if (!comparisons_.empty()) benchmark::RunSpecifiedBenchmarks();
     print_table(results_);
     if (!file_.empty()) append_json(file_, results_, place_);
-    return 0;
+    for (const std::string& what : left_out_) std::fprintf(stderr, "not timed: %s\n", what.c_str());
+    return left_out_.empty() ? 0 : skipped;
   }
 
  private:
@@ -78,6 +91,7 @@ class suite {
   double seconds_;
   std::deque<comparison> comparisons_;
   std::vector<result> results_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace benchmarks

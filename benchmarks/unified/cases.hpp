@@ -36,6 +36,24 @@ inline void by_cpu(fr::unified_array<float>& u) {
   for (float& x : u) x = x * 1.0001f + 1;
 }
 
+// What TestSharedSpace of Kokkos asks: 100 pages go to and fro between the CPU and a GPU, and once touched they are as fast as
+// memory that only one of them has. Pages of 64 KiB: less is not moved as a whole on these machines.
+inline constexpr std::size_t touched_elements = 100 * (64 << 10) / sizeof(float);
+
+// The time of the second use in a row; `elsewhere` comes before each pair.
+template <class Elsewhere, class Use>
+timed once_touched(Elsewhere elsewhere, Use use) {
+  return [elsewhere, use, timed_use = on_cpu(use)](std::size_t n) mutable {
+    double seconds = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      elsewhere();
+      use();
+      seconds += timed_use(1);
+    }
+    return seconds;
+  };
+}
+
 // How pages go to and fro.
 enum class hints { automatic, by_hand, none };
 

@@ -2,9 +2,12 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
+#include <vector>
 
 #include "../support/on_stream.hpp"
 #include "../support/suite.hpp"
+#include "across_devices.hpp"
+#include "against_faults.hpp"
 #include "cases.hpp"
 
 namespace bm = benchmarks;
@@ -23,29 +26,27 @@ bm::timed beyond(fr::unified_array<float>& u, bm::hints how) {
   };
 }
 
-// The same body under automatic migration and under none.
-void compare_with_faults(bm::suite& s, const char* name, auto body) {
-  const auto side = [body](fr::migration how) {
-    return bm::on_cpu([body, how] {
-      const fr::migration_scope scope(how);
-      body();
-    });
+// 100 pages once touched, ten rounds of each side and more: against an array that only that side has.
+void compare_once_touched(bm::suite& s, fr::unified_array<float>& shared, fr::device_array<float>& on_device,
+                          std::vector<float>& on_cpu) {
+  const auto by_gpu = [](auto& a) {
+    fr::parallel_for(fr::default_stream(a.device()), a.size(), bm::grow{}, fr::inout(a));
+    fr::default_stream(a.device()).synchronize();
   };
-  s.add({name, "us", side(fr::migration::automatic), "explicit, no hints", side(fr::migration::explicitly),
-         bm::bound::ratio_at_most(1.03), 0, 1});
+  const auto by_cpu = [](auto& a) {
+    for (float& x : a) x = x * 1.0001f + 1;
+  };
+  const auto gpu = [by_gpu, &shared] { by_gpu(shared); };
+  const auto cpu = [by_cpu, &shared] { by_cpu(shared); };
+  const auto own_gpu = [by_gpu, &on_device] { by_gpu(on_device); };
+  const auto own_cpu = [by_cpu, &on_cpu] { by_cpu(on_cpu); };
+  s.add({"100 pages once touched, GPU after CPU", "us", bm::once_touched(cpu, gpu), "device array",
+         bm::once_touched(own_cpu, own_gpu), bm::bound::ratio_at_most(1.5), 0, 1});
+  s.add({"100 pages once touched, CPU after GPU", "us", bm::once_touched(gpu, cpu), "vector",
+         bm::once_touched(own_gpu, own_cpu), bm::bound::ratio_at_most(1.5), 0, 1});
 }
 
-template <class Views>
-void sweep(std::size_t devices, std::size_t n, Views views) {
-  for (std::size_t d = 0; d < devices; ++d) {
-    const std::size_t lo = 1 + (n - 2) * d / devices, hi = 1 + (n - 2) * (d + 1) / devices;
-    views(fr::default_stream(fr::devices()[d]), lo, hi);
-  }
-}
-
-void wait_for_all() {
-  for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
-}
+int wrong() { return std::puts("wrong results: nothing was timed"), 1; }
 
 }  // namespace
 
@@ -61,80 +62,44 @@ int main(int argc, char** argv) {
   for (const bm::hints how : {bm::hints::automatic, bm::hints::by_hand, bm::hints::none}) {
     auto& a = how == bm::hints::automatic ? u : how == bm::hints::by_hand ? w : faults;
     bm::in_turn(a, how);
-    if (std::as_const(a)[large - 1] != std::as_const(u)[large - 1])
-      return std::puts("wrong results: nothing was timed"), 1;
+    if (std::as_const(a)[large - 1] != std::as_const(u)[large - 1]) return wrong();
   }
-  if (!gpu) return 0;
 
-  s.add({"CPU and GPU in turn, 256 MiB, beyond compute", "ms", beyond(u, bm::hints::automatic),
-         "two prefetches by hand", beyond(w, bm::hints::by_hand), bm::bound::ratio_at_most(1.05), 0, 1});
-  s.add({"CPU and GPU in turn, 256 MiB, beyond compute, faults", "ms", beyond(u, bm::hints::automatic), "plain faults",
-         beyond(faults, bm::hints::none), bm::bound::ratio_at_most(0.25), 0, 1});
+  const std::string devices = std::to_string(fr::devices().size()) + " GPUs";
+  bm::strips strips(large);
+  for (int i = 0; i < 4; ++i) strips.unified(), strips.device();
+  if (!strips.is_same()) return wrong();
+  const fr::team all = fr::team::all();
+  const std::size_t rows = gpu ? 8192 : 512, columns = large / rows;
+  bm::sharded_sweeps<fr::unified_sharded_array<float, 2>> shared(all, rows, columns, "shards");
+  bm::sharded_sweeps<fr::sharded_array<float, 2>> apart(all, rows, columns, "device shards");
+  if (shared.values() != apart.values()) return wrong();
+  bm::against_faults phases(large);
+  for (int i = 0; i < 4; ++i) strips.unified(), shared.twice();  // back from where they were read
+  bm::state_moves(s, devices + ", one unified array", "strips", [&] { strips.unified(); });
+  bm::state_moves(s, devices + ", unified_sharded_array", "shards", [&] { shared.twice(), all.synchronize(); });
 
-  fr::unified_array<float> small({4096}, 1.f), middle({65536}, 1.f), sparse({large}, 1.f), still({large}, 1.f);
-  compare_with_faults(s, "in turn, 16 KiB", [&] { bm::by_cpu(small), bm::on_gpu(small), bm::wait_for_gpu(small); });
-  compare_with_faults(s, "in turn, 256 KiB", [&] { bm::by_cpu(middle), bm::on_gpu(middle), bm::wait_for_gpu(middle); });
-  compare_with_faults(s, "one element read between kernels, 256 MiB", [&] {
-    bm::on_gpu(sparse), bm::wait_for_gpu(sparse);
-    benchmark::DoNotOptimize(std::as_const(sparse)[large / 2]);
-  });
-  compare_with_faults(s, "one element written between kernels, 256 MiB", [&] {
-    bm::on_gpu(sparse), bm::wait_for_gpu(sparse);
-    sparse[large / 3] = 2;
-  });
-  compare_with_faults(s, "kernels alone, 256 MiB", [&] { bm::on_gpu(still), bm::wait_for_gpu(still); });
-  compare_with_faults(s, "kernels alone, 16 KiB", [&] { bm::on_gpu(small), bm::wait_for_gpu(small); });
+  if (!gpu) return s.run();  // no times
+  phases.add_to(s);
 
-  const std::size_t devices = fr::devices().size();
-  fr::unified_array<float> a({large}), b({large});
-  a.name("sharded a"), b.name("sharded b");
-  for (std::size_t i = 0; i < large; ++i) a[i] = b[i] = static_cast<float>(i % 97);
-  std::vector<fr::device_array<float>> from, to;  // the same elements, shard by shard
-  sweep(devices, large, [&](fr::stream_ref on, std::size_t lo, std::size_t hi) {
-    for (auto* shards : {&from, &to}) {
-      shards->emplace_back(fr::extents<1>{hi - lo + 2}, on.where());
-      fr::copy(std::as_const(a).slice({lo - 1, hi + 1}), shards->back());
-    }
-  });
-  const auto unified = [&](fr::unified_array<float>& v, const fr::unified_array<float>& x) {
-    sweep(devices, large, [&](fr::stream_ref on, std::size_t lo, std::size_t hi) {
-      fr::parallel_for(on, hi - lo, bm::smooth{}, fr::out(v.slice({lo, hi})), fr::in(x.slice({lo - 1, hi + 1})));
-    });
-  };
-  const auto device = [&](std::vector<fr::device_array<float>>& v, const std::vector<fr::device_array<float>>& x) {
-    sweep(devices, large, [&](fr::stream_ref on, std::size_t lo, std::size_t hi) {
-      const auto d = static_cast<std::size_t>(on.where().index());
-      const std::size_t n = hi - lo;
-      const auto left = d == 0 ? x[d].slice({0, 1}) : x[d - 1].slice({x[d - 1].size() - 2, x[d - 1].size() - 1});
-      const auto right = d + 1 == devices ? x[d].slice({n + 1, n + 2}) : x[d + 1].slice({1, 2});
-      fr::parallel_for(on, n, bm::smooth_between{n}, fr::out(v[d].slice({1, n + 1})), fr::in(x[d]), fr::in(left),
-                       fr::in(right));
-    });
-  };
-  const auto without_neighbours = [&](std::vector<fr::device_array<float>>& v,
-                                      const std::vector<fr::device_array<float>>& x) {
-    sweep(devices, large, [&](fr::stream_ref on, std::size_t lo, std::size_t hi) {
-      const auto d = static_cast<std::size_t>(on.where().index());
-      fr::parallel_for(on, hi - lo, bm::smooth{}, fr::out(v[d].slice({1, hi - lo + 1})), fr::in(x[d]));
-    });
-  };
-  unified(b, a), unified(a, b), device(to, from), device(from, to), wait_for_all();
-  for (std::size_t d = 0, at = 0; d < devices; at += from[d++].size() - 2) {
-    const auto shard = fr::to_vector(from[d]);
-    if (!std::equal(shard.begin() + 1, shard.end() - 1, std::as_const(a).begin() + 1 + static_cast<long>(at)))
-      return std::puts("wrong results: nothing was timed"), 1;
-  }
-  for (int i = 0; i < 3; ++i) unified(b, a), unified(a, b), wait_for_all();
-  fr::reset_migration_report();
-  const std::string name = std::to_string(devices) + " GPUs, one unified array, no hints";
-  const auto twice = [&](const auto& step, auto& back, auto& forth) {
-    return bm::on_cpu([&step, &back, &forth] { step(back, forth), step(forth, back), wait_for_all(); });
-  };
-  s.add({name.c_str(), "us", twice(unified, b, a), "device arrays, edges from the neighbours", twice(device, to, from),
+  fr::unified_array<float> touched({bm::touched_elements}, 1.f, fr::devices()[0]);
+  fr::device_array<float> only_gpu({bm::touched_elements}, 1.f, fr::devices()[0]);
+  std::vector<float> only_cpu(bm::touched_elements, 1.f);
+  compare_once_touched(s, touched, only_gpu, only_cpu);
+
+  const auto by_automatic = beyond(u, bm::hints::automatic);
+  constexpr int few = bm::against_faults::few_rounds;
+  s.add({"CPU and GPU in turn, 256 MiB, beyond compute", "ms", by_automatic, "two prefetches by hand",
+         beyond(w, bm::hints::by_hand), bm::bound::ratio_at_most(1.05), 0, 1, few});
+  s.add({"CPU and GPU in turn, 256 MiB, beyond compute, faults", "ms", by_automatic, "plain faults",
+         beyond(faults, bm::hints::none), bm::bound::ratio_at_most(0.25), 0, 1, few});
+  s.add({devices + ", one unified array, no hints", "us", bm::on_cpu([&] { strips.unified(); }),
+         "device arrays, edges from the neighbours", bm::on_cpu([&] { strips.device(); }),
          bm::bound::ratio_at_most(1.05), 0, 1});
-  s.add({name + " (no neighbours)", "us", twice(unified, b, a), "device arrays that wait for nobody",
-         twice(without_neighbours, to, from), bm::bound::none(), 0, 1});
-  const int rc = s.run();
-  std::puts(fr::report_migration().table().c_str());
-  return rc;
+  s.add({devices + ", one unified array, no hints (no neighbours)", "us", bm::on_cpu([&] { strips.unified(); }),
+         "device arrays that wait for nobody", bm::on_cpu([&] { strips.without_neighbours(); }), bm::bound::none(), 0,
+         1});
+  s.add({devices + ", unified_sharded_array, no hints", "us", shared.steps(), "sharded_array of device memory",
+         apart.steps(), bm::bound::ratio_at_most(1.05), 0, 1});
+  return s.run();
 }

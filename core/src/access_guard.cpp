@@ -82,21 +82,75 @@ void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
     refuse_lost(uses);
 }
 
-// A submission that touches nothing but what `on` keeps: it comes after nobody. Logs it and returns its ticket, or does
-// nothing and returns 0.
-ticket log_kept(timeline& on, std::span<const access> uses) {
-  const auto all_are_kept = [&] {
-    return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });
-  };
-  if (uses.empty() || !all_are_kept()) return 0;
-  std::lock_guard lock(on);
+bool all_are_kept(const timeline& on, std::span<const access> uses) {
+  return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });
+}
+// The same with the timeline locked; and that there is room for the uses.
+bool can_log_kept(const timeline& on, std::span<const access> uses) {
   for (const access& a : uses) {
     const access_log& l = a.what->log;
-    if (!l.is_kept_by(on) || !(l.repeats(on, a.where, a.write) || l.has_room_for(uses.size()))) return 0;
+    if (!l.is_kept_by(on) || !(l.repeats(on, a.where, a.write) || l.has_room_for(uses.size()))) return false;
   }
+  return true;
+}
+ticket log_locked(timeline& on, std::span<const access> uses) {
   const ticket at = on.reserve_locked();
   for (const access& a : uses) a.what->log.add(on, at, a.where, a.write);
   return at;
+}
+
+// A submission that touches nothing but what `on` keeps: it comes after nobody. Logs it and returns its ticket, or does
+// nothing and returns 0.
+ticket log_kept(timeline& on, std::span<const access> uses) {
+  if (uses.empty() || !all_are_kept(on, uses)) return 0;
+  std::lock_guard lock(on);
+  return can_log_kept(on, uses) ? log_locked(on, uses) : 0;
+}
+
+// The tickets of several timelines, locked by address.
+class locked_tickets {
+ public:
+  // The parts are sorted by timeline.
+  explicit locked_tickets(std::span<const joint_guard::part> parts) : parts_(parts) {
+    for (const joint_guard::part& p : parts_) p.on->lock();
+  }
+  ~locked_tickets() {
+    for (const joint_guard::part& p : parts_) p.on->unlock();
+  }
+  locked_tickets(const locked_tickets&) = delete;
+  locked_tickets& operator=(const locked_tickets&) = delete;
+
+ private:
+  std::span<const joint_guard::part> parts_;
+};
+
+// log_kept for several streams, whose tickets are taken at once. Returns whether it did.
+bool log_all_kept(std::span<joint_guard::part> parts) {
+  for (const joint_guard::part& p : parts)
+    if (!all_are_kept(*p.on, p.uses)) return false;
+  const locked_tickets lock(parts);
+  for (const joint_guard::part& p : parts)
+    if (!can_log_kept(*p.on, p.uses)) return false;
+  for (joint_guard::part& p : parts) p.at = log_locked(*p.on, p.uses);
+  return true;
+}
+
+// All uses of the parts, whose logs are locked. Returns whether one of these is shared.
+bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noexcept {
+  {
+    const locked_tickets lock(parts);  // all at once, so that two joint operations meet in one order (R16)
+    for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();
+  }
+  for (const joint_guard::part& p : parts)
+    for (const access& a : p.uses) a.what->log.add(*p.on, p.at, a.where, a.write);
+  bool calm = true, shared = false;
+  for (const joint_guard::part& p : parts) {
+    calm = calm && !p.on->marks_always();
+    for (const access& a : p.uses) calm = calm && a.what->log.is_only_of(*p.on);  // of no other part either
+  }
+  for (const joint_guard::part& p : parts) each_log(p.uses, [&](access_log& l) { l.count_calm(*p.on, calm); });
+  each_log(all, [&](access_log& l) { shared |= l.take_shared(); });
+  return shared;
 }
 
 // The stream went to rest after it was asked: a use too many is harmless, a ticket not given is not.
@@ -188,42 +242,34 @@ access_guard::~access_guard() {
 
 joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
   refuse_inside_submission("submit to several streams");
-  for (part& p : parts)
-    for (const part& q : parts)
-      if (&p != &q && p.on == q.on)
-        throw invalid_argument("a joint operation names one stream twice: give it one part");
+  std::sort(parts.begin(), parts.end(), [](const part& p, const part& q) { return std::less<>{}(p.on, q.on); });
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (parts[i].on == parts[i - 1].on)
+      throw invalid_argument("a joint operation names one stream twice: give it one part");
   if (this_thread_state.capture) {  // until the guard goes: no capture ends inside a submission
     this_thread_state.capture->order(parts);
     this_thread_state.submitting = true;
     return;
   }
-  std::vector<access> all;
-  std::size_t count = 0;
-  for (const part& p : parts) count += p.uses.size();
-  all.reserve(count);
-  for (part& p : parts) {
+  for (const part& p : parts)
     if (p.on->is_special()) refuse_special(*p.on);
-    all.insert(all.end(), p.uses.begin(), p.uses.end());
-  }
-  sort_by_log(all);
-  {
-    locked_logs locked(all);
-    each_log(all, [&](access_log& l) { l.expect(all.size()); });
-    for (part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
-    static std::mutex global;  // all tickets at once, so that two joint operations meet in one order (R16)
-    {
-      std::lock_guard lock(global);
-      for (part& p : parts) p.at = p.on->reserve();
+  if (!log_all_kept(parts)) {
+    std::vector<access> all;
+    for (const part& p : parts) {
+      sort_by_log(p.uses);
+      all.insert(all.end(), p.uses.begin(), p.uses.end());
     }
-    for (part& p : parts)
-      for (const access& a : p.uses) a.what->log.add(*p.on, p.at, a.where, a.write);
-    each_log(all, [&](access_log& l) { mark_ |= l.take_shared(); });
+    sort_by_log(all);
+    const locked_logs locked(all);
+    each_log(all, [&](access_log& l) { l.expect(all.size()); });
+    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
+    mark_ = log_jointly(parts, all);
   }
-  for (part& p : parts) p.on->begin(p.at);
-  for (part& p : parts)
+  for (const part& p : parts) p.on->begin(p.at);
+  for (const part& p : parts)
     if (p.on->is_resting())
       refuse_in_turn(*p.on, [&] {
-        for (part& q : parts) q.on->submitted(q.at);
+        for (const part& q : parts) q.on->submitted(q.at);
       });
   this_thread_state.submitting = true;
 }

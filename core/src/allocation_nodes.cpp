@@ -38,7 +38,7 @@ void allocation_nodes::make_more() {
     allocation& a = all_.back()[i];
     a.home = &home_;
     a.kind = kind_;
-    a.device = static_cast<std::int16_t>(device_);
+    a.device = static_cast<std::int8_t>(device_);
     a.next = spare_;
     spare_ = &a;
   }

@@ -120,8 +120,8 @@ void capture_session::refuse(std::string_view what, std::span<const access> uses
   std::string names;
   for (const access& a : uses)
     names += (names.empty() ? "" : ", ") + (a.what->name.empty() ? "unnamed" : a.what->name.get());
-  throw invalid_argument(std::string(what) + " inside a capture (array: " + names +
-                         "): a graph holds only submitted work; move it before or after ferry::capture");
+  throw invalid_argument(std::string(what) + " inside a capture" + (names.empty() ? "" : " (array: " + names + ")") +
+                         ": a graph holds only submitted work; move it before or after ferry::capture");
 }
 
 captured_graph capture_session::finish() {
@@ -141,6 +141,7 @@ captured_graph capture_session::finish() {
       for (const byte_range& r : merged(std::move(ranges))) g.uses.push_back({what, r, write});
     }
   g.keep = std::move(keep_);
+  g.listeners = std::move(listeners_);
   return g;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ferry/core/access_guard.hpp"
+#include "ferry/core/graph.hpp"
 
 namespace ferry {
 
@@ -14,6 +15,7 @@ struct captured_graph {
   native_graph graph;
   std::vector<access> uses;  // reads and writes apart, ranges merged
   std::vector<allocation_ref> keep;
+  std::vector<launch_listener> listeners;
 };
 
 // Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
@@ -34,6 +36,7 @@ class capture_session {
   void order(std::span<joint_guard::part> parts);
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
+  void when_launched(launch_listener f) { listeners_.push_back(std::move(f)); }
   captured_graph finish();
 
  private:
@@ -60,6 +63,7 @@ class capture_session {
   std::vector<native_event> events_;
   std::map<allocation*, std::vector<local_use>> logs_;
   std::vector<allocation_ref> keep_;
+  std::vector<launch_listener> listeners_;
 };
 
 }  // namespace ferry

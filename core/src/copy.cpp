@@ -5,6 +5,7 @@
 
 #include "capture.hpp"
 #include "copy_operation.hpp"
+#include "cpu_strided.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/mirrors.hpp"
 
@@ -30,8 +31,8 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
   if (way.kind != route_kind::direct && way.kind != route_kind::peer) return false;
   if (way.kind == route_kind::peer) grant_pools(machine::current().copies(), to, from);
   access_list<2> uses;
-  uses.add(*to.owner, to.bytes, true);
-  uses.add(*from.owner, from.bytes, false);
+  uses.add(*to.owner, to.bytes, true, false, to.at);
+  uses.add(*from.owner, from.bytes, false, false, from.at);
   backend& verbs = machine::current().verbs();
   const bool across = way.why != route_choice::reason::one_place;
   const int on = device_to_copy_on(s.line().device(), target, source);
@@ -46,14 +47,86 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
   return true;
 }
 
+strided_bytes strided(const copy_side& s) { return {s.data, s.stride_bytes}; }
+
+// Elements on the CPU from anywhere to anywhere: at once, as the bytes do not overlap.
+void copy_apart(const copy_request& w) {
+  if (w.converts())
+    convert_on_cpu(strided(w.to), strided(w.from), w.shape, converter(w.to_type, w.from_type));
+  else
+    copy_on_cpu(strided(w.to), strided(w.from), w.shape);
+}
+
+// One side of contiguous memory with the shape of a request.
+copy_side packed_in(std::vector<std::byte>& memory, const strided_shape& shape, std::size_t element_bytes) {
+  strided_shape packed = shape;
+  packed.element_bytes = element_bytes;
+  memory.resize(bytes_of(packed));
+  copy_side side;
+  side.data = memory.data();
+  row_major_strides(side, shape, element_bytes);
+  return side;
+}
+
+void need_memory_of_the_cpu(const copy_side& side) {
+  const pointer_attributes p = machine::current().verbs().attributes(side.data);
+  if (p.is_known && p.kind == memory_kind::device)
+    throw invalid_argument("copy between memory of the CPU: a span is of memory of device " + std::to_string(p.device) +
+                           ": give the array, or ferry::borrow it first");
+}
+
+// No array is involved: the CPU does it, with several threads where it is plain and large.
+void copy_of_the_cpu(const stream_ref* s, const copy_request& w) {
+  refuse_inside_submission("copy");
+  if (this_thread_state.capture) this_thread_state.capture->refuse("a copy between memory of the CPU", {});
+  for (const copy_side* side : {&w.to, &w.from}) need_memory_of_the_cpu(*side);
+  if (s) s->synchronize();
+  strided_shape target = w.shape;
+  if (w.converts()) target.element_bytes = size_of(w.to_type);
+  const kernel_use to = hull(strided(w.to), target, true), from = hull(strided(w.from), w.shape, false);
+  if (to.begin < from.begin + from.bytes && from.begin < to.begin + to.bytes) {
+    copy_request part = w;
+    std::vector<std::byte> memory;
+    part.to = packed_in(memory, w.shape, target.element_bytes);
+    copy_apart(part);
+    part.to = w.to, part.from = packed_in(memory, w.shape, target.element_bytes);
+    part.from_type = w.to_type, part.shape = target;
+    return copy_apart(part);
+  }
+  copy_engine& engine = machine::current().copies();
+  const route_choice way = engine.choose(pageable_memory, pageable_memory, from.bytes);
+  if (w.converts() || !w.to.contiguous || !w.from.contiguous || way.kind != route_kind::parallel) return copy_apart(w);
+  copy_workers::job all{w.to.data, w.from.data, from.bytes};
+  copy_workers& workers = engine.workers(0);
+  workers.start(all);
+  workers.wait(all);
+}
+
+// Strided memory of the CPU goes through contiguous memory of the CPU; the copy between that and the array blocks.
+void copy_packed(const stream_ref* s, const copy_request& w) {
+  std::vector<std::byte> memory;
+  copy_request part = w;
+  part.to_type = part.from_type = number_type::none;
+  if (is_array(w.to)) {
+    part.to = packed_in(memory, w.shape, w.shape.element_bytes);
+    copy_apart(part);
+    return copy_elements(s, w.to, part.to, w.shape, w.to_type, w.from_type);
+  }
+  part.shape.element_bytes = w.converts() ? size_of(w.to_type) : w.shape.element_bytes;
+  part.from = packed_in(memory, w.shape, part.shape.element_bytes);
+  copy_elements(s, part.from, w.from, w.shape, w.to_type, w.from_type);
+  copy_apart(part);
+}
+
 // Whether what is asked for can be given at all.
 void need_sides(stream_ref s, const copy_side& to, const copy_side& from) {
   refuse_inside_submission("copy");
   refuse_memory_of_the_cpu_in_capture(to, from);
   access_list<2> sides;
   for (const copy_side* side : {&to, &from})
-    if (is_array(*side)) sides.add(*side->owner, side->bytes, side == &to);
+    if (is_array(*side)) sides.add(*side->owner, side->bytes, side == &to, false, side->at);
   need_access(s, sides.get(), reach::by_copy);
+  announce_copy(s, sides.get());
 }
 
 void count_copied(std::size_t bytes) { machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed); }
@@ -98,9 +171,15 @@ void begun_upload::give() {
 
 void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
                    number_type to_type, number_type from_type) {
-  const stream_ref s = given ? *given : default_stream(device(device_of(is_array(to) ? to : from)));
   const std::size_t bytes = bytes_of(shape);
+  if (!is_array(to) && !is_array(from)) {
+    copy_of_the_cpu(given, {to, from, shape, to_type, from_type});
+    return count_copied(bytes);
+  }
+  const stream_ref s = given ? *given : default_stream(device(device_of(is_array(to) ? to : from)));
   need_sides(s, to, from);
+  if ((!is_array(to) && !to.contiguous) || (!is_array(from) && !from.contiguous))
+    return copy_packed(&s, {to, from, shape, to_type, from_type});
   const bool same = is_array(to) && is_array(from) && &to.owner->get() == &from.owner->get();
   if (same && to.data == from.data && to.stride_bytes == from.stride_bytes && to_type == from_type) return;
   count_copied(bytes);
@@ -119,15 +198,11 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = one[i % shape.element_bytes];
     copy_side from;
     from.data = all.data();
-    auto step = static_cast<std::ptrdiff_t>(shape.element_bytes);
-    for (std::size_t d = shape.rank; d-- > 0;) {
-      from.stride_bytes[d] = step;
-      step *= static_cast<std::ptrdiff_t>(shape.extent[d]);
-    }
+    row_major_strides(from, shape, shape.element_bytes);
     return copy_elements(&s, to, from, shape);
   }
   access_list<1> uses;
-  uses.add(*to.owner, to.bytes, true, to.contiguous);
+  uses.add(*to.owner, to.bytes, true, to.contiguous, to.at);
   machine& m = machine::current();
   const auto give = [&](native_stream n) { m.verbs().fill_strided(n, {to.data, to.stride_bytes}, shape, element); };
   if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, give);
@@ -192,9 +267,10 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
     if (is_empty(t)) continue;
     const copy_side to = t.to(), from = t.from();
     const std::size_t first = uses.size(), bytes = bytes_of(t.shape());
-    uses.push_back({&to.owner->get(), to.bytes, true});
-    uses.push_back({&from.owner->get(), from.bytes, false});
+    uses.push_back({&to.owner->get(), to.bytes, true, false, to.at});
+    uses.push_back({&from.owner->get(), from.bytes, false, false, from.at});
     need_access(s, std::span(uses).subspan(first), reach::by_copy);
+    announce_copy(s, std::span(uses).subspan(first));
     m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
     const route_kind way = m.copies().choose(end_of(from), end_of(to), bytes).kind;
     const int here = s.line().device();

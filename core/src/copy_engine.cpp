@@ -6,8 +6,11 @@
 #include "environment.hpp"
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "ferry/core/thread_affinity.hpp"
 #include "host_topology.hpp"
-#include "thread_affinity.hpp"
+#include "nvlink_neighbours.hpp"
+#include "nvml/nvml_links.hpp"
 
 namespace ferry {
 namespace {
@@ -30,11 +33,11 @@ copy_options copy_options::from_environment() {
   return o;
 }
 
-copy_engine::copy_engine(memory_ledger& memory, peer_grants& peers, int devices, copy_options options)
-    : memory_(memory),
-      verbs_(memory.verbs()),
+copy_engine::copy_engine(machine& of, peer_grants& peers, copy_options options)
+    : machine_(of),
+      memory_(of.memory()),
+      verbs_(of.verbs()),
       peers_(peers),
-      devices_(devices),
       lanes_(verbs_),
       options_(options) {
   rung_ = memory_.add_rung({"chunks of the copy engine", rung_order::discard_scratch,
@@ -56,10 +59,10 @@ void copy_engine::options(const copy_options& o) {
   options_ = o;
 }
 
-bool copy_engine::links(int device, int owner) {
-  if (peers_.reaches(device, owner)) return true;
+bool copy_engine::links(int device, int owner, peer_memory sort) {
+  if (peers_.reaches(device, owner, sort)) return true;
   try {
-    return peers_.grant(device, owner);
+    return peers_.grant(device, owner, sort);
   } catch (const peer_access_error&) {
     return false;
   } catch (const out_of_memory&) {  // for the test
@@ -69,7 +72,7 @@ bool copy_engine::links(int device, int owner) {
 
 bool copy_engine::reaches(int device, const allocation& a) {
   if (a.kind != memory_kind::device || a.device == device) return true;
-  if (!links(device, a.device)) return false;
+  if (!links(device, a.device, a.sort())) return false;
   try {
     a.home->need_peer(device);
     return true;
@@ -83,17 +86,29 @@ route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::
   using reason = route_choice::reason;
   if (from.where == memory::device && to.where == memory::device) {
     if (from.on == to.on) return {};
-    if (links(from.on, to.on) && links(to.on, from.on)) return {route_kind::peer, reason::link, from.on, to.on};
-    if (this_thread_state.capture) return {route_kind::staged, reason::in_graph, from.on, to.on};
-    return {route_kind::staged, reason::no_link, from.on, to.on};
+    route_choice way{route_kind::staged,
+                     reason::no_link,
+                     from.on,
+                     to.on,
+                     from.sort.value_or(machine_.sort_of_arrays(from.on)),
+                     to.sort.value_or(machine_.sort_of_arrays(to.on))};
+    if (links(from.on, to.on, way.sort_to) && links(to.on, from.on, way.sort_from))
+      way.kind = route_kind::peer, way.why = reason::link;
+    else if (this_thread_state.capture)
+      way.why = reason::in_graph;
+    return way;
   }
   const copy_end& device = from.where == memory::device ? from : to;
   const copy_end& host = from.where == memory::device ? to : from;
+  if (from.where == memory::pageable && to.where == memory::pageable) {
+    const bool by_threads = bytes >= options_.parallel_from_bytes && thread_count(0) > 1;
+    return {by_threads ? route_kind::parallel : route_kind::direct, reason::on_cpu};
+  }
   if (device.where != memory::device || host.where == memory::unified) return {};
   if (host.where == memory::pageable) {
-    if (bytes < options_.parallel_from_bytes) return {route_kind::direct, reason::small, 0, 0};
-    if (thread_count(device.on) < 2) return {route_kind::direct, reason::few_threads, 0, 0};
-    return {route_kind::parallel, reason::threads, 0, 0};
+    if (bytes < options_.parallel_from_bytes) return {route_kind::direct, reason::small};
+    if (thread_count(device.on) < 2) return {route_kind::direct, reason::few_threads};
+    return {route_kind::parallel, reason::threads};
   }
   if (bytes < options_.multipath_from_bytes || this_thread_state.capture || helpers(device.on).empty()) return {};
   return {route_kind::multipath, reason::helpers, device.on, device.on};
@@ -106,8 +121,8 @@ std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const
     case reason::one_place: return "the driver copies it at once";
     case reason::link: return pair + " are peers";
     case reason::no_link: {
-      std::string why = peers_.why_not(c.from, c.to);
-      if (why.empty()) why = peers_.why_not(c.to, c.from);
+      std::string why = peers_.why_not(c.from, c.to, c.sort_to);
+      if (why.empty()) why = peers_.why_not(c.to, c.from, c.sort_from);
       return pair + " do not reach each other's memory: " + (why.empty() ? "the driver refused it just now" : why);
     }
     case reason::in_graph: return pair + " do not reach each other's memory; pinned memory of the graph";
@@ -115,7 +130,7 @@ std::string copy_engine::explain(const route_choice& c, std::size_t bytes) const
       return "pageable memory, " + std::to_string(thread_count(c.from)) + " threads copy it through pinned chunks";
     case reason::small: return "pageable memory, and only " + std::to_string(bytes) + " bytes: left to the driver";
     case reason::few_threads: return "pageable memory, and no second core to copy it: left to the driver";
-    case reason::into_capture: return "inside a capture";
+    case reason::on_cpu: return "memory of the CPU, which copies it";
     case reason::helpers: return "large, and other devices lend their links";
   }
   return {};
@@ -130,13 +145,22 @@ std::vector<int> copy_engine::helpers(int device) {
       if (d != device && std::find(asked.begin(), asked.end(), d) == asked.end()) asked.push_back(d);
     };
     if (options_.multipath == multipath_use::always)
-      for (int d = 0; d < devices_; ++d) add(d);
+      for (const ferry::device d : machine_.devices()) add(d.index());
     for (const auto& [id, devices] : loans_)
       if (std::find(devices.begin(), devices.end(), device) != devices.end())
         for (const int d : devices) add(d);
   }
   std::erase_if(asked, [&](int d) { return !links(d, device) || !links(device, d); });
-  return asked;
+  return nvlink_neighbours(asked, [&](int d) { return nvlinks(d, device); });
+}
+
+// NVML takes some microseconds a link.
+int copy_engine::nvlinks(int a, int b) {
+  const std::pair<int, int> pair = std::minmax(a, b);
+  std::lock_guard lock(mutex_);
+  const auto [known, is_new] = nvlinks_.try_emplace(pair, 0);
+  if (is_new) known->second = nvml::nvlinks_between(verbs_.properties(a).pci_bus_id, verbs_.properties(b).pci_bus_id);
+  return known->second;
 }
 
 std::size_t copy_engine::thread_count(int device) const {

@@ -15,27 +15,30 @@
 
 namespace ferry {
 
+class machine;
+
 // The way of one contiguous copy, cheap to find; in words only when asked.
 struct route_choice {
   enum class reason : std::uint8_t {
-    one_place,     // no device, or one, is involved
-    link,          // peers
-    no_link,       // no peers
-    in_graph,      // no peers, and inside a capture
-    threads,       // pageable memory
-    small,         // pageable memory, too little
-    few_threads,   // pageable memory, and one core
-    into_capture,  // pageable memory, and inside a capture
-    helpers        // large
+    one_place,    // no device, or one, is involved
+    link,         // peers
+    no_link,      // no peers
+    in_graph,     // no peers, and inside a capture
+    threads,      // pageable memory
+    small,        // pageable memory, too little
+    few_threads,  // pageable memory, and one core
+    on_cpu,       // from pageable memory to pageable memory
+    helpers       // large
   };
   route_kind kind = route_kind::direct;
   reason why = reason::one_place;
-  int from = 0, to = 0;  // devices, where there are two
+  int from = 0, to = 0;                                                      // devices, where there are two
+  peer_memory sort_from = peer_memory::plain, sort_to = peer_memory::plain;  // and how their memory was allocated
 };
 
 class copy_engine {
  public:
-  copy_engine(memory_ledger& memory, peer_grants& peers, int devices, copy_options options);
+  copy_engine(machine& of, peer_grants& peers, copy_options options);
   // All that was given must be over.
   ~copy_engine();
 
@@ -50,10 +53,10 @@ class copy_engine {
   std::string explain(const route_choice& c, std::size_t bytes) const;
   // Whether kernels of a device reach memory of another, which is granted and tested on first use. A grant that is
   // refused this time counts as no.
-  bool links(int device, int owner);
+  bool links(int device, int owner, peer_memory sort = peer_memory::plain);
   // Whether kernels of a device, and peer copies, reach these bytes; asks for what grants of pools are needed, too.
   bool reaches(int device, const allocation& a);
-  // The devices whose PCIe links help copies between pinned memory and a device.
+  // The devices whose PCIe links help copies between pinned memory and a device: its neighbours by NVLink.
   std::vector<int> helpers(int device);
   // Threads near a device.
   copy_workers& workers(int device);
@@ -63,14 +66,16 @@ class copy_engine {
   void end_loan(std::uint64_t id);
 
  private:
+  int nvlinks(int a, int b);
+  machine& machine_;
   memory_ledger& memory_;
   backend& verbs_;
   peer_grants& peers_;
-  const int devices_;
   lane_stock lanes_;
   mutable std::mutex mutex_;
   copy_options options_;
   std::map<std::uint64_t, std::vector<int>> loans_;
+  std::map<std::pair<int, int>, int> nvlinks_;  // that were asked for
   std::uint64_t last_loan_ = 0, rung_ = 0;
   std::map<std::pair<std::vector<int>, std::size_t>, std::unique_ptr<copy_workers>> workers_;  // by cores and count
 };

@@ -20,14 +20,6 @@ bool same_bytes(const copy_side& a, const copy_side& b) {
   return is_array(a) && is_array(b) && &a.owner->get() == &b.owner->get() && a.bytes.overlaps(b.bytes);
 }
 
-void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t element_bytes) {
-  auto step = static_cast<std::ptrdiff_t>(element_bytes);
-  for (std::size_t d = shape.rank; d-- > 0;) {
-    side.stride_bytes[d] = step;
-    step *= static_cast<std::ptrdiff_t>(shape.extent[d]);
-  }
-}
-
 std::size_t element_bytes_to(const copy_request& w) {
   return w.converts() ? size_of(w.to_type) : w.shape.element_bytes;
 }
@@ -53,10 +45,18 @@ std::size_t bytes_of(const strided_shape& shape) {
   return n;
 }
 
+void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t element_bytes) {
+  auto step = static_cast<std::ptrdiff_t>(element_bytes);
+  for (std::size_t d = shape.rank; d-- > 0;) {
+    side.stride_bytes[d] = step;
+    step *= static_cast<std::ptrdiff_t>(shape.extent[d]);
+  }
+}
+
 int device_to_copy_on(int here, const copy_end& to, const copy_end& from) {
   const copy_end& e = to.where == copy_end::memory::device ? to : from;
   if (!this_thread_state.capture || e.where != copy_end::memory::device || e.on == here) return here;
-  return machine::current().copies().links(here, e.on) ? here : e.on;
+  return machine::current().copies().links(here, e.on, *e.sort) ? here : e.on;
 }
 
 void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from) {
@@ -70,9 +70,13 @@ copy_end end_of(const copy_side& s) {
     const pointer_attributes p = machine::current().verbs().attributes(s.data);
     return {!p.is_known ? memory::pageable : p.kind == memory_kind::unified ? memory::unified : memory::pinned, 0};
   }
-  const allocation& a = s.owner->get();
+  return end_of(s.owner->get());
+}
+
+copy_end end_of(const allocation& a) {
+  using memory = copy_end::memory;
   switch (a.kind) {
-    case memory_kind::device: return {memory::device, a.device};
+    case memory_kind::device: return {memory::device, a.device, a.sort()};
     case memory_kind::unified: return {memory::unified, a.device};
     case memory_kind::host: return {memory::pinned, a.device};
   }
@@ -206,7 +210,7 @@ void copy_operation::give_beside(step& st, int on) {
 
 void copy_operation::add_uses(std::vector<access>& uses) const {
   const auto add = [&](const copy_side& side, bool write) {
-    if (is_array(side)) uses.push_back({&side.owner->get(), side.bytes, write});
+    if (is_array(side)) uses.push_back({&side.owner->get(), side.bytes, write, false, side.at});
   };
   add(whole_.to, true);
   add(whole_.from, false);

@@ -74,7 +74,10 @@ void stage_in_capture(host_array<std::byte>& between, const access& to, const ac
 
 // The kind of place that a side is in. Null for one of no allocation: pageable or pinned, as the backend says.
 copy_end end_of(const copy_side& s);
+copy_end end_of(const allocation& a);
 std::size_t bytes_of(const strided_shape& shape);
+// Of contiguous elements with that shape.
+void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t element_bytes);
 // The device whose stream a direct copy is given to: inside a capture, one that reaches the memory.
 int device_to_copy_on(int here, const copy_end& to, const copy_end& from);
 // Whether a stream of the device may copy what is on that side; grants it where that takes a grant.

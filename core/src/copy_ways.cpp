@@ -68,7 +68,8 @@ contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const rou
     }
     case route_kind::parallel: {
       copy_workers& workers = engine.workers(near);
-      chunk_ = clamped(bytes / (2 * workers.size()), std::min(o.parallel_chunk_bytes, std::size_t{256} << 10),
+      // An eighth at a time: each chunk costs some 3 us, and the first overlaps with nothing.
+      chunk_ = clamped((bytes / 8 + 511) / 512 * 512, std::min(o.parallel_chunk_bytes, std::size_t{256} << 10),
                        o.parallel_chunk_bytes);
       ring_ = std::make_unique<ring>(workers, o.parallel_chunks);
       lease({memory_kind::host, near, near, near, o.parallel_chunk_bytes, o.parallel_chunks});

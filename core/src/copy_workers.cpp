@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "ferry/core/spin.hpp"
-#include "thread_affinity.hpp"
+#include "ferry/core/thread_affinity.hpp"
 
 namespace ferry {
 namespace {

@@ -88,6 +88,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   }
   a->bytes = size;
   a->is_free = false;
+  a->is_pooled = kind_ == memory_kind::device;
   set_labels(*a, 0);
   a->log.add(on, t, a->range(), true);
   a->log.change_owner();
@@ -109,30 +110,20 @@ void driver_pool::deallocate(allocation& a) noexcept {
     std::lock_guard lock(mutex_);
     statistics_.allocated_bytes -= a.bytes;
     --statistics_.allocations;
-    a.next = put_off_;
-    put_off_ = &a;
   }
+  put_off_.add(a);
   if (!this_thread_state.submitting && !is_exiting()) free_what_was_put_off();
 }
 
 // What cannot be freed now, because the driver refused, waits for the next time.
 void driver_pool::free_what_was_put_off() noexcept {
-  allocation* all = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    all = std::exchange(put_off_, nullptr);
-  }
-  while (all) {
-    allocation& a = *all;
-    all = a.next;
+  put_off_.take_all([this](allocation& a) {
     try {
       free_or_give_up(a);
     } catch (...) {
-      std::lock_guard lock(mutex_);
-      a.next = put_off_;
-      put_off_ = &a;
+      put_off_.add(a);
     }
-  }
+  });
 }
 
 // What another device was doing with the bytes when it broke counts as over, and then they are freed; those of a device

@@ -9,6 +9,7 @@
 #include "ferry/core/memory_pool.hpp"
 #include "ferry/core/pool_backend.hpp"
 #include "ferry/core/timelines.hpp"
+#include "late_frees.hpp"
 
 namespace ferry {
 
@@ -43,11 +44,11 @@ class driver_pool final : public memory_pool {
   pool_backend& verbs_;
   timelines& streams_;
   const native_pool pool_;
+  late_frees put_off_;
   timeline& own_;  // for what belongs to no stream of the program: never waits in front of its work
   std::mutex granting_;
   mutable std::mutex mutex_;  // what follows
   allocation_nodes nodes_;
-  allocation* put_off_ = nullptr;      // freed where nothing may be submitted; linked by next
   std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still keep; 0: none
   std::size_t given_up_ = 0;           // freed when the device was broken: kept, for nothing, until somebody trims
   pool_statistics statistics_;

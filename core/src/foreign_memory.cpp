@@ -169,7 +169,7 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     a.begin = const_cast<std::byte*>(bytes.begin);
     a.bytes = bytes.size();
     a.kind = kind;
-    a.device = static_cast<std::int16_t>(device);
+    a.device = static_cast<std::int8_t>(device);
     a.name = how.name;
     a.log.invalidate();
     std::lock_guard lock(a.log);
@@ -265,10 +265,8 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
 void foreign_memory::deallocate(allocation& a) noexcept {
   a.log.invalidate();
   if (this_thread_state.submitting) {
-    std::lock_guard lock(late_lock_);
-    a.next = late_;
-    late_ = &a;
     ++waiting_;
+    late_.add(a);
     return;
   }
   entries::iterator e;
@@ -294,12 +292,7 @@ void foreign_memory::deallocate(allocation& a) noexcept {
 
 // With the lock held.
 void foreign_memory::take_over_late_ones() noexcept {
-  allocation* late = nullptr;
-  {
-    std::lock_guard lock(late_lock_);
-    late = std::exchange(late_, nullptr);
-  }
-  for (; late; late = late->next) find(*late)->ending = true;
+  late_.take_all([this](allocation& a) { find(a)->ending = true; });
 }
 
 // The deleter is called for a stream that comes after all uses. No lock is held: it is the program's code.

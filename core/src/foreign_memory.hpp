@@ -10,7 +10,7 @@
 
 #include "ferry/core/allocation.hpp"
 #include "ferry/core/borrow.hpp"
-#include "ferry/core/spin.hpp"
+#include "late_frees.hpp"
 #include "pinned_ranges.hpp"
 
 namespace ferry {
@@ -63,10 +63,8 @@ class foreign_memory final : public allocation_home {
   void take_over_late_ones() noexcept;
 
   machine& machine_;
-  // Adopted blocks that were freed inside submissions; linked by next. A leaf: the other lock may be held while the driver
-  // pins, or while somebody waits for work.
-  spin_lock late_lock_;
-  allocation* late_ = nullptr;
+  late_frees
+      late_;  // adopted blocks that submissions freed: the lock may be held while the driver pins, or work is awaited
   mutable std::mutex mutex_;  // what follows
   entries entries_;
   pinned_ranges ranges_;

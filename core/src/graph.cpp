@@ -33,6 +33,7 @@ void graph::launch(stream_ref s) {
   for (const allocation_ref& r : state_->captured.keep) (void)r.get();
   std::vector<access> uses = state_->captured.uses;
   detail::need_access(s, uses, reach::by_copy);
+  detail::detour_pages(machine::current(), s, s.line().device(), uses);
   detail::announce(machine::current(), s.line(), uses);
   {
     access_guard guard(s.line(), uses);
@@ -40,6 +41,12 @@ void graph::launch(stream_ref s) {
   }
   state_->last_on = &s.line();
   state_->last_at = s.line().last();
+  for (const launch_listener& f : state_->captured.listeners) f(s);
+}
+
+void when_launched(launch_listener f) {
+  if (!this_thread_state.capture) throw invalid_argument("when_launched outside of a capture: there is no graph");
+  this_thread_state.capture->when_launched(std::move(f));
 }
 
 graph capture(stream_ref s, const std::function<void()>& body) {

@@ -6,8 +6,8 @@
 #include <map>
 #include <mutex>
 
+#include "ferry/core/thread_affinity.hpp"
 #include "hwloc/hwloc_topology.hpp"
-#include "thread_affinity.hpp"
 
 namespace ferry {
 namespace {

@@ -40,8 +40,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
       memory_(*verbs_),
       default_kind_(chosen_kind(pools.kind)),
       peers_(*verbs_, verbs_->device_count(), peer_policy::from_environment()),
-      copies_(
-          std::make_unique<copy_engine>(memory_, peers_, verbs_->device_count(), copy_options::from_environment())) {
+      copies_(std::make_unique<copy_engine>(*this, peers_, copy_options::from_environment())) {
   for (int d = 0; d < verbs_->device_count(); ++d) {
     devices_.emplace_back(d);
     properties_.push_back(verbs_->properties(d));
@@ -129,11 +128,17 @@ std::size_t machine::allocations() const {
   return all_pools().allocations + foreign_->count() - checker_->quarantined();
 }
 
-void machine::grant_peer(int device, int owner) {
-  if (peers_.grant(device, owner)) return;
+peer_memory machine::sort_of_arrays(int device) const {
+  const memory_pool& p =
+      *pools_[static_cast<std::size_t>(memory_kind::device) * devices_.size() + static_cast<std::size_t>(device)];
+  return p.options().kind == pool_kind::driver ? peer_memory::pooled : peer_memory::plain;
+}
+
+void machine::grant_peer(int device, int owner, peer_memory sort) {
+  if (peers_.grant(device, owner, sort)) return;
   throw peer_access_error("a kernel on device " + std::to_string(device) + " (" + properties(device).name +
                           ") uses memory of device " + std::to_string(owner) + " (" + properties(owner).name +
-                          "), which it does not reach: " + peers_.why_not(device, owner) +
+                          "), which it does not reach: " + peers_.why_not(device, owner, sort) +
                           ". Copy the array to device " + std::to_string(device) +
                           " first (ferry::to), run the kernel on device " + std::to_string(owner) +
                           ", use a unified array, or set FERRY_PEER_KERNELS=stage");

@@ -166,6 +166,7 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   node->bytes = bytes;
   node->kind = block_of_pool.kind;
   node->device = block_of_pool.device;
+  node->is_pooled = block_of_pool.is_pooled;
   node->tag = block_of_pool.tag;
   node->after = &block_of_pool;
   node->name.clear();
@@ -231,9 +232,7 @@ void memory_checker::hand_out(allocation& a) {
 
 void memory_checker::deallocate(allocation& a) noexcept {
   if (!this_thread_state.submitting) return retire(leave_live(a));
-  std::lock_guard lock(late_lock_);
-  a.next = late_;
-  late_ = &a;
+  late_.add(a);
 }
 
 memory_checker::block memory_checker::leave_live(allocation& a) noexcept {
@@ -247,17 +246,10 @@ memory_checker::block memory_checker::leave_live(allocation& a) noexcept {
 
 std::size_t memory_checker::retire_late_ones() noexcept {
   std::size_t bytes = 0;
-  allocation* late = nullptr;
-  {
-    std::lock_guard lock(late_lock_);
-    late = std::exchange(late_, nullptr);
-  }
-  while (late) {
-    allocation& a = *late;
-    late = a.next;
+  late_.take_all([&](allocation& a) {
     bytes += a.bytes;
     retire(leave_live(a));
-  }
+  });
   return bytes;
 }
 

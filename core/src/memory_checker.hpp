@@ -13,8 +13,8 @@
 
 #include "ferry/core/allocation.hpp"
 #include "ferry/core/memory_checks.hpp"
-#include "ferry/core/spin.hpp"
 #include "ferry/core/timeline.hpp"
+#include "late_frees.hpp"
 #include "staging_slots.hpp"
 
 namespace ferry {
@@ -86,10 +86,7 @@ class memory_checker final : public allocation_home {
 
   machine& machine_;
   std::atomic<std::size_t> waiting_{0}, kept_{0};
-  // Freed inside submissions, where nothing can be submitted; linked by next. A leaf: check() holds the other lock for long,
-  // and may wait for such a submission.
-  spin_lock late_lock_;
-  allocation* late_ = nullptr;
+  late_frees late_;                     // of submissions: check() holds the lock for long, and may wait for one
   mutable std::recursive_mutex mutex_;  // what follows; check() comes back here
   std::optional<memory_checks> settings_;
   std::vector<timeline*> lines_;  // by device

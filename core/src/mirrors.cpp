@@ -73,7 +73,7 @@ mirrors::mirrors(stream_ref s, std::span<const access> uses) : s_(s), uses_(uses
       x.between.emplace(extents<1>{n}, device(x.of->device));
       continue;
     }
-    const copy_end far_end{copy_end::memory::device, x.of->device}, near_end{copy_end::memory::device, here};
+    const copy_end far_end = end_of(*x.of), near_end = end_of(x.held.owner().get());
     x.in.emplace(engine, *lanes_, engine.choose(far_end, near_end, n), copy_address{mine, here},
                  copy_address{there, x.of->device}, n, here, here);
     if (x.write)
@@ -96,6 +96,7 @@ const allocation_ref* mirrors::owner_of(byte_range where) const {
 
 void mirrors::run(const std::function<void(native_stream)>& submit) {
   if (this_thread_state.capture) return run_captured(submit);
+  detour_pages(machine::current(), s_, s_.line().device(), uses_);
   submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
     for (auto& x : mirrors_) x->in->give(n);
     submit(n);

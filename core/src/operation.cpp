@@ -18,10 +18,30 @@ void need_access(stream_ref s, std::span<const access> uses, reach how) {
                              "' belongs to another machine (another backend or simulation) than the current one: make "
                              "streams and arrays inside the same ferry::simulation");
     if (how != reach::by_kernel) continue;
-    if (a.what->kind == memory_kind::device) m.need_peer(s.line().device(), a.what->device);
+    if (a.what->kind == memory_kind::device) m.need_peer(s.line().device(), a.what->device, a.what->sort());
     a.what->home->need_peer(s.line().device());
   }
-  if (how == reach::by_kernel) announce(m, s.line(), uses);
+  if (how != reach::by_kernel) return;
+  detour_pages(m, s, s.line().device(), uses);
+  announce(m, s.line(), uses);
+}
+
+void detour_pages(machine& m, stream_ref s, int here, std::span<const access> uses) {
+  const auto is_unified = [](const access& a) { return a.what->kind == memory_kind::unified; };
+  if (!m.migrates_unified() || std::none_of(uses.begin(), uses.end(), is_unified)) return;
+  if (this_thread_state.capture || this_thread_state.submitting) return;
+  try {
+    if (!m.peers().takes_detours(here)) return;
+  } catch (const out_of_memory&) {  // for the test: next time
+    return;
+  }
+  for (const access& a : uses) {
+    if (!is_unified(a) || m.verbs().attributes(a.where.begin).kind != memory_kind::unified) continue;
+    access all{a.what, a.where, true};  // as a write, so that nobody takes them meanwhile
+    submit_ordered(s, {&all, 1}, reach::by_copy, [&](native_stream n) {
+      m.verbs().prefetch(n, const_cast<std::byte*>(a.where.begin), a.where.size(), {});
+    });
+  }
 }
 
 void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {
@@ -35,6 +55,21 @@ void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {
     if (a.what->kind == memory_kind::unified)
       p.before_access({*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at});
   }
+}
+
+void announce_copy(stream_ref s, std::span<const access> uses) {
+  access_policy* const p = machine::current().policy();
+  if (!p || this_thread_state.capture || this_thread_state.submitting) return;
+  for (const access& a : uses)
+    if (a.what->kind == memory_kind::unified)
+      p->before_copy({*a.what,
+                      a.where,
+                      {s.line().device()},
+                      a.write ? access_mode::inout : access_mode::in,
+                      &s.line(),
+                      host_reach::range,
+                      nullptr,
+                      a.at});
 }
 
 }  // namespace ferry::detail

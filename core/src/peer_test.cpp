@@ -1,4 +1,4 @@
-// The test of a pair of peers: on some machines peer copies report success and write nothing, or write garbage.
+// The tests of a pair of peers: on some machines peer copies report success and write nothing, or write garbage.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -12,15 +12,17 @@ namespace {
 
 constexpr std::size_t words = 4096, word = sizeof(std::uint32_t), bytes = words * word;
 
-// One device's part: a stream and some memory.
+// One device's part: a stream and some memory, of a pool if there is one.
 struct probe {
   backend& verbs;
   int device;
+  native_pool pool;
   native_stream stream;
   std::byte* data = nullptr;
-  probe(backend& v, int d) : verbs(v), device(d), stream(v.create_stream(d, 0)) {
+  probe(backend& v, int d, native_pool p = {}) : verbs(v), device(d), pool(p), stream(v.create_stream(d, 0)) {
     try {
-      data = static_cast<std::byte*>(verbs.allocate(memory_kind::device, device, bytes));
+      data = static_cast<std::byte*>(pool.handle ? verbs.pools()->allocate(pool, bytes, stream)
+                                                 : verbs.allocate(memory_kind::device, device, bytes));
     } catch (...) {
       verbs.destroy_stream(stream);
       throw;
@@ -29,7 +31,12 @@ struct probe {
   ~probe() {
     try {
       verbs.synchronize(stream);
-      verbs.release(memory_kind::device, device, data, bytes);
+      if (pool.handle) {
+        verbs.pools()->free(data, stream);
+        verbs.synchronize(stream);
+      } else {
+        verbs.release(memory_kind::device, device, data, bytes);
+      }
       verbs.destroy_stream(stream);
     } catch (const error&) {  // a broken device: the next call says so
     }
@@ -38,31 +45,45 @@ struct probe {
   probe& operator=(const probe&) = delete;
 };
 
-struct pinned {
+// Pinned or unified memory.
+struct shared {
   backend& verbs;
+  memory_kind kind;
   int device;
   std::uint32_t* data;
-  pinned(backend& v, int d)
+  shared(backend& v, memory_kind k, int d)
       : verbs(v),
+        kind(k),
         device(d),
-        data(static_cast<std::uint32_t*>(v.allocate(memory_kind::host, d, bytes))) {}
-  ~pinned() {
+        data(static_cast<std::uint32_t*>(v.allocate(k, d, bytes))) {}
+  ~shared() {
     try {
-      verbs.release(memory_kind::host, device, data, bytes);
+      verbs.release(kind, device, data, bytes);
     } catch (const error&) {
     }
   }
-  pinned(const pinned&) = delete;
-  pinned& operator=(const pinned&) = delete;
+  shared(const shared&) = delete;
+  shared& operator=(const shared&) = delete;
 };
+
+std::string lost(const char* how, const probe& from, const probe& to) {
+  return "bytes " + std::string(how) + " from device " + std::to_string(from.device) + " to device " +
+         std::to_string(to.device) + " did not arrive";
+}
+
+// Every second word, so that no copy engine does it.
+void by_kernel(const probe& on, std::byte* to, std::byte* from) {
+  const strided_shape shape{word, 1, {words / 2}};
+  on.verbs.copy_strided(on.stream, {to, {2 * word}}, {from, {2 * word}}, shape);
+}
 
 class tester {
  public:
-  tester(backend& verbs, int first, int second)
+  tester(backend& verbs, int first, int second, std::pair<native_pool, native_pool> pools)
       : verbs_(verbs),
-        a_(verbs, first),
-        b_(verbs, second),
-        host_(verbs, first) {}
+        a_(verbs, first, pools.first),
+        b_(verbs, second, pools.second),
+        host_(verbs, memory_kind::host, first) {}
 
   std::string run(bool kernels_of_both) {
     if (!send(
@@ -75,25 +96,16 @@ class tester {
       if (user == &b_ && !kernels_of_both) break;
       probe& owner = user == &a_ ? b_ : a_;
       if (!send(
-              owner, *user, [&] { by_kernel(*user, owner, *user); }, *user, 2))
+              owner, *user, [&] { by_kernel(*user, user->data, owner.data); }, *user, 2))
         return lost("loaded", owner, *user);
       if (!send(
-              *user, owner, [&] { by_kernel(*user, *user, owner); }, *user, 2))
+              *user, owner, [&] { by_kernel(*user, owner.data, user->data); }, *user, 2))
         return lost("stored", *user, owner);
     }
     return {};
   }
 
  private:
-  static std::string lost(const char* how, const probe& from, const probe& to) {
-    return "bytes " + std::string(how) + " from device " + std::to_string(from.device) + " to device " +
-           std::to_string(to.device) + " did not arrive";
-  }
-  // Every second word, so that no copy engine does it.
-  void by_kernel(probe& on, probe& from, probe& to) {
-    const strided_shape shape{word, 1, {words / 2}};
-    verbs_.copy_strided(on.stream, {to.data, {2 * word}}, {from.data, {2 * word}}, shape);
-  }
   // Fresh words in `from`, others in `to`; then move() on the stream of `by`. Whether each step-th word arrived.
   template <class Move>
   bool send(probe& from, probe& to, Move move, probe& by, std::size_t step) {
@@ -118,14 +130,70 @@ class tester {
 
   backend& verbs_;
   probe a_, b_;
-  pinned host_;
+  shared host_;
+  unsigned round_ = 0;
+};
+
+// Words in unified memory that has its pages on one device, and then the other one uses them.
+class page_tester {
+ public:
+  page_tester(backend& verbs, int first, int second)
+      : verbs_(verbs),
+        a_(verbs, first),
+        b_(verbs, second),
+        pages_(verbs, memory_kind::unified, first),
+        host_(verbs, memory_kind::host, first) {}
+
+  std::string run() {
+    for (const auto& [from, to] : {std::pair(&a_, &b_), std::pair(&b_, &a_)}) {
+      std::byte* const pages = reinterpret_cast<std::byte*>(pages_.data);
+      write(*from, pages);
+      verbs_.prefetch(to->stream, pages, bytes, {to->device});
+      if (!arrived(*to, pages, 1)) return lost("sent", *from, *to);
+      write(*from, pages);
+      by_kernel(*to, to->data, pages);
+      if (!arrived(*to, to->data, 2)) return lost("loaded", *from, *to);
+      write(*to, to->data);
+      verbs_.prefetch(from->stream, pages, bytes, {from->device});
+      verbs_.synchronize(from->stream);
+      by_kernel(*to, pages, to->data);
+      verbs_.synchronize(to->stream);
+      by_kernel(*from, from->data, pages);
+      if (!arrived(*from, from->data, 2)) return lost("stored", *to, *from);
+    }
+    return {};
+  }
+
+ private:
+  std::uint32_t value(std::size_t i) const { return static_cast<std::uint32_t>(i * 2654435761u + round_); }
+  // Fresh words, to memory that `by` has from now on.
+  void write(probe& by, std::byte* to) {
+    ++round_;
+    for (std::size_t i = 0; i < words; ++i) host_.data[i] = value(i);
+    if (to != by.data) verbs_.prefetch(by.stream, to, bytes, {by.device});
+    verbs_.copy(by.stream, to, host_.data, bytes);
+    verbs_.synchronize(by.stream);
+  }
+  bool arrived(probe& at, std::byte* from, std::size_t step) {
+    verbs_.copy(at.stream, host_.data, from, bytes);
+    verbs_.synchronize(at.stream);
+    for (std::size_t i = 0; i < words; i += step)
+      if (host_.data[i] != value(i)) return false;
+    return true;
+  }
+  backend& verbs_;
+  probe a_, b_;
+  shared pages_, host_;
   unsigned round_ = 0;
 };
 
 }  // namespace
 
-std::string test_peers(backend& verbs, int first, int second, bool kernels_of_both) {
-  return tester(verbs, first, second).run(kernels_of_both);
+std::string test_peers(backend& verbs, int first, int second, bool kernels_of_both,
+                       std::optional<std::pair<native_pool, native_pool>> pools) {
+  return tester(verbs, first, second, pools.value_or(std::pair<native_pool, native_pool>{})).run(kernels_of_both);
 }
+
+std::string test_pages(backend& verbs, int first, int second) { return page_tester(verbs, first, second).run(); }
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-#include "thread_affinity.hpp"
+#include "ferry/core/thread_affinity.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -67,7 +67,7 @@ topology topology::look() {
       }
       const peer_properties p = m.verbs().peer(a.index(), b.index());
       t.links_.push_back({p.access && m.peers().can_reach(a.index(), b.index()), p.atomics, p.rank,
-                          nvml::nvlinks_between(t.place(a).pci_bus_id, t.place(b).pci_bus_id)});
+                          std::max(0, nvml::nvlinks_between(t.place(a).pci_bus_id, t.place(b).pci_bus_id))});
     }
   t.up_.resize(t.devices()), t.down_.resize(t.devices());
   return t;
@@ -190,7 +190,7 @@ topology topology::measured(const std::string& file) {
 std::ostream& operator<<(std::ostream& out, const topology& t) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(0);
-  const auto cell = [&](const std::string& s) { text << std::setw(14) << s; };
+  const auto cell = [&](const std::string& s) { text << std::setw(16) << s; };
   text << "          ";
   for (std::size_t b = 0; b < t.devices(); ++b) cell("device " + std::to_string(b));
   cell("CPU to/from");
@@ -202,6 +202,7 @@ std::ostream& operator<<(std::ostream& out, const topology& t) {
       const device_link& l = t.link(from, device(static_cast<int>(b)));
       std::ostringstream s;
       s << (a == b ? "self" : !l.peers ? "no peers" : l.nvlinks ? "NV" + std::to_string(l.nvlinks) : "peers");
+      if (a != b && l.peers) s << (l.atomics ? " a" : "") << " r" << l.rank;
       if (t.is_measured()) s << ' ' << std::fixed << std::setprecision(l.gb_per_second < 10 ? 1 : 0) << l.gb_per_second;
       cell(s.str());
     }
@@ -219,6 +220,8 @@ std::ostream& operator<<(std::ostream& out, const topology& t) {
     text << ", " << p.cores.size() << " cores near\n";
   }
   if (t.is_measured()) text << "GB/s\n";
+  if (t.devices() > 1)
+    text << "NV: NVLinks; a: atomics reach; r: the driver's rank of the way, the lower, the faster\n";
   return out << text.str();
 }
 

@@ -40,9 +40,19 @@ bool is_like_serial(const options& o, const fr::sharded_array<float, 2>& a, cons
   return good;
 }
 
+// Simulated devices are cores of the CPU, which take a thousand times as long.
+void choose_size(options& o) {
+  const bool simulated = fr::machine::current().is_simulated();
+  if (simulated && !o.quiet && (!o.rows || !o.columns))
+    std::printf("simulated devices: a small field; --rows and --columns set another\n");
+  for (std::size_t* n : {&o.rows, &o.columns})
+    if (!*n) *n = simulated ? 512 : 20480;
+}
+
 int run(options o) {
   fr::team gpus = first_devices(o.devices);
   o.quiet = o.quiet || gpus.first_local() > 0;  // one process speaks for all
+  choose_size(o);
   if (o.threads) gpus.submit(fr::submission::by_threads);
   auto a = jacobi::make_field(gpus, o.rows, o.columns), next = jacobi::make_field(gpus, o.rows, o.columns);
   fr::parallel_for(fr::sweep(a), jacobi::first_guess{}, fr::out(a));

@@ -2,7 +2,8 @@
 #include <cstddef>
 
 struct options {
-  std::size_t rows = 20480, columns = 20480, iterations = 1000, devices = 64, report = 100;
+  std::size_t rows = 0, columns = 0;  // 0: what suits the devices
+  std::size_t iterations = 1000, devices = 64, report = 100;
   bool check = false, threads = false, quiet = false;
 };
 

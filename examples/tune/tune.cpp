@@ -57,7 +57,8 @@ int main(int argc, char** argv) try {
     const fr::tune_result found = t.run([&] { r.step(); });
     found.best.save(file);
     found.save_svg(file + ".svg");
-    std::cout << found << "saved as " << file << '\n';
+    std::cout << found << "saved as " << file << ", for " << fr::devices().size() << " x "
+              << fr::machine::current().properties(0).name << '\n';
     return 0;
   }
   float sum = 0;

@@ -39,8 +39,9 @@ bool is_in_place(const collective_call& c, std::size_t rank) {
 
 void need_separate_buffers(std::span<const collective_call> calls, std::span<const collective_call> before,
                            std::size_t first_rank) {
+  // Where nothing is, the range is empty.
   const auto overlap = [](const collective_buffer& a, const collective_buffer& b) {
-    return a.owner && b.owner && a.range().overlaps(b.range());
+    return a.range().overlaps(b.range());
   };
   for (const collective_call& c : calls) {
     if (overlap(c.from, c.to) && !is_in_place(c, first_rank + c.member))
@@ -63,7 +64,7 @@ void need_separate_buffers(std::span<const collective_call> calls, std::span<con
 
 }  // namespace
 
-collective_group::collective_group(const team& t) : team_(t), layout_(t.link().layout) {}
+collective_group::collective_group(const team& t) : link_(t.link()), layout_(link_.layout) {}
 
 std::size_t collective_group::local_size() const { return layout_.members.size(); }
 
@@ -115,14 +116,14 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
   const std::span<const detail::collective_argument> from = read.get(), to = written.get();
   const rank_layout& l = layout_;
   const std::size_t members = l.members.size();
-  const std::string name = name_of(w.kind);
+  const auto name = [&] { return std::string(name_of(w.kind)); };
   using enum collective_kind;
   const bool from_root = w.kind == broadcast || w.kind == scatter, to_root = w.kind == reduce || w.kind == gather;
   if ((from_root || to_root) && w.root >= l.ranks)
-    throw invalid_argument(name + ": the root is rank " + text(w.root) + " of a team of " + text(l.ranks));
+    throw invalid_argument(name() + ": the root is rank " + text(w.root) + " of a team of " + text(l.ranks));
   const auto need = [&](std::size_t given, bool only_root) {
     if (given != members && !(only_root && given == (l.is_local(w.root) ? 1u : 0u)))
-      throw invalid_argument(name + ": " + text(given) + " arrays for " + text(members) +
+      throw invalid_argument(name() + ": " + text(given) + " arrays for " + text(members) +
                              " members: give one for each, in the team's order");
   };
   need(from.size(), from_root);
@@ -133,29 +134,30 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
   std::size_t count = told.empty() ? 0 : told.front().count;
   if (w.kind == all_to_all) {
     if (count % l.ranks != 0)
-      throw invalid_argument(name + ": " + text(count) + " elements cannot be dealt out to " + text(l.ranks) +
+      throw invalid_argument(name() + ": " + text(count) + " elements cannot be dealt out to " + text(l.ranks) +
                              " ranks evenly: make the length a multiple");
     count /= l.ranks;
   }
   const std::size_t before = calls_.size();
   try {
-    calls_.reserve(before + members);
     for (std::size_t m = 0; m < members; ++m) {
       const bool is_root = l.first + m == w.root;
-      collective_call& c =
-          calls_.emplace_back(collective_call{w.kind, t.type, t.op, m, w.root, count, t.element_bytes, {}, {}});
+      collective_call& c = calls_.add();
+      c.kind = w.kind, c.type = t.type, c.op = t.op;
+      c.member = m, c.other = w.root;
+      c.count = count, c.element_bytes = t.element_bytes;
       if (!from_root || is_root)
         c.from = checked(w, from_root ? from.front() : from[m], t, m, count * shares_from(w.kind, l.ranks));
       if (!to_root || is_root)
         c.to = checked(w, to_root ? to.front() : to[m], t, m, count * shares_to(w.kind, l.ranks));
     }
-    const std::span<const collective_call> all(calls_);
+    const std::span<const collective_call> all = calls_.get();
     need_separate_buffers(all.subspan(before), all.first(before), l.first);
     if (keeps_)
       for (const auto* side : {&from, &to})
         for (const detail::collective_argument& a : *side) keep_.push_back(*a.owner);
   } catch (...) {
-    calls_.resize(before);
+    calls_.keep_first(before);
     throw;
   }
   return *this;
@@ -175,7 +177,7 @@ collective_group& collective_group::exchange(collective_kind kind, of_type t, co
                            " and itself: use ferry::copy within a device");
   collective_call c{kind, t.type, t.op, member - l.first, other, v.count, t.element_bytes, {}, {}};
   (kind == collective_kind::send ? c.from : c.to) = checked({kind, 0}, v, t, c.member, v.count);
-  need_separate_buffers({&c, 1}, calls_, l.first);
+  need_separate_buffers({&c, 1}, calls_.get(), l.first);
   keep_.push_back(*v.owner);
   calls_.push_back(c);
   return *this;
@@ -187,7 +189,7 @@ namespace {
 void need_pairs(std::span<const collective_call> calls, const rank_layout& l) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<const collective_call*>> sends, receives;
   for (const collective_call& c : calls) {
-    if (c.kind != collective_kind::send && c.kind != collective_kind::receive) continue;
+    if (!is_exchange(c.kind)) continue;
     if (!l.is_local(c.other)) continue;
     const std::size_t here = l.first + c.member;
     if (c.kind == collective_kind::send)
@@ -215,13 +217,11 @@ void need_pairs(std::span<const collective_call> calls, const rank_layout& l) {
 }  // namespace
 
 void collective_group::submit() {
-  const bool exchanges = std::any_of(calls_.begin(), calls_.end(), [](const collective_call& c) {
-    return c.kind == collective_kind::send || c.kind == collective_kind::receive;
-  });
-  if (exchanges) need_pairs(calls_, layout_);
-  detail::team_link& link = team_.link();
-  if (!calls_.empty()) link.transport().submit(calls_, link.streams);
-  calls_.clear();
+  const std::span<const collective_call> calls = std::as_const(calls_).get();
+  if (std::any_of(calls.begin(), calls.end(), [](const collective_call& c) { return is_exchange(c.kind); }))
+    need_pairs(calls, layout_);
+  if (!calls.empty()) link_.transport().submit(calls, link_.streams);
+  calls_.keep_first(0);
   keep_.clear();
 }
 

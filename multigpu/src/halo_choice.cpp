@@ -28,7 +28,7 @@ std::vector<halo_box> boxes_to_choose_for(const team& t, std::span<const halo_bo
   std::vector<halo_box> all;
   for (const halo_box& b : boxes)
     if (b.from != b.to && t.is_local(b.from) && t.is_local(b.to) && b.target_owner.get().kind == memory_kind::device &&
-        peers.can_reach(t.device(b.from).index(), t.device(b.to).index()))
+        peers.can_reach(t.device(b.from).index(), t.device(b.to).index(), b.target_owner.get().sort()))
       all.push_back(b);
   return all;
 }

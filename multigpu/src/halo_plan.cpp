@@ -94,10 +94,15 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
   machine& m = machine::current();
   if (how == halo_method::automatic) how = choose_halo_method(t, boxes);
   std::map<std::pair<std::size_t, std::size_t>, box_list> packed, carried;  // by (from, to)
-  const auto stores_reach = [&](const halo_box& b) {
-    return b.target_owner.get().kind != memory_kind::device ||
-           m.peers().can_reach(t.device(b.from).index(), t.device(b.to).index());
+  // Tested on first use, now: what fails is packed and copied.
+  const auto reaches = [&](std::size_t from, const allocation& a) {
+    try {
+      return a.kind != memory_kind::device || m.peers().grant(t.device(from).index(), a.device, a.sort());
+    } catch (const peer_access_error&) {
+      return false;
+    }
   };
+  const auto stores_reach = [&](const halo_box& b) { return reaches(b.from, b.target_owner.get()); };
   const auto by_store = [&](const halo_box& b) {
     return b.from == b.to || (how != halo_method::copies && stores_reach(b));
   };
@@ -128,8 +133,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     taker.buffers.emplace_back(extents<1>(bytes), t.device(ends.second));
     const auto arrived = taker.buffers.back().slice({0, bytes});
     auto given = arrived;
-    if (!m.peers().can_reach(t.device(ends.first).index(), t.device(ends.second).index()) ||
-        how == halo_method::copies) {
+    if (how == halo_method::copies || !reaches(ends.first, arrived.owner().get())) {
       giver.buffers.emplace_back(extents<1>(bytes), t.device(ends.first));
       given = giver.buffers.back().slice({0, bytes});
       giver.copies.push_back({given, arrived});

@@ -42,7 +42,8 @@ void submit_jointly(std::span<const collective_call> calls, std::span<const stre
   parts.clear();
   for (const joint_uses::member& m : all.members()) {
     need_access(streams[m.place], all.uses(m), reach::by_copy);
-    parts.push_back({&streams[m.place].line(), all.uses(m)});
+    joint_guard::part& p = parts.emplace_back();
+    p.on = &streams[m.place].line(), p.uses = all.uses(m);
   }
   joint_guard guard(parts);
   give(all);

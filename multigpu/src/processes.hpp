@@ -40,10 +40,15 @@ class processes {
   virtual void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) = 0;
   // Tells all others why they will wait in vain for this one; nothing can be exchanged from here on.
   virtual void fail(const std::string& why) noexcept = 0;
+  // Ends all processes, this one too, where a failure cannot be thrown to anybody. Does not return.
+  [[noreturn]] virtual void end_all(const std::string& why) noexcept = 0;
   // How long an operation may take; zero: for ever (FERRY_COLLECTIVE_TIMEOUT).
   virtual std::chrono::steady_clock::duration patience() const = 0;
   // Why nothing can be exchanged any more, looked up now; empty while all is well.
   virtual std::string trouble() = 0;
+
+  // Those of the others that ended ("process 1", "processes 1, 2"), once the first did so that long ago; looked up now.
+  virtual std::string ended(std::chrono::steady_clock::duration ago) = 0;
 
   // Every process' bytes, in the order of ranks; the same number from each.
   std::vector<std::byte> all_gather(std::span<const std::byte> mine, std::string_view what);

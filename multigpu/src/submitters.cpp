@@ -3,7 +3,9 @@
 #include <chrono>
 #include <utility>
 
-namespace ferry {
+#include "ferry/core/thread_affinity.hpp"
+
+namespace ferry::detail {
 namespace {
 
 constexpr auto patience = std::chrono::microseconds(200);
@@ -32,11 +34,12 @@ bool spin_until(Ready ready) {
 
 }  // namespace
 
-team::submitters::submitters(std::size_t count) : workers_(count) {
-  for (std::size_t i = 1; i < count; ++i) workers_[i].thread = std::thread([this, i] { loop(i); });
+submitters::submitters(const std::vector<std::vector<int>>& cores) : workers_(cores.size()) {
+  for (std::size_t i = 1; i < cores.size(); ++i)
+    workers_[i].thread = std::thread([this, i, near = cores[i]] { loop(i, near); });
 }
 
-team::submitters::~submitters() {
+submitters::~submitters() {
   {
     std::lock_guard lock(mutex_);
     ending_ = true;
@@ -46,7 +49,7 @@ team::submitters::~submitters() {
     if (w.thread.joinable()) w.thread.join();
 }
 
-void team::submitters::call(worker& w, std::size_t index, const std::function<void(std::size_t)>& f) {
+void submitters::call(worker& w, std::size_t index, const std::function<void(std::size_t)>& f) {
   const bool was_inside = std::exchange(inside, true);
   try {
     f(index);
@@ -56,7 +59,7 @@ void team::submitters::call(worker& w, std::size_t index, const std::function<vo
   inside = was_inside;
 }
 
-void team::submitters::run(const std::function<void(std::size_t)>& f) {
+void submitters::run(const std::function<void(std::size_t)>& f) {
   if (inside || workers_.size() == 1) {
     for (std::size_t i = 0; i < workers_.size(); ++i) f(i);
     return;
@@ -79,7 +82,7 @@ void team::submitters::run(const std::function<void(std::size_t)>& f) {
   if (first) std::rethrow_exception(first);
 }
 
-unsigned team::submitters::next_call(unsigned last) {
+unsigned submitters::next_call(unsigned last) {
   const auto called = [&] { return call_.load() != last || ending_.load(); };
   if (!spin_until(called)) {
     std::unique_lock lock(mutex_);
@@ -90,7 +93,8 @@ unsigned team::submitters::next_call(unsigned last) {
   return call_.load();
 }
 
-void team::submitters::loop(std::size_t index) {
+void submitters::loop(std::size_t index, const std::vector<int>& cores) {
+  if (!cores.empty()) run_this_thread_on(cores);
   for (unsigned last = 0;;) {
     const unsigned number = next_call(last);
     if (number == last) return;  // ending
@@ -100,4 +104,4 @@ void team::submitters::loop(std::size_t index) {
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::detail

@@ -8,15 +8,14 @@
 #include <thread>
 #include <vector>
 
-#include "ferry/multigpu/team.hpp"
-
-namespace ferry {
+namespace ferry::detail {
 
 // A pool of `count` workers, the caller being worker 0. A worker spins for a while after each call, because the next one
 // usually follows within microseconds; then it sleeps.
-class team::submitters {
+class submitters {
  public:
-  explicit submitters(std::size_t count);
+  // cores[i]: where worker i runs; empty for anywhere, and the caller's own are not looked at.
+  explicit submitters(const std::vector<std::vector<int>>& cores);
   ~submitters();
   submitters(const submitters&) = delete;
   submitters& operator=(const submitters&) = delete;
@@ -31,7 +30,7 @@ class team::submitters {
     std::exception_ptr failure;
     std::thread thread;
   };
-  void loop(std::size_t index);
+  void loop(std::size_t index, const std::vector<int>& cores);
   unsigned next_call(unsigned last);
   static void call(worker& w, std::size_t index, const std::function<void(std::size_t)>& f);
 
@@ -44,4 +43,4 @@ class team::submitters {
   std::condition_variable wake_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::detail

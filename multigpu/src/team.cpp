@@ -4,6 +4,7 @@
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/topology.hpp"
 #include "ferry/multigpu/transport.hpp"
 #include "submitters.hpp"
 
@@ -64,7 +65,14 @@ std::size_t team::member_of(std::size_t index, std::size_t count) const {
 
 void team::submit(submission how) {
   if (how == how_submitted()) return;
-  state_->threads = how == submission::by_threads ? std::make_shared<submitters>(local_size()) : nullptr;
+  if (how == submission::by_caller) {
+    state_->threads = nullptr;
+    return;
+  }
+  const topology here = topology::look();
+  std::vector<std::vector<int>> cores;
+  for (const local_member& m : state_->members) cores.push_back(here.place(m.own.where()).cores);
+  state_->threads = std::make_shared<detail::submitters>(cores);
 }
 
 submission team::how_submitted() const { return state_->threads ? submission::by_threads : submission::by_caller; }

@@ -6,8 +6,7 @@
 namespace ferry {
 
 detail::team_link& team::link() const {
-  std::lock_guard lock(state_->linking);
-  if (!state_->link) {
+  std::call_once(state_->linking, [&] {
     auto l = std::make_shared<detail::team_link>();
     l->layout = {size(), first_local(), {}};
     for (const local_member& m : state_->members) {
@@ -16,7 +15,7 @@ detail::team_link& team::link() const {
     }
     l->carrier = state_->wire;
     state_->link = std::move(l);
-  }
+  });
   return *state_->link;
 }
 

@@ -1,4 +1,4 @@
-// expect: deleted
+// expect: deleted.*use b = a[.]clone
 // with: core
 #include <ferry/core.hpp>
 

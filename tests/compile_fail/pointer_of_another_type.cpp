@@ -1,20 +1,17 @@
 // expect: to elements of another type than the array has
 // with: core
 #undef FERRY_HAS_CUDA  // as in a build without CUDA
-#include <ferry/core.hpp>
+#include "clear_bytes.hpp"
 
 namespace {
 struct scale {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const float* x, float* y) const { y[i] = 2 * x[i]; }
 };
-struct clear {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::byte* x) const { x[i] = std::byte{0}; }
-};
 }  // namespace
 
 void call(ferry::unified_array<double>& x, ferry::unified_array<float>& y) {
   ferry::parallel_for(y.size(), scale{}, ferry::in(y), ferry::out(y));
-  ferry::parallel_for(y.size_bytes(), clear{}, ferry::out(y));
+  ferry::parallel_for(y.size_bytes(), clear_bytes{}, ferry::out(y));
 #ifdef FERRY_WRONG
   ferry::parallel_for(x.size(), scale{}, ferry::in(x), ferry::out(y));
 #endif

@@ -34,6 +34,25 @@ BOOST_AUTO_TEST_CASE(capturing_runs_nothing) {
   CHECK_EQUAL(a, std::vector<int>(100, 2));
 }
 
+BOOST_AUTO_TEST_CASE(launches_are_told) {
+  const fr::stream s, t;
+  ints a({100}, 1);
+  std::vector<fr::stream_ref> told;
+  auto g = fr::capture(s, [&] {
+    fr::parallel_for(s, 100, add{1}, a);
+    fr::when_launched([&](fr::stream_ref on) {
+      BOOST_TEST(on.line().last() > 0u);  // that of the launch
+      told.push_back(on);
+    });
+  });
+  BOOST_TEST(told.empty());
+  g.launch(s);
+  g.launch(t);
+  BOOST_TEST((told == std::vector<fr::stream_ref>{s, t}));
+  CHECK_EQUAL(a, std::vector<int>(100, 3));
+  check_error<fr::invalid_argument>([] { fr::when_launched([](fr::stream_ref) {}); }, {"outside of a capture"});
+}
+
 BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().front()}, u{fr::devices().front()};
   ints x({1000}, 1), y({1000}, 2), z({1000}, 0);

@@ -1,5 +1,10 @@
 // parallel_for: spaces, parameters, placement, and what it tells the log.
+#include <thread>
+
 #include "contract/fixture.hpp"
+#if defined(__CUDACC__)
+#include <cuda_runtime_api.h>
+#endif
 
 using namespace contract;
 
@@ -10,6 +15,9 @@ struct axpy {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const {
     y[i] = static_cast<int>(static_cast<unsigned>(y[i]) + static_cast<unsigned>(a) * static_cast<unsigned>(x[i]));
   }
+};
+struct one_of {
+  FERRY_HOST_DEVICE int operator()(std::size_t i, const int* x) const { return x[i]; }
 };
 struct number_2d {  // how often each element was visited, and with which indices
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<int, 2> v) const {
@@ -239,6 +247,31 @@ BOOST_AUTO_TEST_CASE(streams_are_ordered_by_what_they_touch) {
   CHECK_EQUAL(fr::to_vector(x), std::vector<int>(1000, static_cast<int>(p)));
   CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, static_cast<int>(q)));
 }
+
+// What runs on every device while another one is current, and again, by the handles that the first launches found.
+BOOST_AUTO_TEST_CASE(kernels_run_where_their_streams_are) {
+  for (int round = 0; round < 3; ++round)
+    for (const fr::device d : fr::devices()) {
+      const fr::stream s{d};
+      fr::device_array<int> x({1000}, 3, d), y({1000}, 4, d);
+      std::thread([&] {
+        fr::parallel_for(s, 1000, axpy{2}, fr::in(x), y);
+      }).join();  // a thread that called nothing yet
+      fr::parallel_for(s, 1000, axpy{1}, fr::in(x), y);
+      CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, 13));
+      BOOST_TEST((fr::parallel_reduce(s, 1000, one_of{}, fr::plus{}, fr::in(y)).value() == 13000));
+    }
+}
+
+#if defined(__CUDACC__)
+BOOST_AUTO_TEST_CASE(errors_that_the_program_left_pending_are_not_the_launchs, *needs_cuda()) {
+  fr::device_array<int> x({10}, 1), y({10}, 2);
+  BOOST_TEST(cudaSetDevice(-7) != cudaSuccess);
+  fr::parallel_for(10, axpy{1}, fr::in(x), y);
+  BOOST_TEST(cudaGetLastError() != cudaSuccess);
+  CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 3));
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(freed_arrays_are_refused) {
   fr::device_array<int> a({10}, 1), b({10}, 2);

@@ -1,21 +1,11 @@
 // Kernels on memory of other devices, and kernels that fail.
-#include "contract/fixture.hpp"
+#include "contract/peer_cases.hpp"
 #include "contract/small_chunks.hpp"
 
 using namespace contract;
 
 namespace {
 
-struct add_from {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const { y[i] += x[i]; }
-};
-struct add {
-  int by;
-  FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] += by; }
-};
-struct value_of {
-  FERRY_HOST_DEVICE std::int64_t operator()(std::size_t i, const int* x) const { return x[i]; }
-};
 struct one_too_far {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<int, 2> v) const { v(i, j + 1) = 1; }
 };

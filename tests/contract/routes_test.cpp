@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <random>
 
 using namespace contract;
@@ -43,21 +44,23 @@ class two_places {
   template <class A, class B>
   void between(A& a, B& b) const {
     constexpr bool from_memory = std::is_same_v<A, std::vector<byte>>, to_memory = std::is_same_v<B, std::vector<byte>>;
-    if constexpr (from_memory && to_memory) {
-      return;
-    } else if constexpr (from_memory) {
-      const std::vector<byte> before = a;
-      fr::copy(std::span<const byte>(a).subspan(5, n_), b.slice({3, 3 + n_}));
-      std::fill(a.begin(), a.end(), byte{0});  // it was read before copy returned
-      BOOST_TEST((fr::to_vector(b) == expected_));
-    } else if constexpr (to_memory) {
-      fr::copy(std::as_const(a).slice({5, 5 + n_}), std::span<byte>(b).subspan(3, n_));
+    const auto part = [](auto& x, std::size_t first, std::size_t n) {
+      if constexpr (std::is_same_v<std::remove_const_t<std::remove_reference_t<decltype(x)>>, std::vector<byte>>)
+        return std::span(x).subspan(first, n);
+      else
+        return x.slice({first, first + n});
+    };
+    const auto from = part(std::as_const(a), 5, n_);
+    if (n_ % 2 == 0)
+      fr::copy(from, part(b, 3, n_));
+    else
+      fr::copy(fr::stream(fr::devices().back()), from, part(b, 3, n_));
+    if constexpr (from_memory) std::fill(a.begin(), a.end(), byte{0});  // it was read before copy returned
+    if constexpr (to_memory)
       BOOST_TEST((b == expected_));
-    } else {
-      fr::copy(std::as_const(a).slice({5, 5 + n_}), b.slice({3, 3 + n_}));
+    else
       BOOST_TEST((fr::to_vector(b) == expected_));
-      BOOST_TEST((fr::to_vector(a) == source_));
-    }
+    if constexpr (!from_memory) BOOST_TEST((fr::to_vector(a) == source_));
   }
   const std::size_t n_;
   std::vector<byte> source_, expected_;
@@ -345,6 +348,20 @@ BOOST_AUTO_TEST_CASE(numbers_are_converted) {
     fr::unified_array<To, 2> unified({6, 10}, a);
     fr::copy(pinned, unified);
     CHECK_EQUAL(fr::to_vector(unified), expected);
+    std::vector<To> memory(60);
+    fr::copy(source, memory);
+    CHECK_EQUAL(memory, expected);
+    fr::copy(fr::stream(b), source.slice({0, 6, -1}), std::span(memory));
+    for (std::size_t i = 0; i < 60; ++i) BOOST_TEST(memory[i] == expected[(5 - i / 10) * 10 + i % 10]);
+    fr::fill(target, To{});
+    fr::copy(v, target);
+    CHECK_EQUAL(fr::to_vector(target), expected);
+    fr::fill(target, To{});
+    fr::copy(fr::stream(a), std::span<const From>(v), target.slice({0, 6, -1}));
+    CHECK_EQUAL(fr::to_vector(target.slice({0, 6, -1})), expected);
+    std::fill(memory.begin(), memory.end(), To{});
+    fr::copy(v, memory);
+    CHECK_EQUAL(memory, expected);
   };
   const auto all = [&](fr::device a, fr::device b) {
     check(float{}, double{}, a, b), check(double{}, float{}, a, b), check(std::int32_t{}, double{}, a, b);
@@ -356,6 +373,93 @@ BOOST_AUTO_TEST_CASE(numbers_are_converted) {
   for (const char* how : {"devices=2;peers=none", "devices=2;schedule=random:9"}) {
     const fr::simulation sim(how);
     all(fr::device(0), fr::device(1));
+  }
+}
+
+// Elements of the CPU with strides, to and from every kind and among themselves, converted or not.
+BOOST_AUTO_TEST_CASE(strided_memory_of_the_cpu) {
+  const auto run = [](auto number, fr::device d) {
+    using Other = decltype(number);
+    const std::vector<int> v = counting<int>(200);
+    const fr::mdspan<const int, 2> columns(v.data(), {10, 7}, {1, 20});  // 7 columns, each of 10
+    const fr::mdspan<const int, 2> backwards(v.data() + 199, {10, 7}, {-3, -1});
+    const auto expect = [&](const fr::mdspan<const int, 2>& m) {
+      std::vector<Other> all;
+      for (std::size_t i = 0; i < 10; ++i)
+        for (std::size_t j = 0; j < 7; ++j) all.push_back(static_cast<Other>(m(i, j)));
+      return all;
+    };
+    for (const auto& m : {columns, backwards}) {
+      fr::device_array<Other, 2> a({10, 7}, d);
+      fr::unified_array<Other, 2> u({7, 10}, d);
+      fr::copy(m, a);
+      CHECK_EQUAL(fr::to_vector(a), expect(m));
+      fr::copy(fr::stream(d), m, u.transpose());
+      CHECK_EQUAL(fr::to_vector(u.transpose()), expect(m));
+      std::vector<int> back(200, -1), expected = back;
+      const fr::mdspan<int, 2> there(back.data() + 3, {10, 7}, {2, 25});
+      fr::copy(a, there);
+      for (std::size_t i = 0; i < 10; ++i)
+        for (std::size_t j = 0; j < 7; ++j)
+          expected[3 + 2 * i + 25 * j] = static_cast<int>(static_cast<Other>(m(i, j)));
+      CHECK_EQUAL(back, expected);
+      std::fill(back.begin(), back.end(), -1);
+      fr::copy(u.transpose().slice({0, 10, -1}), fr::mdspan<int, 2>(back.data() + 3 + 18, {10, 7}, {-2, 25}));
+      CHECK_EQUAL(back, expected);
+      std::vector<Other> flat(70);
+      fr::copy(m, flat);
+      CHECK_EQUAL(flat, expect(m));
+      std::fill(back.begin(), back.end(), -1);
+      fr::copy(flat, there);
+      CHECK_EQUAL(back, expected);
+      check_error<fr::invalid_argument>([&] { fr::copy(m, a.transpose()); }, {"10 x 7", "7 x 10"});
+    }
+  };
+  run(int{}, fr::devices().back());
+  run(double{}, fr::devices().back());
+  for (unsigned seed = 0; seed < 3; ++seed) {
+    const fr::simulation sim("devices=2;peers=none;schedule=random:" + std::to_string(seed));
+    const small_chunks small;
+    run(int{}, fr::device(1));
+    run(std::int16_t{}, fr::device(1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(memory_of_the_cpu_to_memory_of_the_cpu) {
+  const small_chunks small;
+  std::vector<int> v = counting<int>(5000);
+  std::vector<int> expected = v;
+  fr::copy(std::span(v).first(4000), std::span(v).subspan(700, 4000));  // as it was before
+  std::copy_n(counting<int>(5000).begin(), 4000, expected.begin() + 700);
+  CHECK_EQUAL(v, expected);
+  v = counting<int>(5000);
+  fr::copy(fr::mdspan<int, 1>(v.data() + 4999, {5000}, {-1}), v);  // turned round
+  for (std::size_t i = 0; i < 5000; ++i) BOOST_TEST(v[i] == static_cast<int>(4999 - i));
+  std::vector<std::int32_t> bits = counting<std::int32_t>(100);
+  fr::copy(bits, std::span(reinterpret_cast<float*>(bits.data()), 100));  // in place, and converted
+  for (std::size_t i = 0; i < 100; ++i) BOOST_TEST(std::bit_cast<float>(bits[i]) == static_cast<float>(i));
+  std::vector<byte> few(9);
+  check_error<fr::invalid_argument>([&] { fr::copy(v, few); }, {"5000 elements to 9"});
+  fr::copy(std::vector<int>{}, std::vector<int>{});
+  BOOST_TEST(contains(fr::route(fr::pageable_memory, fr::pageable_memory).text(), "memory of the CPU"));
+  const fr::device_array<int> a({10}, 1);
+  check_error<fr::invalid_argument>([&] { fr::copy(std::span(a.unsynchronized_data(), 10), v); }, {"to 5000"});
+  check_error<fr::invalid_argument>([&] { fr::copy(std::span(a.unsynchronized_data(), 10), std::span(v).first(10)); },
+                                    {"memory of device 0"});
+  const fr::stream s;
+  check_error<fr::invalid_argument>([&] { (void)fr::capture(s, [&] { fr::copy(v, v); }); }, {"inside a capture"});
+}
+
+// A stream that is named is waited for, and what it was given is in the elements.
+BOOST_AUTO_TEST_CASE(memory_of_the_cpu_behind_a_stream) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
+    const fr::stream s;
+    fr::host_array<int> pinned({100}, 1);
+    std::vector<int> v(100);
+    fr::fill(s, pinned, 7);
+    fr::copy(s, std::span<const int>(pinned.unsynchronized_data(), 100), v);
+    CHECK_EQUAL(v, std::vector<int>(100, 7));
   }
 }
 

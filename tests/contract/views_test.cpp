@@ -137,6 +137,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_cpu_reads_and_writes_elements, K, host_kinds) 
 BOOST_AUTO_TEST_CASE_TEMPLATE(at_checks_indices_and_begin_needs_neighbours, K, host_kinds) {
   auto u = counted<int, 2, K::value>(fr::extents<2>(3, 4));
   u.name("rates");
+  check_error<fr::invalid_argument>([&] { u(1, 4) = 0; }, {"index 4", "dimension 1", "'rates'", "extent 4"});
+  check_error<fr::invalid_argument>([&] { (void)std::as_const(u)(-1, 0); }, {"index -1", "dimension 0", "extent 3"});
+  check_error<fr::invalid_argument>([&] { (void)std::as_const(u)(3, 0); },
+                                    {"index 3", "dimension 0", "'rates'", "extent 3"});
   check_error<fr::invalid_argument>([&] { u.at(1, 4) = 0; }, {"index 4", "dimension 1", "'rates'", "extent 4"});
   check_error<fr::invalid_argument>([&] { (void)std::as_const(u).at(-1, 0); }, {"index -1", "dimension 0", "extent 3"});
   check_error<fr::invalid_argument>([&] { (void)fr::basic_array<int, 1, K::value>().at(0); }, {"index 0", "extent 0"});

@@ -66,6 +66,34 @@ BOOST_FIXTURE_TEST_CASE(events_order_streams_and_tell_time, unchanged) {
   check("destroy_event");
 }
 
+// Such a thread has no current context yet, which the driver's calls would want for default streams.
+BOOST_FIXTURE_TEST_CASE(a_thread_that_called_nothing_yet_hands_over, unchanged) {
+  const native_stream t = b.create_stream(0, 0), legacy{}, per_thread{cudaStreamPerThread};
+  const native_event e = b.create_event(0, false), of_default = b.create_event(0, false);
+  int x = 0, seen = -1;
+  std::string failed;
+  b.run_on_host(s, [&] {
+    nap(20);
+    x = 5;
+  });
+  std::thread([&] {
+    try {
+      b.record(e, s), b.wait(t, e);
+      for (const native_stream of : {legacy, per_thread})
+        b.record(of_default, of), b.wait(of, e), b.wait(t, of_default);
+    } catch (const std::exception& thrown) {
+      failed = thrown.what();
+    }
+  }).join();
+  BOOST_TEST(failed == "");
+  b.run_on_host(t, [&] { seen = x; });
+  b.synchronize(t);
+  BOOST_TEST(seen == 5);
+  for (const native_event made : {e, of_default}) b.destroy_event(made);
+  b.destroy_stream(t);
+  check("destroy_event");
+}
+
 BOOST_FIXTURE_TEST_CASE(unified_memory_can_be_moved_and_advised, unchanged) {
   const std::size_t n = (std::size_t{4} << 20) + 3;
   const bytes u(b, memory_kind::unified, 0, n);

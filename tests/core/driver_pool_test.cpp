@@ -106,7 +106,11 @@ BOOST_AUTO_TEST_CASE(other_devices_are_granted_when_they_need_it) {
   fr::simulation apart("devices=2;peers=none", driver);
   fr::device_array<int> a({10}, 1);
   const fr::stream s1(fr::device(1));
+  apart.get().peers().kernels(fr::peer_kernels::error);
   BOOST_CHECK_THROW(fr::fill(s1, a, 3), fr::peer_access_error);
+  apart.get().peers().kernels(fr::peer_kernels::stage);
+  fr::fill(s1, a, 3);
+  BOOST_TEST((fr::to_vector(a) == std::vector<int>(10, 3)));
 }
 
 // Bytes that one stream used are freed on it: no event is waited for. With several users, only the pool's own stream waits.

@@ -9,8 +9,10 @@
 #include <ferry/core/machine.hpp>
 
 #include "backend_choice.hpp"
+#include "support/failures.hpp"
 
 namespace fr = ferry;
+using support::failure_of;
 
 namespace {
 
@@ -36,16 +38,6 @@ class variable {
   bool was_set_ = false;
 };
 
-template <class Error, class Body>
-std::string text_of(Body body) {
-  try {
-    body();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
-
 bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
@@ -59,10 +51,10 @@ BOOST_AUTO_TEST_CASE(streams_and_arrays_of_another_machine_are_refused) {
   {
     fr::simulation inner("devices=2");
     fr::host_array<int> b({4}, 2);
-    const std::string stream = text_of<fr::invalid_argument>([&] { fr::fill(s, b, 3); });
+    const std::string stream = failure_of<fr::invalid_argument>([&] { fr::fill(s, b, 3); });
     BOOST_TEST(says(stream, "stream belongs to another machine"), stream);
     fr::stream t{fr::devices()[0]};
-    const std::string array = text_of<fr::invalid_argument>([&] { fr::fill(t, a, 3); });
+    const std::string array = failure_of<fr::invalid_argument>([&] { fr::fill(t, a, 3); });
     BOOST_TEST(says(array, "belongs to another machine"), array);
     fr::fill(t, b, 5);
     BOOST_TEST(b[3] == 5);
@@ -73,14 +65,14 @@ BOOST_AUTO_TEST_CASE(streams_and_arrays_of_another_machine_are_refused) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_backend_is_an_error) {
   const variable v("FERRY_BACKEND", "cuba");
-  const std::string text = text_of<fr::parse_error>([] { fr::choose_backend(); });
+  const std::string text = failure_of<fr::parse_error>([] { fr::choose_backend(); });
   BOOST_TEST(says(text, "'cuba'"), text);
   BOOST_TEST(says(text, "cuda and sim"), text);
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_that_does_not_parse_is_an_error) {
   const variable b("FERRY_BACKEND", "sim"), v("FERRY_SIM", "devices=two");
-  const std::string text = text_of<fr::parse_error>([] { fr::choose_backend(); });
+  const std::string text = failure_of<fr::parse_error>([] { fr::choose_backend(); });
   BOOST_TEST(says(text, "two"), text);
 }
 
@@ -96,7 +88,7 @@ BOOST_AUTO_TEST_CASE(streams_of_threads_come_back) {
 
 BOOST_AUTO_TEST_CASE(a_device_that_is_not_there_is_an_error) {
   fr::simulation sim("devices=2");
-  const std::string text = text_of<fr::invalid_argument>([] { fr::host_array<int> a({4}, fr::device(2)); });
+  const std::string text = failure_of<fr::invalid_argument>([] { fr::host_array<int> a({4}, fr::device(2)); });
   BOOST_TEST(says(text, "no device 2"), text);
   BOOST_TEST(says(text, "devices 0 to 1"), text);
 }

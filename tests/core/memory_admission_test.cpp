@@ -9,8 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "support/device_bytes.hpp"
+
 namespace fr = ferry;
 using fr::memory_kind;
+using support::device_bytes;
 
 namespace {
 
@@ -18,8 +21,6 @@ constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
 constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
 constexpr fr::pool_kind every_pool[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
                                         fr::pool_kind::simple, fr::pool_kind::none};
-
-fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::device_array<char>({n}, fr::device(d)); }
 
 bool comes(std::size_t n) {
   try {

@@ -7,8 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "support/device_bytes.hpp"
+
 namespace fr = ferry;
 using fr::memory_kind;
+using support::device_bytes;
+using support::has;
+using support::text_of_failure;
 
 namespace {
 
@@ -16,23 +21,10 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
                                         fr::pool_kind::simple, fr::pool_kind::none};
 
-fr::device_array<char> device_bytes(std::size_t n) { return fr::device_array<char>({n}, fr::device(0)); }
-
 void one_iteration(fr::workspace& w, std::size_t n) {
   const fr::workspace_scope iteration(w);
   const auto a = device_bytes(n);
 }
-
-std::string text_of_failure(std::size_t n) {
-  try {
-    device_bytes(n);
-  } catch (const fr::out_of_memory& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 // What a budget says within scopes of a workspace and outside of them, against what happens.
 void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {

@@ -8,23 +8,15 @@
 
 #include "memory_environment.hpp"
 #include "support/busy_stream.hpp"
+#include "support/device_bytes.hpp"
 
 namespace fr = ferry;
+using support::device_bytes;
+using support::text_of_failure;
 
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
-
-fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::device_array<char>({n}, fr::device(d)); }
-
-std::string text_of_failure(std::size_t n) {
-  try {
-    device_bytes(n);
-  } catch (const fr::out_of_memory& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 }  // namespace
 

@@ -12,7 +12,14 @@ BOOST_AUTO_TEST_CASE(options_are_read) {
   BOOST_TEST(o.devices == 3);
   for (const int d : {0, 2}) BOOST_TEST(o.memory_of(d) == 2u << 20);
   BOOST_TEST((o.are_peers(1, 0) && o.are_peers(1, 2) && !o.are_peers(0, 2) && !o.are_peers(1, 1)));
-  BOOST_TEST((o.is_broken(1, 2) && o.is_broken(2, 1) && !o.is_broken(0, 1)));
+  using fr::peer_memory;
+  BOOST_TEST((o.is_broken(1, 2, peer_memory::plain) && o.is_broken(2, 1, peer_memory::unified) &&
+              !o.is_broken(0, 1, peer_memory::plain)));
+  const auto by_sort = fr::sim::parse_options("broken=0-1:pools, 1-2:unified,2-3 : plain");
+  BOOST_TEST((by_sort.is_broken(1, 0, peer_memory::pooled) && !by_sort.is_broken(0, 1, peer_memory::plain) &&
+              !by_sort.is_broken(0, 1, peer_memory::unified)));
+  BOOST_TEST((by_sort.is_broken(1, 2, peer_memory::unified) && !by_sort.is_broken(1, 2, peer_memory::pooled)));
+  BOOST_TEST((by_sort.is_broken(2, 3, peer_memory::plain) && !by_sort.is_broken(2, 3, peer_memory::unified)));
   BOOST_TEST(
       (o.schedule == fr::sim::schedule_kind::random && o.seed == 42 && !o.concurrent_managed && o.pageable_access));
   BOOST_TEST((o.failures ==
@@ -59,6 +66,8 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
                                 "broken=0",
                                 "broken=1-1",
                                 "broken=0-9",
+                                "broken=0-1:pinned",
+                                "broken=0-1:",
                                 "schedule=fast",
                                 "schedule=random:",
                                 "schedule=random:x",

@@ -12,10 +12,11 @@
 
 #include "contract/small_chunks.hpp"
 #include "copy_workers.hpp"
+#include "ferry/core/thread_affinity.hpp"
 #include "host_topology.hpp"
+#include "nvlink_neighbours.hpp"
 #include "support/file_bytes.hpp"
 #include "support/quiet_stderr.hpp"
-#include "thread_affinity.hpp"
 
 namespace {
 
@@ -35,19 +36,29 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 BOOST_AUTO_TEST_SUITE(topologies)
 
+BOOST_AUTO_TEST_CASE(links_are_lent_by_neighbours_over_nvlink) {
+  const std::vector<int> links{18, 0, -1, 6};  // from devices 0 to 3 to another one
+  const auto of = [&](int d) { return links.at(static_cast<std::size_t>(d)); };
+  BOOST_TEST((fr::nvlink_neighbours({0, 1, 3}, of) == std::vector<int>{0, 3}));
+  BOOST_TEST((fr::nvlink_neighbours({1, 2}, of) == std::vector<int>{2}));
+  BOOST_TEST(fr::nvlink_neighbours({1}, of).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_look_measures_nothing) {
   const fr::simulation sim("devices=3;peers=0-1");
   const fr::topology t = fr::topology::look();
   BOOST_TEST(t.devices() == 3u);
   BOOST_TEST(!t.is_measured());
-  BOOST_TEST(t.link(fr::device(0), fr::device(1)).peers);
+  const bool peers = fr::machine::current().peers().policy().use;
+  BOOST_TEST(t.link(fr::device(0), fr::device(1)).peers == peers);
   BOOST_TEST(!t.link(fr::device(0), fr::device(2)).peers);
   BOOST_TEST(t.link(fr::device(2), fr::device(2)).peers);
   BOOST_TEST(t.place(fr::device(1)).name == "simulated device 1");
   BOOST_TEST(!t.place(fr::device(1)).cores.empty());
   std::ostringstream out;
   out << t;
-  for (const char* part : {"device   0", "device 2", "self", "peers", "no peers", "cores near"})
+  for (const char* part : {"device   0", "device 2", "self", "no peers", peers ? " peers a r0" : "no peers",
+                           "atomics reach", "cores near"})
     BOOST_TEST(contains(out.str(), part), out.str());
   BOOST_CHECK_THROW((void)t.place(fr::device(3)), std::out_of_range);
 }

@@ -18,8 +18,10 @@ class executor {
   executor();
   ~executor();
   // Moves, or advises about, pages of a unified array chosen by the number. Changes no contents. FERRY_TEST_HINTS, a list of
-  // digits, leaves out all other kinds of hints.
+  // digits, leaves out all other kinds of hints; a d in it stands for discards.
   void hint(u32 number);
+  // Discards what the step is about to overwrite, if it overwrites all of a range and the number says so.
+  void discard_before(const step& s, u32 number);
   // A device runs out of memory: pages that nobody uses leave it. Arrays that were offered and used since keep their
   // contents, so this changes none either. offers: whether the one that the number chooses is offered before.
   void run_out_of_memory(u32 number, bool offers);

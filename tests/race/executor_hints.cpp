@@ -7,6 +7,39 @@
 namespace fr = ferry;
 
 namespace race {
+namespace {
+
+bool is_asked_for(char kind) {
+  const char* const only = std::getenv("FERRY_TEST_HINTS");
+  return !only || std::strchr(only, kind);
+}
+
+// Whether the step writes every element of its range, whatever was there.
+bool overwrites(const step& s) {
+  switch (s.what) {
+    case op::set:
+    case op::fill:
+    case op::copy:
+    case op::turn:
+    case op::upload:
+    case op::host_write:
+    case op::temporary: return true;
+    case op::shard: return s.lo == 0;  // writes from the first element on
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void executor::discard_before(const step& s, u32 number) {
+  const auto slot = static_cast<std::size_t>(s.y);
+  if (!arrays_[slot]) return;  // the step makes it
+  auto* a = std::get_if<fr::unified_array<u32>>(&arrays_[slot]->a);
+  if (!a || pointed_at_[slot] || !overwrites(s) || number / 8 % 2 == 0 || !is_asked_for('d')) return;
+  hinted_[slot] += " d[" + std::to_string(s.lo) + "," + std::to_string(s.lo + s.n) + ")/s" +
+                   std::to_string(number / 16 % shared_streams);
+  fr::discard(stream(static_cast<int>(number / 16 % shared_streams)), a->slice({s.lo, s.lo + s.n}));
+}
 
 void executor::hint(u32 number) {
   auto* a = std::get_if<fr::unified_array<u32>>(&arrays_[number % slots]->a);
@@ -16,8 +49,7 @@ void executor::hint(u32 number) {
   const fr::device d = fr::devices()[number / 1024 % fr::devices().size()];
   const fr::stream_ref s = stream(static_cast<int>(number / 16 % shared_streams));
   const u32 kind = number / 131072 % 10;
-  const char* const only = std::getenv("FERRY_TEST_HINTS");
-  if (only && !std::strchr(only, static_cast<int>('0' + kind))) return;
+  if (!is_asked_for(static_cast<char>('0' + kind))) return;
   hinted_[number % slots] += " " + std::to_string(kind) + "[" + std::to_string(lo) + "," + std::to_string(lo + n) +
                              ")@" + std::to_string(d.index()) + "/s" + std::to_string(number / 16 % shared_streams);
   switch (kind) {

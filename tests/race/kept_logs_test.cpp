@@ -35,6 +35,8 @@ bool all_are(const Array& a, u32 value) {
   return true;
 }
 
+fr::access use_of(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
+
 // So many submissions of a stream make it the keeper: the first comes after somebody else's.
 constexpr u32 calm = fr::access_log::calm_uses + 1;
 
@@ -94,6 +96,33 @@ BOOST_AUTO_TEST_CASE(what_others_read_is_waited_for) {
     for (u32 i = 0; i < 2 * calm; ++i) fr::parallel_for(s, 64, add_from{}, z, fr::in(x));
     fr::parallel_for(s, 64, add_one{}, x);
     return all_are(y, 1) && all_are(x, 2) && all_are(z, 2 * calm);
+  });
+}
+
+// R16: each stream of a joint operation keeps what it alone uses; what two of them use is nobody's.
+BOOST_AUTO_TEST_CASE(streams_of_joint_operations_keep_their_own) {
+  over_seeds(60, [] {
+    fr::stream s(fr::devices()[0]), t(fr::devices()[1]), other;
+    fr::host_array<u32> common({64}, 1u), x({64}, 0u), y({64}, 0u), sum({64}, 0u);
+    for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
+    fr::backend& verbs = fr::machine::current().verbs();
+    const auto both = [&](const fr::host_array<u32>& from_s, const fr::host_array<u32>& from_t) {
+      fr::access of_s[] = {use_of(from_s, false), use_of(x, true)}, of_t[] = {use_of(y, true), use_of(from_t, false)};
+      fr::joint_guard::part parts[] = {{&t.line(), of_t}, {&s.line(), of_s}};
+      const fr::joint_guard guard(parts);
+      if (&from_s != &x) verbs.copy(s.line().stream(), x.unsynchronized_data(), from_s.unsynchronized_data(), 256);
+      if (&from_t != &y) verbs.copy(t.line().stream(), y.unsynchronized_data(), from_t.unsynchronized_data(), 256);
+    };
+    for (u32 i = 0; i < 2 * calm; ++i) both(common, common);
+    if (is_kept(common, s) || is_kept(common, t) || is_kept(x, s)) return false;
+    fr::parallel_for(s, 64, add_one{}, common);  // 2, after what t reads
+    for (u32 i = 0; i < 2 * calm; ++i) both(x, y);
+    if (!is_kept(x, s) || !is_kept(y, t)) return false;
+    both(x, y);
+    fr::parallel_for(other, 64, add_from{}, sum, fr::in(x));
+    if (is_kept(x, s) || !is_kept(y, t)) return false;
+    both(common, y);  // 2, after what `other` reads
+    return all_are(sum, 1) && all_are(x, 2) && all_are(y, 1);
   });
 }
 

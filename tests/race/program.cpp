@@ -6,10 +6,11 @@
 
 namespace race {
 
-generator::generator(u32 seed, int threads, int devices)
+generator::generator(u32 seed, int threads, int devices, sizes large)
     : random_(seed * 2654435761u + 12345u),
       threads_(threads),
-      devices_(devices) {}
+      devices_(devices),
+      sizes_(large) {}
 
 std::vector<phase> generator::make(int operations) {
   std::vector<phase> all(1);
@@ -36,7 +37,10 @@ step generator::fresh(int y) {
   s.kind = kind_[y] = kinds[below(4)];
   s.device = static_cast<int>(below(static_cast<std::size_t>(devices_)));
   s.stream = static_cast<int>(below(shared_streams));
-  s.n = 8 + below(56);
+  if (sizes_ == sizes::tiny)
+    s.n = 8 + below(56);
+  else
+    s.n = below(3) == 0 ? 1000 + below(60000) : 300000 + below(1200000);
   s.k = random_();
   s.flag = below(4) == 0;
   value_[y].resize(s.n);

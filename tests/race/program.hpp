@@ -67,9 +67,12 @@ struct phase {
   std::vector<step> check;  // afterwards, on one thread
 };
 
+// Of the arrays. tiny: some words. pages: up to some of the driver's pages of 2 MiB, and smaller ones that share a page.
+enum class sizes { tiny, pages };
+
 class generator {
  public:
-  generator(u32 seed, int threads, int devices);
+  generator(u32 seed, int threads, int devices, sizes large = sizes::tiny);
   // Makes every array, then `operations` steps in some phases.
   std::vector<phase> make(int operations);
 
@@ -86,6 +89,7 @@ class generator {
 
   std::mt19937 random_;
   int threads_, devices_;
+  sizes sizes_;
   std::array<std::vector<u32>, slots> value_;
   std::array<ferry::memory_kind, slots> kind_{};
   std::array<std::vector<int>, 2> own_;

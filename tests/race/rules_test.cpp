@@ -266,24 +266,27 @@ BOOST_AUTO_TEST_CASE(two_threads_append_in_order) {
 }
 
 // R16: two threads give the same two streams one joint operation after the other, on arrays that have nothing in common.
+// What both parts read is kept by neither stream, and locked by itself.
 BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
   fr::stream a = stream_on(0), b = stream_on(1);
-  const auto turns = [&](bool swapped) {
+  const auto turns = [&](bool swapped, bool kept) {
     fr::pool calm(fr::devices()[0], {.kind = fr::pool_kind::split});  // which gives these streams nothing to do
     const fr::pool_scope use(calm);
     const fr::host_array<u32> x({64}), y({64});
     for (int i = 0; i < 20000; ++i) {
-      fr::access of_x = whole(x, true), of_y = whole(y, true);
-      fr::joint_guard::part parts[] = {{&a.line(), {&of_x, 1}}, {&b.line(), {&of_y, 1}}};
+      fr::access of_a[] = {whole(x, kept)}, of_b[] = {whole(kept ? y : x, kept)};
+      fr::joint_guard::part parts[] = {{&a.line(), of_a}, {&b.line(), of_b}};
       if (swapped) std::swap(parts[0], parts[1]);
       const fr::joint_guard guard(parts);
     }
   };
   const fr::ticket before = a.line().last();
-  std::thread other(turns, true);
-  turns(false);
-  other.join();
-  BOOST_TEST((a.line().last() - before == 40000u));
+  for (const auto& [first, second] : {std::pair{true, true}, {true, false}, {false, false}}) {
+    std::thread other(turns, true, first);
+    turns(false, second);
+    other.join();
+  }
+  BOOST_TEST((a.line().last() - before == 120000u));
 }
 
 BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {

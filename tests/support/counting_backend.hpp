@@ -78,6 +78,9 @@ class counting_backend : public ferry::backend {
   }
   void run_on_host(ferry::native_stream s, std::function<void()> f) override { counted().run_on_host(s, std::move(f)); }
   void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
+  void launch_compiled(ferry::native_stream s, int device, const ferry::compiled_launch& k) override {
+    counted().launch_compiled(s, device, k);
+  }
   void check_launch(ferry::native_stream s, std::string_view kernel) override { counted().check_launch(s, kernel); }
   void meet(ferry::native_stream s, std::shared_ptr<ferry::meeting> m,
             std::span<const ferry::kernel_use> uses) override {

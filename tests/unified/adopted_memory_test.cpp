@@ -7,22 +7,11 @@
 #include <ferry/core/borrow.hpp>
 #include <ferry/unified.hpp>
 
+#include "support/failures.hpp"
+
 namespace fr = ferry;
-
-namespace {
-
-template <class Error>
-std::string failure_of(auto call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return {};
-}
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-}  // namespace
+using support::failure_of;
+using support::has;
 
 BOOST_AUTO_TEST_SUITE(adopted_memory)
 

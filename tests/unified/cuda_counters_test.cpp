@@ -2,7 +2,7 @@
 #include <chrono>
 #include <thread>
 
-#include "unified/kernels/shared.hpp"
+#include "unified/kernels/traffic.hpp"
 
 namespace fr = ferry;
 using namespace shared;
@@ -10,18 +10,6 @@ using namespace shared;
 namespace {
 
 constexpr std::size_t n = std::size_t{8} << 20;  // floats: 32 MiB
-
-// Asked when the case is about to run: what cannot be counted here is reported as skipped, with the reason.
-struct can_count {
-  boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
-    fr::set_migration_counters(fr::migration_counters::on);
-    const fr::migration_report r = fr::report_migration();
-    fr::set_migration_counters(fr::migration_counters::off);
-    boost::test_tools::assertion_result ok(r.is_counted && !fr::machine::current().is_simulated());
-    ok.message() << "needs the driver's counts: " << (r.is_counted ? "these devices are simulated" : r.not_counted);
-    return ok;
-  }
-};
 
 class counting {
  public:
@@ -43,13 +31,9 @@ fr::counted_moves counts_of(const std::string& array, const std::string& phase, 
   return c;
 }
 
-bool about(std::uint64_t bytes, std::uint64_t expected) {
-  return bytes >= expected - expected / 20 && bytes <= expected + expected / 20;
-}
-
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(cuda_counters, *boost::unit_test::precondition(can_count{}))
+BOOST_AUTO_TEST_SUITE(cuda_counters, *boost::unit_test::precondition(moves_are_counted{}))
 
 BOOST_AUTO_TEST_CASE(plain_faults_are_counted) {
   const counting on;

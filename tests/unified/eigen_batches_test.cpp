@@ -7,18 +7,12 @@
 #if __has_include(<Eigen/Core>)
 #include <Eigen/Core>
 
+#include "support/failures.hpp"
+
 namespace fr = ferry;
+using support::failure_of;
 
 namespace {
-
-std::string failure_of(auto call) {
-  try {
-    call();
-  } catch (const fr::invalid_argument& e) {
-    return e.what();
-  }
-  return {};
-}
 
 template <class M>
 M counting(Eigen::Index rows, Eigen::Index columns) {

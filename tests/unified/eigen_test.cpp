@@ -21,6 +21,10 @@ BOOST_AUTO_TEST_CASE(vectors) {
   BOOST_TEST(fr::as_eigen(read).dot(fr::as_eigen(v)) == 10 * 14.0);
   fr::as_eigen_strided(v.slice({0, 10, 3})).setZero();
   BOOST_TEST((v[0] == 0 && v[1] == 7 && v[3] == 0 && v[9] == 0));
+  const auto every_third = std::as_const(v).slice({0, 10, 3});
+  const auto thirds = fr::as_eigen_strided(every_third);
+  BOOST_TEST((thirds.size() == 4 && thirds.sum() == 0 && fr::as_eigen_strided(u.slice({1, 10, 4})).sum() == 6));
+  static_assert(!std::is_assignable_v<decltype(thirds(0)), double>);
   BOOST_CHECK_THROW(fr::as_eigen(v.slice({0, 10, 3})), fr::invalid_argument);
   BOOST_CHECK_THROW(fr::as_eigen_strided(v.slice({0, 10, -1})), fr::invalid_argument);
 }

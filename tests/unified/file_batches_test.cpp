@@ -13,7 +13,11 @@
 #include <ferry/unified.hpp>
 #include <ferry/unified/batches.hpp>
 
+#include "support/failures.hpp"
+
 namespace fr = ferry;
+using support::failure_of;
+using support::has;
 
 namespace {
 
@@ -38,16 +42,6 @@ class file {
   std::string path_;
   std::vector<float> all_;
 };
-
-std::string failure_of(auto call) {
-  try {
-    call();
-  } catch (const fr::error& e) {
-    return e.what();
-  }
-  return {};
-}
-bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
 
@@ -80,9 +74,10 @@ BOOST_AUTO_TEST_CASE(parts_are_read_from_the_file) {
   BOOST_CHECK_THROW(map.read(796, part), fr::invalid_argument);
   BOOST_CHECK_THROW(map.read(std::size_t(-1), part), fr::invalid_argument);
   f.cut(2000);
-  BOOST_TEST(has(failure_of([&] { map.read(795, part); }), "has become shorter while it is mapped: it has 2000 bytes"));
+  BOOST_TEST(has(failure_of<fr::error>([&] { map.read(795, part); }),
+                 "has become shorter while it is mapped: it has 2000 bytes"));
   f.write();  // another file of that name: the map has the old one
-  BOOST_TEST(has(failure_of([&] { map.read(795, part); }), "has become shorter"));
+  BOOST_TEST(has(failure_of<fr::error>([&] { map.read(795, part); }), "has become shorter"));
 }
 
 // Its size was right when a piece of many chunks was begun. To touch the pages of what is gone would end the process.
@@ -98,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_file_that_shrinks_while_a_piece_is_read) {
       std::this_thread::sleep_for(std::chrono::microseconds(200 * (round % 15)));
       f.cut(4096);
     });
-    const std::string text = failure_of([&] {
+    const std::string text = failure_of<fr::error>([&] {
       go = true;
       for (auto&& piece : fr::batches(map, {.size = std::size_t{1} << 19})) {
         const std::vector<float> rows = fr::to_vector(piece);

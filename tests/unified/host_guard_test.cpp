@@ -3,20 +3,10 @@
 
 #include <ferry/unified.hpp>
 
+#include "support/failures.hpp"
+
 namespace fr = ferry;
-
-namespace {
-
-std::string failure_of(auto call) {
-  try {
-    call();
-  } catch (const fr::invalid_argument& e) {
-    return e.what();
-  }
-  return {};
-}
-
-}  // namespace
+using support::failure_of;
 
 BOOST_AUTO_TEST_SUITE(host_guards)
 

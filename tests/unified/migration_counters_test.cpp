@@ -136,6 +136,7 @@ BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
     std::mt19937 random(seed);
     const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
     fr::simulation sim("devices=3;memory=256MiB;schedule=random:" + std::to_string(seed));
+    for (const fr::device d : fr::devices()) (void)sim.get().peers().takes_detours(d.index());  // tests links, by pages
     fr::set_migration_counters(fr::migration_counters::on);
     std::map<std::pair<std::string, std::string>, fr::sim::traffic> expected;
     std::vector<std::optional<fr::unified_array<char>>> arrays(3);

@@ -7,7 +7,10 @@
 
 #include <ferry/unified.hpp>
 
+#include "support/failures.hpp"
+
 namespace fr = ferry;
+using support::failure_of;
 
 namespace {
 
@@ -30,18 +33,8 @@ struct identity {  // back to the executable's name
   ~identity() { fr::name_program(""); }
 };
 
-template <class Error, class F>
-std::string text_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
-
 void expect_refused(const std::string& text, const std::string& begin, const std::string& part) {
-  const std::string what = text_of<fr::parse_error>([&] { (void)fr::array_policies::parse(text, "f"); });
+  const std::string what = failure_of<fr::parse_error>([&] { (void)fr::array_policies::parse(text, "f"); });
   BOOST_TEST(what.starts_with(begin), what);
   BOOST_TEST(what.find(part) != std::string::npos, what);
 }
@@ -60,8 +53,9 @@ BOOST_AUTO_TEST_CASE(policies_as_text) {
   BOOST_TEST((p.moves == fr::array_policy::way::ahead && p.preferred && p.preferred->is_host()));
   for (const char* text : {"", " ", "fast", "page", "page=", "page=0", "page=-1", "page=5%", "preferred=gpu", "flips=x",
                            "preferred=device:", "preferred=device:-1", "accessed_by=", "accessed_by=cpu,", "flips=1x"})
-    BOOST_TEST(text_of<fr::parse_error>([&] { (void)fr::array_policy::parse(text); }).find("allowed are automatic") !=
-                   std::string::npos,
+    BOOST_TEST(failure_of<fr::parse_error>([&] {
+                 (void)fr::array_policy::parse(text);
+               }).find("allowed are automatic") != std::string::npos,
                text);
   const fr::migration_options o = fr::array_policy::parse("prefetch page=1MiB flips=7").over({});
   BOOST_TEST((o.smallest_to_device == 0 && o.smallest_to_cpu == 0 && o.page == 1 << 20 && o.flips == 7));
@@ -107,7 +101,7 @@ BOOST_AUTO_TEST_CASE(malformed_files_say_where) {
   expect_refused(head + "array \"u\"\n", "f:3:10: ", "has no policy");
   expect_refused(head + "array \"\" prefetch\n", "f:3:7: ", "without a name");
   expect_refused(head + "array \"u\" prefetch\narray \"u\" explicit\n", "f:4:7: ", "already");
-  BOOST_TEST(text_of<fr::parse_error>([] { (void)fr::array_policies::load("/no/such"); }).find("'/no/such'") !=
+  BOOST_TEST(failure_of<fr::parse_error>([] { (void)fr::array_policies::load("/no/such"); }).find("'/no/such'") !=
              std::string::npos);
   BOOST_CHECK_THROW((void)fr::array_policies::load("/"), fr::parse_error);
 }
@@ -164,14 +158,14 @@ BOOST_AUTO_TEST_CASE(files_of_others_are_refused) {
     const fr::simulation sim("devices=2");
   };
   std::string what =
-      text_of<fr::invalid_argument>([&] { machine_with("ferry policies 1\nprogram \"other\" \"3\"\n"); });
+      failure_of<fr::invalid_argument>([&] { machine_with("ferry policies 1\nprogram \"other\" \"3\"\n"); });
   BOOST_TEST(what.find("FERRY_TUNE=") == 0U, what);
   BOOST_TEST(
       what.find("'other' version '3', and this is '" + std::string(program_invocation_short_name)) != std::string::npos,
       what);
-  what = text_of<fr::invalid_argument>([&] { machine_with(head + "array \"u\" explicit accessed_by=device:5\n"); });
+  what = failure_of<fr::invalid_argument>([&] { machine_with(head + "array \"u\" explicit accessed_by=device:5\n"); });
   BOOST_TEST((what.find("array 'u'") != std::string::npos && what.find("no device 5") != std::string::npos), what);
-  what = text_of<fr::parse_error>([&] { machine_with(head + "array \"u\"\n"); });
+  what = failure_of<fr::parse_error>([&] { machine_with(head + "array \"u\"\n"); });
   BOOST_TEST(what.find(":3:10: ") != std::string::npos, what);
   {
     const tuned env("/no/such/file");
@@ -179,7 +173,7 @@ BOOST_AUTO_TEST_CASE(files_of_others_are_refused) {
   }
   const identity me("relax", "2");
   machine_with("ferry policies 1\nprogram \"relax\" \"2\"\n");
-  what = text_of<fr::invalid_argument>([&] { machine_with("ferry policies 1\nprogram \"relax\" \"1\"\n"); });
+  what = failure_of<fr::invalid_argument>([&] { machine_with("ferry policies 1\nprogram \"relax\" \"1\"\n"); });
   BOOST_TEST(what.find("version '1'") != std::string::npos, what);
   // A refusal changes nothing.
   const fr::simulation sim("devices=2");

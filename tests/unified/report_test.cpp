@@ -33,7 +33,7 @@ void use_on(fr::stream_ref s, fr::unified_array<float>& u) {
 }
 void use_in_unknown_line(fr::stream_ref s, fr::unified_array<float>& u) {
   fr::submit(
-      s, [](fr::native_stream, float*) {}, u);
+      s, [](fr::native_stream, float*) {}, fr::inout(u, fr::source_line{}));
 }
 fr::stream_ref on(std::size_t device) { return fr::default_stream(fr::devices()[device]); }
 

@@ -10,7 +10,10 @@
 
 #include <ferry/unified.hpp>
 
+#include "support/failures.hpp"
+
 namespace fr = ferry;
+using support::failure_of;
 
 namespace {
 
@@ -22,15 +25,6 @@ static_assert(std::is_same_v<fr::host_elements<int>::iterator, std::span<int>::i
 template <class T>
 T sum_of(std::span<T> s) {
   return std::accumulate(s.begin(), s.end(), T{});
-}
-
-std::string failure_of(auto call) {
-  try {
-    call();
-  } catch (const fr::invalid_argument& e) {
-    return e.what();
-  }
-  return {};
 }
 
 class spans_variable {

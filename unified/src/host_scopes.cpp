@@ -31,9 +31,16 @@ void migrator::refuse_conflict(const record& r, const coming_access& a) {
     if (h.where.overlaps(a.where) && (writes || h.writes))
       throw invalid_argument(
           "array '" + a.what.name.get() + "': work that " + (writes ? "writes" : "reads") + " it is submitted" +
-          (a.at.is_known() ? " in " + a.at.text() : " (wrap the argument in in() or inout() to see the line)") +
-          " while the CPU still " + (h.writes ? "writes" : "reads") + " it through a " + h.through + " made in " +
-          h.at.text() + ": end " + (h.keeps_pages ? "the guard's" : "its") + " scope first");
+          (a.at.is_known() ? " in " + a.at.text() : " in a line that is not known") + " while the CPU still " +
+          (h.writes ? "writes" : "reads") + " it through a " + h.through + " made in " + h.at.text() + ": end " +
+          (h.keeps_pages ? "the guard's" : "its") + " scope first");
+}
+
+void migrator::before_copy(const coming_access& a) {
+  if (&a.what.home->verbs() != &machine_.verbs()) return;
+  record& r = record_of(a.what);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  if (!r.scopes.empty()) refuse_conflict(r, a);
 }
 
 std::uint64_t migrator::add_scope(allocation& a, byte_range where, bool writes, source_line at, const char* through,

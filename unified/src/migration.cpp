@@ -42,6 +42,8 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   if (moves.empty() || !m.migrates_unified()) return;
   std::vector<allocation*> of;  // the guard sorts the uses
   for (const access& a : uses) of.push_back(a.what);
+  for (std::size_t i = 0; i < moves.size(); ++i)
+    if (!moves[i].to.is_host()) detour_pages(m, s, moves[i].to.device, {&uses[i], 1});
   submit_ordered(s, uses, reach::by_copy, [&](native_stream n) {
     if (moves.size() == 1)
       m.verbs().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
@@ -62,13 +64,14 @@ void need_contiguous(const char* verb, bool contiguous) {
 }
 }  // namespace
 
-void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous) {
+void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
   if (!owner || bytes.begin == bytes.end) return;
   need_contiguous("discard", contiguous);
   machine& m = machine::current();
   migrator* known = migrator::of(m);
   if (known && m.migrates_unified()) known->need_managed(owner.get(), "discard");
-  access use{&owner.get(), bytes, true, true};
+  access use{&owner.get(), bytes, true, true, at};
+  announce_copy(s, {&use, 1});
   submit_ordered(s, {&use, 1}, reach::by_copy, [&](native_stream n) {
     if (m.migrates_unified()) m.verbs().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });

@@ -144,7 +144,7 @@ bool migrator::may_move(const record& r) const {
 surroundings migrator::around(const record& r, const coming_access& a) const {
   return {options_of(r),
           may_move(r),
-          [this](int device, int owner) { return machine_.peers().can_reach(device, owner); },
+          [this](int device, int owner) { return machine_.peers().can_reach(device, owner, peer_memory::unified); },
           [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); },
           [this](byte_range where) { return machine_.is_simulated() || many_on_cpu(where); },
           [&r](byte_range where) { return r.keeps(where); }};
@@ -249,7 +249,7 @@ void migrator::carry_out(const coming_access& a, const std::vector<planned>& pla
   try {
     for (const planned& p : plan)
       if (p.what == page_step::map || p.what == page_step::bounce) {
-        if (p.from >= 0) machine_.need_peer(p.to, p.from);
+        if (p.from >= 0) machine_.need_peer(p.to, p.from), machine_.need_peer(p.to, p.from, peer_memory::unified);
         {
           std::lock_guard lock(a.what.log);
           a.what.log.set_advised(true);  // the next owner of the bytes has it undone

@@ -42,6 +42,7 @@ class migrator final : public access_policy {
   static migrator* of(machine& m) { return dynamic_cast<migrator*>(m.policy()); }
 
   void before_access(const coming_access& a) override;
+  void before_copy(const coming_access& a) override;
   bool permits_at_large() const override { return !traces_elements_.load(std::memory_order_relaxed); }
   std::string explain(allocation& a) override;
 

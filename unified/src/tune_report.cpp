@@ -65,7 +65,7 @@ class picture {
                      (t.rejected.empty() ? "" : ", " + t.rejected))
           << "</title>\n"
           << "<text x=\"" << left - 10 << "\" y=\"" << y_ + 14 << "\" class=\"policy\">"
-          << escaped(shortened(t.policy.text(), 46)) << "</text>\n"
+          << escaped(shortened(t.policy.text(), 60)) << "</text>\n"
           << "<rect x=\"" << left << "\" y=\"" << y_ + 3 << "\" width=\"" << number(length(t.median), "%.1f")
           << "\" height=\"14\" class=\"" << kind << "\"/>\n";
     const double from = length(std::max(0.0, t.median - t.spread / 2)), to = length(t.median + t.spread / 2);
@@ -98,7 +98,7 @@ class picture {
   }
 
  private:
-  static constexpr int row = 20, left = 320, width = 1000, longest_bar = 420;
+  static constexpr int row = 20, left = 390, width = 1080, longest_bar = 420;
   double length(double ms) const { return ms / longest_ * longest_bar; }
   double longest_;
   int y_ = 40;

@@ -1,4 +1,5 @@
-// The class behind make_backend(). Its verbs are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp, capture.cpp.
+// The class behind make_backend(). Its verbs are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
+// launch.cpp, capture.cpp.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -86,6 +87,7 @@ class cuda_backend final : public ferry::backend {
   void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) override;
   void run_on_host(native_stream s, std::function<void()> task) override;
   void launch(native_stream s, const host_kernel& kernel) override;
+  void launch_compiled(native_stream s, int device, const compiled_launch& kernel) override;
   void check_launch(native_stream s, std::string_view kernel) override;
 
   void begin_capture(native_stream s) override;

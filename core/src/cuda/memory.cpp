@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "../host_topology.hpp"
-#include "../thread_affinity.hpp"
 #include "backend_class.hpp"
+#include "ferry/core/thread_affinity.hpp"
 
 namespace ferry::cuda {
 
@@ -143,10 +143,11 @@ void cuda_backend::prefetch_many(native_stream s, std::span<const page_move> mov
   if (!keep.empty()) check_on(prefetch_batch(keep, false, raw(s)), "prefetch", raw(s));
 }
 
+// Pages that are discarded and left where they are lose what is written to them later: decision 33.
 void cuda_backend::discard(native_stream s, void* p, std::size_t bytes) {
   if (!managed_ || is_legacy(raw(s))) return;
-  const page_move inner = whole_pages({static_cast<std::byte*>(p), bytes, {}});
-  if (inner.bytes > 0) check_on(discard_async(inner.begin, inner.bytes, raw(s)), "discard", raw(s));
+  const page_move inner = whole_pages({static_cast<std::byte*>(p), bytes, {device_of(raw(s), "discard")}});
+  if (inner.bytes > 0) check_on(discard_async(inner, raw(s)), "discard", raw(s));
 }
 
 std::optional<memory_location> cuda_backend::prefetched_to(const void* p, std::size_t bytes) const {

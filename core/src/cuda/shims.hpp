@@ -1,14 +1,10 @@
 // Where the runtime API differs between CUDA 12 and 13. Nothing else may test CUDART_VERSION.
 #pragma once
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <span>
-#include <vector>
-#if CUDART_VERSION < 12080
-#include <cuda.h>
-#endif
-
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <ferry/core/backend.hpp>
@@ -17,32 +13,36 @@ static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStre
 
 namespace ferry::cuda {
 
+// A function of the driver by its name, which spares linking libcuda; null where there is none.
+template <class Function>
+Function* driver_call(const char* name) {
+  void* found = nullptr;
+#if CUDART_VERSION >= 12050
+  cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault);
+#else
+  cudaGetDriverEntryPoint(name, &found, cudaEnableDefault);
+#endif
+  return reinterpret_cast<Function*>(found);
+}
+
+// The legacy or the per-thread stream, under any of their names.
+inline bool is_default(cudaStream_t s) { return reinterpret_cast<std::uintptr_t>(s) <= 2; }
+
 inline cudaError_t stream_device(cudaStream_t s, int& device) {
 #if CUDART_VERSION >= 12080
   return cudaStreamGetDevice(s, &device);
 #else
-  // Only the driver knows; its entry points are asked for by name so that ferry need not link it.
-  using get_context = CUresult(CUDAAPI*)(CUstream, CUcontext*);
-  using push = CUresult(CUDAAPI*)(CUcontext);
-  using get_device = CUresult(CUDAAPI*)(CUdevice*);
-  using pop = CUresult(CUDAAPI*)(CUcontext*);
-  struct entry_points {
-    void *context = nullptr, *push = nullptr, *device = nullptr, *pop = nullptr;
-    entry_points() {
-      cudaGetDriverEntryPoint("cuStreamGetCtx", &context, cudaEnableDefault);
-      cudaGetDriverEntryPoint("cuCtxPushCurrent", &push, cudaEnableDefault);
-      cudaGetDriverEntryPoint("cuCtxGetDevice", &device, cudaEnableDefault);
-      cudaGetDriverEntryPoint("cuCtxPopCurrent", &pop, cudaEnableDefault);
-    }
-  };
-  static const entry_points driver;
-  if (!driver.context || !driver.push || !driver.device || !driver.pop) return cudaErrorNotSupported;
+  static const auto get_context = driver_call<CUresult(CUstream, CUcontext*)>("cuStreamGetCtx");
+  static const auto push = driver_call<CUresult(CUcontext)>("cuCtxPushCurrent");
+  static const auto get_device = driver_call<CUresult(CUdevice*)>("cuCtxGetDevice");
+  static const auto pop = driver_call<CUresult(CUcontext*)>("cuCtxPopCurrent");
+  if (!get_context || !push || !get_device || !pop) return cudaErrorNotSupported;
   CUcontext context = nullptr;
-  if (reinterpret_cast<get_context>(driver.context)(s, &context) != CUDA_SUCCESS) return cudaErrorInvalidResourceHandle;
-  if (reinterpret_cast<push>(driver.push)(context) != CUDA_SUCCESS) return cudaErrorInvalidResourceHandle;
+  if (get_context(s, &context) != CUDA_SUCCESS) return cudaErrorInvalidResourceHandle;
+  if (push(context) != CUDA_SUCCESS) return cudaErrorInvalidResourceHandle;
   CUdevice found = -1;
-  const CUresult r = reinterpret_cast<get_device>(driver.device)(&found);
-  reinterpret_cast<pop>(driver.pop)(&context);
+  const CUresult r = get_device(&found);
+  pop(&context);
   device = found;
   return r == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidResourceHandle;
 #endif
@@ -73,9 +73,7 @@ inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool discard
   const auto call = discard ? cudaMemDiscardAndPrefetchBatchAsync : cudaMemPrefetchBatchAsync;
   return call(addresses.data(), sizes.data(), addresses.size(), places.data(), first.data(), places.size(), 0, s);
 }
-inline cudaError_t discard_async(void* p, std::size_t bytes, cudaStream_t s) {
-  return cudaMemDiscardBatchAsync(&p, &bytes, 1, 0, s);
-}
+inline cudaError_t discard_async(const page_move& m, cudaStream_t s) { return prefetch_batch({&m, 1}, true, s); }
 #else
 using place = int;
 inline place to_place(memory_location where) { return where.is_host() ? cudaCpuDeviceId : where.device; }
@@ -88,7 +86,7 @@ inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool, cudaSt
   return cudaSuccess;
 }
 // CUDA 12 cannot discard: the contents stay, which is one of the things that undefined contents may do.
-inline cudaError_t discard_async(void*, std::size_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t discard_async(const page_move&, cudaStream_t) { return cudaSuccess; }
 #endif
 
 // The graph that s is being captured into, which the runtime still owns.
@@ -106,7 +104,7 @@ inline cudaError_t memcpy_batch(const std::vector<void*>& to, const std::vector<
 #if CUDART_VERSION >= 13000
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (const cudaError_t e = cudaStreamIsCapturing(s, &status); e != cudaSuccess) return e;
-  if (status == cudaStreamCaptureStatusNone && reinterpret_cast<std::uintptr_t>(s) > 2) {
+  if (status == cudaStreamCaptureStatusNone && !is_default(s)) {
     cudaMemcpyAttributes how{};
     how.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
     std::size_t first = 0;

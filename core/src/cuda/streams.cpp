@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "backend_class.hpp"
+#include "hot_calls.hpp"
 
 namespace ferry::cuda {
 
@@ -123,13 +124,9 @@ void cuda_backend::destroy_event(native_event e) {
 }
 
 // The two hot verbs: stream and event carry their devices, so nothing is switched (0.1 us each).
-void cuda_backend::record(native_event e, native_stream s) {
-  check_on(cudaEventRecord(raw(e), raw(s)), "record", raw(s));
-}
+void cuda_backend::record(native_event e, native_stream s) { check_on(record_event(raw(e), raw(s)), "record", raw(s)); }
 
-void cuda_backend::wait(native_stream s, native_event e) {
-  check_on(cudaStreamWaitEvent(raw(s), raw(e), 0), "wait", raw(s));
-}
+void cuda_backend::wait(native_stream s, native_event e) { check_on(wait_for_event(raw(s), raw(e)), "wait", raw(s)); }
 
 bool cuda_backend::is_done(native_event e) {
   const relaxed_scope relaxed;

@@ -20,7 +20,7 @@ struct pci_info {
   unsigned domain, bus, device, device_id, subsystem_id;
   char bus_id[32];
 };
-constexpr int success = 0, remote_is_switch = 2;
+constexpr int success = 0, not_supported = 3, remote_is_switch = 2;
 constexpr unsigned most_links = 18;
 
 struct library {
@@ -74,6 +74,7 @@ bool same_bus(const std::string& a, const std::string& b) {
 }
 
 struct active_links {
+  bool known = false;
   int to_switches = 0;
   std::vector<std::string> to;  // bus ids of what the others end at
 };
@@ -84,7 +85,9 @@ active_links links_of(const std::string& pci) {
   for (unsigned i = 0; d && i < most_links; ++i) {
     int active = 0, type = 0;
     pci_info other{};
-    if (loaded().state(d, i, &active) != success || !active) continue;
+    const int answer = loaded().state(d, i, &active);
+    found.known = found.known || answer == success || answer == not_supported;  // the latter where there are none
+    if (answer != success || !active) continue;
     if (loaded().remote_type(d, i, &type) == success && type == remote_is_switch)
       ++found.to_switches;
     else if (loaded().remote(d, i, &other) == success)
@@ -97,6 +100,7 @@ active_links links_of(const std::string& pci) {
 
 int nvlinks_between(const std::string& from_pci, const std::string& to_pci) {
   const active_links a = links_of(from_pci), b = links_of(to_pci);
+  if (!a.known || !b.known) return -1;
   const auto straight = std::count_if(a.to.begin(), a.to.end(), [&](const auto& id) { return same_bus(id, to_pci); });
   return straight > 0 ? static_cast<int>(straight) : std::min(a.to_switches, b.to_switches);
 }
@@ -110,7 +114,7 @@ pcie_link pcie_of(const std::string& pci) {
 
 #else
 
-int nvlinks_between(const std::string&, const std::string&) { return 0; }
+int nvlinks_between(const std::string&, const std::string&) { return -1; }
 pcie_link pcie_of(const std::string&) { return {}; }
 
 #endif

@@ -9,7 +9,7 @@ struct pcie_link {
   int generation = 0, lanes = 0;  // 0: unknown
 };
 
-// NVLinks from one GPU to another: straight, or both to the switches.
+// NVLinks from one GPU to another: straight, or both to the switches; -1: unknown.
 int nvlinks_between(const std::string& from_pci, const std::string& to_pci);
 pcie_link pcie_of(const std::string& pci);
 

@@ -37,13 +37,10 @@ std::string readable_address(const void* p) {
 }
 
 address_space::address_space(const options& how)
-    : devices_(how.devices),
-      pageable_access_(how.pageable_access),
+    : how_(how),
       usage_(static_cast<std::size_t>(how.devices) + 2),
       resident_(static_cast<std::size_t>(how.devices)),
-      granted_(static_cast<std::size_t>(how.devices)) {
-  for (int d = 0; d < devices_; ++d) limits_.push_back(how.memory_of(d));
-}
+      granted_(static_cast<std::size_t>(how.devices)) {}
 
 address_space::~address_space() {
   for (const auto& [p, a] : table_) give_back(p, a);
@@ -54,7 +51,7 @@ void address_space::give_back(const std::byte* p, const allocation& a) {
 }
 
 usage& address_space::account(memory_kind kind, int device) {
-  const auto devices = static_cast<std::size_t>(devices_);
+  const auto devices = static_cast<std::size_t>(how_.devices);
   return usage_[kind == memory_kind::device    ? static_cast<std::size_t>(device)
                 : kind == memory_kind::unified ? devices
                                                : devices + 1];
@@ -66,7 +63,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     std::lock_guard lock(mutex_);
     usage& u = account(kind, device);
     const std::size_t pages = kind == memory_kind::device ? resident_[static_cast<std::size_t>(device)] : 0;
-    const std::size_t limit = limits_[static_cast<std::size_t>(device)];
+    const std::size_t limit = kind == memory_kind::device ? how_.memory_of(device) : 0;
     if (kind == memory_kind::device && bytes > limit - u.bytes - pages)
       throw out_of_memory("ferry: out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
                               readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit) +
@@ -262,7 +259,7 @@ std::string address_space::forbids(int device, const kernel_use& use, reach how)
   const place here = at(use.begin);
   const std::string on = "device " + std::to_string(device);
   if (here.state == address_state::pageable)
-    return how == reach::copied || pageable_access_
+    return how == reach::copied || how_.pageable_access
                ? ""
                : "are no memory that " + on + " can reach; use device, unified or pinned memory";
   if (here.state == address_state::freed && !here.pool) return "were released";

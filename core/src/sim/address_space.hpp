@@ -115,10 +115,11 @@ class address_space {
     std::uint64_t pool = 0;     // of the driver; 0: none
     bool born = true;
   };
-  // What an operation uses of a page, and the size of the page.
+  // What an operation uses of a page; the size of the page, and where it begins.
   struct part_of_page {
     const std::byte* begin = nullptr;
     std::size_t bytes = 0, whole = 0;
+    const std::byte* page = nullptr;
   };
   using table = std::map<const std::byte*, allocation>;
 
@@ -136,9 +137,7 @@ class address_space {
   static void give_back(const std::byte* p, const allocation& a);
 
   mutable std::mutex mutex_;
-  int devices_;
-  bool pageable_access_;
-  std::vector<std::size_t> limits_;  // bytes of each device
+  const options how_;
   table table_;
   std::vector<usage> usage_;                            // per device, then unified, then host
   std::vector<std::size_t> resident_;                   // bytes of managed pages, per device

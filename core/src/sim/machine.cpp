@@ -77,10 +77,15 @@ bool machine::are_lost(int device, std::span<const kernel_use> uses) const {
     for (const kernel_use& u : uses) {
       const place here = memory_.at(u.begin);
       if (here.state == address_state::live && here.kind == memory_kind::device && here.device != device &&
-          options_.is_broken(device, here.device) && memory_.is_granted(device, here.device))
+          options_.is_broken(device, here.device, here.pool ? peer_memory::pooled : peer_memory::plain) &&
+          may_reach(device, u.begin, here))
         return true;
     }
   return false;
+}
+
+bool machine::may_reach(int device, const void* p, const place& here) const {
+  return here.pool ? memory_.may_copy(device, p) : memory_.is_granted(device, here.device);
 }
 
 int machine::exchange_current_device(int device) {

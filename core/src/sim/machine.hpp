@@ -148,6 +148,8 @@ class machine final : public backend, public inspector, public page_event_source
   }
   // Whether bytes of a pair in broken= go over its peer link: then nothing arrives, and nobody says so.
   bool are_lost(int device, std::span<const kernel_use> uses) const;
+  // Whether a device was granted what another one's memory there takes.
+  bool may_reach(int device, const void* p, const place& here) const;
   void refuse_ungranted(const stream& on, std::span<const kernel_use> uses) const;
   void check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
                      std::string_view verb) const;

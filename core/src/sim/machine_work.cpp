@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu_strided.hpp"
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
-#include "strided.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -95,7 +95,7 @@ void machine::copy_peer(native_stream s, void* to, int to_device, const void* fr
   may_fail(failing_verb::copy, c.lock, on.device);
   if (bytes == 0) return;
   const std::array<kernel_use, 2> uses{reads(from, bytes), writes(to, bytes)};
-  if (on.in && !memory_.is_granted(to_device, from_device) && !memory_.is_granted(from_device, to_device))
+  if (on.in && !may_reach(to_device, from, memory_.at(from)) && !may_reach(from_device, to, memory_.at(to)))
     refuse_in_capture(*on.in, "a copy between devices that were not granted each other's memory");
   const bool lost = are_lost(to_device, uses) || are_lost(from_device, uses);
   const auto run = [to, from, bytes, lost](const relocation&) {
@@ -142,7 +142,7 @@ void machine::convert_strided(native_stream s, const strided_bytes& to, number_t
   std::vector<kernel_use> uses{hull(from, sized(from_type), false), hull(to, sized(to_type), true)};
   const bool lost = are_lost(on.device, uses);
   const auto run = [to, from, shape, one, lost](const relocation&) {
-    if (!lost) convert_elements(to, from, shape, one);
+    if (!lost) convert_on_cpu(to, from, shape, one);
   };
   give(c, on, {"converting copy", reach::mapped, std::move(uses), run});
 }
@@ -157,7 +157,7 @@ void machine::copy_strided(native_stream s, const strided_bytes& to, const strid
   const std::array<kernel_use, 2> uses{hull(from, shape, false), hull(to, shape, true)};
   const bool lost = are_lost(on.device, uses);
   const auto run = [to, from, shape, lost](const relocation&) {
-    if (!lost) copy_elements(to, from, shape);
+    if (!lost) copy_on_cpu(to, from, shape);
   };
   give(c, on, {"strided copy", reach::mapped, {uses.begin(), uses.end()}, run});
 }
@@ -171,7 +171,7 @@ void machine::fill_strided(native_stream s, const strided_bytes& to, const strid
     throw invalid_argument("ferry: fill of elements of " + std::to_string(shape.element_bytes) + " bytes; at most 16");
   if (is_empty(shape)) return;
   std::memcpy(value.data(), element, shape.element_bytes);
-  const auto run = [to, shape, value](const relocation&) { fill_elements(to, shape, value.data()); };
+  const auto run = [to, shape, value](const relocation&) { fill_on_cpu(to, shape, value.data()); };
   give(c, on, {"fill", reach::mapped, {hull(to, shape, true)}, run});
 }
 

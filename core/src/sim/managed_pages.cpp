@@ -23,7 +23,7 @@ void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& 
   for (; from < to; from = (from / page_bytes + 1) * page_bytes) {
     const std::size_t index = from / page_bytes;
     f(pages[index], part_of_page{found->first + from, std::min(to, (index + 1) * page_bytes) - from,
-                                 size_of_page(found->second, index)});
+                                 size_of_page(found->second, index), found->first + index * page_bytes});
   }
 }
 
@@ -57,19 +57,21 @@ void address_space::carry(page& g, const part_of_page& part, int to, page_event_
           : g.device >= 0 ? page_event_kind::between_devices
                           : page_event_kind::to_device,
           why, part.begin, part.bytes);
+  if (to >= 0 && g.device >= 0 && how_.is_broken(g.device, to, peer_memory::unified))
+    std::memset(const_cast<std::byte*>(part.page), 0xBD, part.whole);
   settle(g, part.whole, to);
 }
 
 // Pages that the running operation has touched stay.
 bool address_space::make_room(int device, std::size_t bytes) {
   const auto d = static_cast<std::size_t>(device);
-  while (usage_[d].bytes + resident_[d] + bytes > limits_[d]) {
+  while (usage_[d].bytes + resident_[d] + bytes > how_.memory_of(static_cast<int>(d))) {
     page* oldest = nullptr;
     part_of_page part{};
     for (auto& [begin, a] : table_)
       for (std::size_t i = 0; i < a.pages.size(); ++i)
         if (page& g = a.pages[i]; g.device == device && g.used < (oldest ? oldest->used : operations_))
-          oldest = &g, part = {begin + i * page_bytes, size_of_page(a, i), size_of_page(a, i)};
+          oldest = &g, part = {begin + i * page_bytes, size_of_page(a, i), size_of_page(a, i), begin + i * page_bytes};
     if (!oldest) return false;
     (oldest->discarded ? moved_.discarded : moved_.evicted) += part.whole;
     if (!oldest->discarded) count(page_event_kind::to_cpu, page_event_cause::evicted, part.begin, part.whole);

@@ -14,7 +14,9 @@ namespace {
 constexpr std::string_view allowed =
     "allowed, separated by ';': devices=1..64; memory=BYTES|BYTES,BYTES,... (plain or with B, KiB, MiB, "
     "GiB, at least 1; by device, and the last one for all further devices); "
-    "peers=all|none|A-B,C-D,... (devices from 0); broken=A-B,... (peers whose link loses bytes); "
+    "peers=all|none|A-B,C-D,... (devices from 0); broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools "
+    "or "
+    "A-B:unified: of such memory only); "
     "schedule=eager|random:SEED; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
     "pinning=on|off; check=on|off (races)";
@@ -32,11 +34,13 @@ class parser {
       keys.push_back(key);
       read(item, key, value);
     }
-    for (const auto* list : {result_.peers ? &*result_.peers : nullptr, &result_.broken})
-      if (list)  // known only now: devices= may come later
-        for (const auto& [a, b] : *list)
-          if (a >= result_.devices || b >= result_.devices)
-            refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
+    const auto known = [&](int a, int b) {  // only now: devices= may come later
+      if (a >= result_.devices || b >= result_.devices)
+        refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
+    };
+    if (result_.peers)
+      for (const auto& [a, b] : *result_.peers) known(a, b);
+    for (const broken_link& l : result_.broken) known(l.a, l.b);
     if (const std::size_t sizes = result_.memory_bytes.size(); sizes > static_cast<std::size_t>(result_.devices))
       refuse("memory=", "has " + std::to_string(sizes) + " sizes for devices=" + std::to_string(result_.devices));
     return result_;
@@ -90,12 +94,22 @@ class parser {
     return unit * number<std::size_t>(item, text, 1, std::numeric_limits<std::size_t>::max() / unit);
   }
 
-  void read_pairs(std::string_view item, std::string_view value, std::vector<std::pair<int, int>>& into) const {
-    for (const std::string_view pair : split(value, ',')) {
-      const auto [a, b] = cut(pair, '-');
-      into.emplace_back(number(item, a, 0, 63), number(item, b, 0, 63));
-      if (into.back().first == into.back().second) refuse(pair, "pairs a device with itself");
-    }
+  std::pair<int, int> read_pair(std::string_view item, std::string_view pair) const {
+    const auto [a, b] = cut(pair, '-');
+    const std::pair found(number(item, a, 0, 63), number(item, b, 0, 63));
+    if (found.first == found.second) refuse(pair, "pairs a device with itself");
+    return found;
+  }
+
+  broken_link read_broken(std::string_view item, std::string_view text) const {
+    const bool names_memory = text.find(':') != text.npos;
+    const auto [pair, memory] = names_memory ? cut(text, ':') : std::pair(text, std::string_view{});
+    const auto [a, b] = read_pair(item, pair);
+    if (!names_memory) return {a, b};
+    static constexpr std::array<std::string_view, 3> names{"plain", "pools", "unified"};  // by peer_memory
+    const auto found = std::find(names.begin(), names.end(), memory);
+    if (found == names.end()) refuse(text, "names no sort of memory");
+    return {a, b, static_cast<peer_memory>(found - names.begin())};
   }
 
   void read(std::string_view item, std::string_view key, std::string_view value) {
@@ -107,9 +121,10 @@ class parser {
     } else if (key == "peers") {
       if (value == "all") return;
       result_.peers.emplace();
-      if (value != "none") read_pairs(item, value, *result_.peers);
+      if (value != "none")
+        for (const std::string_view pair : split(value, ',')) result_.peers->push_back(read_pair(item, pair));
     } else if (key == "broken") {
-      read_pairs(item, value, result_.broken);
+      for (const std::string_view one : split(value, ',')) result_.broken.push_back(read_broken(item, one));
     } else if (key == "schedule") {
       if (value == "eager") return;
       if (!value.starts_with("random:")) refuse(item, "names no schedule");
@@ -154,9 +169,10 @@ bool options::are_peers(int a, int b) const {
   });
 }
 
-bool options::is_broken(int a, int b) const {
-  return std::any_of(broken.begin(), broken.end(),
-                     [&](const auto& p) { return (p.first == a && p.second == b) || (p.first == b && p.second == a); });
+bool options::is_broken(int a, int b, peer_memory sort) const {
+  return std::any_of(broken.begin(), broken.end(), [&](const broken_link& l) {
+    return ((l.a == a && l.b == b) || (l.a == b && l.b == a)) && l.memory.value_or(sort) == sort;
+  });
 }
 
 options parse_options(std::string_view text) { return parser(text).run(); }

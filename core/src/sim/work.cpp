@@ -19,9 +19,13 @@ void check_alive(const work& w, int device, const address_space& memory) {
   if (const std::string why = memory.lifeless(w.uses); !why.empty()) fault(w, device, why);
 }
 
-void run_on(const work& w, int device, address_space& memory, const relocation& where) {
+// Before the bytes are used.
+void begin_on(const work& w, int device, address_space& memory) {
   check_alive(w, device, memory);
   if (w.how == reach::mapped) memory.touch(device, w.uses);
+}
+
+void run_on(const work& w, int device, const relocation& where) {
   try {
     w.run(where);
   } catch (const std::exception& e) {
@@ -90,7 +94,8 @@ std::shared_ptr<const footprint> footprint_of(const work& w, const address_space
 
 void run_whole(const work& w, int device, address_space& memory) {
   if (const std::string why = memory.forbids(device, w.uses, w.how); !why.empty()) fault(w, device, why);
-  run_on(w, device, memory, relocation{});
+  begin_on(w, device, memory);
+  run_on(w, device, relocation{});
 }
 
 std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, address_space& memory) {
@@ -98,13 +103,16 @@ std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, 
   if (const std::string why = memory.forbids(device, w->uses, w->how); !why.empty()) {
     result.push_back({w->verb, w->name, [w, device, why] { fault(*w, device, why); }});
   } else if (!w->is_kernel) {
-    result.push_back({w->verb, w->name, [w, device, &memory] { run_on(*w, device, memory, relocation{}); }});
+    result.push_back({w->verb, w->name, [w, device, &memory] {
+                        begin_on(*w, device, memory);
+                        run_on(*w, device, relocation{});
+                      }});
   } else {
     auto copies = std::make_shared<scratch>(w->uses);
     result.push_back({w->verb, w->name, [w, device, &memory, copies] {
-                        check_alive(*w, device, memory);
+                        begin_on(*w, device, memory);
                         copies->load();
-                        run_on(*w, device, memory, copies->relocated());
+                        run_on(*w, device, copies->relocated());
                       }});
     result.push_back({"stores of kernel", w->name, [w, device, &memory, copies] {
                         check_alive(*w, device, memory);

@@ -24,7 +24,8 @@ porting::result run(const porting::problem& p) {
     const double before = std::exchange(rr, r.squaredNorm());
     d = r + rr / before * d;
   }
-  return {{x.data(), x.data() + x.size()}, watch.seconds(), steps};
+  const double seconds = watch.seconds();
+  return {{x.data(), x.data() + x.size()}, seconds, steps};
 }
 
 }  // namespace step_1

@@ -34,7 +34,8 @@ porting::result run(const porting::problem& p) {
     const double before = std::exchange(rr, r.squaredNorm());
     d = r + rr / before * d;
   }
-  return {{of_x.cbegin(), of_x.cend()}, watch.seconds(), steps};
+  const double seconds = watch.seconds();
+  return {{of_x.cbegin(), of_x.cend()}, seconds, steps};
 }
 
 }  // namespace step_2

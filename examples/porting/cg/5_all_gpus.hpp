@@ -9,20 +9,22 @@ namespace fr = ferry;
 namespace step_5 {
 namespace {
 
-// A row of q = A d, of those that one GPU has. d begins with row `first`.
-struct multiply {
-  std::ptrdiff_t first;
-  FERRY_HOST_DEVICE void operator()(std::size_t i, const int* start, const int* column, const double* value,
-                                    const double* d, double* q) const {
-    double sum = 0;
-    for (int k = start[i]; k < start[i + 1]; ++k) sum += value[k - start[0]] * d[column[k - start[0]] - first];
-    q[i] = sum;
-  }
-};
 using all = fr::shard_span<double, 1>;
 using read = fr::shard_span<const double, 1>;
-struct dot {
-  FERRY_HOST_DEVICE double operator()(std::size_t i, read d, read q) const { return d[i] * q[i]; }
+// A row of q = A d. Gives d q. A GPU's matrix begins with its first row.
+struct multiply {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, const int* start, const int* column, const double* value, read d,
+                                      all q) const {
+    const int* const row = start + (i - static_cast<std::size_t>(q.begin(0)));
+    double sum = 0;
+    for (int k = row[0] - start[0]; k < row[1] - start[0]; ++k)
+      sum += value[k] * d[static_cast<std::size_t>(column[k])];
+    q[i] = sum;
+    return d[i] * q[i];
+  }
+};
+struct square {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, read r) const { return r[i] * r[i]; }
 };
 // Of sums in parts, one of each GPU.
 struct divide {
@@ -48,11 +50,6 @@ struct turn {
   }
 };
 
-struct rows {  // of the matrix, in one GPU's memory
-  fr::device_array<int> start, column;
-  fr::device_array<double> value;
-};
-
 }  // namespace
 
 porting::result run(const porting::problem& p) {
@@ -62,29 +59,34 @@ porting::result run(const porting::problem& p) {
   const fr::team gpus = fr::team::all();
   fr::sharded_array<double, 1> x(gpus, {n}, {}, 0.0), r(gpus, {n}), d(gpus, {n}, {.halo = p.size}, 0.0), q(gpus, {n});
   fr::replicated_array<double> alpha(gpus, {1}), beta(gpus, {1});
-  std::vector<rows> a;
+  const auto elements_of = [&](const fr::part& own) {  // of the matrix, in some of its rows
+    const int* const starts = given.outerIndexPtr();
+    return fr::part{static_cast<std::size_t>(starts[own.begin]), static_cast<std::size_t>(starts[own.end])};
+  };
+  std::size_t most = 0;
+  for (std::size_t m = 0; m < gpus.size(); ++m) most = std::max(most, elements_of(gpus.part_of(m, n)).size());
+  fr::replicated_array<int> start(gpus, {gpus.part_of(0, n).size() + 1}), column(gpus, {most});
+  fr::replicated_array<double> value(gpus, {most});
   for (std::size_t m = 0; m < gpus.size(); ++m) {
-    const auto [begin, end] = gpus.part_of(m, n);
-    const int *const starts = given.outerIndexPtr() + begin, first = *starts;
-    const auto count = static_cast<std::size_t>(given.outerIndexPtr()[end] - first);
-    const fr::device gpu = gpus.device(m);
-    a.push_back({fr::device_array<int>::from({starts, end - begin + 1}, gpu),
-                 fr::device_array<int>::from({given.innerIndexPtr() + first, count}, gpu),
-                 fr::device_array<double>::from({given.valuePtr() + first, count}, gpu)});
+    const fr::part own = gpus.part_of(m, n), of_own = elements_of(own);
+    const auto take = [m](const auto* from, std::size_t count, auto& to) {
+      fr::copy(std::span(from, count), to.copy_of(m).slice({0, count}));
+    };
+    take(given.outerIndexPtr() + own.begin, own.size() + 1, start);
+    take(given.innerIndexPtr() + of_own.begin, of_own.size(), column);
+    take(given.valuePtr() + of_own.begin, of_own.size(), value);
   }
   fr::copy(std::span<const double>(b.data(), n), r);
   fr::copy(std::span<const double>(b.data(), n), d);
   fr::exchange_halos(d);
-  auto rr = fr::parallel_reduce(fr::owned(r), dot{}, fr::plus{}, fr::in(r), fr::in(r));
+  auto rr = fr::parallel_reduce(fr::owned(r), square{}, fr::plus{}, fr::in(r));
   const double enough = 1e-28 * rr;
 
   const porting::stopwatch watch;
   std::size_t steps = 0;
   for (double late = 2 * enough; steps < p.steps && late > enough; ++steps) {
-    for (std::size_t m = 0; m < gpus.size(); ++m)
-      fr::parallel_for(gpus[m], q.shard(m).size(), multiply{d.layout().local(m).begin[0]}, fr::in(a[m].start),
-                       fr::in(a[m].column), fr::in(a[m].value), fr::in(d.shard_with_halo(m)), fr::out(q.shard(m)));
-    const auto dq = fr::parallel_reduce(fr::owned(d), dot{}, fr::plus{}, fr::in(d), fr::in(q));
+    const auto dq = fr::parallel_reduce(fr::owned(q), multiply{}, fr::plus{}, fr::in(start), fr::in(column),
+                                        fr::in(value), fr::in(d), fr::out(q));
     fr::parallel_for(fr::each_member(gpus, 1), divide{}, rr, dq, fr::out(alpha));
     auto next = fr::parallel_reduce(fr::owned(x), advance{}, fr::plus{}, fr::in(alpha), fr::in(d), fr::in(q),
                                     fr::inout(x), fr::inout(r));
@@ -93,7 +95,9 @@ porting::result run(const porting::problem& p) {
     fr::exchange_halos(d);
     late = std::exchange(rr, std::move(next));  // of the step before: the GPUs are busy meanwhile
   }
-  return {fr::to_vector(x), watch.seconds(), steps};
+  gpus.synchronize();
+  const double seconds = watch.seconds();
+  return {fr::to_vector(x), seconds, steps};
 }
 
 }  // namespace step_5

@@ -2,7 +2,6 @@
 #pragma once
 #include <Eigen/SparseCore>
 #include <cmath>
-#include <vector>
 
 using matrix = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 
@@ -11,20 +10,21 @@ using matrix = Eigen::SparseMatrix<double, Eigen::RowMajor>;
 inline matrix plate(std::size_t side) {
   const auto n = static_cast<int>(side);
   const auto conductivity = [n](double i, double j) { return std::hypot(i / n - 0.5, j / n - 0.4) < 0.2 ? 10.0 : 1.0; };
-  std::vector<Eigen::Triplet<double>> elements;
+  matrix a(n * n, n * n);
+  a.reserve(5 * Eigen::Index{n} * n);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
-      double all = 0;
-      const auto edge = [&](int r, int c) {
-        const double k = conductivity((i + r) / 2.0, (j + c) / 2.0);
-        all += k;
-        if (r >= 0 && r < n && c >= 0 && c < n) elements.emplace_back(i * n + j, r * n + c, -k);
-      };
-      edge(i - 1, j), edge(i + 1, j), edge(i, j - 1), edge(i, j + 1);
-      elements.emplace_back(i * n + j, i * n + j, all);
+      const auto to = [&](int r, int c) { return conductivity((i + r) / 2.0, (j + c) / 2.0); };
+      const double up = to(i - 1, j), left = to(i, j - 1), right = to(i, j + 1), down = to(i + 1, j);
+      const int row = i * n + j;
+      a.startVec(row);
+      if (i > 0) a.insertBack(row, row - n) = -up;
+      if (j > 0) a.insertBack(row, row - 1) = -left;
+      a.insertBack(row, row) = up + left + right + down;
+      if (j < n - 1) a.insertBack(row, row + 1) = -right;
+      if (i < n - 1) a.insertBack(row, row + n) = -down;
     }
-  matrix a(n * n, n * n);
-  a.setFromTriplets(elements.begin(), elements.end());
+  a.finalize();
   return a;
 }
 

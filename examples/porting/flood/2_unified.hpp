@@ -68,9 +68,10 @@ porting::result run(const porting::problem& p) {
         l[at(i, j)] += time_step * gone;
       }
   }
+  const double seconds = watch.seconds();
   std::vector<double> values(water.cbegin(), water.cend());
   values.insert(values.end(), lost.cbegin(), lost.cend());
-  return {values, watch.seconds()};
+  return {values, seconds};
 }
 
 }  // namespace step_2

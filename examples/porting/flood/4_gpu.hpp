@@ -85,10 +85,12 @@ porting::result run(const porting::problem& p) {
     fr::parallel_for(flux.extents(), accelerate{}, fr::in(terrain), fr::in(water), fr::inout(flux));
     fr::parallel_for(flux.extents(), transport{}, fr::in(flux), fr::inout(water), fr::inout(lost));
   }
+  fr::default_stream(water.device()).synchronize();
+  const double seconds = watch.seconds();
   std::vector<double> values = fr::to_vector(water);
   const std::vector<double> gone = fr::to_vector(lost);
   values.insert(values.end(), gone.begin(), gone.end());
-  return {values, watch.seconds()};
+  return {values, seconds};
 }
 
 }  // namespace step_4

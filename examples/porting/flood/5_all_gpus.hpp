@@ -91,10 +91,12 @@ porting::result run(const porting::problem& p) {
     fr::parallel_for(fr::owned(flux), transport{}, fr::in(flux), fr::inout(water), fr::inout(lost));
     fr::exchange_halos(water);
   }
+  gpus.synchronize();
+  const double seconds = watch.seconds();
   std::vector<double> values = fr::to_vector(water);
   const std::vector<double> gone = fr::to_vector(lost);
   values.insert(values.end(), gone.begin(), gone.end());
-  return {values, watch.seconds()};
+  return {values, seconds};
 }
 
 }  // namespace step_5

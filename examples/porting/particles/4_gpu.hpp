@@ -7,7 +7,8 @@ namespace fr = ferry;
 namespace step_4 {
 namespace {
 
-constexpr double time_step = 0.1, charge = 0.01;
+constexpr std::size_t crowd = 16;  // particles a node
+constexpr double time_step = 0.1, charge = 0.01 / crowd;
 constexpr int sweeps = 8;  // of the relaxation, which goes on from the field of the step before
 
 struct particle {  // in cells, and in cells per unit of time
@@ -16,11 +17,11 @@ struct particle {  // in cells, and in cells per unit of time
 
 constexpr double fraction(double x) { return x - static_cast<double>(static_cast<std::size_t>(x)); }
 
-// Particle k of a box of n x n nodes: the first n * n lie anywhere, at rest; others come in from the left.
+// Particle k of a box of n x n nodes: the first of them lie anywhere, at rest; others come in from the left.
 constexpr particle newcomer(std::size_t k, std::size_t n) {
   const double x = fraction(0.7548776662466927 * static_cast<double>(k)), length = static_cast<double>(n - 1),
                y = fraction(0.5698402909980532 * static_cast<double>(k));
-  return k < n * n ? particle{length * x, length * y, 0, 0} : particle{x / 2, length * (0.25 + y / 2), 2, 0};
+  return k < crowd * n * n ? particle{length * x, length * y, 0, 0} : particle{x / 2, length * (0.25 + y / 2), 2, 0};
 }
 
 // The cell of a coordinate, and the place in it, 0 to 1.
@@ -99,9 +100,9 @@ struct push {
 porting::result run(const porting::problem& p) {
   const std::size_t n = p.size;
   fr::device_array<double, 2> rho({n, n}), phi({n, n}, 0.0), next({n, n}, 0.0);
-  fr::device_soa<double, double, double, double> particles(n * n);
+  fr::device_soa<double, double, double, double> particles(crowd * n * n);
   rho.name("rho"), phi.name("phi"), next.name("next"), particles.name("particles");
-  fr::parallel_for(n * n, enter{0, n}, fr::out(particles));
+  fr::parallel_for(particles.size(), enter{0, n}, fr::out(particles));
 
   const porting::stopwatch watch;
   for (std::size_t step = 0; step < p.steps; ++step) {
@@ -118,11 +119,13 @@ porting::result run(const porting::problem& p) {
     }
     fr::parallel_for(after, push{}, fr::in(phi), fr::inout(particles));
   }
+  fr::default_stream(rho.device()).synchronize();
+  const double seconds = watch.seconds();
   std::vector<double> values = fr::to_vector(rho);
   for (const double potential : fr::to_vector(phi)) values.push_back(potential);
   const auto x = fr::to_vector(particles.member<X>()), y = fr::to_vector(particles.member<Y>());
   for (std::size_t k = 0; k < x.size(); ++k) values.push_back(x[k]), values.push_back(y[k]);
-  return {values, watch.seconds()};
+  return {values, seconds};
 }
 
 }  // namespace step_4

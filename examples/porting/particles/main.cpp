@@ -15,7 +15,7 @@ namespace {
 
 // The nodes have all the charge, and the particles are in the box.
 std::string what_is_wrong(const porting::problem& p, const porting::result& r) {
-  const std::size_t nodes = p.size * p.size, particles = nodes + p.steps * p.size;
+  const std::size_t nodes = p.size * p.size, particles = step_4::crowd * nodes + p.steps * p.size;
   if (r.values.size() != 2 * nodes + 2 * particles) return "particles are missing";
   double charge = 0;
   for (std::size_t i = 0; i < nodes; ++i) charge += r.values[i];
@@ -30,7 +30,7 @@ std::string what_is_wrong(const porting::problem& p, const porting::result& r) {
 
 int main(int argc, char** argv) {
   const porting::code particles{"particles",
-                                {512, 100},
+                                {1024, 20},
                                 0,
                                 {{{"CPU, vectors", step_1::run},
                                   {"CPU, unified arrays", step_2::run},

@@ -12,7 +12,7 @@ struct problem {
 
 struct result {
   std::vector<double> values;  // what the step worked out: compared with that of the first step
-  double seconds = 0;          // the time loop, with the way of its result to the CPU
+  double seconds = 0;          // from the first time step until the devices are through with the last
   std::size_t steps = 0;       // done, where that can be less than allowed
 };
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <ferry/core.hpp>
 #include <ferry/unified/report.hpp>
+#include <fstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,7 @@ struct code {
 struct command_line {
   problem p;
   std::size_t step = 0, runs = 1;  // 0: all steps
+  std::string reference;
   bool json = false, report = false;
   command_line(const code& c, int argc, char** argv) : p(c.by_default) {
     for (int i = 1; i < argc; ++i) {
@@ -40,7 +43,9 @@ struct command_line {
       else if (name == "--report")
         report = true;
       else if (i + 1 == argc)
-        refuse(c, std::string(name) + " needs a number");
+        refuse(c, std::string(name) + " needs a number or a file");
+      else if (name == "--reference")
+        reference = argv[++i];
       else
         *number(c, name) = static_cast<std::size_t>(std::atoll(argv[++i]));
     }
@@ -58,21 +63,27 @@ struct command_line {
   [[noreturn]] static void refuse(const code& c, const std::string& what) {
     std::fprintf(stderr,
                  "porting/%s: %s. Options: --step 1 to 5 (0: all), --size 8 or more, --steps 2 or "
-                 "more, --runs 1 or more (the median is told), --json, --report (of what migrated)\n",
+                 "more, --runs 1 or more (the median is told), --reference FILE (step 1 leaves its "
+                 "results there, others read them), --json, --report (of what migrated)\n",
                  c.name, what.c_str());
     std::exit(2);
   }
 };
 
-// The median over the runs, after a short one in which devices load their kernels.
+// The median over the runs, or over as many of them as fit into some seconds; after a short one in which devices load their
+// kernels.
 inline result timed(const step& s, const problem& p, std::size_t runs) {
+  constexpr double enough = 5;
   s.run({p.size, 2});
   std::vector<double> seconds;
   result last;
-  for (std::size_t i = 0; i < runs; ++i) {
+  double all = 0;
+  for (; seconds.size() < runs && all < enough; all += last.seconds) {
+    last = {};  // first: there may be no room for both
     last = s.run(p);
     seconds.push_back(last.seconds);
   }
+  runs = seconds.size();
   std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(runs / 2), seconds.end());
   last.seconds = seconds[runs / 2];
   return last;
@@ -122,10 +133,30 @@ inline bool run_step(const code& c, std::size_t number, const command_line& o, c
   return good;
 }
 
+// What a run of step 1 has left in a file.
+inline result from_file(const std::string& file) {
+  std::ifstream in(file, std::ios::binary | std::ios::ate);
+  result r{std::vector<double>(in ? static_cast<std::size_t>(in.tellg()) / sizeof(double) : 0)};
+  in.seekg(0).read(reinterpret_cast<char*>(r.values.data()),
+                   static_cast<std::streamsize>(r.values.size() * sizeof(double)));
+  if (!in || r.values.empty()) throw std::runtime_error("there are no results of step 1 in " + file);
+  return r;
+}
+inline void to_file(const result& r, const std::string& file) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(r.values.data()),
+            static_cast<std::streamsize>(r.values.size() * sizeof(double)));
+  if (!out.flush()) throw std::runtime_error("cannot write " + file);
+}
+
 inline int run_steps(const code& c, int argc, char** argv) try {
   const command_line o(c, argc, argv);
-  const result first = o.step > 1 ? c.steps[0].run(o.p) : timed(c.steps[0], o.p, o.runs);
-  const std::string wrong = c.what_is_wrong(o.p, first);
+  const bool is_read = o.step > 1 && !o.reference.empty();
+  const result first = is_read      ? from_file(o.reference)
+                       : o.step > 1 ? c.steps[0].run(o.p)
+                                    : timed(c.steps[0], o.p, o.runs);
+  if (!is_read && !o.reference.empty()) to_file(first, o.reference);
+  const std::string wrong = is_read ? "" : c.what_is_wrong(o.p, first);
   if (!wrong.empty()) std::fprintf(stderr, "porting/%s: step 1: %s\n", c.name, wrong.c_str());
   bool good = wrong.empty();
   for (std::size_t number = 1; number <= c.steps.size(); ++number)

@@ -9,11 +9,11 @@
 
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/process_error.hpp"
+#include "pieces.hpp"
 
 namespace ferry::mpi {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one message
 // How long a process that has ended may be waited for: what it sent before is still on its way.
 constexpr std::chrono::seconds last_words{2};
 
@@ -30,6 +30,12 @@ std::chrono::steady_clock::duration patience_of_environment() {
 }
 
 int to_int(std::size_t n) { return static_cast<int>(n); }
+
+std::string list_of(const std::vector<std::size_t>& ranks) {
+  std::string text = ranks.size() == 1 ? "process " : "processes ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
+  return text;
+}
 
 std::string error_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
@@ -100,7 +106,7 @@ void mpi_processes::listen() {
     if (from.MPI_TAG == static_cast<int>(news::failed)) {
       if (trouble_.empty()) trouble_ = "process " + std::to_string(from.MPI_SOURCE) + " failed: " + n.text;
     } else {
-      if (std::find(left_.begin(), left_.end(), true) == left_.end()) first_left_ = clock::now();
+      if (first_left_ == clock::time_point{}) first_left_ = clock::now();
       left_[static_cast<std::size_t>(from.MPI_SOURCE)] = true;
     }
   }
@@ -120,15 +126,23 @@ void mpi_processes::tell_all(news what, const std::string& text) noexcept {
   }
 }
 
-std::string mpi_processes::missing(const std::vector<piece>& pending) const {
+std::string mpi_processes::missing(const std::vector<piece>& pending) {
   std::vector<std::size_t> who;
   for (const piece& p : pending)
     if (p.request != MPI_REQUEST_NULL) who.push_back(p.process);
   std::sort(who.begin(), who.end());
   who.erase(std::unique(who.begin(), who.end()), who.end());
-  std::string text = who.size() == 1 ? "process " : "processes ";
-  for (std::size_t i = 0; i < who.size(); ++i) text += (i ? ", " : "") + std::to_string(who[i]);
-  return text;
+  return list_of(who);
+}
+
+std::string mpi_processes::ended(clock::duration ago) {
+  std::lock_guard lock(mutex_);
+  listen();
+  if (first_left_ == clock::time_point{} || clock::now() - first_left_ < ago) return {};
+  std::vector<std::size_t> who;
+  for (std::size_t p = 0; p < size_; ++p)
+    if (left_[p] && p != rank_) who.push_back(p);
+  return list_of(who);
 }
 
 // Why waiting longer is in vain.
@@ -163,10 +177,6 @@ void mpi_processes::exchange(std::span<const outgoing> out, std::span<const inco
   std::vector<piece> pending;
   check_well(what, pending, clock::now());
   try {
-    const auto each_piece = [&](auto* data, std::size_t bytes, auto post) {
-      for (std::size_t done = 0; done < bytes; done += most_bytes)
-        post(data + done, to_int(std::min(most_bytes, bytes - done)));
-    };
     for (const incoming& m : in)
       each_piece(m.data, m.bytes, [&](std::byte* p, int n) {
         pending.push_back({m.process, MPI_REQUEST_NULL});
@@ -210,6 +220,13 @@ void mpi_processes::fail(const std::string& why) noexcept {
   tell_all(news::failed, why);
 }
 
+void mpi_processes::end_all(const std::string& why) noexcept {
+  std::fprintf(stderr, "ferry: process %zu ends all: %s\n", rank_, why.c_str());
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+
 std::string mpi_processes::trouble() {
   std::lock_guard lock(mutex_);
   listen();
@@ -232,11 +249,7 @@ void mpi_processes::leave() noexcept {
     if (failed && clock::now() - since > grace) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  if (!trouble_.empty()) {
-    std::fprintf(stderr, "ferry: process %zu ends all: %s\n", rank_, trouble_.c_str());
-    std::fflush(nullptr);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
+  if (!trouble_.empty()) end_all(trouble_);
   if (is_ours_) MPI_Finalize();
 }
 

@@ -20,8 +20,10 @@ class mpi_processes final : public processes {
   std::span<const std::size_t> neighbours() const override { return neighbours_; }
   void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) override;
   void fail(const std::string& why) noexcept override;
+  [[noreturn]] void end_all(const std::string& why) noexcept override;
   std::string trouble() override;
   clock::duration patience() const override { return patience_; }
+  std::string ended(clock::duration ago) override;
 
   // At the end of the program: waits for the others to come to theirs, and ends MPI; if something failed, ends all.
   void leave() noexcept;
@@ -42,7 +44,7 @@ class mpi_processes final : public processes {
   void tell_all(news what, const std::string& text) noexcept;
   void check(int code, const char* what);
   void check_well(std::string_view what, const std::vector<piece>& pending, clock::time_point since);
-  std::string missing(const std::vector<piece>& pending) const;
+  static std::string missing(const std::vector<piece>& pending);
   void give_up(std::vector<piece>& pending) noexcept;
 
   std::recursive_mutex mutex_;  // one thread at a time talks

@@ -40,7 +40,9 @@ communicators::communicators(const std::vector<int>& devices, std::size_t first,
 
 bool communicators::has_failed() {
   if (!why_.empty()) return true;
-  const ncclComm_t c = comms_[next_++ % comms_.size()];
+  const unsigned next = next_.load(std::memory_order_relaxed);  // two threads may ask the same one
+  next_.store(next + 1, std::memory_order_relaxed);
+  const ncclComm_t c = comms_[next % comms_.size()];
   ncclResult_t state = ncclSuccess;
   if (nccl_.async_error(c, &state) == ncclSuccess && (state == ncclSuccess || state == ncclInProgress)) return false;
   std::string text = std::string("NCCL reports: ") + nccl_.error_string(state);

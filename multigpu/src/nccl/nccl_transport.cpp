@@ -6,6 +6,7 @@
 #include "communicators.hpp"
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/graph.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "joint_submission.hpp"
 #include "watch.hpp"
@@ -41,7 +42,7 @@ ncclRedOp_t native(reduction r) {
   return ncclSum;
 }
 
-class nccl_transport final : public transport {
+class nccl_transport final : public transport, public std::enable_shared_from_this<nccl_transport> {
  public:
   nccl_transport(const rank_layout& team, std::unique_ptr<communicators> comms, processes* all)
       : ranks_(team.ranks),
@@ -65,7 +66,8 @@ class nccl_transport final : public transport {
     if (comms_->has_failed()) refuse();
     detail::submit_jointly(calls, streams, [&](detail::joint_uses&) {
       const bool one = calls.size() == 1 && is_one_call(calls.front().kind);
-      if (!one) nccl_.check(nccl_.group_start(), "ncclGroupStart");
+      if (const ncclResult_t start = one ? ncclSuccess : nccl_.group_start(); start != ncclSuccess)
+        nccl_.check(start, "ncclGroupStart");
       ncclResult_t bad = ncclSuccess;
       const collective_call* at = nullptr;
       for (const collective_call& c : calls) {
@@ -79,8 +81,16 @@ class nccl_transport final : public transport {
       if (at) nccl_.check(bad, describe(*at));
       if (end != ncclSuccess) nccl_.check(end, describe(calls.front()));
     });
-    if (watch_ && !this_thread_state.capture)
-      watch_->submitted(streams[calls.front().member].line(), describe(calls.front()));
+    if (!watch_) return;
+    const std::string what = describe(calls.front());
+    if (this_thread_state.capture) {
+      watch_->captured();
+      when_launched([self = weak_from_this(), what](stream_ref s) {
+        if (const auto here = self.lock()) here->watch_->submitted(s.line(), what + " in a graph");
+      });
+    } else {
+      watch_->submitted(streams[calls.front().member].line(), what);
+    }
   }
   void check() override {
     if (!watch_) return;
@@ -145,7 +155,7 @@ class nccl_transport final : public transport {
   const std::size_t ranks_, first_;
   const library& nccl_;
   std::unique_ptr<communicators> comms_;
-  std::mutex mutex_;              // comms_, where others watch them
+  std::timed_mutex mutex_;        // comms_, where others watch them
   std::unique_ptr<watch> watch_;  // for several processes
 };
 

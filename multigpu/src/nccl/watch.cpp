@@ -6,8 +6,16 @@
 #include "ferry/core/error.hpp"
 
 namespace ferry::nccl {
+namespace {
 
-watch::watch(communicators& comms, std::mutex& mutex, processes& all)
+// How long what a process sent before it ended may still be on its way, behind other work of a stream.
+constexpr std::chrono::seconds last_words{10};
+// How long a call of NCCL may take until it counts as waiting for ever.
+constexpr std::chrono::seconds call_time{2};
+
+}  // namespace
+
+watch::watch(communicators& comms, std::timed_mutex& mutex, processes& all)
     : comms_(comms),
       mutex_(mutex),
       all_(all),
@@ -31,20 +39,23 @@ void watch::submitted(timeline& on, std::string what) {
 std::string watch::overdue() {
   std::lock_guard lock(own_);
   while (!waiting_.empty() && waiting_.front().on->poll(waiting_.front().at)) waiting_.pop_front();
-  if (waiting_.empty() || all_.patience() == std::chrono::steady_clock::duration{}) return {};
+  if (waiting_.empty()) return {};
   const auto waited = std::chrono::steady_clock::now() - waiting_.front().since;
-  if (waited < all_.patience()) return {};
-  return "process " + std::to_string(all_.rank()) + " waited " +
-         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(waited).count()) + " s in " +
-         waiting_.front().what + " (FERRY_COLLECTIVE_TIMEOUT sets the limit)";
+  const std::string who = "process " + std::to_string(all_.rank());
+  if (waited > last_words)
+    if (const std::string ended = all_.ended(last_words); !ended.empty())
+      return who + " waited in " + waiting_.front().what + " for " + ended + ", which ended without taking part";
+  if (all_.patience() == std::chrono::steady_clock::duration{} || waited < all_.patience()) return {};
+  return who + " waited " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(waited).count()) +
+         " s in " + waiting_.front().what + " (FERRY_COLLECTIVE_TIMEOUT sets the limit)";
 }
 
 std::string watch::trouble() {
   try {
     if (const std::string text = all_.trouble(); !text.empty()) return text;
     if (const std::string text = overdue(); !text.empty()) return text;
-    std::lock_guard lock(mutex_);
-    return comms_.has_failed() ? comms_.why() : std::string();
+    std::unique_lock lock(mutex_, std::try_to_lock);  // a call of NCCL may wait for others with the lock held
+    return lock && comms_.has_failed() ? comms_.why() : std::string();
   } catch (const error& e) {  // a device that broke: whoever waits for it finds out
     return e.what();
   }
@@ -61,7 +72,8 @@ void watch::run() {
     if (why.empty()) continue;
     std::fprintf(stderr, "ferry: process %zu ends its collectives: %s\n", all_.rank(), why.c_str());
     all_.fail(why);
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (captured_.load(std::memory_order_relaxed) || !lock.try_lock_for(call_time)) all_.end_all(why);
     comms_.abort(why);
     return;
   }

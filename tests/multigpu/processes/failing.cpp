@@ -55,6 +55,12 @@ void run(const std::string& how, bool odd) {
     if (how == "die") std::_Exit(3);
     if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(30));
   }
+  if (how == "graph") {  // which one never launches
+    fr::graph g = fr::capture(t.stream(t.first_local()), [&] { fr::all_reduce(t, a, fr::plus{}); });
+    if (odd) std::this_thread::sleep_for(std::chrono::seconds(30));
+    g.launch(t.stream(t.first_local()));
+    t.synchronize();
+  }
   if (how == "sizes") {  // of what one process sends to another
     const std::size_t me = t.first_local();
     fr::device_array<int> more({12}, 0, t.device(me));

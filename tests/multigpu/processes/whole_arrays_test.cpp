@@ -78,6 +78,36 @@ void deal_all(dice& d, const fr::team& t, const fr::team& other) {
   deal_again<3, device, unified>(d, t, other);
 }
 
+// Some devices of each process, which are not the same ones.
+fr::team some_of_this_process(dice& d) {
+  const std::size_t most = fr::devices().size(), first = (d.below(most) + own_rank()) % most;
+  return fr::team(fr::devices().subspan(first, 1 + (d.below(most) + own_rank()) % (most - first)));
+}
+
+// From arrays that each process has to one of all, and back to each.
+template <std::size_t Rank, fr::memory_kind Own, fr::memory_kind Common>
+void deal_from_and_to_each(dice& d, const fr::team& t) {
+  const auto e = any_shape<Rank>(d, t);
+  const auto values = random_values<short>(d, e.count());
+  fr::sharded_array<short, Rank, Own> a(some_of_this_process(d), e, {d.below(Rank)});
+  fr::sharded_array<short, Rank, Common> all(t, e, {d.below(Rank)}, -1);
+  fr::copy(std::span<const short>(values), a);
+  fr::reshard(a, all);
+  fr::fill(a, short{-2});  // must come after
+  BOOST_TEST(fr::to_vector(all) == values, boost::test_tools::per_element());
+  fr::sharded_array<short, Rank, Own> b(some_of_this_process(d), e, {d.below(Rank)}, -3);
+  fr::reshard(all, b);
+  fr::fill(all, short{-4});
+  BOOST_TEST(fr::to_vector(b) == values, boost::test_tools::per_element());
+}
+
+void deal_all_from_and_to_each(dice& d, const fr::team& t) {
+  using enum fr::memory_kind;
+  deal_from_and_to_each<1, device, device>(d, t);
+  deal_from_and_to_each<2, unified, device>(d, t);
+  deal_from_and_to_each<3, device, unified>(d, t);
+}
+
 template <std::size_t Rank>
 void write_and_read(dice& d, const fr::team& t) {
   const auto e = any_shape<Rank>(d, t);
@@ -124,6 +154,24 @@ BOOST_AUTO_TEST_CASE(dealt_out_again_under_random_schedules) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(from_and_to_an_array_of_each_process) {
+  {
+    const fr::team t = fr::team::world();
+    for (std::size_t seed = 0; seed < 5; ++seed) {
+      dice d(seed);
+      deal_all_from_and_to_each(d, t);
+    }
+  }
+  for (std::size_t seed = 0; seed < seeds(15); ++seed) {
+    fr::simulation machine(machine_of(seed));
+    const fr::team t = fr::team::world();
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      dice d(seed);
+      deal_all_from_and_to_each(d, t);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(files_that_all_write_and_read) {
   for (std::size_t seed = 0; seed < 12; ++seed) {
     fr::simulation machine(machine_of(seed));
@@ -157,12 +205,16 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be) {
 
 BOOST_AUTO_TEST_CASE(arrays_on_other_teams, *boost::unit_test::precondition(needs_processes{})) {
   const fr::team t = fr::team::world();
-  const fr::team own = fr::team::all();
-  fr::sharded_array<int, 1> a(t, {9}, {}, 1), b(own, {9}, {}, 2), c(t, {8}, {}, 3);
+  std::vector<fr::device> others;
+  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m)
+    others.push_back(fr::devices()[(static_cast<std::size_t>(t.device(m).index()) + 1) % fr::devices().size()]);
+  BOOST_TEST_REQUIRE((others.front() != t.device(t.first_local())));
+  const fr::team elsewhere(others, t.first_local(), t.size(), t.wire());
+  fr::sharded_array<int, 1> a(t, {9}, {}, 1), b(elsewhere, {9}, {}, 2), c(t, {8}, {}, 3);
   const auto says = [](const char* part) {
     return [part](const fr::error& e) { return std::string(e.what()).find(part) != std::string::npos; };
   };
-  BOOST_CHECK_EXCEPTION(fr::reshard(a, b), fr::invalid_argument, says("to all by to_vector"));
+  BOOST_CHECK_EXCEPTION(fr::reshard(a, b), fr::invalid_argument, says("a team of each process"));
   BOOST_CHECK_EXCEPTION(fr::reshard(b, a), fr::invalid_argument, says("team::world()"));
   BOOST_CHECK_THROW(fr::reshard(a, c), fr::invalid_argument);
   BOOST_TEST((fr::to_vector(a) == std::vector<int>(9, 1)));

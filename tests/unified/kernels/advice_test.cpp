@@ -3,7 +3,7 @@
 #include <map>
 
 #include "support/counting_backend.hpp"
-#include "unified/kernels/shared.hpp"
+#include "unified/kernels/driver_pages.hpp"
 
 namespace fr = ferry;
 using shared::page;
@@ -60,6 +60,42 @@ BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
   }
 }
 
+// The same of CUDA's driver, which is asked what it still knows.
+BOOST_AUTO_TEST_CASE(the_driver_forgets_what_the_last_owner_advised,
+                     *boost::unit_test::precondition(shared::on_cuda_devices)) {
+  using fr::advice;
+  shared::place here;
+  const fr::migration_scope by_faults(fr::migration::explicitly);
+  const fr::device d = fr::devices().back();
+  for (const advice what : {advice::read_mostly, advice::preferred_location, advice::accessed_by}) {
+    const char* before = nullptr;
+    {
+      fr::unified_array<char> a({4 * page});
+      before = a.unsynchronized_data();
+      fr::advise(a, what, d);
+      const auto known = shared::driver_was_told(a);
+      BOOST_REQUIRE(known.has_value());
+      BOOST_TEST((known->read_mostly == (what == advice::read_mostly) &&
+                  known->preferred.has_value() == (what == advice::preferred_location) &&
+                  known->names(d) == (what == advice::accessed_by)),
+                 "advice " << static_cast<int>(what));
+    }
+    bool met = false;  // the bytes of the first array again
+    std::vector<fr::unified_array<char>> next;
+    for (int i = 0; i < 40 && !met; ++i) {
+      next.emplace_back(fr::extents<1>{4 * page});
+      const char* begin = next.back().unsynchronized_data();
+      met = begin < before + 4 * page && before < begin + 4 * page;
+    }
+    BOOST_REQUIRE(met);
+    for (std::size_t at = 0; at < 4 * page; at += page / 4) {  // an answer is for bytes that all agree
+      const auto known = shared::driver_was_told(next.back().slice({at, at + page / 4}));
+      BOOST_TEST((!known->read_mostly && !known->preferred && known->accessed_by.empty()),
+                 "advice " << static_cast<int>(what) << ", at " << at);
+    }
+  }
+}
+
 // A page lives on one device, another has mapped it there, and then it is duplicated: all that was mapped before a later write
 // must be gone. Driver 580 leaves a mapping behind if nothing is done about it. Each step waits for the last one.
 BOOST_AUTO_TEST_CASE(read_mostly_pages_that_lived_on_a_device,
@@ -107,10 +143,11 @@ BOOST_AUTO_TEST_CASE(read_mostly_pages_that_lived_on_a_device,
 }
 
 // While pages are advised about, the driver moves them; where they are is not known when that ends.
-BOOST_AUTO_TEST_CASE(after_advice_pages_are_prefetched_again) {
-  const fr::simulation sim("devices=2;memory=64MiB");
+BOOST_AUTO_TEST_CASE(after_advice_pages_are_prefetched_again,
+                     *boost::unit_test::precondition(shared::needs_devices{2}) *
+                         boost::unit_test::label("two_devices")) {
+  shared::place here("devices=2;memory=64MiB");
   const fr::device d0 = fr::devices()[0], d1 = fr::devices()[1];
-  auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
   for (const auto& [what, undone] : {std::pair(fr::advice::preferred_location, fr::advice::unset_preferred_location),
                                      std::pair(fr::advice::read_mostly, fr::advice::unset_read_mostly)}) {
     fr::unified_array<int> u({page / sizeof(int)}, d0);
@@ -122,9 +159,11 @@ BOOST_AUTO_TEST_CASE(after_advice_pages_are_prefetched_again) {
     fr::advise(u, what, d1);
     write(d1);
     fr::advise(u, undone, d1);
-    const auto before = inspector.moved();
+    shared::send_unseen(u, {d1.index()});
+    const shared::prefetch_watch watch(u);
     write(d0);
-    BOOST_TEST(inspector.moved().faulted == before.faulted, "advice " << static_cast<int>(what));
+    BOOST_TEST(!watch.saw_none(), "advice " << static_cast<int>(what));
+    BOOST_TEST(shared::is_at(u, d0));
     BOOST_TEST(fr::residency(u).on(d0) == u.size_bytes());
   }
 }

@@ -1,16 +1,18 @@
 // Loops over batches: every piece arrives, results come back, and whatever goes wrong ends the loop and nothing else.
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
-#include <ferry/ferry.hpp>
+#include <ferry/unified.hpp>
 #include <filesystem>
 #include <memory>
 #include <numeric>
 #include <span>
 
 #include "contract/small_chunks.hpp"
+#include "support/failures.hpp"
 #include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;
+using support::failure_of;
 
 namespace {
 
@@ -41,16 +43,6 @@ std::vector<int> doubled(const std::vector<int>& x) {
 
 constexpr fr::batch_threads both_ways[] = {fr::batch_threads::background, fr::batch_threads::none};
 
-// The text of what the call throws.
-template <class Error, class Call>
-std::string text_of(Call call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 bool contains(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
 }  // namespace
@@ -170,7 +162,7 @@ BOOST_AUTO_TEST_CASE(what_a_source_throws_reaches_the_loop) {
         ++seen;
       }
     };
-    BOOST_TEST(text_of<std::runtime_error>(walk) == "the disk is gone");
+    BOOST_TEST(failure_of<std::runtime_error>(walk) == "the disk is gone");
     BOOST_TEST(seen == 3);  // pieces made before are not lost
   }
 }
@@ -196,8 +188,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_is_left_keeps_what_it_went_on_from) {
 
 BOOST_AUTO_TEST_CASE(lengths_that_differ) {
   const std::vector<int> x(100), y(99);
-  BOOST_TEST(contains(text_of<fr::invalid_argument>([&] { fr::batches(x, y); }), "100 rows and another 99"));
-  BOOST_TEST(contains(text_of<fr::invalid_argument>([&] { fr::batches(x, {.depth = 0}); }), "depth of 0"));
+  BOOST_TEST(contains(failure_of<fr::invalid_argument>([&] { fr::batches(x, y); }), "100 rows and another 99"));
+  BOOST_TEST(contains(failure_of<fr::invalid_argument>([&] { fr::batches(x, {.depth = 0}); }), "depth of 0"));
   int made = 0;
   const auto two = [&]() -> std::optional<std::vector<int>> {
     return made++ < 2 ? std::optional(std::vector<int>(7)) : std::nullopt;
@@ -209,7 +201,7 @@ BOOST_AUTO_TEST_CASE(lengths_that_differ) {
       ++turns;
     }
   };
-  BOOST_TEST(contains(text_of<fr::invalid_argument>(walk), "ended before the others"));
+  BOOST_TEST(contains(failure_of<fr::invalid_argument>(walk), "ended before the others"));
   BOOST_TEST(turns == 2);
 }
 
@@ -230,10 +222,10 @@ BOOST_AUTO_TEST_CASE(a_mapped_file_and_one_that_shrinks) {
       if (++turn == 3) std::filesystem::resize_file(path, 5000);
     }
   };
-  BOOST_TEST(contains(text_of<fr::error>(walk), "has become shorter while it is mapped: it has 5000 bytes"));
-  BOOST_TEST(contains(text_of<fr::parse_error>([&] { fr::map_npy<float, 2>(path); }), "bytes of data"));
+  BOOST_TEST(contains(failure_of<fr::error>(walk), "has become shorter while it is mapped: it has 5000 bytes"));
+  BOOST_TEST(contains(failure_of<fr::parse_error>([&] { fr::map_npy<float, 2>(path); }), "bytes of data"));
   std::remove(path.c_str());
-  BOOST_TEST(contains(text_of<fr::error>([&] { fr::map_npy<float, 2>(path); }), "cannot read"));
+  BOOST_TEST(contains(failure_of<fr::error>([&] { fr::map_npy<float, 2>(path); }), "cannot read"));
 }
 
 BOOST_AUTO_TEST_CASE(a_piece_that_does_not_fit) {
@@ -340,7 +332,7 @@ BOOST_AUTO_TEST_CASE(a_copy_that_fails_reaches_the_loop) {
         ++turns;
       }
     };
-    BOOST_TEST(contains(text_of<fr::device_error>(walk), "fail="), "copy " << nth);
+    BOOST_TEST(contains(failure_of<fr::device_error>(walk), "fail="), "copy " << nth);
     BOOST_TEST(turns == (nth - 1) / 12);  // pieces of two sources, of 4000 bytes in chunks of 700
   }
 }

@@ -34,14 +34,15 @@ class place {
  public:
   explicit place(const std::string& options = "devices=3;memory=256MiB") {
     if (fr::machine::current().is_simulated()) sim_.emplace(options);
+    fr::machine& m = fr::machine::current();
+    for (const fr::device d : fr::devices()) {
+      (void)m.peers().takes_detours(d.index());            // links are tested
+      m.pool(fr::memory_kind::unified, d.index()).trim();  // what the driver says of pages is of this case
+    }
     fr::reset_migration_report();
   }
   bool is_simulated() const { return sim_.has_value(); }
-  // Bytes that moved so far on simulated devices; zero on others.
-  fr::sim::traffic moved() const {
-    if (!sim_) return {};
-    return dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs()).moved();
-  }
+  static bool are_peers() { return fr::machine::current().peers().policy().use; }
 
  private:
   std::optional<fr::simulation> sim_;
@@ -52,12 +53,6 @@ struct add_one {
 };
 
 inline fr::device dev(std::size_t i) { return fr::devices()[i]; }
-
-// Where the driver says that the first bytes are: the simulator knows, CUDA tells where they were prefetched to.
-template <class A>
-std::optional<fr::memory_location> driver_place(const A& a, std::size_t bytes) {
-  return fr::machine::current().verbs().prefetched_to(a.unsynchronized_data(), bytes);
-}
 
 inline const fr::migration_entry* entry(const fr::migration_report& r, const std::string& array) {
   for (const fr::migration_entry& e : r.entries)

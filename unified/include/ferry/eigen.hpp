@@ -46,6 +46,13 @@ Eigen::Map<eigen_vector<To>> map_vector(const array_view<T, 1, Kind>& v, source_
   return {v.unsynchronized_data(), index_of(v.size())};
 }
 template <class To, class T, memory_kind Kind>
+Eigen::Map<eigen_vector<To>, Eigen::Unaligned, Eigen::InnerStride<>> map_strided_vector(const array_view<T, 1, Kind>& v,
+                                                                                        source_line at) {
+  need_forward(v);
+  v.wait_for_host(!std::is_const_v<To>, at);
+  return {v.unsynchronized_data(), index_of(v.size()), Eigen::InnerStride<>(v.strides()[0])};
+}
+template <class To, class T, memory_kind Kind>
 eigen_rows<To> map_rows(const array_view<T, 2, Kind>& v, source_line at) {
   need_forward(v);
   need_stride(
@@ -125,10 +132,11 @@ auto as_eigen_strided(array_view<T, 2, Kind>&& v, source_line at = source_line::
 }
 template <class T, memory_kind Kind>
 auto as_eigen_strided(array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
-  detail::need_forward(v);
-  v.wait_for_host(!std::is_const_v<T>, at);
-  return Eigen::Map<detail::eigen_vector<T>, Eigen::Unaligned, Eigen::InnerStride<>>(
-      v.unsynchronized_data(), detail::index_of(v.size()), Eigen::InnerStride<>(v.strides()[0]));
+  return detail::map_strided_vector<T>(v, at);
+}
+template <class T, memory_kind Kind>
+auto as_eigen_strided(const array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
+  return detail::map_strided_vector<const T>(v, at);
 }
 template <class T, memory_kind Kind>
 auto as_eigen_strided(array_view<T, 1, Kind>&& v, source_line at = source_line::here()) {

@@ -48,10 +48,11 @@ class access_guard {
 class joint_guard {
  public:
   struct part {
-    timeline* on;
+    timeline* on = nullptr;
     std::span<access> uses;
     ticket at = 0;  // set by the guard
   };
+  // May sort the parts, and the uses of each.
   explicit joint_guard(std::span<part> parts);
   ~joint_guard();
   joint_guard(const joint_guard&) = delete;

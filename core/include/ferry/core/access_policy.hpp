@@ -50,6 +50,8 @@ class access_policy {
  public:
   virtual ~access_policy() = default;
   virtual void before_access(const coming_access& a) = 0;
+  // The same of copies, which find pages wherever they are: nothing need be moved for them.
+  virtual void before_copy(const coming_access&) {}
   // Whether the CPU, having asked for a range, may go on without asking until somebody submits to the same bytes: else it
   // asks for each element.
   virtual bool permits_at_large() const { return true; }

@@ -48,7 +48,8 @@ struct alignas(64) allocation {
   memory_kind kind = memory_kind::device;
   // The pool's own, with its lock held: waits in its index of free blocks; was handed out before.
   bool is_free : 1 = true, was_used : 1 = false;
-  std::int16_t device = 0;  // for host and unified memory: the home device
+  std::int8_t device = 0;  // for host and unified memory: the home device
+  bool is_pooled = false;  // device memory of a pool of the driver
   // In use, the ledger's own: whose bytes these are, see allocation_labels. Free, the pool's.
   std::uint32_t tag = 0;
   rare_text name;
@@ -60,6 +61,10 @@ struct alignas(64) allocation {
   allocation* previous = nullptr;
 
   byte_range range() const { return {begin, begin + bytes}; }
+  // What of it other devices ask for; of pinned memory nobody does.
+  peer_memory sort() const {
+    return kind == memory_kind::unified ? peer_memory::unified : is_pooled ? peer_memory::pooled : peer_memory::plain;
+  }
 };
 static_assert(sizeof(allocation) == 128);
 

@@ -68,19 +68,20 @@ auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
 
 namespace detail {
 
-// Arguments as calls take them: const arrays are read, others read and written, the rest are values.
+// Arguments as calls take them: const arrays are read, others read and written, the rest are values. `at` is the line of the
+// call.
 template <class A>
-decltype(auto) as_argument(A&& a) {
+decltype(auto) as_argument(A&& a, source_line at = {}) {
   using X = std::remove_cvref_t<A>;
   if constexpr (is_array_argument<X>) {
     return X(a);
-  } else if constexpr (requires { a.as_kernel_argument(); }) {
-    return a.as_kernel_argument();
+  } else if constexpr (requires { a.as_kernel_argument(at); }) {
+    return a.as_kernel_argument(at);
   } else if constexpr (array_like<X>) {
     if constexpr (std::is_const_v<std::remove_reference_t<A>> || std::is_const_v<typename X::element_type>)
-      return in(a, source_line{});
+      return in(a, at);
     else
-      return inout(a, source_line{});
+      return inout(a, at);
   } else {
     static_assert(std::is_trivially_copyable_v<X>,
                   "a kernel argument that is not an array must be trivially copyable: it is copied to the device");

@@ -7,12 +7,8 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/default_kind.hpp"
 #include "ferry/core/stream.hpp"
-
-// The kind that ferry::array stands for: flip a program from unified to device memory in one place.
-#ifndef FERRY_DEFAULT_KIND
-#define FERRY_DEFAULT_KIND unified
-#endif
 
 namespace ferry {
 
@@ -45,8 +41,9 @@ class basic_array : public array_view<T, Rank, Kind> {
     swap(taken);
     return *this;
   }
-  basic_array(const basic_array&) = delete;
-  basic_array& operator=(const basic_array&) = delete;
+  // Compilers quote the line that deletes what was called.
+  basic_array(const basic_array&) = delete;             // arrays are copied only when asked: use b = a.clone()
+  basic_array& operator=(const basic_array&) = delete;  // arrays are copied only when asked: use copy(a, b)
 
   // Every element gets a value, on the device's stream of this thread.
   basic_array(const extents<Rank>& e, T value, ferry::device d = default_device());
@@ -121,7 +118,7 @@ using unified_array = basic_array<T, Rank, memory_kind::unified>;
 template <class T, std::size_t Rank = 1>
 using host_array = basic_array<T, Rank, memory_kind::host>;
 template <class T, std::size_t Rank = 1>
-using array = basic_array<T, Rank, memory_kind::FERRY_DEFAULT_KIND>;
+using array = basic_array<T, Rank, default_memory_kind<T>>;
 
 // Types that are an array or a view of one.
 template <class A>
@@ -139,21 +136,21 @@ namespace ferry {
 
 template <class T, std::size_t Rank, memory_kind Kind>
 basic_array<T, Rank, Kind>::basic_array(const extents<Rank>& e, T value, ferry::device d) : basic_array(e, d) {
-  fill(*this, value);
+  fill(*this, value, source_line{});
 }
 
 template <class T, std::size_t Rank, memory_kind Kind>
 basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::from(std::span<const T> elements, const extents<Rank>& e,
                                                             ferry::device d) {
   basic_array a(e, d);
-  copy(elements, a);
+  copy(elements, a, source_line{});
   return a;
 }
 
 template <class T, std::size_t Rank, memory_kind Kind>
 basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::clone() const {
   basic_array a(this->extents_, home_);
-  copy(*this, a);
+  copy(*this, a, source_line{});
   return a;
 }
 
@@ -165,7 +162,7 @@ void basic_array<T, Rank, Kind>::resize(const extents<Rank>& e) {
   for (std::size_t d = 0; d != Rank; ++d) both[d] = std::min(e[d], this->extents_[d]);
   if (this->owner_ && fresh.owner_) {
     view from(this->owner_, this->data_, both, this->strides_), to(fresh.owner_, fresh.data_, both, fresh.strides_);
-    copy(std::as_const(from), to);
+    copy(std::as_const(from), to, source_line{});
     fresh.name(this->name());
   }
   swap(fresh);

@@ -157,7 +157,8 @@ class array_view {
   array_view transpose() { return transposed<array_view>(); }
   const_view transpose() const { return transposed<const_view>(); }
 
-  // Element access from the CPU: waits for the device work that it conflicts with, then costs one comparison.
+  // Element access from the CPU: waits for the device work that it conflicts with, then costs one comparison, and one for each
+  // index. Throws invalid_argument, with the array, the index and its extent.
   template <class... Index>
   requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
       located_index first, Index... index) {
@@ -174,17 +175,11 @@ class array_view {
   const T& operator[](located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
   // Whether the work that writes the elements is over. Never blocks.
   bool is_ready() const { return !owner_ || uses_are_over(owner_.get(), bytes(), false); }
-  // The same, and the indices are checked: throws invalid_argument.
+  // The same, as containers call it.
   template <class... Index>
-  requires(sizeof...(Index) == Rank) T& at(Index... index) {
-    check_indices(static_cast<std::size_t>(index)...);
-    return (*this)(index...);
-  }
+  requires(sizeof...(Index) == Rank) T& at(Index... index) { return (*this)(index...); }
   template <class... Index>
-  requires(sizeof...(Index) == Rank) const T& at(Index... index) const {
-    check_indices(static_cast<std::size_t>(index)...);
-    return (*this)(index...);
-  }
+  requires(sizeof...(Index) == Rank) const T& at(Index... index) const { return (*this)(index...); }
 
   // Contiguous iteration at raw pointer speed: asks once. A pointer is good until the next submission that conflicts.
   auto begin(source_line at = source_line::here()) { return first<T>(at); }
@@ -217,6 +212,7 @@ class array_view {
   }
   template <class U, class... Index>
   U& at_offset(source_line line, Index... index) const {
+    check_indices(index...);
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);

@@ -39,8 +39,8 @@ class atomic_ref {
 
  private:
 #if FERRY_IN_DEVICE_CODE
-  static constexpr auto relaxed = cuda::memory_order_relaxed;
-  FERRY_HOST_DEVICE auto object() const { return cuda::atomic_ref<T, cuda::thread_scope_system>(*object_); }
+  static constexpr auto relaxed = ::cuda::memory_order_relaxed;
+  FERRY_HOST_DEVICE auto object() const { return ::cuda::atomic_ref<T, ::cuda::thread_scope_system>(*object_); }
 #else
   static constexpr auto relaxed = std::memory_order_relaxed;
   FERRY_HOST_DEVICE auto object() const { return std::atomic_ref<T>(*object_); }

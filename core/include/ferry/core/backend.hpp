@@ -4,6 +4,7 @@
 // Work verbs (copy, fill, launch, ...) are asynchronous on the stream they are given unless said otherwise.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,13 @@ namespace ferry {
 // Where bytes live. device: memory of one GPU. unified: managed memory, reachable from the CPU and every device.
 // host: pinned memory of the CPU, reachable from every device.
 enum class memory_kind : std::uint8_t { device, unified, host };
+
+// How memory of a device was allocated, as far as it decides whether other devices reach it.
+enum class peer_memory : std::uint8_t {
+  plain,   // by backend::allocate: reached by all devices that were granted this one's memory
+  pooled,  // by a pool of the driver: reached by those that this pool was granted to
+  unified  // managed pages, which move between devices
+};
 
 // Handles of the backend's own objects (cudaStream_t, cudaEvent_t, cudaGraphExec_t, or the simulator's).
 struct native_stream {
@@ -150,6 +158,21 @@ struct host_kernel {
   std::function<void(const relocation&)> body;
 };
 
+// A __global__ function's handle on each device, found by the first launch there.
+struct compiled_kernel {
+  static constexpr int most_devices = 16;  // on later ones it is found anew by every launch
+  std::array<std::atomic<void*>, most_devices> of_device{};
+};
+
+// One launch of such a function.
+struct compiled_launch {
+  std::string_view name;  // for errors
+  const void* function;   // its address, as nvcc gives it to the CPU
+  compiled_kernel& handles;
+  std::array<unsigned, 3> blocks, threads;
+  void** parameters;  // their addresses; read during the call only
+};
+
 class pool_backend;
 
 // One operation of several streams, as collectives are: it waits in each of them, and runs once, when it is the first of
@@ -230,8 +253,11 @@ class backend {
                             const void* element) = 0;
   // Runs a function of the CPU in the order of the stream. It must not call ferry or the driver.
   virtual void run_on_host(native_stream s, std::function<void()> task) = 0;
-  // Simulator only: the CUDA backend launches from code that nvcc compiled, then calls check_launch.
+  // Simulator only.
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
+  // CUDA only; device: that of s.
+  virtual void launch_compiled(native_stream s, int device, const compiled_launch& kernel);
+  // Behind a launch that code which nvcc compiled made by itself: throws what went wrong with it.
   virtual void check_launch(native_stream s, std::string_view kernel) = 0;
   // Simulator only: the stream's part in a meeting, which touches `uses`, read during the call only.
   virtual void meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/cpu_elements.hpp"
 #include "ferry/core/operation.hpp"
 
 namespace ferry {
@@ -20,6 +21,7 @@ struct copy_side {
   std::array<std::ptrdiff_t, max_rank> stride_bytes{};
   byte_range bytes;
   bool contiguous = true;
+  source_line at = {};  // where the copy was asked for
 };
 
 // Ordered on s, as one use of each side. Blocks the CPU when a side is pageable memory. shape has the elements of the
@@ -45,12 +47,13 @@ class begun_upload {
 };
 
 template <class T, std::size_t Rank, memory_kind Kind>
-copy_side side_of(const array_view<T, Rank, Kind>& v) {
+copy_side side_of(const array_view<T, Rank, Kind>& v, source_line at = {}) {
   copy_side side{&v.owner(),
                  reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(v.unsynchronized_data())),
                  {},
                  v.bytes(),
-                 v.is_contiguous()};
+                 v.is_contiguous(),
+                 at};
   for (std::size_t d = 0; d != Rank; ++d)
     side.stride_bytes[d] = v.strides()[d] * static_cast<std::ptrdiff_t>(sizeof(T));
   return side;
@@ -69,49 +72,107 @@ void need_same_shape(const extents<Rank>& from, const extents<Rank>& to) {
     throw invalid_argument("copy from shape " + from.text() + " to shape " + to.text() + ": the shapes must be equal");
 }
 
+// Row-major elements of that shape.
 template <class T, std::size_t Rank>
-copy_side pageable_side(T* data, const extents<Rank>& e) {
+copy_side pageable_side(T* data, const extents<Rank>& e, const strides<Rank>& s) {
   copy_side side;
   side.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(data));
-  const auto s = row_major(e);
   for (std::size_t d = 0; d != Rank; ++d) side.stride_bytes[d] = s[d] * static_cast<std::ptrdiff_t>(sizeof(T));
+  side.contiguous = is_contiguous(e, s);
   return side;
+}
+template <class T, std::size_t Rank>
+copy_side pageable_side(T* data, const extents<Rank>& e) {
+  return pageable_side(data, e, row_major(e));
+}
+
+// What must hold of the element types of a copy.
+template <class From, class To>
+constexpr void need_element_types() {
+  using T = typename To::value_type;
+  using U = typename From::value_type;
+  static_assert(!std::is_const_v<typename To::element_type>, "copy(from, to): the destination is read-only");
+  static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_copyable_v<U>,
+                "copy(from, to): the elements are not trivially copyable");
+  static_assert(
+      std::is_same_v<T, U> || (number_type_of<T>() != number_type::none && number_type_of<U>() != number_type::none),
+      "copy(from, to): the element types differ, and they are not both numbers");
+}
+
+// The copy of elements of a shape, of the types of From and To.
+template <class To, class From, std::size_t Rank>
+void copy_typed(const stream_ref* s, const copy_side& to, const copy_side& from, const extents<Rank>& e) {
+  using T = typename To::value_type;
+  using U = typename From::value_type;
+  if (e.count() == 0) return;
+  if constexpr (std::is_same_v<T, U>)
+    copy_elements(s, to, from, shape_of<U>(e));
+  else
+    copy_elements(s, to, from, shape_of<U>(e), number_type_of<T>(), number_type_of<U>());
 }
 
 template <class To, class From>
-void copy_views(const stream_ref* s, const From& from, To& to) {
-  static_assert(!std::is_const_v<typename To::element_type>, "copy(from, to): the destination is read-only");
-  using T = typename To::value_type;
-  using U = typename From::value_type;
-  constexpr bool same = std::is_same_v<T, U>;
-  static_assert(same || (number_type_of<T>() != number_type::none && number_type_of<U>() != number_type::none),
-                "copy(from, to): the element types differ, and they are not both numbers");
+void copy_views(const stream_ref* s, const From& from, To& to, source_line at) {
+  need_element_types<From, To>();
   static_assert(To::rank == From::rank, "copy(from, to): the ranks differ");
   need_same_shape(from.extents(), to.extents());
-  if (from.empty()) return;
-  if constexpr (same)
-    copy_elements(s, side_of(to), side_of(from), shape_of<U>(from.extents()));
-  else
-    copy_elements(s, side_of(to), side_of(from), shape_of<U>(from.extents()), number_type_of<T>(), number_type_of<U>());
+  copy_typed<To, From>(s, side_of(to, at), side_of(from, at), from.extents());
 }
 
-template <class T, class To>
-void upload(const stream_ref* s, std::span<const T> from, To& to) {
-  static_assert(!std::is_const_v<typename To::element_type>, "copy(from, to): the destination is read-only");
-  if (from.size() != to.size())
-    throw invalid_argument("copy of " + std::to_string(from.size()) + " elements to an array of shape " +
+// Memory of the CPU as the side of a copy of that shape: its own, if it has one, else in row-major order.
+template <class Side, std::size_t Rank>
+copy_side in_shape(const Side& side, const extents<Rank>& e) {
+  if constexpr (Side::is_shaped) {
+    static_assert(Side::rank == Rank, "copy(from, to): the ranks differ");
+    return pageable_side(side.data, e, side.steps);
+  } else {
+    return pageable_side(side.data, e);
+  }
+}
+
+template <class From, class To>
+void upload(const stream_ref* s, From&& memory, To& to, source_line at) {
+  const auto from = cpu_side_of(memory);
+  need_element_types<std::remove_const_t<decltype(from)>, To>();
+  if constexpr (from.is_shaped)
+    need_same_shape(from.shape, to.extents());
+  else if (from.shape[0] != to.size())
+    throw invalid_argument("copy of " + std::to_string(from.shape[0]) + " elements to an array of shape " +
                            to.extents().text());
-  if (to.empty()) return;
-  copy_elements(s, side_of(to), pageable_side(from.data(), to.extents()), shape_of<T>(to.extents()));
+  copy_typed<To, decltype(from)>(s, side_of(to, at), in_shape(from, to.extents()), to.extents());
 }
 
-template <class T, class From>
-void download(const stream_ref* s, const From& from, std::span<T> to) {
-  if (to.size() != from.size())
-    throw invalid_argument("copy of an array of shape " + from.extents().text() + " to " + std::to_string(to.size()) +
+template <class From, class To>
+void download(const stream_ref* s, const From& from, To&& memory, source_line at) {
+  const auto to = cpu_side_of(memory);
+  need_element_types<From, std::remove_const_t<decltype(to)>>();
+  if constexpr (to.is_shaped)
+    need_same_shape(from.extents(), to.shape);
+  else if (to.shape[0] != from.size())
+    throw invalid_argument("copy of an array of shape " + from.extents().text() + " to " + std::to_string(to.shape[0]) +
                            " elements");
-  if (from.empty()) return;
-  copy_elements(s, pageable_side(to.data(), from.extents()), side_of(from), shape_of<T>(from.extents()));
+  copy_typed<decltype(to), From>(s, in_shape(to, from.extents()), side_of(from, at), from.extents());
+}
+
+template <class From, class To>
+void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target) {
+  const auto from = cpu_side_of(source);
+  const auto to = cpu_side_of(target);
+  using from_side = std::remove_const_t<decltype(from)>;
+  using to_side = std::remove_const_t<decltype(to)>;
+  need_element_types<from_side, to_side>();
+  const auto give = [&](const auto& e) { copy_typed<to_side, from_side>(s, in_shape(to, e), in_shape(from, e), e); };
+  if constexpr (from_side::is_shaped && to_side::is_shaped) {
+    static_assert(from_side::rank == to_side::rank, "copy(from, to): the ranks differ");
+    need_same_shape(from.shape, to.shape);
+  } else if (from.shape.count() != to.shape.count()) {
+    throw invalid_argument("copy of " + std::to_string(from.shape.count()) + " elements to " +
+                           std::to_string(to.shape.count()));
+  }
+  if constexpr (from_side::is_shaped)
+    give(from.shape);
+  else
+    give(to.shape);
 }
 
 }  // namespace detail
@@ -120,31 +181,33 @@ void download(const stream_ref* s, const From& from, std::span<T> to) {
 // `s`, or on this thread's stream of the destination's device. One use of each array, whatever the way (see route.hpp). Does
 // not block, except on first use of a pair of devices or of a size of ring, and where scratch memory is needed.
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
-void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>& to) {
-  detail::copy_views(&s, from, to);
+void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>& to,
+          source_line at = source_line::here()) {
+  detail::copy_views(&s, from, to, at);
 }
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
-void copy(const array_view<T, Rank, From>& from, array_view<U, Rank, To>& to) {
-  detail::copy_views(nullptr, from, to);
+void copy(const array_view<T, Rank, From>& from, array_view<U, Rank, To>& to, source_line at = source_line::here()) {
+  detail::copy_views(nullptr, from, to, at);
 }
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
-void copy(const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to) {
-  detail::copy_views(nullptr, from, to);
+void copy(const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to, source_line at = source_line::here()) {
+  detail::copy_views(nullptr, from, to, at);
 }
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
-void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to) {
-  detail::copy_views(&s, from, to);
+void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to,
+          source_line at = source_line::here()) {
+  detail::copy_views(&s, from, to, at);
 }
 
 // One of several copies.
 class copy_task {
  public:
   template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
-  copy_task(const array_view<T, Rank, From>& from, array_view<U, Rank, To> to)
+  copy_task(const array_view<T, Rank, From>& from, array_view<U, Rank, To> to, source_line at = source_line::here())
       : to_owner_(to.owner()),
         from_owner_(from.owner()),
-        to_(detail::side_of(to)),
-        from_(detail::side_of(from)),
+        to_(detail::side_of(to, at)),
+        from_(detail::side_of(from, at)),
         shape_(detail::shape_of<std::remove_const_t<T>>(from.extents())) {
     static_assert(!std::is_const_v<U>, "copy_task(from, to): the destination is read-only");
     static_assert(std::is_same_v<U, std::remove_const_t<T>>, "copy_task(from, to): the element types differ");
@@ -172,25 +235,52 @@ inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
   copy_many(s, std::span<const copy_task>(tasks.begin(), tasks.size()));
 }
 
-// From and to memory of the CPU, in row-major order. Blocks until that memory was read or written.
-template <class T, std::size_t Rank, memory_kind Kind>
-void copy(std::span<const std::type_identity_t<T>> from, array_view<T, Rank, Kind>& to) {
-  detail::upload(nullptr, from, to);
+// From and to memory of the CPU: whatever std::span can be made of, in row-major order and as long as the other side, and
+// mdspans of the other side's shape, strided or not. Numbers of different types are converted. Ordered on `s`, or on this
+// thread's stream of the array's device. Blocks until that memory was read or written. Strided memory of the CPU is packed into
+// as much memory of the CPU first.
+template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+void copy(From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
+  detail::upload(nullptr, from, to, at);
 }
-template <class T, std::size_t Rank, memory_kind Kind>
-void copy(std::span<const std::type_identity_t<T>> from, array_view<T, Rank, Kind>&& to) {
-  detail::upload(nullptr, from, to);
+template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+void copy(From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
+  detail::upload(nullptr, from, to, at);
 }
-template <class T, std::size_t Rank, memory_kind Kind>
-void copy(const array_view<T, Rank, Kind>& from, std::span<std::remove_const_t<std::type_identity_t<T>>> to) {
-  detail::download(nullptr, from, to);
+template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
+  detail::upload(&s, from, to, at);
+}
+template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
+  detail::upload(&s, from, to, at);
+}
+template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
+void copy(const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
+  detail::download(nullptr, from, to, at);
+}
+template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
+void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
+  detail::download(&s, from, to, at);
+}
+// Between memory of the CPU and memory of the CPU. Blocks until it is done, and before that until all is over that `s` was
+// given; without a stream it waits for nothing. What overlaps is copied as it was before. Throws invalid_argument for memory
+// of a device, and inside a capture.
+template <cpu_elements From, cpu_elements To>
+void copy(From&& from, To&& to) {
+  detail::copy_on_the_cpu(nullptr, from, to);
+}
+template <cpu_elements From, cpu_elements To>
+void copy(stream_ref s, From&& from, To&& to) {
+  detail::copy_on_the_cpu(&s, from, to);
 }
 
 // The elements in row-major order. Blocks until the array is written and copied.
 template <class T, std::size_t Rank, memory_kind Kind>
-std::vector<std::remove_const_t<T>> to_vector(const array_view<T, Rank, Kind>& a) {
+std::vector<std::remove_const_t<T>> to_vector(const array_view<T, Rank, Kind>& a,
+                                              source_line at = source_line::here()) {
   std::vector<std::remove_const_t<T>> v(a.size());
-  copy(a, std::span<std::remove_const_t<T>>(v));
+  copy(a, std::span<std::remove_const_t<T>>(v), at);
   return v;
 }
 

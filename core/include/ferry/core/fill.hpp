@@ -10,28 +10,30 @@ namespace detail {
 void fill_elements(const stream_ref* s, const copy_side& to, const strided_shape& shape, const void* element);
 
 template <class T, std::size_t Rank, memory_kind Kind>
-void fill_view(const stream_ref* s, array_view<T, Rank, Kind>& to, const T& value) {
+void fill_view(const stream_ref* s, array_view<T, Rank, Kind>& to, const T& value, source_line at) {
   static_assert(!std::is_const_v<T>, "fill(view, value): the view is read-only");
-  fill_elements(s, side_of(to), shape_of<T>(to.extents()), &value);
+  fill_elements(s, side_of(to, at), shape_of<T>(to.extents()), &value);
 }
 }  // namespace detail
 
 // Ordered on `s`, or on this thread's stream of the array's device. Does not block (elements above 16 bytes: it may).
 template <class T, std::size_t Rank, memory_kind Kind>
-void fill(stream_ref s, array_view<T, Rank, Kind>& to, std::type_identity_t<T> value) {
-  detail::fill_view<T>(&s, to, value);
+void fill(stream_ref s, array_view<T, Rank, Kind>& to, std::type_identity_t<T> value,
+          source_line at = source_line::here()) {
+  detail::fill_view<T>(&s, to, value, at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void fill(stream_ref s, array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value) {
-  fill(s, to, value);
+void fill(stream_ref s, array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value,
+          source_line at = source_line::here()) {
+  fill(s, to, value, at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void fill(array_view<T, Rank, Kind>& to, std::type_identity_t<T> value) {
-  detail::fill_view<T>(nullptr, to, value);
+void fill(array_view<T, Rank, Kind>& to, std::type_identity_t<T> value, source_line at = source_line::here()) {
+  detail::fill_view<T>(nullptr, to, value, at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void fill(array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value) {
-  detail::fill_view<T>(nullptr, to, value);
+void fill(array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value, source_line at = source_line::here()) {
+  detail::fill_view<T>(nullptr, to, value, at);
 }
 
 }  // namespace ferry

@@ -25,6 +25,11 @@ class graph {
   friend graph capture(stream_ref s, const std::function<void()>& body);
 };
 
+// Called after each launch of a graph, by the thread that launches, with the stream that the graph was given to.
+using launch_listener = std::function<void(stream_ref s)>;
+// Inside a capture: for the graph that it becomes, as long as that lives. For what looks after the work of libraries.
+void when_launched(launch_listener f);
+
 // Runs body, recording instead of running what this thread submits, on any stream. Raw pointers, and access from the CPU,
 // are errors meanwhile. May block (instantiation). What the arrays hold is unchanged until a launch.
 graph capture(stream_ref s, const std::function<void()>& body);

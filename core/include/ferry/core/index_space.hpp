@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "ferry/core/extents.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 
@@ -76,6 +77,18 @@ inline space_of_tiles space_of(const tiles& t) {
 template <class S>
 concept index_space = requires(const S& s) {
   detail::space_of(s);
+};
+
+// What a program writes for a space (an integer, extents, tiles), with the line of the call.
+template <class Space>
+struct located_space {
+  Space space;
+  source_line at;
+  template <index_space S>
+  requires(std::is_same_v<decltype(space_of(std::declval<const S&>())), Space>)
+      located_space(const S& s, source_line line = source_line::here())
+      : space(space_of(s)),
+        at(line) {}
 };
 
 template <class Space>

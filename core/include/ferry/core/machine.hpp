@@ -68,14 +68,18 @@ class machine {
   std::size_t allocations() const;
   std::uint64_t made_allocations() const { return all_pools().made; }
 
-  // Lets kernels of `device` reach memory of `owner`, asking the driver and testing the link on first use (may block).
+  // Lets kernels of `device` reach memory of `owner` of that sort, asking the driver and testing the link on first use (may block).
   // Throws peer_access_error where it is impossible.
-  void need_peer(int device, int owner) {
-    if (!peers_.reaches(device, owner)) grant_peer(device, owner);
+  void need_peer(int device, int owner, peer_memory sort = peer_memory::plain) {
+    if (!peers_.reaches(device, owner, sort)) grant_peer(device, owner, sort);
   }
   peer_grants& peers() { return peers_; }
   // Whether kernels of a device can use memory of another: as peers, or through mirrors (FERRY_PEER_KERNELS=stage).
-  bool can_reach(int device, int owner) const { return peers_.stages_kernels() || peers_.can_reach(device, owner); }
+  bool can_reach(int device, int owner) const {
+    return peers_.stages_kernels() || peers_.can_reach(device, owner, sort_of_arrays(owner));
+  }
+  // Of device arrays that come from the machine's own pools.
+  peer_memory sort_of_arrays(int device) const;
   // Lanes, threads and options of copies.
   copy_engine& copies() { return *copies_; }
 
@@ -83,7 +87,7 @@ class machine {
   std::atomic<std::uint64_t> copied_bytes{0};
 
  private:
-  void grant_peer(int device, int owner);
+  void grant_peer(int device, int owner, peer_memory sort);
   pool_statistics all_pools() const;
   const std::uint64_t serial_;
   std::unique_ptr<backend> verbs_;

@@ -11,15 +11,15 @@
 
 namespace ferry {
 
-template <class T, std::size_t Rank, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> full(const extents<Rank>& e, std::type_identity_t<T> value, device d = default_device()) {
   return basic_array<T, Rank, Kind>(e, value, d);
 }
-template <class T, std::size_t Rank, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> zeros(const extents<Rank>& e, device d = default_device()) {
   return full<T, Rank, Kind>(e, T(), d);
 }
-template <class T, std::size_t Rank, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> ones(const extents<Rank>& e, device d = default_device()) {
   return full<T, Rank, Kind>(e, T(1), d);
 }
@@ -32,7 +32,7 @@ basic_array<T, 1, Kind> made_on_cpu(std::size_t count, device d, F f) {
   basic_array<T, 1, Kind> a({count}, d);
   std::vector<T> v(count);
   for (std::size_t i = 0; i < count; ++i) v[i] = f(i);
-  copy(std::span<const T>(v), a);
+  copy(std::span<const T>(v), a, source_line{});
   return a;
 }
 
@@ -67,7 +67,7 @@ std::size_t steps_before(T first, T end, T step) {
 
 // first, first + step, ... before end: ceil((end - first) / step) elements, each rounded once. Throws invalid_argument for
 // a step of 0 and for bounds that are not finite, and like an array of that many elements.
-template <class T, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+template <class T, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default_device()) {
   static_assert(std::is_arithmetic_v<T>, "arange needs numbers with an order");
   if (step == T(0)) throw invalid_argument("arange: the step is 0");
@@ -80,7 +80,7 @@ basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default
 }
 
 // `count` elements from first to last, both included, evenly spaced. Throws like an array of that many elements.
-template <class T, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+template <class T, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, 1, Kind> linspace(T first, T last, std::size_t count, device d = default_device()) {
   static_assert(std::is_floating_point_v<T>, "linspace needs a floating point type");
   return detail::made_on_cpu<T, Kind>(count, d, [=](std::size_t i) {
@@ -93,7 +93,7 @@ basic_array<T, 1, Kind> linspace(T first, T last, std::size_t count, device d = 
 template <memory_kind To, class T, std::size_t Rank, memory_kind Kind>
 auto to_kind(const array_view<T, Rank, Kind>& a, device d) {
   basic_array<std::remove_const_t<T>, Rank, To> b(a.extents(), d);
-  copy(a, b);
+  copy(a, b, source_line{});
   if (a.owner()) b.name(a.name());
   return b;
 }

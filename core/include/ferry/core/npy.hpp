@@ -35,7 +35,7 @@ void read_npy_elements(npy_reader& file, array_view<T, Rank, Kind>& a) {
     for (std::size_t from = 0; from < a.size(); from += step) {
       const std::size_t count = std::min(step, a.size() - from);
       file.read(reinterpret_cast<std::byte*>(stage.get()), count * sizeof(T));
-      copy(std::span<const T>(stage.get(), count), flat.slice(slice{from, from + count}));
+      copy(std::span<const T>(stage.get(), count), flat.slice(slice{from, from + count}), source_line{});
     }
   }
 }
@@ -59,7 +59,7 @@ void write_npy_elements(npy_writer& file, const array_view<const T, Rank, Kind>&
     const auto stage = std::make_unique_for_overwrite<T[]>(step * row);
     for (std::size_t from = 0; from < rows; from += step) {
       const std::size_t count = std::min(step, rows - from);
-      copy(v.slice(slice{from, from + count}), std::span<T>(stage.get(), count * row));
+      copy(v.slice(slice{from, from + count}), std::span<T>(stage.get(), count * row), source_line{});
       file.write(stage.get(), count * row * sizeof(T));
     }
   }
@@ -80,7 +80,7 @@ std::vector<std::size_t> shape_list(const extents<Rank>& e) {
 // (Fortran order: also a second array of the device, which is ordered on the device's stream of this thread).
 // Throws error with the system's reason for a file that cannot be read; parse_error, naming the byte, for malformed or short
 // contents and unsupported dtypes; invalid_argument when the file holds another type or rank; out_of_memory.
-template <class T, std::size_t Rank, memory_kind Kind = memory_kind::FERRY_DEFAULT_KIND>
+template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_device()) {
   detail::npy_reader file(path);
   file.check(detail::npy_type_of<T>(), Rank);
@@ -96,7 +96,7 @@ basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_
   } else {
     basic_array<T, Rank, Kind> raw(detail::reversed(e), d);
     detail::read_npy_elements(file, raw);
-    copy(raw.transpose(), a);
+    copy(raw.transpose(), a, source_line{});
   }
   return a;
 }

@@ -21,7 +21,13 @@ namespace detail {
 // Whether the work can be given to s: stream and arrays are of the current machine, and a kernel reaches the memory, for
 // which peers are granted. Tells the machine's policy of what kernels touch. Throws invalid_argument, peer_access_error.
 void need_access(stream_ref s, std::span<const access> uses, reach how);
+// Where pages of unified memory do not travel between devices as they should, those that a device is about to use go to the
+// CPU first, ordered on s behind what uses them: it takes them from there. Tests links on first use (may block). Not in a
+// capture.
+void detour_pages(machine& m, stream_ref s, int device, std::span<const access> uses);
 void announce_to(access_policy& p, timeline& on, std::span<const access> uses);
+// Tells it of what a copy touches.
+void announce_copy(stream_ref s, std::span<const access> uses);
 
 // Tells the machine's policy, if there is one, what a submission is going to touch.
 inline void announce(machine& m, timeline& on, std::span<const access> uses) {

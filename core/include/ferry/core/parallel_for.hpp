@@ -5,11 +5,9 @@
 
 #include "ferry/core/index_space.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/launch_compiled.hpp"
 #include "ferry/core/mirrors.hpp"
 #include "ferry/core/type_name.hpp"
-#if defined(__CUDACC__)
-#include <cuda_runtime.h>
-#endif
 
 namespace ferry {
 inline namespace FERRY_UNIT {
@@ -54,11 +52,12 @@ __global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, bl
 }
 
 template <class Space, class F, class... P>
-void launch_over(const Space& s, int multiprocessors, cudaStream_t stream, const F& f, const P&... p) {
+void launch_over(const launch_place& where, const Space& s, const F& f, const P&... p) {
+  static compiled_kernel handles;
   if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    const std::size_t most = 32 * static_cast<std::size_t>(multiprocessors);
+    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
     const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
-    run_over_line<<<blocks, block_threads, 0, stream>>>(s.x, f, p...);
+    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
   } else {
     unsigned bx = block_threads;
     while (bx > 32 && bx / 2 >= s.x) bx /= 2;
@@ -68,7 +67,8 @@ void launch_over(const Space& s, int multiprocessors, cudaStream_t stream, const
         __builtin_mul_overflow(blocks, std::size_t{s.z}, &blocks) || blocks > 0x7fffffff)
       throw_too_many_blocks(s.x, s.y, s.z);
     const block_layout layout{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)};
-    run_over_blocks<<<static_cast<unsigned>(blocks), dim3(bx, block_threads / bx), 0, stream>>>(s, layout, f, p...);
+    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, static_cast<unsigned>(blocks),
+                    dim3(bx, block_threads / bx), s, layout, f, p...);
   }
 }
 #endif
@@ -111,11 +111,8 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& spa
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          detail::current_device_scope current(m, s.line().device());
           give([&](native_stream n) {
-            launch_over(space, m.properties(s.line().device()).multiprocessors, static_cast<cudaStream_t>(n.handle), f,
-                        p...);
-            m.verbs().check_launch(n, detail::type_name<F>());
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
           });
         },
         a...);
@@ -144,6 +141,11 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   launch_for_each(s, give, space, f, a...);
 }
 
+template <class Space, class F, class... A>
+void for_each_placed(const Space& space, const F& f, const A&... a) {
+  for_each(default_stream(detail::placement(a...)), space, f, a...);
+}
+
 }  // namespace detail_unit
 
 // Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of 2 or
@@ -151,17 +153,27 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
 // (contiguous only) or ferry::mdspan, as f declares; const arrays and in(a) are read, others read and written, out(a)
 // written. Ordered on `s`. Never blocks. Throws invalid_argument, peer_access_error, device_error; then nothing ran.
 template <detail::index_space Space, class F, class... Arguments>
-void parallel_for(stream_ref s, const Space& space, const F& f, Arguments&&... arguments) {
-  detail_unit::for_each(s, detail::space_of(space), f, detail::as_argument(std::forward<Arguments>(arguments))...);
+void parallel_for(located<stream_ref> s, const Space& space, const F& f, Arguments&&... arguments) {
+  detail_unit::for_each(s.value, detail::space_of(space), f,
+                        detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
 }
 
 // The same on this thread's stream of the device of the first written argument.
-template <detail::index_space Space, class F, class... Arguments>
-void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    detail_unit::for_each(default_stream(detail::placement(a...)), detail::space_of(space), f, a...);
-  };
-  run(detail::as_argument(std::forward<Arguments>(arguments))...);
+template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_1d> space, const F& f, Arguments&&... arguments) {
+  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+}
+template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_2d> space, const F& f, Arguments&&... arguments) {
+  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+}
+template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_3d> space, const F& f, Arguments&&... arguments) {
+  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+}
+template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_of_tiles> space, const F& f, Arguments&&... arguments) {
+  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
 }
 
 }  // namespace FERRY_UNIT

@@ -127,14 +127,14 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
           const dim3 grid = reduce_grid(space, s.where().properties().multiprocessors);
           device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
           give.add(partial.owner(), partial.bytes(), true);
-          detail::current_device_scope current(m, s.line().device());
           give([&](native_stream n) {
-            const auto to = static_cast<cudaStream_t>(n.handle);
+            static compiled_kernel first, second;
+            const launch_place where{m, n, s.line().device(), detail::type_name<F>()};
             T* const parts = partial.unsynchronized_data();
-            reduce_over<<<grid, reduce_threads, 0, to>>>(space, f, op, identity, parts, p...);
-            reduce_partials<<<1, reduce_threads, 0, to>>>(parts, grid.x * grid.y, op, identity,
-                                                          result.unsynchronized_data());
-            m.verbs().check_launch(n, detail::type_name<F>());
+            launch_compiled(where, first, reduce_over<T, Space, F, Op, std::decay_t<decltype(p)>...>, grid,
+                            reduce_threads, space, f, op, identity, parts, p...);
+            launch_compiled(where, second, reduce_partials<T, Op>, 1, reduce_threads, parts, grid.x * grid.y, op,
+                            identity, result.unsynchronized_data());
           });
         },
         a...);
@@ -159,7 +159,7 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
       "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
-  if (detail::is_empty(space)) return fill(s, result, Op::template identity<T>());
+  if (detail::is_empty(space)) return fill(s, result, Op::template identity<T>(), source_line{});
   detail::access_list<sizeof...(A) + 2> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
@@ -171,30 +171,53 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 
+template <class Space, class F, class Op, class... A>
+auto reduce_on(stream_ref s, const Space& space, const F& f, const Op& op, const A&... a) {
+  using T = typename decltype(reduced_type(space, f, a...))::type;
+  scalar<T> result(s.where());
+  reduce<T>(s, space, f, op, result.as_array(), a...);
+  return result;
+}
+template <class Space, class F, class Op, class... A>
+auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) {
+  return reduce_on(default_stream(detail::placement(a...)), space, f, op, a...);
+}
+
 }  // namespace detail_unit
 
 // The results f(index..., arguments...) of all indices, joined by op (plus, multiplies, minimum, maximum, or a functor
 // with a static identity<T>()), in an order that depends only on the space and the device. Spaces and arguments as in
 // parallel_for. Ordered on `s`; never blocks: the result waits when the CPU reads it.
 template <detail::index_space Space, class F, class Op, class... Arguments>
-auto parallel_reduce(stream_ref s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    const auto over = detail::space_of(space);
-    using T = typename decltype(detail_unit::reduced_type(over, f, a...))::type;
-    scalar<T> result(s.where());
-    detail_unit::reduce<T>(s, over, f, op, result.as_array(), a...);
-    return result;
-  };
-  return run(detail::as_argument(std::forward<Arguments>(arguments))...);
+auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
+  return detail_unit::reduce_on(s.value, detail::space_of(space), f, op,
+                                detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
 }
 
 // The same on this thread's stream of the device of the first written argument, else of the first array.
-template <detail::index_space Space, class F, class Op, class... Arguments>
-auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    return parallel_reduce(default_stream(detail::placement(a...)), space, f, op, a...);
-  };
-  return run(detail::as_argument(std::forward<Arguments>(arguments))...);
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::reduce_placed(space.space, f, op,
+                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::reduce_placed(space.space, f, op,
+                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::reduce_placed(space.space, f, op,
+                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::reduce_placed(space.space, f, op,
+                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
 }
 
 }  // namespace FERRY_UNIT

@@ -3,10 +3,13 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ferry/core/backend.hpp"
+#include "ferry/core/pool_backend.hpp"
 
 namespace ferry {
 
@@ -23,13 +26,8 @@ struct peer_policy {
   static peer_policy from_environment();
 };
 
-// How memory was allocated: each sort is granted and tested by itself.
-enum class peer_memory : std::uint8_t {
-  plain,  // by backend::allocate
-  pooled  // by a pool of the driver
-};
-
-// The grants of one machine, by device and owner of the memory.
+// The grants of one machine, by device, owner of the memory, and sort of memory: each is asked for, tested and said by itself.
+// Pinned memory needs none: it goes over no link between devices.
 class peer_grants {
  public:
   peer_grants(backend& verbs, int devices, peer_policy how);
@@ -39,13 +37,20 @@ class peer_grants {
     return device == owner || at(device, owner, sort).works.load(std::memory_order_acquire);
   }
   // The same, after asking for it on first use: the pair is tested both ways, by copies and by kernels, and a pair that
-  // fails is said once on stderr and not used. May block. Throws peer_access_error when the driver refuses what it
-  // offers, out_of_memory.
+  // fails is said once on stderr and not used for that sort of memory. May block. Throws peer_access_error when the driver
+  // refuses what it offers, out_of_memory. A pool of the driver has to be granted by itself, in addition. Unified memory needs
+  // no grant, only the test; where devices are no peers the driver takes pages through the CPU by itself.
   bool grant(int device, int owner, peer_memory sort = peer_memory::plain);
   // Whether a grant can be expected to work.
-  bool can_reach(int device, int owner) const;
+  bool can_reach(int device, int owner, peer_memory sort = peer_memory::plain) const;
   // Why `device` does not reach memory of `owner`, in words; "" if it does, or was never asked.
-  std::string why_not(int device, int owner) const;
+  std::string why_not(int device, int owner, peer_memory sort = peer_memory::plain) const;
+  // For a device that is about to use unified memory: whether the pages go through the CPU first, as one of its links failed
+  // the test of them. Asks for the links to all devices that have used such memory, on first use. Throws out_of_memory.
+  bool takes_detours(int device) {
+    if ((page_users_.load(std::memory_order_acquire) >> device & 1) == 0) add_page_user(device);
+    return (detours_.load(std::memory_order_relaxed) >> device & 1) != 0;
+  }
 
   peer_policy policy() const { return {use_, kernels_.load(std::memory_order_relaxed)}; }
   bool stages_kernels() const { return kernels_.load(std::memory_order_relaxed) == peer_kernels::stage; }
@@ -57,6 +62,9 @@ class peer_grants {
     bool asked = false;
     std::string why_not;
   };
+  void add_page_user(int device);
+  bool ask(int device, int owner, peer_memory sort);
+  std::string test(int device, int owner, peer_memory sort, bool both);
   const entry& at(int device, int owner, peer_memory sort) const {
     return entries_[(static_cast<std::size_t>(sort) * devices_ + static_cast<std::size_t>(device)) * devices_ +
                     static_cast<std::size_t>(owner)];
@@ -69,12 +77,17 @@ class peer_grants {
   const bool use_;
   std::atomic<peer_kernels> kernels_;
   std::vector<entry> entries_;
+  std::atomic<std::uint64_t> page_users_{0}, detours_{0};  // bit d: device d has used unified memory; takes detours
+  std::vector<native_pool> probes_;  // by device: pools of the tests, as pools are never destroyed
   mutable std::mutex mutex_;
 };
 
 // What went wrong when bytes were sent between two devices that have been granted each other's memory: by copy both ways,
 // and by kernels of each that load from and store to the other's memory (of `second` only as kernels_of_both says).
-// Empty if all arrived. Blocks for a few milliseconds.
-std::string test_peers(backend& verbs, int first, int second, bool kernels_of_both);
+// Empty if all arrived. Blocks for a few milliseconds. pools: of each of them, if the bytes are to be theirs.
+std::string test_peers(backend& verbs, int first, int second, bool kernels_of_both,
+                       std::optional<std::pair<native_pool, native_pool>> pools = {});
+// The same for pages of unified memory, which are sent, and taken by kernels of either that load and store.
+std::string test_pages(backend& verbs, int first, int second);
 
 }  // namespace ferry

@@ -20,8 +20,7 @@ class scalar {
 
   const host_array<T, 0>& as_array() const { return value_; }
   host_array<T, 0>& as_array() { return value_; }
-  auto as_kernel_argument() const { return in(value_); }
-  auto as_kernel_argument() { return in(std::as_const(value_)); }
+  auto as_kernel_argument(source_line at) const { return in(value_, at); }
 
  private:
   host_array<T, 0> value_;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/backend.hpp"
+
 namespace ferry::sim {
 
 // eager: each operation runs when submitted, on the calling thread.
@@ -23,12 +25,19 @@ struct failure {
   bool operator==(const failure&) const = default;
 };
 
+// A pair of peers whose link loses every byte, and reports success.
+struct broken_link {
+  int a = 0, b = 0;
+  std::optional<peer_memory> memory = {};  // of that sort; empty: of all
+  bool operator==(const broken_link&) const = default;
+};
+
 struct options {
   int devices = 4;  // 1 to 64
   // Of device 0, 1, ...: at least one size, and no more than there are devices; the last one is that of all further ones.
   std::vector<std::size_t> memory_bytes{std::size_t{1} << 30};
   std::optional<std::vector<std::pair<int, int>>> peers;  // pairs that can access each other; empty optional: all
-  std::vector<std::pair<int, int>> broken;                // of these: whose link loses every byte, and reports success
+  std::vector<broken_link> broken;                        // of these
   schedule_kind schedule = schedule_kind::eager;
   std::uint64_t seed = 0;  // of the random schedule
   std::vector<failure> failures;
@@ -37,13 +46,13 @@ struct options {
   bool pinning = true;             // memory of the CPU can be pinned
   bool check_races = false;        // accesses that nothing orders make the device of the later one fail
 
-  std::size_t memory_of(int device) const;  // throws invalid_argument when memory_bytes is empty
-  bool is_broken(int a, int b) const;       // symmetric
-  bool are_peers(int a, int b) const;       // symmetric; a device is no peer of itself
+  std::size_t memory_of(int device) const;               // throws invalid_argument when memory_bytes is empty
+  bool is_broken(int a, int b, peer_memory sort) const;  // symmetric
+  bool are_peers(int a, int b) const;                    // symmetric; a device is no peer of itself
 };
 
-// Reads e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;schedule=random:42;fail=alloc@17,copy@3;concurrent_managed=off;
-// pageable_access=on;pinning=off;check=on".
+// Reads e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
+// concurrent_managed=off;pageable_access=on;pinning=off;check=on".
 // Every key may be left out. Throws parse_error that quotes the text and lists what is allowed.
 options parse_options(std::string_view text);
 

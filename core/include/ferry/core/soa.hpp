@@ -86,7 +86,7 @@ class basic_soa {
         throw invalid_argument("soa::from got members of " + std::to_string(sizes[0]) + " and of " + std::to_string(n) +
                                " elements: all need the same number");
     basic_soa s(sizes[0], d);
-    s.each_member([&](auto i) { copy(std::get<i()>(std::tie(elements...)), s.template member<i()>()); });
+    s.each_member([&](auto i) { copy(std::get<i()>(std::tie(elements...)), s.template member<i()>(), source_line{}); });
     return s;
   }
   basic_soa(basic_soa&& o) noexcept { swap(o); }
@@ -162,8 +162,8 @@ class basic_soa {
   soa_span<M...> unsynchronized_span() { return span<M...>(); }
   soa_span<const M...> unsynchronized_span() const { return span<const M...>(); }
 
-  auto as_kernel_argument() const;
-  auto as_kernel_argument();
+  auto as_kernel_argument(source_line at) const;
+  auto as_kernel_argument(source_line at);
 
   void swap(basic_soa& o) noexcept {
     std::swap(layout_, o.layout_);
@@ -236,7 +236,8 @@ class basic_soa {
     basic_soa fresh(capacity, device());
     fresh.size_ = std::min(size_, capacity);
     each_member([&](auto i) {
-      copy(std::as_const(*this).template view<i(), const_member_view<i()>>(fresh.size_), fresh.template member<i()>());
+      copy(std::as_const(*this).template view<i(), const_member_view<i()>>(fresh.size_), fresh.template member<i()>(),
+           source_line{});
     });
     if (owner() && fresh.owner()) fresh.name(name());
     swap(fresh);
@@ -326,29 +327,31 @@ auto out(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
 }
 
 template <memory_kind Kind, class... M>
-auto basic_soa<Kind, M...>::as_kernel_argument() const {
-  return in(*this, source_line{});
+auto basic_soa<Kind, M...>::as_kernel_argument(source_line at) const {
+  return in(*this, at);
 }
 template <memory_kind Kind, class... M>
-auto basic_soa<Kind, M...>::as_kernel_argument() {
-  return inout(*this, source_line{});
+auto basic_soa<Kind, M...>::as_kernel_argument(source_line at) {
+  return inout(*this, at);
 }
 
 // Copies every member; sizes must be equal. As copies of arrays.
 template <memory_kind From, memory_kind To, class... M>
-void copy(const basic_soa<From, M...>& from, basic_soa<To, M...>& to) {
-  basic_soa<From, M...>::each_member([&](auto i) { copy(from.template member<i()>(), to.template member<i()>()); });
+void copy(const basic_soa<From, M...>& from, basic_soa<To, M...>& to, source_line at = source_line::here()) {
+  basic_soa<From, M...>::each_member([&](auto i) { copy(from.template member<i()>(), to.template member<i()>(), at); });
 }
 template <memory_kind From, memory_kind To, class... M>
-void copy(stream_ref s, const basic_soa<From, M...>& from, basic_soa<To, M...>& to) {
-  basic_soa<From, M...>::each_member([&](auto i) { copy(s, from.template member<i()>(), to.template member<i()>()); });
+void copy(stream_ref s, const basic_soa<From, M...>& from, basic_soa<To, M...>& to,
+          source_line at = source_line::here()) {
+  basic_soa<From, M...>::each_member(
+      [&](auto i) { copy(s, from.template member<i()>(), to.template member<i()>(), at); });
 }
 
 // A copy in another kind of memory, on device d.
 template <memory_kind To, memory_kind Kind, class... M>
 basic_soa<To, M...> to_kind(const basic_soa<Kind, M...>& s, device d) {
   basic_soa<To, M...> made(s.size(), d);
-  copy(s, made);
+  copy(s, made, source_line{});
   if (s.owner() && made.owner()) made.name(s.name());
   return made;
 }

@@ -1,5 +1,7 @@
 #pragma once
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace ferry {
 
@@ -11,6 +13,17 @@ struct source_line {
   bool is_known() const { return line > 0; }
   // "file.cpp:12", without the folders of the file; "" if unknown.
   std::string text() const;
+};
+
+// A parameter that also takes the line of the call: a call whose last parameters are a pack has no place for a default argument.
+template <class T>
+struct located {
+  T value;
+  source_line at;
+  template <class X>
+  requires(std::is_convertible_v<X, T>) located(X&& x, source_line line = source_line::here())
+      : value(std::forward<X>(x)),
+        at(line) {}
 };
 
 }  // namespace ferry

@@ -57,8 +57,8 @@ void submit_call(stream_ref s, const F&, Call call, const A&... a) {
 // takes the stream as cudaStream_t (then CUDA only) or ferry::native_stream, arrays as pointers or mdspans. The work is
 // ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
 template <class F, class... Arguments>
-void submit(stream_ref s, const F& f, Arguments&&... arguments) {
-  detail::submit_call(s, f, f, detail::as_argument(std::forward<Arguments>(arguments))...);
+void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
+  detail::submit_call(s.value, f, f, detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
 }
 
 // The address of an array for work on `s` that ferry does not see: an open use. Ordered behind what it must come after;
@@ -109,7 +109,7 @@ inline namespace FERRY_UNIT {
 
 // Launches a __global__ function; arrays become the pointers or mdspans that it declares. CUDA only. Never blocks.
 template <class... P, class... Arguments>
-void launch([[maybe_unused]] stream_ref s, [[maybe_unused]] const launch_size& size,
+void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launch_size& size,
             [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {
 #if defined(__CUDACC__)
   static_assert(sizeof...(P) == sizeof...(Arguments), "the kernel takes another number of arguments");
@@ -120,14 +120,14 @@ void launch([[maybe_unused]] stream_ref s, [[maybe_unused]] const launch_size& s
         "FERRY_BACKEND=cuda");
   using with_stream = void (*)(native_stream, P...);
   detail::submit_call(
-      s, with_stream(nullptr),
+      s.value, with_stream(nullptr),
       [&](native_stream n, const auto&... p) {
         kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
                  dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
                  static_cast<cudaStream_t>(n.handle)>>>(p...);
         m.verbs().check_launch(n, "a kernel given to ferry::launch");
       },
-      detail::as_argument(std::forward<Arguments>(arguments))...);
+      detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
 #else
   static_assert(sizeof...(P) > 1000000,
                 "ferry::launch runs __global__ functions: compile this source as CUDA, by "

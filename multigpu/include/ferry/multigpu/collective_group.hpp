@@ -27,33 +27,36 @@ decltype(auto) array_of(A& a) {
 template <class A>
 using value_of = typename std::remove_cvref_t<decltype(array_of(std::declval<A&>()))>::value_type;
 
+// Says in `to` what is given.
 template <class A>
-collective_argument argument_of(A& given) {
+void describe(A& given, collective_argument& to) {
   auto& a = array_of(given);
   using T = std::remove_const_t<typename std::remove_cvref_t<decltype(a)>::value_type>;
-  return {&a.owner(), reinterpret_cast<std::byte*>(const_cast<T*>(a.unsynchronized_data())), a.size(),
-          a.is_contiguous()};
+  to.owner = &a.owner();
+  to.data = reinterpret_cast<std::byte*>(const_cast<T*>(a.unsynchronized_data()));
+  to.count = a.size();
+  to.contiguous = a.is_contiguous();
 }
 // The same for what will be written.
 template <class A>
-collective_argument written(A& given) {
+void describe_written(A& given, collective_argument& to) {
   auto& a = array_of(given);
   static_assert(!std::is_const_v<std::remove_reference_t<decltype(a)>> &&
                     !std::is_const_v<typename std::remove_cvref_t<decltype(a)>::element_type>,
                 "a collective writes this array, and it is const");
-  return argument_of(given);
+  describe(given, to);
 }
 
 template <class Values>
 collective_arguments arguments_of(const Values& values) {
   collective_arguments all;
-  for (std::size_t i = 0; i < values.size(); ++i) all.push_back(argument_of(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) describe(values[i], all.add());
   return all;
 }
 template <class Values>
 collective_arguments written_by(Values& values) {
   collective_arguments all;
-  for (std::size_t i = 0; i < values.size(); ++i) all.push_back(written(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i) describe_written(values[i], all.add());
   return all;
 }
 template <class Values>
@@ -95,7 +98,7 @@ class collective_group {
   template <class From, class To, class Op>
   collective_group& reduce(const From& from, To&& to, const Op& op, std::size_t root) {
     return add({collective_kind::reduce, root}, types_of_one<From, To>(op), detail::arguments_of(from),
-               only_at(root, [&] { return detail::written(to); }));
+               only_at(root, [&](auto& a) { detail::describe_written(to, a); }));
   }
   template <class Values>
   collective_group& broadcast(Values&& values, std::size_t root) {
@@ -130,22 +133,26 @@ class collective_group {
   template <class From, class To>
   collective_group& gather(const From& from, To&& to, std::size_t root) {
     return add({collective_kind::gather, root}, types_of_one<From, To>(), detail::arguments_of(from),
-               only_at(root, [&] { return detail::written(to); }));
+               only_at(root, [&](auto& a) { detail::describe_written(to, a); }));
   }
   template <class From, class To>
   collective_group& scatter(const From& from, To&& to, std::size_t root) {
     return add({collective_kind::scatter, root}, types_of_one<To, From>(),
-               only_at(root, [&] { return detail::argument_of(from); }), detail::written_by(to));
+               only_at(root, [&](auto& a) { detail::describe(from, a); }), detail::written_by(to));
   }
   // One array goes from one member, which is of this process, to another rank, which receives it. Sends and receives of
   // one pair of ranks meet in the order of their calls. Those between members of one process belong into one group.
   template <class View>
   collective_group& send(const View& v, std::size_t from, std::size_t to) {
-    return exchange(collective_kind::send, type_of<detail::value_of<View>>(), detail::argument_of(v), from, to);
+    detail::collective_argument a;
+    detail::describe(v, a);
+    return exchange(collective_kind::send, type_of<detail::value_of<View>>(), a, from, to);
   }
   template <class View>
   collective_group& receive(View&& v, std::size_t to, std::size_t from) {
-    return exchange(collective_kind::receive, type_of<detail::value_of<View>>(), detail::written(v), to, from);
+    detail::collective_argument a;
+    detail::describe_written(v, a);
+    return exchange(collective_kind::receive, type_of<detail::value_of<View>>(), a, to, from);
   }
 
   // Gives it all to the streams; the group is empty again. See collectives.hpp for blocking and errors.
@@ -186,10 +193,10 @@ class collective_group {
   static constexpr std::size_t sizeof_element() {
     return sizeof(detail::element_of<Values>);
   }
-  template <class Make>
-  detail::collective_arguments only_at(std::size_t root, Make make) const {
+  template <class Describe>
+  detail::collective_arguments only_at(std::size_t root, Describe describe) const {
     detail::collective_arguments one;
-    if (place_of(root) < local_size()) one.push_back(make());
+    if (place_of(root) < local_size()) describe(one.add());
     return one;
   }
 
@@ -206,10 +213,10 @@ class collective_group {
   collective_buffer checked(const what& w, const detail::collective_argument& a, const of_type& t, std::size_t member,
                             std::size_t count) const;
 
-  const team& team_;
+  detail::team_link& link_;
   const rank_layout& layout_;
   bool keeps_ = true;
-  std::vector<collective_call> calls_;
+  detail::few<collective_call, 8> calls_;
   std::vector<allocation_ref> keep_;  // alive until they are submitted
 };
 

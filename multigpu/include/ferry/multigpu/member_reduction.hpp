@@ -148,7 +148,7 @@ class member_reduction {
   }
 
   void finish() {
-    if (done_ == 0) return fill(stream_, slot_, Op::template identity<T>());
+    if (done_ == 0) return fill(stream_, slot_, Op::template identity<T>(), source_line{});
 #if defined(__CUDACC__)
     if (simulated_) return;
     detail::access_list<2> uses;
@@ -156,12 +156,11 @@ class member_reduction {
     uses.add(slot_.owner(), slot_.bytes(), true);
     const auto blocks = static_cast<unsigned>(
         detail::at_most(detail::ceil_div(done_, std::size_t{4} * reduce_threads), finishing_blocks));
-    detail::current_device_scope current(machine::current(), stream_.line().device());
     detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
-      finish_reduction<<<blocks, reduce_threads, 0, static_cast<cudaStream_t>(n.handle)>>>(
-          partial(), static_cast<unsigned>(done_), op_, Op::template identity<T>(), partial() + expected_, counter(),
-          slot_.unsynchronized_data());
-      machine::current().verbs().check_launch(n, "the end of a reduction");
+      static compiled_kernel handles;
+      launch_compiled({machine::current(), n, stream_.line().device(), "the end of a reduction"}, handles,
+                      finish_reduction<T, Op>, blocks, reduce_threads, partial(), static_cast<unsigned>(done_), op_,
+                      Op::template identity<T>(), partial() + expected_, counter(), slot_.unsynchronized_data());
     });
 #endif
   }
@@ -183,12 +182,12 @@ class member_reduction {
     detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          detail::current_device_scope current(m, stream_.line().device());
           detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
-            reduce_shard<<<static_cast<unsigned>(size.blocks), dim3(size.layout.bx, reduce_threads / size.layout.bx), 0,
-                           static_cast<cudaStream_t>(n.handle)>>>(space, size.layout, f, op_, identity,
-                                                                  partial() + done_, counter(), p...);
-            m.verbs().check_launch(n, detail::type_name<F>());
+            static compiled_kernel handles;
+            launch_compiled({m, n, stream_.line().device(), detail::type_name<F>()}, handles,
+                            reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>,
+                            static_cast<unsigned>(size.blocks), dim3(size.layout.bx, reduce_threads / size.layout.bx),
+                            space, size.layout, f, op_, identity, partial() + done_, counter(), p...);
           });
         },
         a...);

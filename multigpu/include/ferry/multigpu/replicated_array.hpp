@@ -39,7 +39,8 @@ class replicated_array {
   }
   // Every element of every copy gets a value.
   replicated_array(const ferry::team& t, const ferry::extents<Rank>& e, T value) : replicated_array(t, e) {
-    for (std::size_t i = 0; i < copies_.size(); ++i) fill(t.stream(t.first_local() + i), copies_[i], value);
+    for (std::size_t i = 0; i < copies_.size(); ++i)
+      fill(t.stream(t.first_local() + i), copies_[i], value, source_line{});
   }
 
   const ferry::team& team() const { return team_; }
@@ -86,9 +87,9 @@ replicated_argument<T, Rank, Kind> out(replicated_array<T, Rank, Kind>& a) {
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, replicated_array<T, Rank, Kind>& to) {
   const std::size_t first = to.team().first_local();
-  copy(from, to.copy_of(first));
+  copy(from, to.copy_of(first), source_line{});
   for (std::size_t i = 1; i < to.team().local_size(); ++i)
-    copy(to.team().stream(first + i), std::as_const(to).copy_of(first), to.copy_of(first + i));
+    copy(to.team().stream(first + i), std::as_const(to).copy_of(first), to.copy_of(first + i), source_line{});
 }
 
 // An index space for every member of a team: each works on all of it, on its own stream.

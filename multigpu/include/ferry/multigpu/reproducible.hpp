@@ -198,7 +198,7 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
   piece.first = first, piece.tail_first = end - tail;
   const auto keep = [&](host_array<T, 2>& to, std::size_t from, std::size_t count) {
     to = host_array<T, 2>({count, leaves.extent(1)}, s.where());
-    if (count > 0) copy(s, std::as_const(leaves).slice({from, from + count}), to);
+    if (count > 0) copy(s, std::as_const(leaves).slice({from, from + count}), to, source_line{});
   };
   keep(piece.head, 0, head);
   keep(piece.tail, n - tail, tail);

@@ -52,7 +52,8 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 // The elements in row-major order, from memory of the CPU; halos are left alone. Blocks until that memory was read.
 // Throws invalid_argument when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
-void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to) {
+void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
+          source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(from.size(), to.extents().text());
   for (std::size_t i = 0; i < to.team().local_size(); ++i) {
     const std::size_t m = to.team().first_local() + i;
@@ -60,13 +61,13 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
     if (own.empty()) continue;
     if (to.layout().axis() == 0) {
       const std::size_t row = to.size() / to.extent(0);
-      copy(from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m));
+      copy(from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m), line);
       continue;
     }
     std::vector<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(std::span<const T>(part), to.shard(m));
+    copy(std::span<const T>(part), to.shard(m), line);
   }
 }
 
@@ -74,7 +75,8 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
 // processes, for whom nobody waits, are left alone. Blocks until the array is written and copied. Throws invalid_argument
 // when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
-void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to) {
+void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to,
+          source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
   for (std::size_t i = 0; i < from.team().local_size(); ++i) {
     const std::size_t m = from.team().first_local() + i;
@@ -82,10 +84,10 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
     if (own.empty()) continue;
     if (from.layout().axis() == 0) {
       const std::size_t row = from.size() / from.extent(0);
-      copy(from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row));
+      copy(from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), line);
       continue;
     }
-    const std::vector<T> part = to_vector(from.shard(m));
+    const std::vector<T> part = to_vector(from.shard(m), line);
     detail::for_each_run(to.data(), from.extents(), own,
                          [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
   }
@@ -95,18 +97,18 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
 // them make this call, and each gets the elements of all, by messages of the CPU; gather() brings them to one alone.
 // Throws process_error.
 template <class T, std::size_t Rank, memory_kind Kind>
-std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a) {
+std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line = source_line::here()) {
   const team& t = a.team();
   std::vector<T> v(a.size());
   if (!detail::spans_processes(t)) {
-    copy(a, std::span<T>(v));
+    copy(a, std::span<T>(v), line);
     return v;
   }
   std::vector<T> mine;
   for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
     const std::size_t at = mine.size(), n = a.layout().own(m).extents().count();
     mine.resize(at + n);
-    if (n > 0) copy(a.shard(m), std::span<T>(mine).subspan(at));
+    if (n > 0) copy(a.shard(m), std::span<T>(mine).subspan(at), line);
   }
   const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
   std::vector<T> shards(in_order ? 0 : a.size());
@@ -125,27 +127,29 @@ std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a) {
 // From an ordinary array or to one, wherever it lies. Ordered on the streams of the team; does not block, but as copy
 // between ordinary arrays does. Throws invalid_argument when the shapes differ.
 template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
-void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& to) {
+void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& to,
+          source_line line = source_line::here()) {
   detail::need_same_shape(from.extents(), to.extents());
   to.team().for_each([&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
-    if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), to.shard(m));
+    if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), to.shard(m), line);
   });
 }
 template <class T, class U, std::size_t Rank, memory_kind Kind, memory_kind To>
-void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to) {
+void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
+          source_line line = source_line::here()) {
   detail::need_same_shape(from.extents(), to.extents());
   from.team().for_each([&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
-    if (!own.empty()) copy(from.team().stream(m), from.shard(m), detail::slice_box(to, own));
+    if (!own.empty()) copy(from.team().stream(m), from.shard(m), detail::slice_box(to, own), line);
   });
 }
 
 // Every cell, those of the halos too. On the streams of the team; does not block.
 template <class T, std::size_t Rank, memory_kind Kind>
-void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value) {
+void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source_line line = source_line::here()) {
   a.team().for_each([&](std::size_t m) {
-    if (!a.layout().own(m).empty()) fill(a.team().stream(m), a.shard_with_halo(m), value);
+    if (!a.layout().own(m).empty()) fill(a.team().stream(m), a.shard_with_halo(m), value, line);
   });
 }
 

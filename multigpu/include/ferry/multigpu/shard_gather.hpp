@@ -11,13 +11,13 @@ template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
   std::vector<T> all(t.is_local(root) ? a.size() : 0);
-  if (t.is_local(root)) copy(a, std::span<T>(all));
+  if (t.is_local(root)) copy(a, std::span<T>(all), source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
     const box<Rank> own = a.layout().own(m);
     if (own.empty() || t.is_local(m) == t.is_local(root)) continue;  // is here, or neither end is
     if (t.is_local(m)) {
       device_array<T, Rank> packed(own.extents(), t.device(m));
-      copy(t.stream(m), a.shard(m), packed);
+      copy(t.stream(m), a.shard(m), packed, source_line{});
       collective_group(t).send(packed, m, root).submit();
     } else {
       device_array<T, Rank> arrived(own.extents(), t.device(root));
@@ -36,14 +36,14 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
   if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.extents().text());
-  if (t.is_local(root)) copy(values, a);
+  if (t.is_local(root)) copy(values, a, source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
     const box<Rank> own = a.layout().own(m);
     if (own.empty() || t.is_local(m) == t.is_local(root)) continue;
     if (t.is_local(m)) {
       device_array<T, Rank> arrived(own.extents(), t.device(m));
       collective_group(t).receive(arrived, m, root).submit();
-      copy(t.stream(m), std::as_const(arrived), a.shard(m));
+      copy(t.stream(m), std::as_const(arrived), a.shard(m), source_line{});
     } else {
       std::vector<T> part(own.extents().count());
       detail::for_each_run(values.data(), a.extents(), own,

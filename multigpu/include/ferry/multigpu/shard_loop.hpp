@@ -39,11 +39,8 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          detail::current_device_scope current(m, s.line().device());
           detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
-            launch_over(space, m.properties(s.line().device()).multiprocessors, static_cast<cudaStream_t>(n.handle), f,
-                        p...);
-            m.verbs().check_launch(n, detail::type_name<F>());
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
           });
         },
         a...);

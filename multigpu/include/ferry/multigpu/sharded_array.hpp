@@ -46,7 +46,7 @@ class sharded_array {
   // Every cell gets a value, those of the halos too.
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o, T value)
       : sharded_array(t, e, o) {
-    for (std::size_t m = 0; m < shards_.size(); ++m) fill(team().stream(first() + m), shards_[m], value);
+    for (std::size_t m = 0; m < shards_.size(); ++m) fill(team().stream(first() + m), shards_[m], value, source_line{});
   }
   sharded_array(sharded_array&&) noexcept = default;
   sharded_array& operator=(sharded_array&&) noexcept = default;

@@ -18,14 +18,14 @@ template <class Derived, class T, memory_kind Kind>
 void copy(const Eigen::DenseBase<Derived>& from, sharded_array<T, 2, Kind>& to) {
   detail::need_same_shape(extents<2>(from.rows(), from.cols()), to.extents());
   const detail::eigen_row_major<T> rows = from.derived().template cast<T>();
-  copy(std::span<const T>(rows.data(), to.size()), to);
+  copy(std::span<const T>(rows.data(), to.size()), to, source_line{});
 }
 
 // A row-major matrix of all elements. Blocks until the array is written and copied.
 template <class T, memory_kind Kind>
 detail::eigen_row_major<T> to_eigen(const sharded_array<T, 2, Kind>& a) {
   detail::eigen_row_major<T> m(static_cast<Eigen::Index>(a.extent(0)), static_cast<Eigen::Index>(a.extent(1)));
-  copy(a, std::span<T>(m.data(), a.size()));
+  copy(a, std::span<T>(m.data(), a.size()), source_line{});
   return m;
 }
 

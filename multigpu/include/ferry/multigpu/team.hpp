@@ -15,7 +15,8 @@ namespace ferry {
 class transport;  // what carries bytes between the processes of a team
 namespace detail {
 struct team_link;  // what collectives keep with a team
-}
+class submitters;
+}  // namespace detail
 
 // Rows [begin, end) that a member of a team owns.
 struct part {
@@ -68,7 +69,8 @@ class team {
   // The member whose part holds element `index` of `count`. Throws invalid_argument.
   std::size_t member_of(std::size_t index, std::size_t count) const;
 
-  // From now on: who calls the functions that for_each is given. Starting threads may block.
+  // From now on: who calls the functions that for_each is given. Starting threads may block; each stays on the cores near
+  // its device, but the first member's: that is the caller, who stays where he is.
   void submit(submission how);
   submission how_submitted() const;
   // Calls f(member) for every local member, by the caller or by a thread each; returns when all calls have. What
@@ -88,14 +90,13 @@ class team {
   struct local_member {
     ferry::stream own, side;
   };
-  class submitters;
   struct state {
     std::vector<local_member> members;
     link_loan links;  // large copies from and to the CPU go over the links of all members
     std::size_t first = 0, size = 0;
     std::shared_ptr<transport> wire;
-    std::shared_ptr<submitters> threads;  // null: by the caller
-    std::mutex linking;
+    std::shared_ptr<detail::submitters> threads;  // null: by the caller
+    std::once_flag linking;
     std::shared_ptr<detail::team_link> link;
   };
   const local_member& local(std::size_t member) const;

@@ -37,8 +37,7 @@ class team_scalar {
   const ferry::team& team() const { return team_; }
   const host_array<T, 1>& parts() const { return parts_; }
   host_array<T, 1>& parts() { return parts_; }
-  auto as_kernel_argument() const { return in(parts_); }
-  auto as_kernel_argument() { return in(std::as_const(parts_)); }
+  auto as_kernel_argument(source_line at) const { return in(parts_, at); }
 
  private:
   ferry::team team_;

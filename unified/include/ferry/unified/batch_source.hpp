@@ -81,7 +81,7 @@ struct file_source {
       map->read(r.first * row_size(e) + first, elements.subspan(first, count));
     });
     const array_view<const T, Rank, memory_kind::host> from(to.read.owner(), elements.data(), e, row_major(e));
-    s.pipeline.give([on = s.up, from, view]() mutable { copy(on, from, view); });
+    s.pipeline.give([on = s.up, from, view]() mutable { copy(on, from, view, source_line{}); });
     return true;
   }
   void store(slot&, const batch_rows&, const batch_streams&) {}
@@ -105,7 +105,9 @@ struct results_source {
     if (to.upload) s.upload(std::span<const T>(part(r)), view);
     return true;
   }
-  void store(slot& from, const batch_rows& r, const batch_streams& s) { download(&s.down, from.view(), part(r)); }
+  void store(slot& from, const batch_rows& r, const batch_streams& s) {
+    download(&s.down, from.view(), part(r), source_line{});
+  }
 };
 
 // Arrays and views of ferry, of any kind.
@@ -126,11 +128,11 @@ struct array_source {
     auto view = to.make(rows_of(all.extents(), r.count), s.on);
     if (mode == access_mode::out) return true;
     const auto from = std::as_const(all).slice(slice{r.first, r.first + r.count});
-    s.pipeline.give([on = s.up, from, view]() mutable { copy(on, from, view); });
+    s.pipeline.give([on = s.up, from, view]() mutable { copy(on, from, view, source_line{}); });
     return true;
   }
   void store(slot& from, const batch_rows& r, const batch_streams& s) {
-    if constexpr (!std::is_const_v<typename View::element_type>) copy(s.down, from.view(), part(r));
+    if constexpr (!std::is_const_v<typename View::element_type>) copy(s.down, from.view(), part(r), source_line{});
   }
 };
 
@@ -155,7 +157,7 @@ struct generator_source {
     if constexpr (std::is_same_v<typename made::value_type, std::vector<std::remove_const_t<T>>>)
       s.upload(elements, view, piece);
     else
-      detail::upload(&s.up, elements, view);
+      detail::upload(&s.up, elements, view, source_line{});
     return true;
   }
   void store(slot&, const batch_rows&, const batch_streams&) {}

@@ -30,7 +30,7 @@ struct page_destination {
 
 namespace detail {
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what);
-void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous);
+void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at);
 void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous);
 bool is_offered(const allocation_ref& owner, byte_range bytes);
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where);
@@ -71,21 +71,22 @@ inline void prefetch(stream_ref s, std::initializer_list<page_destination> what)
   detail::prefetch_bytes(s, {what.begin(), what.size()});
 }
 
-// From here on the contents are undefined until somebody writes them: pages that lie wholly inside need not travel when
-// they are written elsewhere. A write to the array, ordered on `s`. Never blocks. Throws invalid_argument for strided views.
+// From here on the contents are undefined until somebody writes them. Pages of 2 MiB that lie wholly inside go to the device
+// of `s` without their contents, where CUDA 13 is (on CUDA 12 they stay). A write to the array, ordered on `s`. Never blocks.
+// Throws invalid_argument for strided views.
 template <class T, std::size_t Rank, memory_kind Kind>
-void discard(stream_ref s, array_view<T, Rank, Kind>& v) {
+void discard(stream_ref s, array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_unified<Kind>();
   static_assert(!std::is_const_v<T>, "discard(view): the view is read-only");
-  detail::discard_bytes(s, v.owner(), v.bytes(), v.is_contiguous());
+  detail::discard_bytes(s, v.owner(), v.bytes(), v.is_contiguous(), at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void discard(stream_ref s, array_view<T, Rank, Kind>&& v) {
-  discard(s, v);
+void discard(stream_ref s, array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
+  discard(s, v, at);
 }
 template <class V>
-void discard(V&& v) {
-  discard(default_stream(v.device()), v);
+void discard(V&& v, source_line at = source_line::here()) {
+  discard(default_stream(v.device()), v, at);
 }
 
 // What the view holds by all that was submitted so far is not needed any more: when a device runs out of memory, its pages

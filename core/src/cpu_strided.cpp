@@ -1,10 +1,10 @@
-#include "strided.hpp"
+#include "cpu_strided.hpp"
 
 #include <cstring>
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::sim {
+namespace ferry {
 namespace {
 
 // Calls row(offset in to, offset in from) for the start of every row of the fastest dimension.
@@ -69,7 +69,7 @@ kernel_use hull(const strided_bytes& s, const strided_shape& shape, bool writes)
   return {s.base + low, static_cast<std::size_t>(high - low), !writes, writes};
 }
 
-void copy_elements(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
+void copy_on_cpu(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
   strided_shape rows = shape;  // contiguous fast dimensions become one larger element
   while (rows.rank > 0) {
     const std::size_t k = rows.rank - 1;
@@ -96,8 +96,8 @@ number_converter converter(number_type to, number_type from) {
   return found;
 }
 
-void convert_elements(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape,
-                      number_converter one) {
+void convert_on_cpu(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape,
+                    number_converter one) {
   const std::size_t last = shape.rank > 0 ? shape.rank - 1 : 0, n = shape.rank > 0 ? shape.extent[last] : 1;
   each_row(to, from, shape, [&](std::ptrdiff_t t, std::ptrdiff_t f) {
     for (std::size_t i = 0; i < n; ++i, t += to.stride_bytes[last], f += from.stride_bytes[last])
@@ -105,8 +105,8 @@ void convert_elements(const strided_bytes& to, const strided_bytes& from, const 
   });
 }
 
-void fill_elements(const strided_bytes& to, const strided_shape& shape, const std::byte* element) {
+void fill_on_cpu(const strided_bytes& to, const strided_shape& shape, const std::byte* element) {
   run(to, {const_cast<std::byte*>(element), {}}, shape);
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry

@@ -1,0 +1,56 @@
+// What does a collective cost the CPU beyond the library that does it? On a machine whose verbs do nothing, by a transport
+// that gives nothing to anybody. Needs no GPU.
+// as: host
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include <ferry/multigpu.hpp>
+
+#include "../../multigpu/src/joint_submission.hpp"
+#include "../support/null_backend.hpp"
+#include "../support/suite.hpp"
+
+namespace fr = ferry;
+namespace bm = benchmarks;
+
+namespace {
+
+class null_transport final : public fr::transport {
+ public:
+  std::string_view name() const override { return "null"; }
+  void submit(std::span<const fr::collective_call> calls, std::span<const fr::stream_ref> streams) override {
+    fr::detail::submit_jointly(calls, streams, [](fr::detail::joint_uses&) {});
+  }
+};
+
+// An array to read and one to write for each member, which the team alone uses.
+struct arrays_of_a_team {
+  explicit arrays_of_a_team(std::span<const fr::device> devices)
+      : members(devices, 0, devices.size(), std::make_shared<null_transport>()) {
+    for (const fr::device d : devices)
+      from.emplace_back(fr::extents<1>{1024}, d), to.emplace_back(fr::extents<1>{1024}, d);
+  }
+  fr::team members;
+  std::vector<fr::device_array<float>> from, to;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bm::suite s(argc, argv, {});
+  const fr::machine_scope null_machine(std::make_unique<bm::null_backend>(8));
+  std::vector<std::unique_ptr<arrays_of_a_team>> teams;
+  for (const std::size_t n : {2, 4, 8}) {
+    teams.push_back(std::make_unique<arrays_of_a_team>(fr::devices().subspan(0, n)));
+    s.add({"all_reduce of " + std::to_string(n) + " members beyond its library (null)",
+           "ns",
+           bm::on_cpu([&t = *teams.back()] { fr::all_reduce(t.members, t.from, t.to, fr::plus{}); }),
+           "",
+           {},
+           bm::bound::none()});
+  }
+  return s.run();
+}

@@ -1,0 +1,190 @@
+// Links that fail for one sort of memory only: each sort is tested by itself, said once, and goes another way from then on.
+#include "contract/peer_cases.hpp"
+#include "contract/small_chunks.hpp"
+#include "support/quiet_stderr.hpp"
+
+using namespace contract;
+
+namespace {
+
+constexpr const char* schedules[] = {"eager", "random:1", "random:2", "random:3"};
+
+// A machine with one sort of memory that the link of devices 0 and 1 loses, and peers used wherever they work.
+struct lossy {
+  variable on{"FERRY_PEER", "on"};
+  support::quiet_stderr said;
+  fr::simulation sim;
+  small_chunks small;
+  lossy(const std::string& sort, const std::string& schedule, fr::pool_kind pools)
+      : sim("devices=3;broken=0-1:" + sort + ";schedule=" + schedule, {.kind = pools}) {
+    sim.get().peers().kernels(fr::peer_kernels::error);
+  }
+};
+
+// Contiguous, strided, converting and many small copies between two devices, several times.
+void copies_arrive(fr::device a, fr::device b) {
+  for (int round = 0; round < 3; ++round)
+    for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
+      const fr::stream s{fr::device(round)};
+      const auto x = counted<int, 2, memory_kind::device>(fr::extents<2>(30, 40), from, 7 * round);
+      fr::device_array<int, 2> y({30, 40}, -1, to), turned({40, 30}, -1, to), many({30, 40}, -1, to);
+      fr::device_array<double, 2> wide({30, 40}, -1.0, to);
+      fr::copy(s, x, y);
+      fr::copy(s, x.transpose(), turned);
+      fr::copy(s, x, wide);
+      fr::copy_many(s, {{x.slice({0, 10}), many.slice({0, 10})}, {x.slice({10, 30}), many.slice({10, 30})}});
+      const auto expected = counting<int>(1200, 7 * round);
+      CHECK_EQUAL(fr::to_vector(y), expected);
+      CHECK_EQUAL(fr::to_vector(turned.transpose()), expected);
+      CHECK_EQUAL(fr::to_vector(wide), std::vector<double>(expected.begin(), expected.end()));
+      CHECK_EQUAL(fr::to_vector(many), expected);
+    }
+}
+
+void kernels_are_refused(fr::device a, fr::device b, std::string_view why) {
+  fr::device_array<int> x({10}, 1, a), y({10}, 1, b);
+  check_error<fr::peer_access_error>(
+      [&] { fr::parallel_for(fr::stream(b), 10, add_from{}, fr::in(x), y); },
+      {"the test of the link failed", "did not arrive", why, "FERRY_PEER_KERNELS=stage"});
+  fr::machine::current().peers().kernels(fr::peer_kernels::stage);
+  fr::parallel_for(fr::stream(b), 10, add_from{}, fr::in(x), y);
+  fr::parallel_for(fr::stream(b), 10, add{5}, x);
+  CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 2));
+  CHECK_EQUAL(fr::to_vector(x), std::vector<int>(10, 6));
+  fr::machine::current().peers().kernels(fr::peer_kernels::error);
+}
+
+// Kernels of all devices take turns on unified memory, and pages are sent to and fro.
+void pages_arrive() {
+  fr::unified_array<int> u({1000}, 0, fr::device(0));
+  const fr::stream streams[] = {fr::stream(fr::device(0)), fr::stream(fr::device(1)), fr::stream(fr::device(2))};
+  for (int i = 1; i <= 20; ++i) {
+    fr::parallel_for(streams[i % 3], 1000, add{i}, u);
+    if (i % 7 == 0) BOOST_TEST(u[999] == i * (i + 1) / 2);
+  }
+  CHECK_EQUAL(u, std::vector<int>(1000, 210));
+  fr::device_array<int> read({1000}, 0, fr::device(1)), also({1000}, 0, fr::device(0));
+  for (int i = 0; i < 3; ++i) {
+    fr::parallel_for(streams[1], 1000, add_from{}, fr::in(u), read);
+    fr::parallel_for(streams[0], 1000, add_from{}, fr::in(u), also);
+  }
+  CHECK_EQUAL(fr::to_vector(read), std::vector<int>(1000, 630));
+  CHECK_EQUAL(fr::to_vector(also), std::vector<int>(1000, 630));
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(contract_of_peer_memory, clean)
+
+BOOST_AUTO_TEST_CASE(a_link_that_loses_plain_memory) {
+  for (const char* schedule : schedules) {
+    const lossy machine("plain", schedule, fr::pool_kind::split);
+    const fr::device d0(0), d1(1), d2(2);
+    copies_arrive(d0, d1);
+    copies_arrive(d1, d2);
+    BOOST_TEST(contains(fr::route(d0, d1).text(), "staged: devices 0 and 1"), fr::route(d0, d1).text());
+    BOOST_TEST(contains(fr::route(d1, d2).text(), "peer"));
+    BOOST_TEST(!d0.can_reach(d1));
+    kernels_are_refused(d0, d1, "device 0");
+    pages_arrive();  // which travel as they should
+    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+    fr::pool driver{d1, {.kind = fr::pool_kind::driver}};
+    const fr::pool_scope use{driver};
+    fr::device_array<int> pooled({100}, 3, d1), near({100}, 1, d0);
+    fr::parallel_for(fr::stream(d0), 100, add_from{}, fr::in(pooled), near);  // memory of pools does, too
+    CHECK_EQUAL(fr::to_vector(near), std::vector<int>(100, 4));
+    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_loses_memory_of_pools) {
+  for (const char* schedule : schedules) {
+    const lossy machine("pools", schedule, fr::pool_kind::driver);
+    const fr::device d0(0), d1(1), d2(2);
+    BOOST_TEST(d0.can_reach(d1));  // as far as anybody knows
+    copies_arrive(d0, d1);
+    copies_arrive(d0, d2);
+    const std::string why = fr::route(d0, d1).text();
+    BOOST_TEST(contains(why, "staged: devices 0 and 1"), why);
+    BOOST_TEST(contains(why, "in pools of the driver"), why);
+    BOOST_TEST(contains(fr::route(d0, d2).text(), "peer"));
+    BOOST_TEST(!d0.can_reach(d1));
+    BOOST_TEST(!d1.can_reach(d0));
+    kernels_are_refused(d0, d1, "in pools of the driver");
+    pages_arrive();
+    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+    BOOST_TEST(count(machine.said.text(),
+                     "did not arrive in pools of the driver: copies of such memory between them go "
+                     "through the CPU") == 1u,
+               machine.said.text());
+    fr::pool plain{d1, {.kind = fr::pool_kind::split}};
+    const fr::pool_scope use{plain};
+    fr::device_array<int> other({100}, 3, d1), near({100}, 1, d0);
+    fr::parallel_for(fr::stream(d0), 100, add_from{}, fr::in(other), near);  // other memory is reached
+    CHECK_EQUAL(fr::to_vector(near), std::vector<int>(100, 4));
+    // From memory that is reached to memory that is not, and back: one of the two links is not used.
+    fr::device_array<int> pooled = [&] {
+      fr::pool driver{d0, {.kind = fr::pool_kind::driver}};
+      const fr::pool_scope there{driver};
+      return fr::device_array<int>({100}, 0, d0);
+    }();
+    fr::copy(other, pooled);
+    CHECK_EQUAL(fr::to_vector(pooled), std::vector<int>(100, 3));
+    fr::fill(pooled, 8);
+    fr::copy(pooled, other);
+    CHECK_EQUAL(fr::to_vector(other), std::vector<int>(100, 8));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_link_that_loses_pages_of_unified_memory) {
+  for (const char* schedule : schedules) {
+    const lossy machine("unified", schedule, fr::pool_kind::split);
+    const fr::device d0(0), d1(1);
+    pages_arrive();
+    pages_arrive();
+    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+    BOOST_TEST(count(machine.said.text(),
+                     "did not arrive in pages of unified memory: these go through the CPU from one to "
+                     "the other") == 1u,
+               machine.said.text());
+    copies_arrive(d0, d1);  // by the link
+    BOOST_TEST(contains(fr::route(d0, d1).text(), "peer"));
+    fr::device_array<int> x({10}, 1, d0), y({10}, 1, d1);
+    fr::parallel_for(fr::stream(d1), 10, add_from{}, fr::in(x), y);
+    CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 2));
+    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+  }
+}
+
+// The device in the middle has the pages, and neither of the others is their home.
+BOOST_AUTO_TEST_CASE(pages_that_come_from_a_third_device) {
+  for (const char* schedule : schedules) {
+    const support::quiet_stderr said;
+    const variable on("FERRY_PEER", "on");
+    const fr::simulation sim("devices=3;broken=1-2:unified;schedule=" + std::string(schedule));
+    pages_arrive();
+    BOOST_TEST(count(said.text(), "devices 2 and 1 say that they are peers") +
+                   count(said.text(), "devices 1 and 2 say that they are peers") ==
+               1u);
+  }
+}
+
+// One device asks for nothing, and with peers off nothing is tested.
+BOOST_AUTO_TEST_CASE(nothing_is_tested_before_it_is_used) {
+  for (const char* peers : {"on", "off"}) {
+    const support::quiet_stderr said;
+    const variable use("FERRY_PEER", peers);
+    fr::simulation sim("devices=2;broken=0-1");
+    sim.get().peers().kernels(fr::peer_kernels::error);
+    fr::unified_array<int> u({10}, 0, fr::device(1));
+    fr::parallel_for(fr::stream(fr::device(1)), 10, add{1}, u);
+    fr::parallel_for(fr::stream(fr::device(1)), 10, add{1}, u);
+    fr::device_array<int> x({10}, 0, fr::device(0));
+    fr::parallel_for(10, add{1}, x);
+    BOOST_TEST(said.text() == "");
+    for (const auto sort : {fr::peer_memory::plain, fr::peer_memory::pooled})
+      BOOST_TEST(sim.get().peers().can_reach(0, 1, sort) == (std::string_view(peers) == "on"));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,76 @@
+// Links that lose pages of unified memory: whatever moves them, they go through the CPU, and arrive.
+#include <algorithm>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/unified.hpp>
+
+#include "contract/small_chunks.hpp"
+#include "support/quiet_stderr.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t count = (std::size_t{6} << 20) / sizeof(int);
+
+struct add {
+  int by;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] += by; }
+};
+struct add_from {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const { y[i] += x[i]; }
+};
+
+bool is_all(const fr::unified_array<int>& a, int value) {
+  return std::all_of(a.cbegin(), a.cend(), [&](int x) { return x == value; });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lossy_links)
+
+BOOST_AUTO_TEST_CASE(pages_go_through_the_cpu) {
+  for (const auto how : {fr::migration::automatic, fr::migration::explicitly})
+    for (const std::string schedule : {"eager", "random:1", "random:2", "random:3"}) {
+      const support::quiet_stderr said;
+      const contract::variable on("FERRY_PEER", "on");
+      const fr::simulation sim("devices=3;broken=0-1:unified,1-2:unified;schedule=" + schedule);
+      const fr::migration_scope mode(how);
+      const fr::stream s[] = {fr::stream(fr::device(0)), fr::stream(fr::device(1)), fr::stream(fr::device(2))};
+      fr::unified_array<int> u({count}, 0), total({count}, 0);
+      int expected = 0, sum = 0;
+      for (int i = 1; i <= 12; ++i) {
+        fr::parallel_for(s[i % 3], count, add{i}, u);
+        fr::parallel_for(s[(i + 1) % 3], count, add_from{}, fr::in(u), total);
+        expected += i, sum += expected;
+        if (i % 4 == 0) fr::prefetch(s[i % 3], u, fr::device((i + 2) % 3));
+      }
+      BOOST_TEST_CONTEXT(schedule) {
+        BOOST_TEST(is_all(u, expected));
+        BOOST_TEST(is_all(total, sum));
+      }
+      BOOST_TEST(said.text().find("in pages of unified memory: these go through the CPU") != std::string::npos);
+    }
+}
+
+// Every device reads, several times, and nobody writes.
+BOOST_AUTO_TEST_CASE(readers_on_both_ends) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const support::quiet_stderr said;
+    const contract::variable on("FERRY_PEER", "on");
+    const fr::simulation sim("devices=2;broken=0-1;schedule=random:" + std::to_string(seed));
+    fr::unified_array<int> u({count}, 5, fr::device(1));
+    fr::device_array<int> a({count}, 0, fr::device(0)), b({count}, 0, fr::device(1));
+    const fr::stream s{fr::device(0)}, t{fr::device(1)};
+    fr::parallel_for(t, count, add{1}, u);
+    for (int i = 0; i < 3; ++i) {
+      fr::parallel_for(s, count, add_from{}, fr::in(u), a);
+      fr::parallel_for(t, count, add_from{}, fr::in(u), b);
+    }
+    BOOST_TEST((fr::to_vector(a) == std::vector<int>(count, 18)), "seed " << seed);
+    BOOST_TEST((fr::to_vector(b) == std::vector<int>(count, 18)), "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
