@@ -16,7 +16,8 @@ SCOPES = "unified/src/host_scopes.cpp"
 HINTS = "unified/src/migration.cpp"
 POLICIES, TUNED, TUNER = "unified/src/migrator_policies.cpp", "unified/src/tuned_arrays.cpp", "unified/src/tuner.cpp"
 ROOM, IDLE = "unified/src/make_room.cpp", "core/src/idle_guard.cpp"
-PIPELINE = "unified/src/batch_pipeline.cpp"
+PIPELINE, PIPELINE_HPP = "unified/src/batch_pipeline.cpp", "unified/include/ferry/unified/batch_pipeline.hpp"
+SLOT, CROWDED = "unified/include/ferry/unified/batch_slot.hpp", "unified/src/crowded_pages.hpp"
 REPORT, RESIDENCY = "unified/src/report.cpp", "unified/src/residency.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
@@ -234,6 +235,8 @@ MUTANTS = [
     ("", "readers take what another device has", (PLAN, "if (reachable && !mine_by_now) return stay;", "if (false && mine_by_now) return stay;")),
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) return page_step::bounce;", "")),
+    ("", "small ranges of crowded pages are sent all the same", (PLAN, "if (from < 0 && is_sent && is_crowded())", "if (from < 0 && is_sent && is_crowded() && false)")),
+    ("", "a page that was crowded once is so for ever", (CROWDED, "t = {0, std::popcount(t.seen)};", "t = {0, std::max(t.before, std::popcount(t.seen))};")),
     ("", "guards of the CPU refuse nothing", (SCOPES, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
     ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
     ("", "who looks ahead takes from other devices", (MIGRATOR, "if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts", "parts")),
@@ -245,6 +248,10 @@ MUTANTS = [
     # Batches.
     ("", "what a source of batches throws is the end of the data", (PIPELINE, "    if (thrown) std::rethrow_exception(thrown);\n    std::lock_guard lock(mutex_);\n    if (more)", "    std::lock_guard lock(mutex_);\n    if (more)")),
     ("", "uploads of batches run out of order", (PIPELINE, "    steps_.push_back({std::move(upload), true});", "    steps_.push_front({std::move(upload), true});")),
+    ("", "a slot is filled while the loop has its piece", (PIPELINE_HPP, "read_ < released_ + depth_", "read_ <= released_ + depth_")),
+    ("", "a slot is filled before its results are stored", (PIPELINE, "    if (!stores_) ++released_;", "    ++released_;")),
+    ("", "a slot does not grow for a larger piece", (SLOT, "if (buffer_.size() < n) {", "if (buffer_.size() == 0) {")),
+    ("", "what is being uploaded goes too early", (SLOT, "std::move(owner), {up,", "nullptr, {up,")),
     # The migration report, and residency.
     ("", "prefetches are reported as faults", (REPORT, "case page_step::move: way.by_prefetch += bytes, sent", "case page_step::move: way.by_fault += bytes, sent")),
     ("", "what goes between devices is reported as from the CPU", (REPORT, "p.from >= 0 ? e.between_devices : e.to_devices;", "e.to_devices;")),

@@ -29,7 +29,8 @@ class against_faults {
   explicit against_faults(std::size_t large) : large_({large}, 1.f), beside_({large}, 1.f), untouched_({large}, 1.f) {
     for (const std::size_t n : sizes)
       in_turn_.emplace_back(fr::extents<1>{n}, 1.f), still_.emplace_back(fr::extents<1>{n}, 1.f);
-    for (int i = 0; i < 32; ++i) many_.emplace_back(fr::extents<1>{16384}, 1.f);
+    for (neighbours& one : neighbours_)
+      for (std::size_t i = 0; i < one.count; ++i) one.arrays.emplace_back(fr::extents<1>{one.size}, 1.f);
   }
 
   // What is added refers to this object.
@@ -111,14 +112,22 @@ class against_faults {
                        fr::inout(untouched_), fr::in(bouncing_));
       wait_for_gpu(untouched_);
     });
-    add(s, "32 arrays of 64 KiB in turn", [this] {
-      for (auto& u : many_) by_cpu(u);
-      for (auto& u : many_) on_gpu(u);
-      wait_for_gpu(many_.front());
-    });
+    for (neighbours& one : neighbours_)
+      add(s, std::to_string(one.count) + " arrays of " + size_of(one.arrays.front()) + " in turn", [&all = one.arrays] {
+        for (auto& u : all) by_cpu(u);
+        for (auto& u : all) on_gpu(u);
+        wait_for_gpu(all.front());
+      });
   }
 
-  std::vector<fr::unified_array<float>> in_turn_, still_, many_;
+  // Arrays that share a page of 2 MiB.
+  struct neighbours {
+    std::size_t count, size;
+    std::vector<fr::unified_array<float>> arrays;
+  };
+  std::array<neighbours, 4> neighbours_{
+      {{4, 64 * kib, {}}, {32, 64 * kib, {}}, {4, 256 * kib, {}}, {8, 256 * kib, {}}}};
+  std::vector<fr::unified_array<float>> in_turn_, still_;
   fr::unified_array<float> large_, beside_, untouched_, few_{large_.extents(), 1.f}, bouncing_{{1024 * kib}, 1.f},
       on_cpu_{{16384 * kib}, 1.f}, seen_{{16384 * kib}, 1.f}, sums_{{16384 * kib}, 1.f};
 };

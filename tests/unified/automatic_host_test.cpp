@@ -5,6 +5,7 @@
 
 #include <ferry/unified.hpp>
 
+#include "crowded_pages.hpp"
 #include "move_plan.hpp"
 
 namespace fr = ferry;
@@ -21,7 +22,8 @@ struct board {
   fr::surroundings around;
   std::vector<fr::planned> plan;
   int reader = -5;  // this device still reads
-  bool held = false;
+  bool held = false, crowded = false;
+  int asked = 0;  // whether a page is crowded
 
   board() {
     what.begin = bytes;
@@ -32,6 +34,7 @@ struct board {
     around.can_reach = [](int, int) { return true; };
     around.is_read_by = [this](fr::byte_range, int owner) { return owner == reader; };
     around.is_held_by_cpu = [this](fr::byte_range) { return held; };
+    around.is_crowded = [this](fr::byte_range, int) { return ++asked, crowded; };
   }
   fr::coming_access access(std::size_t lo, std::size_t hi, int place, fr::access_mode mode) {
     return {what, {bytes + lo, bytes + hi}, {place}, mode, nullptr, fr::host_reach::range, bytes + lo, {}};
@@ -147,6 +150,48 @@ BOOST_AUTO_TEST_CASE(what_bounces) {
     for (const fr::planned& p : c.cpu(0, 4 * page, inout)) moves += p.what == fr::page_step::move;
   }
   BOOST_TEST(moves == 40);
+}
+
+BOOST_AUTO_TEST_CASE(small_ranges_of_crowded_pages_are_left_to_faults) {
+  board b;
+  b.around.options.smallest_to_device = 8;
+  (void)b.cpu(0, sizeof b.bytes, inout);
+  b.crowded = true;
+  const auto small = b.device(0, 10 * page, sizeof b.bytes, inout);  // all that the last page has of this array
+  BOOST_REQUIRE(small.size() == 1U);
+  BOOST_TEST((small[0].what == fr::page_step::fault && b.where(10 * page) == 0 && b.asked == 1));
+  BOOST_TEST(b.device(0, 10 * page, sizeof b.bytes, inout).empty(), "it is there now");
+  BOOST_TEST((b.device(0, 0, 2 * page, inout)[0].what == fr::page_step::move), "whole pages have no neighbours");
+  BOOST_TEST((b.device(1, 10 * page, sizeof b.bytes, inout)[0].what == fr::page_step::move), "they come from a device");
+  BOOST_TEST(b.asked == 1);
+  // Runs of one page, of one access: asked once.
+  board c;
+  c.around.options.smallest_to_device = 8;
+  (void)c.cpu(10 * page, 10 * page + 10, inout);
+  BOOST_TEST((c.device(0, 10 * page, sizeof c.bytes, inout)[0].what == fr::page_step::move && c.asked == 1));
+}
+
+// A page is crowded from the range on that is one too many, and all through the next turn.
+BOOST_AUTO_TEST_CASE(crowded_pages) {
+  constexpr std::size_t large = std::size_t{2} << 20, small = std::size_t{64} << 10;
+  const auto* const begin = reinterpret_cast<const std::byte*>(7 * large);
+  fr::crowded_pages pages;
+  const auto turn = [&](std::size_t ranges, std::size_t page_number = 0, int device = 0) {
+    std::vector<bool> crowded;
+    for (std::size_t i = 0; i < ranges; ++i) {
+      const std::byte* const at = begin + page_number * large + i * small;
+      crowded.push_back(pages.is_crowded({at, at + small}, large, device, 7));
+    }
+    return std::count(crowded.begin(), crowded.end(), true);
+  };
+  BOOST_TEST(turn(1) == 0);
+  BOOST_TEST(turn(7) == 0);
+  BOOST_TEST(turn(32) == 25);
+  BOOST_TEST(turn(32) == 32);
+  BOOST_TEST(turn(7) == 7, "as many did in the last turn");
+  BOOST_TEST(turn(7) == 0);
+  BOOST_TEST(turn(32, 1) == 25, "a page of its own");
+  BOOST_TEST(turn(32, 1, 1) == 25, "another device");
 }
 
 // The page of the first element is uncertain; the others are where they were, unless a sample says otherwise.

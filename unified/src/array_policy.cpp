@@ -1,6 +1,7 @@
 #include "ferry/unified/array_policy.hpp"
 
 #include <charconv>
+#include <limits>
 #include <ostream>
 
 #include "ferry/core/error.hpp"
@@ -120,7 +121,8 @@ std::string array_policy::text() const {
 std::ostream& operator<<(std::ostream& out, const array_policy& p) { return out << p.text(); }
 
 migration_options array_policy::over(migration_options o) const {
-  if (moves == way::ahead) o.smallest_to_device = o.smallest_to_cpu = 0;
+  if (moves == way::ahead)
+    o.smallest_to_device = o.smallest_to_cpu = 0, o.page_neighbours = std::numeric_limits<int>::max();
   o.smallest_to_device = smallest_to_device.value_or(o.smallest_to_device);
   o.smallest_to_cpu = smallest_to_cpu.value_or(o.smallest_to_cpu);
   o.page = page.value_or(o.page);

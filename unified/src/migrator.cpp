@@ -141,13 +141,17 @@ bool migrator::may_move(const record& r) const {
   return (scope ? *scope : r.mode ? *r.mode : mode_.load(std::memory_order_relaxed)) == migration::automatic;
 }
 
-surroundings migrator::around(const record& r, const coming_access& a) const {
-  return {options_of(r),
+surroundings migrator::around(const record& r, const coming_access& a) {
+  const migration_options how = options_of(r);
+  return {how,
           may_move(r),
           [this](int device, int owner) { return machine_.peers().can_reach(device, owner, peer_memory::unified); },
           [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); },
           [this](byte_range where) { return machine_.is_simulated() || many_on_cpu(where); },
-          [&r](byte_range where) { return r.keeps(where); }};
+          [&r](byte_range where) { return r.keeps(where); },
+          [this, page = how.page, most = how.page_neighbours](byte_range where, int device) {
+            return crowded_.is_crowded(where, page, device, most);
+          }};
 }
 
 void migrator::before_access(const coming_access& a) {

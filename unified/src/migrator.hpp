@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu_arrivals.hpp"
+#include "crowded_pages.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/unified/automatic.hpp"
 #include "ferry/unified/host_guard.hpp"
@@ -107,7 +108,7 @@ class migrator final : public access_policy {
   void tell_driver(allocation& a);
   static void mark_advised(record& r, byte_range where, memory_advice what, memory_location place);
   static coming_access ahead_of(const coming_access& a);
-  surroundings around(const record& r, const coming_access& a) const;
+  surroundings around(const record& r, const coming_access& a);
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
   timeline& stream_to_cpu(int device, bool serves = false);
@@ -155,6 +156,7 @@ class migrator final : public access_policy {
   std::atomic<std::uint64_t> policies_given_{0};  // so often; 0: there are none
   page_counters counters_;
   cpu_arrivals arrivals_;
+  crowded_pages crowded_;
 };
 
 struct migrator::record {

@@ -1,5 +1,7 @@
 #include "move_plan.hpp"
 
+#include <optional>
+
 namespace ferry {
 namespace {
 
@@ -116,8 +118,13 @@ void add(std::vector<planned>& plan, const planned& next) {
 
 void plan_device_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
   const int d = a.place.device;
-  const bool large = a.where.size() >= s.options.smallest_to_device;
+  const bool large = a.where.size() >= s.options.smallest_to_device, small = a.where.size() < s.options.page;
   each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
+    std::optional<bool> crowded;
+    const auto is_crowded = [&] {
+      if (!crowded) crowded = small && s.is_crowded(p.used, d);
+      return *crowded;
+    };
     pages.each(p.pages, [&](page_run& g) {
       if (g.by_elements) {
         g.by_elements = false;
@@ -125,8 +132,10 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
       }
       const bool was_mine = g.where == d;
       if (!was_mine && !g.is_advised()) {
-        const page_step what = device_step(g, a, s, p, large);
+        page_step what = device_step(g, a, s, p, large);
         const int from = g.where;
+        const bool is_sent = what == page_step::move || what == page_step::drop;
+        if (from < 0 && is_sent && is_crowded()) what = page_step::fault;
         const bool back = arrive(g, d, what, large && p.mostly());
         const byte_range used = common(p.used, g.range());
         if (used.begin < used.end && what != page_step::remote) add(plan, {what, g.range(), used, from, d, back});

@@ -37,6 +37,8 @@ struct surroundings {
   std::function<bool(byte_range)> many_on_cpu;
   // Whether the CPU works on a part of the range now.
   std::function<bool(byte_range)> is_held_by_cpu;
+  // Whether faults should fetch a small range, as many others of its page go to the device, too. Asked once an access.
+  std::function<bool(byte_range, int device)> is_crowded;
 };
 
 // Enters the access in the ledger and appends to `plan` what is to be done, in the order of addresses.

@@ -250,6 +250,32 @@ BOOST_AUTO_TEST_CASE(small_ranges_are_left_to_faults) {
   BOOST_TEST(some == 2);
 }
 
+// Eight arrays of a page: each is sent for itself while they are few, none where all go in turn.
+BOOST_AUTO_TEST_CASE(arrays_that_crowd_a_page_are_left_to_faults) {
+  place here;
+  constexpr std::size_t small = page / 8 / sizeof(float);
+  std::vector<fr::unified_array<float>> u;
+  for (int i = 0; i < 8; ++i) u.emplace_back(fr::extents<1>{small}, dev(0)), u.back().name("u");
+  const std::byte* const first = u.front().bytes().begin;
+  BOOST_REQUIRE(reinterpret_cast<std::uintptr_t>(first) % page == 0U);
+  const auto prefetches = [&](std::size_t arrays) {
+    fr::reset_migration_report();
+    for (std::size_t i = 0; i < arrays; ++i)
+      for (float& x : u[i]) x = 1;
+    for (std::size_t i = 0; i < arrays; ++i) add(dev(0), u[i]);
+    return entry(fr::report_migration(), "u")->prefetches;
+  };
+  for (int round = 0; round < 2; ++round) BOOST_TEST(prefetches(7) == 7U);
+  BOOST_TEST(prefetches(8) == 7U);
+  for (int round = 0; round < 2; ++round) BOOST_TEST(prefetches(8) == 0U);
+  BOOST_TEST(prefetches(1) == 0U);
+  BOOST_TEST(prefetches(1) == 1U);
+  for (const auto& one : u) BOOST_TEST((std::as_const(one)[0] == 2 && std::as_const(one)[small - 1] == 2));
+  fr::set_policy(u[0], fr::array_policy::parse("prefetch"));
+  (void)prefetches(8);
+  BOOST_TEST(prefetches(8) == 2U, "as its policy says: to the device, and to the CPU");
+}
+
 // The loop may go on while its pages arrive; a device that comes meanwhile stops what has not been sent.
 BOOST_AUTO_TEST_CASE(pages_arrive_beside_the_loop) {
   place here;

@@ -17,6 +17,9 @@ struct migration_options {
   // GPU from the first page on (30 against 50 us for 64 KiB), those of the CPU from 2 MiB on (300 against 392 us).
   std::size_t smallest_to_device = std::size_t{64} << 10;
   std::size_t smallest_to_cpu = std::size_t{2} << 20;
+  // So many ranges smaller than a page are sent to a device one by one. Where more of the same page go there in turn, all are
+  // left to faults, which take neighbours along: on an H200 those of the first of 32 cost as much as 7 prefetches.
+  int page_neighbours = 7;
   // What moves, and what is remembered.
   std::size_t page = std::size_t{2} << 20;
   // Moves to the CPU of at least two pieces go on while its loop runs, piece by piece; on simulated devices only if asked.
