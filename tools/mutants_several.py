@@ -7,7 +7,7 @@ MATH, RESHARD = "multigpu/src/collective_math.cpp", "multigpu/include/ferry/mult
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
-PEER, OPERATION, WAYS_HPP = "core/src/peer.cpp", "core/src/operation.cpp", "core/src/copy_ways.hpp"
+PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
     ("halos", "stores do not wait for the neighbour's readers",
@@ -48,7 +48,12 @@ MUTANTS = [
     ("peers", "what fails is said each time", (PEER, "    e->asked = true;\n    if (!wrong.empty()) e->why", "    if (!wrong.empty()) e->why")),
     ("peers", "what fails stays granted",
      (PEER, "    verbs_.disable_peer_access(device, owner);\n", "")),
-    ("peers", "detours of pages are logged as reads", (OPERATION, "access all{a.what, a.where, true};", "access all{a.what, a.where, false};")),
+    ("peers", "pages that are kept are not sent to the CPU", (KEPT, "  verbs.prefetch(on.stream(), a.begin, a.bytes, {});\n", "")),
+    ("peers", "pages that are kept go beside who uses them", (KEPT, "  access_guard guard(on, {&all, 1});\n", "  (void)all;\n")),
+    ("peers", "what was on its way to devices arrives behind", (KEPT, "      machine_.streams().synchronize();\n", "")),
+    ("peers", "the next owner's pages are not kept", (KEPT, "if (owner == generation) continue;", "if (owner != ~std::uint64_t{0}) continue;")),
+    ("peers", "a new owner takes back what keeps its neighbours", ("core/src/array.cpp", " && !m.peers().loses_pages()", "")),
+    ("peers", "graphs do not test links of pages", ("core/src/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),
     ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return a < b ? b : a;", "case reduction::maximum: return b < a ? b : a;")),

@@ -126,7 +126,9 @@ MUTANTS = [
     ("R16", "what two streams of a joint operation use is kept by one",
      (GUARD, "calm = calm && a.what->log.is_only_of(*p.on);  // of no other part either", "(void)a;")),
     ("R16", "streams of a joint operation lock their tickets in the order of the members",
-     (GUARD, "  std::sort(parts.begin(), parts.end(), [](const part& p, const part& q) { return std::less<>{}(p.on, q.on); });\n", "")),
+     (GUARD, "  std::sort(parts.begin(), parts.end(), [](const part& p, const part& q) { return std::less<>{}(p.on, q.on); });\n", ""),
+     (GUARD, "for (const joint_guard::part& p : parts_) p.on->lock();",
+      "for (const joint_guard::part& p : parts_) p.on->lock(), std::this_thread::yield();")),
     ("R16", "joint operations do not wait", (GUARD, "    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);\n", "")),
     ("R16", "joint operations are not logged", (GUARD, "a.what->log.add(*p.on, p.at, a.where, a.write);", "(void)a;")),
     # Raw pointers.

@@ -56,7 +56,7 @@ allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, 
   memory_pool& from = pool_of_new_arrays(m, kind, device);
   const auto take = [&](std::size_t all) {
     allocation_ref fresh = allocate_or_spill(m, from, !pool_scope::of(device), all);
-    if (fresh.get().log.is_advised()) [[unlikely]]
+    if (fresh.get().log.is_advised() && !m.peers().loses_pages()) [[unlikely]]  // which others of the page need then
       forget_advice(m.verbs(), fresh.get());
     return fresh;
   };

@@ -142,6 +142,7 @@ captured_graph capture_session::finish() {
     }
   g.keep = std::move(keep_);
   g.listeners = std::move(listeners_);
+  g.page_users = std::move(page_users_);
   return g;
 }
 

@@ -1,6 +1,7 @@
 // Ordering inside a capture: arrays get logs local to it; outer logs and clocks are neither read nor written (R18).
 #pragma once
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ struct captured_graph {
   std::vector<access> uses;  // reads and writes apart, ranges merged
   std::vector<allocation_ref> keep;
   std::vector<launch_listener> listeners;
+  std::set<int> page_users;  // devices whose links for pages are not tested yet
 };
 
 // Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
@@ -37,6 +39,7 @@ class capture_session {
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
   void when_launched(launch_listener f) { listeners_.push_back(std::move(f)); }
+  void uses_pages(int device) { page_users_.insert(device); }
   captured_graph finish();
 
  private:
@@ -64,6 +67,7 @@ class capture_session {
   std::map<allocation*, std::vector<local_use>> logs_;
   std::vector<allocation_ref> keep_;
   std::vector<launch_listener> listeners_;
+  std::set<int> page_users_;
 };
 
 }  // namespace ferry

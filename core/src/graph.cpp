@@ -32,12 +32,13 @@ graph::~graph() = default;
 void graph::launch(stream_ref s) {
   for (const allocation_ref& r : state_->captured.keep) (void)r.get();
   std::vector<access> uses = state_->captured.uses;
+  machine& m = machine::current();
+  for (const int d : state_->captured.page_users) m.test_pages(d);
   detail::need_access(s, uses, reach::by_copy);
-  detail::detour_pages(machine::current(), s, s.line().device(), uses);
-  detail::announce(machine::current(), s.line(), uses);
+  detail::announce(m, s.line(), uses);
   {
     access_guard guard(s.line(), uses);
-    machine::current().verbs().launch_graph(state_->captured.graph, s.line().stream());
+    m.verbs().launch_graph(state_->captured.graph, s.line().stream());
   }
   state_->last_on = &s.line();
   state_->last_at = s.line().last();

@@ -4,12 +4,14 @@
 #include <cstdlib>
 #include <string>
 
+#include "capture.hpp"
 #include "copy_engine.hpp"
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/pool_backend.hpp"
 #include "foreign_memory.hpp"
+#include "kept_pages.hpp"
 #include "machine_registry.hpp"
 #include "memory_checker.hpp"
 #include "serial_number.hpp"
@@ -40,6 +42,7 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
       memory_(*verbs_),
       default_kind_(chosen_kind(pools.kind)),
       peers_(*verbs_, verbs_->device_count(), peer_policy::from_environment()),
+      kept_(std::make_unique<kept_pages>(*this)),
       copies_(std::make_unique<copy_engine>(*this, peers_, copy_options::from_environment())) {
   for (int d = 0; d < verbs_->device_count(); ++d) {
     devices_.emplace_back(d);
@@ -142,6 +145,21 @@ void machine::grant_peer(int device, int owner, peer_memory sort) {
                           ". Copy the array to device " + std::to_string(device) +
                           " first (ferry::to), run the kernel on device " + std::to_string(owner) +
                           ", use a unified array, or set FERRY_PEER_KERNELS=stage");
+}
+
+void machine::test_links_of_pages(int device) {
+  if (this_thread_state.capture) return this_thread_state.capture->uses_pages(device);
+  if (this_thread_state.submitting) return;
+  try {
+    peers_.add_page_user(device);
+  } catch (const out_of_memory&) {
+    if (memory_.reclaim() == 0) throw;
+    peers_.add_page_user(device);
+  }
+}
+
+void machine::keep_pages(timeline& on, std::span<const access> uses) {
+  if (!this_thread_state.capture && !this_thread_state.submitting) kept_->keep(on, uses);
 }
 
 machine_scope::machine_scope(std::unique_ptr<backend> verbs, pool_options pools)

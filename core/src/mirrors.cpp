@@ -96,7 +96,6 @@ const allocation_ref* mirrors::owner_of(byte_range where) const {
 
 void mirrors::run(const std::function<void(native_stream)>& submit) {
   if (this_thread_state.capture) return run_captured(submit);
-  detour_pages(machine::current(), s_, s_.line().device(), uses_);
   submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
     for (auto& x : mirrors_) x->in->give(n);
     submit(n);

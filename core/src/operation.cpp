@@ -21,27 +21,18 @@ void need_access(stream_ref s, std::span<const access> uses, reach how) {
     if (a.what->kind == memory_kind::device) m.need_peer(s.line().device(), a.what->device, a.what->sort());
     a.what->home->need_peer(s.line().device());
   }
-  if (how != reach::by_kernel) return;
-  detour_pages(m, s, s.line().device(), uses);
-  announce(m, s.line(), uses);
+  test_pages(m, s, uses);
+  if (m.peers().loses_pages()) [[unlikely]]
+    m.keep_pages(s.line(), uses);
+  if (how == reach::by_kernel) announce(m, s.line(), uses);
 }
 
-void detour_pages(machine& m, stream_ref s, int here, std::span<const access> uses) {
+void test_pages(machine& m, stream_ref s, std::span<const access> uses) {
   const auto is_unified = [](const access& a) { return a.what->kind == memory_kind::unified; };
-  if (!m.migrates_unified() || std::none_of(uses.begin(), uses.end(), is_unified)) return;
-  if (this_thread_state.capture || this_thread_state.submitting) return;
-  try {
-    if (!m.peers().takes_detours(here)) return;
-  } catch (const out_of_memory&) {  // for the test: next time
-    return;
-  }
-  for (const access& a : uses) {
-    if (!is_unified(a) || m.verbs().attributes(a.where.begin).kind != memory_kind::unified) continue;
-    access all{a.what, a.where, true};  // as a write, so that nobody takes them meanwhile
-    submit_ordered(s, {&all, 1}, reach::by_copy, [&](native_stream n) {
-      m.verbs().prefetch(n, const_cast<std::byte*>(a.where.begin), a.where.size(), {});
-    });
-  }
+  if (std::none_of(uses.begin(), uses.end(), is_unified)) return;
+  m.test_pages(s.line().device());
+  for (const access& a : uses)  // copies run kernels there, too
+    if (a.what->kind == memory_kind::device) m.test_pages(a.what->device);
 }
 
 void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {

@@ -28,7 +28,7 @@ failure_text text_of(peer_memory sort) {
     case peer_memory::pooled:
       return {" in pools of the driver",
               "copies of such memory between them go through the CPU, and kernels may not use each other's"};
-    case peer_memory::unified: return {" in pages of unified memory", "these go through the CPU from one to the other"};
+    case peer_memory::unified: return {" in pages of unified memory", "all unified memory stays with the CPU"};
   }
   return {"", ""};
 }
@@ -54,7 +54,7 @@ bool peer_grants::ask(int device, int owner, peer_memory sort) {
   entry& there = at(device, owner, sort);
   if (there.asked) return there.works.load(std::memory_order_relaxed);
   entry& back = at(owner, device, sort);
-  if (!use_ || !verbs_.can_access_peer(device, owner)) {
+  if ((!use_ && sort != peer_memory::unified) || !verbs_.can_access_peer(device, owner)) {
     there.asked = true;
     there.works.store(sort == peer_memory::unified, std::memory_order_release);
     if (sort != peer_memory::unified) there.why_not = use_ ? "the two cannot be peers" : "FERRY_PEER=off";
@@ -71,8 +71,7 @@ bool peer_grants::ask(int device, int owner, peer_memory sort) {
     if (!wrong.empty()) e->why_not = "the test of the link failed (" + wrong + text_of(sort).of + ")";
     e->works.store(wrong.empty(), std::memory_order_release);
   }
-  if (!wrong.empty() && sort == peer_memory::unified)
-    detours_.fetch_or(std::uint64_t{1} << device | std::uint64_t{1} << owner);
+  if (!wrong.empty() && sort == peer_memory::unified) loses_pages_.store(true);
   return wrong.empty();
 }
 

@@ -1,4 +1,6 @@
 // Links that fail for one sort of memory only: each sort is tested by itself, said once, and goes another way from then on.
+#include <thread>
+
 #include "contract/peer_cases.hpp"
 #include "contract/small_chunks.hpp"
 #include "support/quiet_stderr.hpp"
@@ -144,8 +146,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_pages_of_unified_memory) {
     pages_arrive();
     BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
     BOOST_TEST(count(machine.said.text(),
-                     "did not arrive in pages of unified memory: these go through the CPU from one to "
-                     "the other") == 1u,
+                     "did not arrive in pages of unified memory: all unified memory stays with the CPU") == 1u,
                machine.said.text());
     copies_arrive(d0, d1);  // by the link
     BOOST_TEST(contains(fr::route(d0, d1).text(), "peer"));
@@ -154,6 +155,114 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_pages_of_unified_memory) {
     CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 2));
     BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
   }
+}
+
+// Pages have more than one owner, and more than one reader.
+BOOST_AUTO_TEST_CASE(lossy_pages_that_are_shared) {
+  for (const char* schedule : schedules) {
+    const lossy machine("unified", schedule, fr::pool_kind::split);
+    const fr::stream s0{fr::device(0)}, s1{fr::device(1)};
+    fr::unified_array<int> x({1000}, 0, fr::device(0)), y({1000}, 0, fr::device(0)), halves({2000}, 0, fr::device(0));
+    for (int i = 0; i < 20; ++i) {
+      fr::parallel_for(s0, 1000, add{1}, x);
+      fr::parallel_for(s1, 1000, add{1}, y);
+      fr::parallel_for(s0, 1000, add{1}, halves.slice({0, 1000}));
+      fr::parallel_for(s1, 1000, add{1}, halves.slice({1000, 2000}));
+    }
+    CHECK_EQUAL(x, std::vector<int>(1000, 20));
+    CHECK_EQUAL(y, std::vector<int>(1000, 20));
+    CHECK_EQUAL(halves, std::vector<int>(2000, 20));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lossy_pages_that_two_threads_read) {
+  const lossy machine("unified", "eager", fr::pool_kind::split);
+  fr::unified_array<int> u({1000}, 1, fr::device(0));
+  std::vector<fr::device_array<int>> sums;
+  for (int d = 0; d < 2; ++d) sums.emplace_back(fr::extents<1>{1000}, 0, fr::device(d));
+  const auto read = [&](int d) {
+    const fr::stream s{fr::device(d)};
+    for (int i = 0; i < 500; ++i) fr::parallel_for(s, 1000, add_from{}, fr::in(u), sums[static_cast<std::size_t>(d)]);
+    s.synchronize();
+  };
+  std::thread other(read, 1);
+  read(0);
+  other.join();
+  for (const auto& sum : sums) CHECK_EQUAL(fr::to_vector(sum), std::vector<int>(1000, 500));
+}
+
+// Copies run kernels, too, on either device.
+BOOST_AUTO_TEST_CASE(lossy_pages_that_are_copied) {
+  for (const char* schedule : schedules)
+    for (const int by : {0, 1}) {
+      const lossy machine("unified", schedule, fr::pool_kind::split);
+      const fr::stream s0{fr::device(0)}, s{fr::device(by)};
+      const auto expected = counting<int>(1000, 1);
+      auto u = counted<int, 2, memory_kind::unified>(fr::extents<2>(20, 50), fr::device(0), 0);
+      fr::parallel_for(s0, 1000, add{1}, u.reshape(fr::extents<1>(1000)));  // its pages are there
+      fr::device_array<int, 2> turned({50, 20}, -1, fr::device(1)), same({20, 50}, -1, fr::device(1));
+      fr::device_array<double, 2> wide({20, 50}, -1.0, fr::device(1));
+      fr::unified_array<int, 2> pages({50, 20}, -1, fr::device(1));
+      fr::copy(s, u.transpose(), turned);
+      fr::copy(s, u, wide);
+      fr::copy(s, u, same);
+      fr::copy(s, u.transpose(), pages);
+      CHECK_EQUAL(fr::to_vector(turned.transpose()), expected);
+      CHECK_EQUAL(fr::to_vector(wide), std::vector<double>(expected.begin(), expected.end()));
+      CHECK_EQUAL(fr::to_vector(same), expected);
+      CHECK_EQUAL(fr::to_vector(pages.transpose()), expected);
+      CHECK_EQUAL(fr::to_vector(u), expected);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(lossy_pages_in_a_graph) {
+  for (const char* schedule : schedules) {
+    const lossy machine("unified", schedule, fr::pool_kind::split);
+    const fr::stream s0{fr::device(0)}, s1{fr::device(1)};
+    fr::unified_array<int> u({1000}, 1, fr::device(0));
+    fr::device_array<int> y({1000}, 0, fr::device(1));
+    fr::graph g = fr::capture(s0, [&] {
+      fr::parallel_for(s0, 1000, add{1}, u);
+      fr::parallel_for(s1, 1000, add_from{}, fr::in(u), y);
+    });
+    for (int i = 0; i < 3; ++i) g.launch(s0);
+    CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, 2 + 3 + 4));
+  }
+}
+
+// The driver finds links by itself, be they wanted or not.
+BOOST_AUTO_TEST_CASE(lossy_pages_where_peers_are_off) {
+  const support::quiet_stderr said;
+  const variable off("FERRY_PEER", "off");
+  const fr::simulation sim("devices=3;broken=0-1:unified");
+  pages_arrive();
+  BOOST_TEST(count(said.text(), "in pages of unified memory") == 1u, said.text());
+}
+
+BOOST_AUTO_TEST_CASE(pages_where_there_are_no_links) {
+  const support::quiet_stderr said;
+  fr::simulation sim("devices=3;peers=none;broken=0-1:unified");
+  pages_arrive();
+  BOOST_TEST(said.text() == "");
+  BOOST_TEST(sim.get().migrates_unified());
+}
+
+// A test that finds no memory says nothing of the link.
+BOOST_AUTO_TEST_CASE(no_memory_for_the_test_of_pages) {
+  int failed = 0;
+  for (int at = 1; at < 14; ++at) {
+    const support::quiet_stderr said;
+    const variable on("FERRY_PEER", "on");
+    const fr::simulation sim("devices=2;broken=0-1:unified;fail=alloc@" + std::to_string(at));
+    for (int round = 0; round < 2; ++round) try {
+        fr::unified_array<int> u({1000}, 0, fr::device(0));
+        for (int i = 0; i < 20; ++i) fr::parallel_for(fr::stream(fr::device(i % 2)), 1000, add{1}, u);
+        CHECK_EQUAL(u, std::vector<int>(1000, 20));
+      } catch (const fr::out_of_memory&) {
+        ++failed;
+      }
+  }
+  BOOST_TEST(failed > 1);
 }
 
 // The device in the middle has the pages, and neither of the others is their home.

@@ -3,6 +3,7 @@
 // FERRY_TEST_SEEDS: how many seeds a case (default below); FERRY_TEST_FIRST_SEED: the first of them.
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include <ferry/unified.hpp>
 
 #include "race/executor.hpp"
+#include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"
 
 namespace {
@@ -19,8 +21,8 @@ using namespace race;
 
 // How pages of unified arrays move meanwhile. forced: by automatic migration with pages so small that every array has some.
 // short_of_memory: and devices run out of memory now and then. large: arrays have pages of the driver's size; automatically, or
-// by hints alone. Contents are discarded there, too, before they are overwritten.
-enum class moving { as_usual, staged, forced, by_hints, short_of_memory, large, large_by_hints };
+// by hints alone. Contents are discarded there, too, before they are overwritten. kept: a link loses pages, and the CPU keeps them.
+enum class moving { as_usual, staged, forced, by_hints, short_of_memory, large, large_by_hints, kept };
 
 bool is_large(moving how) { return how == moving::large || how == moving::large_by_hints; }
 
@@ -56,7 +58,7 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
     for (std::size_t i = 0; i < steps.size() && !failed; ++i) {
       try {
         const u32 number = hint_number(seed, at, i, how);
-        const bool hints = how == moving::forced || how == moving::by_hints || is_large(how);
+        const bool hints = how == moving::forced || how == moving::by_hints || how == moving::kept || is_large(how);
         if (hints && threads == 1 && (i >= slots || (is_large(how) && at > 0))) machine.hint(number);
         if (is_large(how)) machine.discard_before(steps[i], number);
         if (how == moving::short_of_memory && i >= slots && i % 4 == 0)
@@ -103,7 +105,10 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
   const std::string peers = !staged ? "" : seed % 3 == 0 ? "peers=0-1;" : "peers=none;";
   const std::string check = seed % 2 ? "check=on;" : "";  // of races: a wrong order is found though the bytes are right
   const std::string memory = is_large(how) ? "memory=512MiB;" : "memory=64MiB;";
-  ferry::simulation sim("devices=3;" + memory + check + peers + "schedule=" + schedule, small);
+  std::optional<support::quiet_stderr> said;
+  if (how == moving::kept) said.emplace();
+  const std::string link = how == moving::kept ? "broken=0-1:unified;" : "";
+  ferry::simulation sim("devices=3;" + memory + check + peers + link + "schedule=" + schedule, small);
   if (staged) {
     sim.get().peers().kernels(ferry::peer_kernels::stage);
     ferry::copy_options o;
@@ -172,6 +177,12 @@ BOOST_AUTO_TEST_CASE(short_of_memory, *boost::unit_test::precondition(devices_ar
 }
 BOOST_AUTO_TEST_CASE(short_of_memory_two_threads, *boost::unit_test::precondition(devices_are_simulated)) {
   run_seeds(50, 2, true, moving::short_of_memory);
+}
+BOOST_AUTO_TEST_CASE(kept_with_the_cpu, *boost::unit_test::precondition(devices_are_simulated)) {
+  run_seeds(250, 1, true, moving::kept);
+}
+BOOST_AUTO_TEST_CASE(kept_with_the_cpu_two_threads, *boost::unit_test::precondition(devices_are_simulated)) {
+  run_seeds(100, 2, true, moving::kept);
 }
 BOOST_AUTO_TEST_CASE(hints) { run_seeds(250, 1, true, moving::by_hints); }
 

@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
     std::mt19937 random(seed);
     const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
     fr::simulation sim("devices=3;memory=256MiB;schedule=random:" + std::to_string(seed));
-    for (const fr::device d : fr::devices()) (void)sim.get().peers().takes_detours(d.index());  // tests links, by pages
+    for (const fr::device d : fr::devices()) sim.get().test_pages(d.index());  // tests links, by pages
     fr::set_migration_counters(fr::migration_counters::on);
     std::map<std::pair<std::string, std::string>, fr::sim::traffic> expected;
     std::vector<std::optional<fr::unified_array<char>>> arrays(3);
@@ -191,9 +191,10 @@ BOOST_AUTO_TEST_CASE(the_report_says_why_not) {
     for (char& c : u) c = 'y';
     const fr::migration_report r = fr::report_migration();
     BOOST_TEST(!r.is_counted);
-    BOOST_TEST(r.not_counted.find("pinned") != std::string::npos, r.not_counted);
-    BOOST_TEST(r.table().find("Not counted by the driver: unified memory is pinned") != std::string::npos, r.table());
-    BOOST_TEST(r.json().find("\"not_counted\": \"unified memory is pinned") != std::string::npos, r.json());
+    BOOST_TEST(r.not_counted.find("stays where it is") != std::string::npos, r.not_counted);
+    BOOST_TEST(r.table().find("Not counted by the driver: unified memory stays where it is") != std::string::npos,
+               r.table());
+    BOOST_TEST(r.json().find("\"not_counted\": \"unified memory stays where it is") != std::string::npos, r.json());
     fr::set_migration_counters(fr::migration_counters::off);
     BOOST_TEST(fr::report_migration().not_counted.empty());
   }

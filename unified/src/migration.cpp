@@ -39,11 +39,11 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
     uses.push_back({&p.owner->get(), p.bytes, false});  // others may read while pages move below them
     moves.push_back({const_cast<std::byte*>(p.bytes.begin), p.bytes.size(), p.to});
   }
+  for (const page_move& p : moves)
+    if (!p.to.is_host()) m.test_pages(p.to.device);
   if (moves.empty() || !m.migrates_unified()) return;
   std::vector<allocation*> of;  // the guard sorts the uses
   for (const access& a : uses) of.push_back(a.what);
-  for (std::size_t i = 0; i < moves.size(); ++i)
-    if (!moves[i].to.is_host()) detour_pages(m, s, moves[i].to.device, {&uses[i], 1});
   submit_ordered(s, uses, reach::by_copy, [&](native_stream n) {
     if (moves.size() == 1)
       m.verbs().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);

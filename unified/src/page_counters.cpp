@@ -45,7 +45,7 @@ void page_counters::set(migration_counters how) {
 void page_counters::start() {
   why_not_.clear();
   if (!machine_.migrates_unified()) {
-    why_not_ = "unified memory is pinned on this machine, and its pages do not move";
+    why_not_ = "unified memory stays where it is on this machine";
     return;
   }
   source_ = dynamic_cast<page_event_source*>(&machine_.verbs());

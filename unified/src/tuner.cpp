@@ -246,8 +246,7 @@ tune_result tuner::run(const std::function<void()>& step) {
   refuse_inside_capture("run a tuner");
   if (arrays_.empty()) throw invalid_argument("tuner: no arrays: add() the unified arrays that the step uses");
   if (!machine::current().migrates_unified())
-    throw not_supported(
-        "tuner: unified memory is pinned on this machine and stays where it is: no policy changes anything");
+    throw not_supported("tuner: unified memory stays where it is on this machine: no policy changes anything");
   const auto candidates = [&](const std::string& name) -> const std::vector<array_policy>& {
     const auto own = own_candidates_.find(name);
     return own == own_candidates_.end() ? how_.candidates : own->second;

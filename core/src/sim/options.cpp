@@ -170,9 +170,9 @@ bool options::are_peers(int a, int b) const {
 }
 
 bool options::is_broken(int a, int b, peer_memory sort) const {
-  return std::any_of(broken.begin(), broken.end(), [&](const broken_link& l) {
-    return ((l.a == a && l.b == b) || (l.a == b && l.b == a)) && l.memory.value_or(sort) == sort;
-  });
+  return are_peers(a, b) && std::any_of(broken.begin(), broken.end(), [&](const broken_link& l) {
+           return ((l.a == a && l.b == b) || (l.a == b && l.b == a)) && l.memory.value_or(sort) == sort;
+         });
 }
 
 options parse_options(std::string_view text) { return parser(text).run(); }

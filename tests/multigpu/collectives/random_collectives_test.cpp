@@ -1,5 +1,6 @@
 // Random programs of collectives, copies and fills on the members' arrays, and CPU access, against plain vectors.
 #include "cases.hpp"
+#include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"
 
 using namespace collectives;
@@ -170,6 +171,15 @@ BOOST_AUTO_TEST_CASE(on_simulated_devices) {
   for (std::size_t seed = 0; seed < support::seeds(300); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       fr::simulation machine("devices=4;schedule=" +
                              (seed % 8 == 0 ? std::string("eager") : "random:" + std::to_string(seed)));
+      program(seed, 4).run(60);
+    }
+}
+
+// Links that lose pages: the CPU keeps all unified memory.
+BOOST_AUTO_TEST_CASE(over_links_that_lose_pages) {
+  for (std::size_t seed = 0; seed < support::seeds(100); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
+      const support::quiet_stderr said;
+      fr::simulation machine("devices=4;broken=0-1:unified,2-3:unified;schedule=random:" + std::to_string(seed));
       program(seed, 4).run(60);
     }
 }

@@ -1,5 +1,6 @@
 // Random programs over fields on a team, under many schedules, against the same programs on plain arrays.
 #include "multigpu/shards.hpp"
+#include "support/quiet_stderr.hpp"
 
 using namespace shards;
 using u32 = std::uint32_t;
@@ -229,6 +230,15 @@ BOOST_AUTO_TEST_CASE(give_what_plain_arrays_give_under_every_schedule) {
   for (std::size_t seed = 0; seed < seeds(300); ++seed) {
     fr::simulation sim(simulated_machine(seed, 1 + seed % 5));
     run_program(seed, fr::team::all(), 40);
+  }
+}
+
+// Links that lose pages: the CPU keeps all unified memory.
+BOOST_AUTO_TEST_CASE(give_what_plain_arrays_give_over_links_that_lose_pages) {
+  for (std::size_t seed = 0; seed < seeds(60); ++seed) {
+    const support::quiet_stderr said;
+    fr::simulation sim("devices=4;broken=0-1:unified,2-3:unified;schedule=random:" + std::to_string(seed));
+    run_program(3 * seed, fr::team::all(), 40);
   }
 }
 

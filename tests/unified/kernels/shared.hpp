@@ -36,7 +36,7 @@ class place {
     if (fr::machine::current().is_simulated()) sim_.emplace(options);
     fr::machine& m = fr::machine::current();
     for (const fr::device d : fr::devices()) {
-      (void)m.peers().takes_detours(d.index());            // links are tested
+      m.test_pages(d.index());                             // links are tested
       m.pool(fr::memory_kind::unified, d.index()).trim();  // what the driver says of pages is of this case
     }
     fr::reset_migration_report();

@@ -17,7 +17,9 @@ namespace ferry {
 
 class copy_engine;
 class foreign_memory;
+class kept_pages;
 class memory_checker;
+struct access;
 
 class machine {
  public:
@@ -51,8 +53,17 @@ class machine {
   // The books of all pools: observers, limits, what is tried when memory runs out.
   memory_ledger& memory() { return memory_; }
   // Whether unified memory moves between the CPU and devices. Where a device lacks concurrent managed access it is pinned
-  // memory that devices map: it stays where it is.
-  bool migrates_unified() const { return migrates_; }
+  // memory that devices map, and where links between devices lose pages the CPU keeps them all: it stays where it is.
+  bool migrates_unified() const { return migrates_ && !peers_.loses_pages(); }
+  // For a device that is about to use unified memory: tests its links to all devices that have used some, on first use (may
+  // block). Not in a capture. Throws out_of_memory.
+  void test_pages(int device) {
+    if (migrates_ && !peers_.uses_pages(device)) [[unlikely]]
+      test_links_of_pages(device);
+  }
+  // Where a link has failed that test (peers().loses_pages()): pages of the arrays go to the CPU, ordered on a stream, and stay
+  // there.
+  void keep_pages(timeline& on, std::span<const access> uses);
   // Whether all devices use pageable memory of the CPU as it is.
   bool reaches_pageable() const { return reaches_pageable_; }
   // What arrays use and others allocated (see borrow.hpp).
@@ -88,6 +99,7 @@ class machine {
 
  private:
   void grant_peer(int device, int owner, peer_memory sort);
+  void test_links_of_pages(int device);
   pool_statistics all_pools() const;
   const std::uint64_t serial_;
   std::unique_ptr<backend> verbs_;
@@ -105,6 +117,7 @@ class machine {
   std::unique_ptr<foreign_memory> foreign_;
   std::unique_ptr<memory_checker> checker_;
   peer_grants peers_;
+  std::unique_ptr<kept_pages> kept_;
   std::unique_ptr<copy_engine> copies_;
   std::unique_ptr<access_policy> owned_policy_;
   std::atomic<access_policy*> policy_{nullptr};

@@ -39,18 +39,18 @@ class peer_grants {
   // The same, after asking for it on first use: the pair is tested both ways, by copies and by kernels, and a pair that
   // fails is said once on stderr and not used for that sort of memory. May block. Throws peer_access_error when the driver
   // refuses what it offers, out_of_memory. A pool of the driver has to be granted by itself, in addition. Unified memory needs
-  // no grant, only the test; where devices are no peers the driver takes pages through the CPU by itself.
+  // no grant, only the test, with FERRY_PEER=off, too: the driver sends pages by any link that it finds.
   bool grant(int device, int owner, peer_memory sort = peer_memory::plain);
   // Whether a grant can be expected to work.
   bool can_reach(int device, int owner, peer_memory sort = peer_memory::plain) const;
   // Why `device` does not reach memory of `owner`, in words; "" if it does, or was never asked.
   std::string why_not(int device, int owner, peer_memory sort = peer_memory::plain) const;
-  // For a device that is about to use unified memory: whether the pages go through the CPU first, as one of its links failed
-  // the test of them. Asks for the links to all devices that have used such memory, on first use. Throws out_of_memory.
-  bool takes_detours(int device) {
-    if ((page_users_.load(std::memory_order_acquire) >> device & 1) == 0) add_page_user(device);
-    return (detours_.load(std::memory_order_relaxed) >> device & 1) != 0;
-  }
+  // Whether a device was added to those that use unified memory.
+  bool uses_pages(int device) const { return (page_users_.load(std::memory_order_acquire) >> device & 1) != 0; }
+  // Asks for its links to all of them. Throws out_of_memory, and may be called again then.
+  void add_page_user(int device);
+  // Whether a link that was asked for loses pages of unified memory.
+  bool loses_pages() const { return loses_pages_.load(std::memory_order_relaxed); }
 
   peer_policy policy() const { return {use_, kernels_.load(std::memory_order_relaxed)}; }
   bool stages_kernels() const { return kernels_.load(std::memory_order_relaxed) == peer_kernels::stage; }
@@ -62,7 +62,6 @@ class peer_grants {
     bool asked = false;
     std::string why_not;
   };
-  void add_page_user(int device);
   bool ask(int device, int owner, peer_memory sort);
   std::string test(int device, int owner, peer_memory sort, bool both);
   const entry& at(int device, int owner, peer_memory sort) const {
@@ -77,7 +76,8 @@ class peer_grants {
   const bool use_;
   std::atomic<peer_kernels> kernels_;
   std::vector<entry> entries_;
-  std::atomic<std::uint64_t> page_users_{0}, detours_{0};  // bit d: device d has used unified memory; takes detours
+  std::atomic<std::uint64_t> page_users_{0};  // bit d: device d has used unified memory
+  std::atomic<bool> loses_pages_{false};
   std::vector<native_pool> probes_;  // by device: pools of the tests, as pools are never destroyed
   mutable std::mutex mutex_;
 };

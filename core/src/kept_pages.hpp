@@ -1,0 +1,30 @@
+// Unified memory of a machine on which a link between devices loses pages: it stays with the CPU (decision 30).
+#pragma once
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+
+#include "ferry/core/access_guard.hpp"
+
+namespace ferry {
+
+class machine;
+
+class kept_pages {
+ public:
+  explicit kept_pages(machine& m) : machine_(m) {}
+
+  // For arrays that are about to be used on a stream: their pages go to the CPU, ordered on it as a write, and devices use them there
+  // from then on. Each array once. Waits for all work of the machine the first time: prefetches of before may be pending.
+  void keep(timeline& on, std::span<const access> uses);
+
+ private:
+  void keep(timeline& on, allocation& a);
+  machine& machine_;
+  std::mutex mutex_;  // held until the pages were sent: who uses the array next comes behind that
+  bool is_at_rest_ = false;
+  std::unordered_map<const allocation*, std::uint64_t> kept_;  // the owner that had it kept, by its generation
+};
+
+}  // namespace ferry
