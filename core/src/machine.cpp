@@ -149,13 +149,7 @@ void machine::grant_peer(int device, int owner, peer_memory sort) {
 
 void machine::test_links_of_pages(int device) {
   if (this_thread_state.capture) return this_thread_state.capture->uses_pages(device);
-  if (this_thread_state.submitting) return;
-  try {
-    peers_.add_page_user(device);
-  } catch (const out_of_memory&) {
-    if (memory_.reclaim() == 0) throw;
-    peers_.add_page_user(device);
-  }
+  if (!this_thread_state.submitting) peers_.add_page_user(device);
 }
 
 void machine::keep_pages(timeline& on, std::span<const access> uses) {

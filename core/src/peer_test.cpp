@@ -12,37 +12,42 @@ namespace {
 
 constexpr std::size_t words = 4096, word = sizeof(std::uint32_t), bytes = words * word;
 
-// One device's part: a stream and some memory, of a pool if there is one.
-struct probe {
+// One device's part.
+struct user {
   backend& verbs;
   int device;
-  native_pool pool;
   native_stream stream;
-  std::byte* data = nullptr;
-  probe(backend& v, int d, native_pool p = {}) : verbs(v), device(d), pool(p), stream(v.create_stream(d, 0)) {
-    try {
-      data = static_cast<std::byte*>(pool.handle ? verbs.pools()->allocate(pool, bytes, stream)
-                                                 : verbs.allocate(memory_kind::device, device, bytes));
-    } catch (...) {
-      verbs.destroy_stream(stream);
-      throw;
-    }
-  }
-  ~probe() {
+  user(backend& v, int d) : verbs(v), device(d), stream(v.create_stream(d, 0)) {}
+  ~user() {
     try {
       verbs.synchronize(stream);
-      if (pool.handle) {
-        verbs.pools()->free(data, stream);
-        verbs.synchronize(stream);
-      } else {
-        verbs.release(memory_kind::device, device, data, bytes);
-      }
       verbs.destroy_stream(stream);
     } catch (const error&) {  // a broken device: the next call says so
     }
   }
-  probe(const probe&) = delete;
-  probe& operator=(const probe&) = delete;
+  user(const user&) = delete;
+  user& operator=(const user&) = delete;
+};
+
+// With some memory, of a pool if there is one.
+struct probe : user {
+  native_pool pool;
+  std::byte* data;
+  probe(backend& v, int d, native_pool p = {})
+      : user(v, d),
+        pool(p),
+        data(static_cast<std::byte*>(pool.handle ? v.pools()->allocate(pool, bytes, stream)
+                                                 : v.allocate(memory_kind::device, d, bytes))) {}
+  ~probe() {
+    try {
+      verbs.synchronize(stream);
+      if (pool.handle)
+        verbs.pools()->free(data, stream);
+      else
+        verbs.release(memory_kind::device, device, data, bytes);
+    } catch (const error&) {
+    }
+  }
 };
 
 // Pinned or unified memory.
@@ -66,15 +71,16 @@ struct shared {
   shared& operator=(const shared&) = delete;
 };
 
-std::string lost(const char* how, const probe& from, const probe& to) {
+std::string lost(const char* how, const user& from, const user& to) {
   return "bytes " + std::string(how) + " from device " + std::to_string(from.device) + " to device " +
          std::to_string(to.device) + " did not arrive";
 }
 
 // Every second word, so that no copy engine does it.
-void by_kernel(const probe& on, std::byte* to, std::byte* from) {
+void by_kernel(const user& on, void* to, void* from) {
   const strided_shape shape{word, 1, {words / 2}};
-  on.verbs.copy_strided(on.stream, {to, {2 * word}}, {from, {2 * word}}, shape);
+  on.verbs.copy_strided(on.stream, {static_cast<std::byte*>(to), {2 * word}},
+                        {static_cast<std::byte*>(from), {2 * word}}, shape);
 }
 
 class tester {
@@ -142,48 +148,54 @@ class page_tester {
         a_(verbs, first),
         b_(verbs, second),
         pages_(verbs, memory_kind::unified, first),
-        host_(verbs, memory_kind::host, first) {}
+        given_(verbs, memory_kind::host, first),
+        seen_(verbs, memory_kind::host, first) {}
 
   std::string run() {
     for (const auto& [from, to] : {std::pair(&a_, &b_), std::pair(&b_, &a_)}) {
-      std::byte* const pages = reinterpret_cast<std::byte*>(pages_.data);
-      write(*from, pages);
-      verbs_.prefetch(to->stream, pages, bytes, {to->device});
-      if (!arrived(*to, pages, 1)) return lost("sent", *from, *to);
-      write(*from, pages);
-      by_kernel(*to, to->data, pages);
-      if (!arrived(*to, to->data, 2)) return lost("loaded", *from, *to);
-      write(*to, to->data);
-      verbs_.prefetch(from->stream, pages, bytes, {from->device});
-      verbs_.synchronize(from->stream);
-      by_kernel(*to, pages, to->data);
+      write_at(*from);
+      send_to(*to);
+      verbs_.copy(to->stream, seen_.data, pages_.data, bytes);
+      if (!arrived(*to, 1)) return lost("sent", *from, *to);
+      write_at(*from);
+      by_kernel(*to, seen_.data, pages_.data);
+      if (!arrived(*to, 2)) return lost("loaded", *from, *to);
+      send_to(*from);
+      fresh_words();
+      by_kernel(*to, pages_.data, given_.data);
       verbs_.synchronize(to->stream);
-      by_kernel(*from, from->data, pages);
-      if (!arrived(*from, from->data, 2)) return lost("stored", *to, *from);
+      by_kernel(*from, seen_.data, pages_.data);
+      if (!arrived(*from, 2)) return lost("stored", *to, *from);
     }
     return {};
   }
 
  private:
   std::uint32_t value(std::size_t i) const { return static_cast<std::uint32_t>(i * 2654435761u + round_); }
-  // Fresh words, to memory that `by` has from now on.
-  void write(probe& by, std::byte* to) {
+  void fresh_words() {
     ++round_;
-    for (std::size_t i = 0; i < words; ++i) host_.data[i] = value(i);
-    if (to != by.data) verbs_.prefetch(by.stream, to, bytes, {by.device});
-    verbs_.copy(by.stream, to, host_.data, bytes);
-    verbs_.synchronize(by.stream);
+    for (std::size_t i = 0; i < words; ++i) given_.data[i] = value(i);
   }
-  bool arrived(probe& at, std::byte* from, std::size_t step) {
-    verbs_.copy(at.stream, host_.data, from, bytes);
+  void send_to(user& to) {
+    verbs_.prefetch(to.stream, pages_.data, bytes, {to.device});
+    verbs_.synchronize(to.stream);
+  }
+  // Fresh words, in pages that `at` has from now on.
+  void write_at(user& at) {
+    fresh_words();
+    send_to(at);
+    verbs_.copy(at.stream, pages_.data, given_.data, bytes);
+    verbs_.synchronize(at.stream);
+  }
+  bool arrived(user& at, std::size_t step) {
     verbs_.synchronize(at.stream);
     for (std::size_t i = 0; i < words; i += step)
-      if (host_.data[i] != value(i)) return false;
+      if (seen_.data[i] != value(i)) return false;
     return true;
   }
   backend& verbs_;
-  probe a_, b_;
-  shared pages_, host_;
+  user a_, b_;
+  shared pages_, given_, seen_;
   unsigned round_ = 0;
 };
 

@@ -87,7 +87,8 @@ class peer_grants {
 // Empty if all arrived. Blocks for a few milliseconds. pools: of each of them, if the bytes are to be theirs.
 std::string test_peers(backend& verbs, int first, int second, bool kernels_of_both,
                        std::optional<std::pair<native_pool, native_pool>> pools = {});
-// The same for pages of unified memory, which are sent, and taken by kernels of either that load and store.
+// The same for pages of unified memory, which are sent, and taken by kernels of either that load and store. Needs no memory of
+// the devices but for these pages.
 std::string test_pages(backend& verbs, int first, int second);
 
 }  // namespace ferry
