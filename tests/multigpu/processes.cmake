@@ -80,6 +80,19 @@ foreach(case "throw|process 0 caught: .*process 1 failed" "leave|process [02] ca
   endif()
 endforeach()
 
+# Who ends is missed by those only that wait for more than it gave.
+ferry_add_process_test(processes.leaves.counts processes_failing 3 sim counts)
+ferry_add_process_test(processes.leaves.late processes_failing 3 sim late)
+ferry_add_process_test(processes.leaves.busy processes_failing 2 sim busy)
+set(cases processes.leaves.counts processes.leaves.late processes.leaves.busy)
+if(FERRY_WITH_CUDA)
+  ferry_add_process_test(processes.leaves.late.gpu processes_failing 3 cuda late)
+  ferry_add_process_test(processes.leaves.busy.gpu processes_failing 2 cuda busy)
+  set_property(TEST processes.leaves.busy.gpu APPEND PROPERTY ENVIRONMENT FERRY_COLLECTIVE_TIMEOUT=2)
+  list(APPEND cases processes.leaves.late.gpu processes.leaves.busy.gpu)
+endif()
+set_tests_properties(${cases} PROPERTIES FAIL_REGULAR_EXPRESSION "caught|ends its collectives|ends all")
+
 # There a thread sees that it takes too long: a collective, and a graph with one, which one process never launches.
 if(FERRY_WITH_CUDA)
   ferry_add_process_test(processes.fails.graph.gpu processes_failing 2 cuda graph)
