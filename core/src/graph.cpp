@@ -1,5 +1,7 @@
 #include "ferry/core/graph.hpp"
 
+#include <cstdio>
+
 #include "capture.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
@@ -24,6 +26,21 @@ struct graph::state {
   }
 };
 
+namespace {
+
+// The graph was given: what a listener throws cannot be thrown to whoever launched.
+void tell(const launch_listener& f, stream_ref s) noexcept {
+  try {
+    f(s);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "ferry: a listener of a graph's launches threw: %s\n", e.what());
+  } catch (...) {
+    std::fprintf(stderr, "ferry: a listener of a graph's launches threw what is no std::exception\n");
+  }
+}
+
+}  // namespace
+
 graph::graph(std::unique_ptr<state> s) : state_(std::move(s)) {}
 graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
@@ -42,7 +59,11 @@ void graph::launch(stream_ref s) {
   }
   state_->last_on = &s.line();
   state_->last_at = s.line().last();
-  for (const launch_listener& f : state_->captured.listeners) f(s);
+  for (const launch_listener& f : state_->captured.listeners)
+    if (this_thread_state.capture)  // nothing runs now: it does whenever the outer graph is launched
+      when_launched(f);
+    else
+      tell(f, s);
 }
 
 void when_launched(launch_listener f) {

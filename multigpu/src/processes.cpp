@@ -62,6 +62,12 @@ void processes::together(const std::string& what, const std::function<void()>& f
   }
 }
 
+std::string name_processes(std::span<const std::size_t> ranks) {
+  std::string text = ranks.size() == 1 ? "process " : "processes ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
+  return text;
+}
+
 std::size_t processes::local_rank() const {
   const auto here = neighbours();
   return static_cast<std::size_t>(std::find(here.begin(), here.end(), rank()) - here.begin());

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "participation.hpp"
+
 namespace ferry {
 
 class processes {
@@ -42,13 +44,19 @@ class processes {
   virtual void fail(const std::string& why) noexcept = 0;
   // Ends all processes, this one too, where a failure cannot be thrown to anybody. Does not return.
   [[noreturn]] virtual void end_all(const std::string& why) noexcept = 0;
-  // How long an operation may take; zero: for ever (FERRY_COLLECTIVE_TIMEOUT).
+  // How long others are waited for; zero: for ever, unless they fail or end (FERRY_COLLECTIVE_TIMEOUT).
   virtual std::chrono::steady_clock::duration patience() const = 0;
   // Why nothing can be exchanged any more, looked up now; empty while all is well.
   virtual std::string trouble() = 0;
 
-  // Those of the others that ended ("process 1", "processes 1, 2"), once the first did so that long ago; looked up now.
-  virtual std::string ended(std::chrono::steady_clock::duration ago) = 0;
+  // What this process gives to its devices together with others. They are told when it ends, and this one learns of those
+  // that did; looked up now.
+  participation& parts() { return parts_; }
+  struct departure {
+    std::size_t process;
+    part_counts given;  // what concerns this one
+  };
+  virtual std::vector<departure> departed() = 0;
 
   // Every process' bytes, in the order of ranks; the same number from each.
   std::vector<std::byte> all_gather(std::span<const std::byte> mine, std::string_view what);
@@ -62,7 +70,13 @@ class processes {
   // Those that mpirun started; null for a program that was started alone. The first call starts MPI, unless the program
   // has. Throws not_supported in a build without MPI.
   static processes* world();
+
+ private:
+  participation parts_;
 };
+
+// "process 1", "processes 1, 2".
+std::string name_processes(std::span<const std::size_t> ranks);
 
 // The ranks of the processes whose machine has the same name as that of `rank`; names by rank.
 std::vector<std::size_t> processes_beside(std::size_t rank, std::span<const std::string> machines);

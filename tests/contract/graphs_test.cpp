@@ -53,6 +53,58 @@ BOOST_AUTO_TEST_CASE(launches_are_told) {
   check_error<fr::invalid_argument>([] { fr::when_launched([](fr::stream_ref) {}); }, {"outside of a capture"});
 }
 
+BOOST_AUTO_TEST_CASE(launches_inside_a_capture_are_told_when_the_outer_graph_runs) {
+  const fr::stream s, t;
+  ints a({100}, 1);
+  std::vector<fr::stream_ref> told;
+  const auto life = std::make_shared<int>(0);
+  {
+    auto outer = [&] {
+      auto inner = fr::capture(s, [&] {
+        fr::parallel_for(s, 100, add{1}, a);
+        fr::when_launched([&told, life](fr::stream_ref on) { told.push_back(on); });
+      });
+      auto made = fr::capture(s, [&] {
+        inner.launch(s);
+        inner.launch(t);
+        BOOST_TEST(told.empty());
+      });
+      BOOST_TEST(told.empty());
+      inner.launch(s);
+      BOOST_TEST((told == std::vector<fr::stream_ref>{s}));
+      return made;
+    }();
+    told.clear();
+    outer.launch(t);  // its part is gone as a graph of its own
+    BOOST_TEST((told == std::vector<fr::stream_ref>{t, t}));
+    CHECK_EQUAL(a, std::vector<int>(100, 4));
+    BOOST_TEST(life.use_count() > 1);
+  }
+  BOOST_TEST(life.use_count() == 1);  // what listeners hold goes with the graphs, or with a capture that threw
+  BOOST_CHECK_THROW((void)fr::capture(s,
+                                      [&] {
+                                        fr::when_launched([life](fr::stream_ref) {});
+                                        throw 5;
+                                      }),
+                    int);
+  BOOST_TEST(life.use_count() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_listener_that_throws_undoes_no_launch) {
+  const fr::stream s;
+  ints a({100}, 1);
+  int told = 0;
+  auto g = fr::capture(s, [&] {
+    fr::parallel_for(s, 100, add{1}, a);
+    fr::when_launched([](fr::stream_ref) { throw std::runtime_error("as a test wants"); });
+    fr::when_launched([](fr::stream_ref) { throw 5; });
+    fr::when_launched([&](fr::stream_ref) { ++told; });
+  });
+  g.launch(s);
+  BOOST_TEST(told == 1);
+  CHECK_EQUAL(a, std::vector<int>(100, 2));
+}
+
 BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().front()}, u{fr::devices().front()};
   ints x({1000}, 1), y({1000}, 2), z({1000}, 0);

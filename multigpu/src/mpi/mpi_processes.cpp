@@ -31,12 +31,6 @@ std::chrono::steady_clock::duration patience_of_environment() {
 
 int to_int(std::size_t n) { return static_cast<int>(n); }
 
-std::string list_of(const std::vector<std::size_t>& ranks) {
-  std::string text = ranks.size() == 1 ? "process " : "processes ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
-  return text;
-}
-
 std::string error_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
@@ -63,7 +57,7 @@ mpi_processes::mpi_processes() : patience_(patience_of_environment()) {
   MPI_Comm_rank(data_, &rank);
   MPI_Comm_size(data_, &size);
   rank_ = static_cast<std::size_t>(rank), size_ = static_cast<std::size_t>(size);
-  left_.assign(size_, false);
+  left_.resize(size_);
   neighbours_ = find_neighbours();
 }
 
@@ -106,18 +100,18 @@ void mpi_processes::listen() {
     if (from.MPI_TAG == static_cast<int>(news::failed)) {
       if (trouble_.empty()) trouble_ = "process " + std::to_string(from.MPI_SOURCE) + " failed: " + n.text;
     } else {
-      if (first_left_ == clock::time_point{}) first_left_ = clock::now();
-      left_[static_cast<std::size_t>(from.MPI_SOURCE)] = true;
+      left_[static_cast<std::size_t>(from.MPI_SOURCE)] = leaving{clock::now(), n.given};
     }
   }
 }
 
 void mpi_processes::tell_all(news what, const std::string& text) noexcept {
   try {
-    note& n = sent_.emplace_back();
-    std::strncpy(n.text, text.c_str(), sizeof n.text - 1);
     for (std::size_t p = 0; p < size_; ++p) {
       if (p == rank_) continue;
+      note& n = sent_.emplace_back();
+      n.given = parts().given(p);
+      std::strncpy(n.text, text.c_str(), sizeof n.text - 1);
       MPI_Request request;
       if (MPI_Isend(&n, sizeof n, MPI_BYTE, to_int(p), static_cast<int>(what), notes_, &request) == MPI_SUCCESS)
         MPI_Request_free(&request);
@@ -132,17 +126,22 @@ std::string mpi_processes::missing(const std::vector<piece>& pending) {
     if (p.request != MPI_REQUEST_NULL) who.push_back(p.process);
   std::sort(who.begin(), who.end());
   who.erase(std::unique(who.begin(), who.end()), who.end());
-  return list_of(who);
+  return name_processes(who);
 }
 
-std::string mpi_processes::ended(clock::duration ago) {
+std::vector<processes::departure> mpi_processes::departed() {
   std::lock_guard lock(mutex_);
   listen();
-  if (first_left_ == clock::time_point{} || clock::now() - first_left_ < ago) return {};
-  std::vector<std::size_t> who;
+  std::vector<departure> gone;
   for (std::size_t p = 0; p < size_; ++p)
-    if (left_[p] && p != rank_) who.push_back(p);
-  return list_of(who);
+    if (left_[p] && p != rank_) gone.push_back({p, left_[p]->given});
+  return gone;
+}
+
+// Whether a message, which is waited for since then, is with a process that ended, and nothing of it is on its way.
+bool mpi_processes::is_gone(const piece& p, clock::time_point since) const {
+  const std::optional<leaving>& left = left_[p.process];
+  return p.request != MPI_REQUEST_NULL && left && clock::now() - std::max(left->heard, since) > last_words;
 }
 
 // Why waiting longer is in vain.
@@ -152,9 +151,7 @@ void mpi_processes::check_well(std::string_view what, const std::vector<piece>& 
     throw process_error(trouble_ + ". Process " + std::to_string(rank_) + " was in " + std::string(what));
   const auto now = clock::now();
   const std::string in = " in " + std::string(what) + " for " + missing(pending);
-  const bool one_left = std::any_of(pending.begin(), pending.end(),
-                                    [&](const piece& p) { return p.request != MPI_REQUEST_NULL && left_[p.process]; });
-  if (one_left && now - std::max(first_left_, since) > last_words)
+  if (std::any_of(pending.begin(), pending.end(), [&](const piece& p) { return is_gone(p, since); }))
     fail("process " + std::to_string(rank_) + " waited" + in + ", which ended without taking part");
   else if (patience_ != clock::duration{} && now - since > patience_)
     fail("process " + std::to_string(rank_) + " waited " +
@@ -240,10 +237,10 @@ void mpi_processes::leave() noexcept {
   constexpr std::chrono::seconds grace{3};  // for the others to say what they have to say
   std::lock_guard lock(mutex_);
   tell_all(news::left, "");
-  left_[rank_] = true;
+  left_[rank_].emplace();
   auto since = clock::now();
   bool failed = false;
-  while (std::find(left_.begin(), left_.end(), false) != left_.end()) {
+  while (std::any_of(left_.begin(), left_.end(), [](const auto& l) { return !l; })) {
     listen();
     if (!failed && !trouble_.empty()) failed = true, since = clock::now();
     if (failed && clock::now() - since > grace) break;

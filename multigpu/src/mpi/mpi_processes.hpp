@@ -5,6 +5,7 @@
 #include <chrono>
 #include <list>
 #include <mutex>
+#include <optional>
 
 #include "processes.hpp"
 
@@ -23,7 +24,7 @@ class mpi_processes final : public processes {
   [[noreturn]] void end_all(const std::string& why) noexcept override;
   std::string trouble() override;
   clock::duration patience() const override { return patience_; }
-  std::string ended(clock::duration ago) override;
+  std::vector<departure> departed() override;
 
   // At the end of the program: waits for the others to come to theirs, and ends MPI; if something failed, ends all.
   void leave() noexcept;
@@ -31,7 +32,12 @@ class mpi_processes final : public processes {
  private:
   enum class news : int { failed = 1, left = 2 };
   struct note {
-    char text[500];
+    part_counts given;  // by who left, with whom it tells
+    char text[500];     // why it failed
+  };
+  struct leaving {
+    clock::time_point heard;
+    part_counts given;
   };
   // One message, or a piece of one: MPI counts in int.
   struct piece {
@@ -42,6 +48,7 @@ class mpi_processes final : public processes {
   std::vector<std::size_t> find_neighbours();
   void listen();  // takes notes that have come
   void tell_all(news what, const std::string& text) noexcept;
+  bool is_gone(const piece& p, clock::time_point since) const;
   void check(int code, const char* what);
   void check_well(std::string_view what, const std::vector<piece>& pending, clock::time_point since);
   static std::string missing(const std::vector<piece>& pending);
@@ -54,8 +61,7 @@ class mpi_processes final : public processes {
   std::vector<std::size_t> neighbours_;
   clock::duration patience_{};  // zero: endless
   std::string trouble_;
-  std::vector<bool> left_;
-  clock::time_point first_left_{};
+  std::vector<std::optional<leaving>> left_;
   std::list<note> sent_;  // must live until MPI has sent them
 };
 

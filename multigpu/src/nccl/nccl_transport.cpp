@@ -2,6 +2,7 @@
 #include "nccl_transport.hpp"
 
 #include <cstring>
+#include <optional>
 
 #include "communicators.hpp"
 #include "ferry/core/access_guard.hpp"
@@ -9,6 +10,7 @@
 #include "ferry/core/graph.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "joint_submission.hpp"
+#include "mpi/mpi_transport.hpp"
 #include "watch.hpp"
 
 namespace ferry::nccl {
@@ -44,12 +46,18 @@ ncclRedOp_t native(reduction r) {
 
 class nccl_transport final : public transport, public std::enable_shared_from_this<nccl_transport> {
  public:
-  nccl_transport(const rank_layout& team, std::unique_ptr<communicators> comms, processes* all)
+  nccl_transport(const rank_layout& team, std::unique_ptr<communicators> comms)
       : ranks_(team.ranks),
         first_(team.first),
         nccl_(library::get()),
-        comms_(std::move(comms)),
-        watch_(all ? std::make_unique<watch>(*comms_, mutex_, *all) : nullptr) {}
+        comms_(std::move(comms)) {}
+  // Of several processes.
+  nccl_transport(const rank_layout& team, std::unique_ptr<communicators> comms, const mpi::rank_table& table,
+                 processes& all)
+      : nccl_transport(team, std::move(comms)) {
+    all_ = &all, table_ = table;
+    watch_ = std::make_unique<watch>(*comms_, mutex_, all);
+  }
   ~nccl_transport() override {
     watch_.reset();
     if (ranks_ == comms_->devices().size())
@@ -61,36 +69,9 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
   std::string_view name() const override { return "nccl"; }
 
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    if (watch_) lock.lock();
+    if (watch_) return submit_watched(calls, streams);
     if (comms_->has_failed()) refuse();
-    detail::submit_jointly(calls, streams, [&](detail::joint_uses&) {
-      const bool one = calls.size() == 1 && is_one_call(calls.front().kind);
-      if (const ncclResult_t start = one ? ncclSuccess : nccl_.group_start(); start != ncclSuccess)
-        nccl_.check(start, "ncclGroupStart");
-      ncclResult_t bad = ncclSuccess;
-      const collective_call* at = nullptr;
-      for (const collective_call& c : calls) {
-        bad =
-            give(c, comms_->operator[](c.member), static_cast<cudaStream_t>(streams[c.member].line().stream().handle));
-        if (bad == ncclSuccess) continue;
-        at = &c;
-        break;
-      }
-      const ncclResult_t end = one ? ncclSuccess : nccl_.group_end();
-      if (at) nccl_.check(bad, describe(*at));
-      if (end != ncclSuccess) nccl_.check(end, describe(calls.front()));
-    });
-    if (!watch_) return;
-    const std::string what = describe(calls.front());
-    if (this_thread_state.capture) {
-      watch_->captured();
-      when_launched([self = weak_from_this(), what](stream_ref s) {
-        if (const auto here = self.lock()) here->watch_->submitted(s.line(), what + " in a graph");
-      });
-    } else {
-      watch_->submitted(streams[calls.front().member].line(), what);
-    }
+    detail::submit_jointly(calls, streams, [&](detail::joint_uses&) { give_all(calls, streams); });
   }
   void check() override {
     if (!watch_) return;
@@ -99,6 +80,63 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
   }
 
  private:
+  void submit_watched(std::span<const collective_call> calls, std::span<const stream_ref> streams) {
+    const std::lock_guard lock(mutex_);
+    if (comms_->has_failed()) refuse();
+    const joint_part part = part_of(calls);
+    if (!this_thread_state.capture) {
+      detail::submit_jointly(calls, streams, [&](const detail::joint_uses& uses) {
+        std::vector<timeline*> on;
+        for (const detail::joint_uses::member& m : uses.members()) on.push_back(&streams[m.place].line());
+        needed_parts needs = all_->parts().give(part);
+        try {
+          watch_->giving(on, std::move(needs), describe(calls.front()));
+          give_all(calls, streams);
+        } catch (...) {
+          all_->parts().take_back(part);
+          throw;
+        }
+      });
+      return;
+    }
+    // It is given whenever the graph is launched, and that counts though the team be gone.
+    auto tell = [self = weak_from_this(), all = all_, part, what = describe(calls.front()) + " in a graph",
+                 token = watch_->graph_token()](stream_ref s) {
+      needed_parts needs = all->parts().give(part);
+      if (const auto here = self.lock()) here->watch_->launched(s.line(), std::move(needs), what);
+    };
+    detail::submit_jointly(calls, streams, [&](detail::joint_uses&) { give_all(calls, streams); });
+    when_launched(std::move(tell));
+  }
+  // Between members of this process nothing is waited for.
+  joint_part part_of(std::span<const collective_call> calls) const {
+    joint_part p;
+    for (const collective_call& c : calls) {
+      if (!is_exchange(c.kind)) {
+        p.collectives += c.member == 0;
+        continue;
+      }
+      const std::size_t with = table_->process_of(c.other);
+      if (with != all_->rank()) (c.kind == collective_kind::send ? p.sends_to : p.receives_from).push_back(with);
+    }
+    return p;
+  }
+  void give_all(std::span<const collective_call> calls, std::span<const stream_ref> streams) {
+    const bool one = calls.size() == 1 && is_one_call(calls.front().kind);
+    if (const ncclResult_t start = one ? ncclSuccess : nccl_.group_start(); start != ncclSuccess)
+      nccl_.check(start, "ncclGroupStart");
+    ncclResult_t bad = ncclSuccess;
+    const collective_call* at = nullptr;
+    for (const collective_call& c : calls) {
+      bad = give(c, comms_->operator[](c.member), static_cast<cudaStream_t>(streams[c.member].line().stream().handle));
+      if (bad == ncclSuccess) continue;
+      at = &c;
+      break;
+    }
+    const ncclResult_t end = one ? ncclSuccess : nccl_.group_end();
+    if (at) nccl_.check(bad, describe(*at));
+    if (end != ncclSuccess) nccl_.check(end, describe(calls.front()));
+  }
   [[noreturn]] void refuse() const {
     const std::string text = "a collective of a team that failed: " + comms_->why();
     if (watch_) throw process_error(text);
@@ -155,8 +193,11 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
   const std::size_t ranks_, first_;
   const library& nccl_;
   std::unique_ptr<communicators> comms_;
-  std::timed_mutex mutex_;        // comms_, where others watch them
-  std::unique_ptr<watch> watch_;  // for several processes
+  // For several processes
+  processes* all_ = nullptr;
+  std::optional<mpi::rank_table> table_;
+  std::timed_mutex mutex_;  // comms_
+  std::unique_ptr<watch> watch_;
 };
 
 std::vector<int> devices_of(const rank_layout& team) {
@@ -170,7 +211,7 @@ std::vector<int> devices_of(const rank_layout& team) {
 void need_library() { (void)library::get(); }
 
 std::shared_ptr<transport> make_transport(const rank_layout& team) {
-  return std::make_shared<nccl_transport>(team, take_from_stock(devices_of(team)), nullptr);
+  return std::make_shared<nccl_transport>(team, take_from_stock(devices_of(team)));
 }
 
 std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all) {
@@ -182,8 +223,9 @@ std::shared_ptr<transport> make_transport(const rank_layout& team, processes& al
     std::memcpy(id.data(), &native_id, id.size());
   }
   all.broadcast(std::as_writable_bytes(std::span(id)), 0, "setting up NCCL");
-  return std::make_shared<nccl_transport>(
-      team, std::make_unique<communicators>(devices_of(team), team.first, team.ranks, id), &all);
+  const mpi::rank_table ranks(team, all);
+  auto comms = std::make_unique<communicators>(devices_of(team), team.first, team.ranks, id);
+  return std::make_shared<nccl_transport>(team, std::move(comms), ranks, all);
 }
 
 }  // namespace ferry::nccl

@@ -8,8 +8,6 @@
 namespace ferry::nccl {
 namespace {
 
-// How long what a process sent before it ended may still be on its way, behind other work of a stream.
-constexpr std::chrono::seconds last_words{10};
 // How long a call of NCCL may take until it counts as waiting for ever.
 constexpr std::chrono::seconds call_time{2};
 
@@ -30,24 +28,30 @@ watch::~watch() {
   thread_.join();
 }
 
-void watch::submitted(timeline& on, std::string what) {
-  std::lock_guard lock(own_);
-  waiting_.push_back({&on, on.last(), std::chrono::steady_clock::now(), std::move(what)});
+void watch::giving(std::span<timeline* const> on, needed_parts needs, std::string what) {
+  add(std::move(needs), std::move(what), std::make_unique<given_operation>(events_, on));
 }
 
-// What has waited too long, in words; empty if nothing has.
-std::string watch::overdue() {
+void watch::launched(timeline& on, needed_parts needs, std::string what) {
+  add(std::move(needs), std::move(what), std::make_unique<given_operation>(events_, on));
+}
+
+void watch::add(needed_parts needs, std::string what, std::unique_ptr<stream_progress> progress) {
+  std::list<waiting_operations::operation> one;
+  one.push_back({std::move(what), std::move(needs), std::move(progress), {}});
   std::lock_guard lock(own_);
-  while (!waiting_.empty() && waiting_.front().on->poll(waiting_.front().at)) waiting_.pop_front();
-  if (waiting_.empty()) return {};
-  const auto waited = std::chrono::steady_clock::now() - waiting_.front().since;
-  const std::string who = "process " + std::to_string(all_.rank());
-  if (waited > last_words)
-    if (const std::string ended = all_.ended(last_words); !ended.empty())
-      return who + " waited in " + waiting_.front().what + " for " + ended + ", which ended without taking part";
-  if (all_.patience() == std::chrono::steady_clock::duration{} || waited < all_.patience()) return {};
-  return who + " waited " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(waited).count()) +
-         " s in " + waiting_.front().what + " (FERRY_COLLECTIVE_TIMEOUT sets the limit)";
+  fresh_.splice(fresh_.end(), one);
+}
+
+// Nobody waits for the thread while it asks the devices, or the processes, which another thread's exchange keeps busy.
+std::string watch::overdue() {
+  std::list<waiting_operations::operation> fresh;
+  {
+    std::lock_guard lock(own_);
+    fresh.swap(fresh_);
+  }
+  waiting_.add(std::move(fresh));
+  return waiting_.overdue(all_, waiting_operations::clock::now());
 }
 
 std::string watch::trouble() {
@@ -73,7 +77,7 @@ void watch::run() {
     std::fprintf(stderr, "ferry: process %zu ends its collectives: %s\n", all_.rank(), why.c_str());
     all_.fail(why);
     std::unique_lock lock(mutex_, std::defer_lock);
-    if (captured_.load(std::memory_order_relaxed) || !lock.try_lock_for(call_time)) all_.end_all(why);
+    if (!lock.try_lock_for(call_time) || graphs_.use_count() > 1) all_.end_all(why);
     comms_.abort(why);
     return;
   }

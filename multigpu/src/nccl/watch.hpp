@@ -1,21 +1,22 @@
 // Looks after collectives that wait for other processes: a kernel of NCCL waits for ever, and nobody can throw there.
 #pragma once
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <deque>
+#include <list>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "communicators.hpp"
-#include "processes.hpp"
+#include "given_operation.hpp"
+#include "waiting_operations.hpp"
 
 namespace ferry::nccl {
 
-// A thread that ends all work that waits, and says why on stderr, when another process fails or ends, NCCL reports an
-// error, or an operation takes longer than FERRY_COLLECTIVE_TIMEOUT. Where NCCL cannot be ended, because a call of it waits for
-// the others or graphs hold on to it, all processes end.
+// A thread that ends all work that waits, and says why on stderr, when another process fails, or ends without taking part in
+// an operation, NCCL reports an error, or others are waited for for longer than FERRY_COLLECTIVE_TIMEOUT. Where NCCL cannot be
+// ended, because a call of it waits for the others or graphs hold on to it, all processes end.
 class watch {
  public:
   // Guards `comms` by `mutex`.
@@ -23,18 +24,15 @@ class watch {
   ~watch();
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
-  // From now on the operation that `on` was given last is waited for.
-  void submitted(timeline& on, std::string what);
-  // From now on graphs hold on to the communicators, which NCCL does not end then.
-  void captured() { captured_.store(true, std::memory_order_relaxed); }
+  // Inside a submission, in the turns of the streams, before NCCL is called: what they are given next is looked after.
+  void giving(std::span<timeline* const> on, needed_parts needs, std::string what);
+  // A graph with such an operation was the last that the stream was given.
+  void launched(timeline& on, needed_parts needs, std::string what);
+  // While somebody holds it, graphs hold on to the communicators, which NCCL does not end then.
+  std::shared_ptr<const void> graph_token() const { return graphs_; }
 
  private:
-  struct operation {
-    timeline* on;
-    ticket at;
-    std::chrono::steady_clock::time_point since;
-    std::string what;
-  };
+  void add(needed_parts needs, std::string what, std::unique_ptr<stream_progress> progress);
   void run();
   std::string trouble();
   std::string overdue();
@@ -42,11 +40,13 @@ class watch {
   communicators& comms_;
   std::timed_mutex& mutex_;
   processes& all_;
-  std::deque<operation> waiting_;
-  std::mutex own_;  // waiting_, stop_
+  event_stock events_;
+  std::list<waiting_operations::operation> fresh_;
+  std::mutex own_;  // fresh_, stop_; held for some instructions only, for whoever submits waits for it
   std::condition_variable wake_;
   bool stop_ = false;
-  std::atomic<bool> captured_{false};
+  const std::shared_ptr<const void> graphs_ = std::make_shared<char>();
+  waiting_operations waiting_;  // of the thread
   std::thread thread_;
 };
 

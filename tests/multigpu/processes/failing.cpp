@@ -43,7 +43,51 @@ void save_to_full_disk(const fr::team& t, bool odd) {
   if (t.is_local(0)) fs::remove_all(folder);
 }
 
+// The odd process says what it gave, and ends; the others hear of it.
+void compare_counts(fr::processes& all) {
+  if (all.rank() == 1) {
+    all.parts().give({2, {0}, {}});
+    all.parts().give({1, {}, {2, 2}});
+    return;
+  }
+  for (;;) {
+    for (const fr::processes::departure& d : all.departed()) {
+      if (d.process != 1) continue;
+      const bool from_0 = all.rank() == 0;
+      if (d.given.collectives != 3 || d.given.sends != (from_0 ? 1 : 0) || d.given.receives != (from_0 ? 0 : 2))
+        throw std::runtime_error("process 1 gave something else");
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// What the odd process sent, and then ended, is taken long after that, behind other work of the stream.
+void broadcast_behind_long_work(const fr::team& t, std::vector<fr::device_array<int>>& a, bool odd) {
+  const std::size_t mebi = std::size_t{1} << 20, n = fr::machine::current().is_simulated() ? 1 : 512;
+  const fr::host_array<int> pinned({n * mebi / sizeof(int)}, 1, t.device(t.first_local()));
+  fr::device_array<int> big({n * mebi / sizeof(int)}, 0, t.device(t.first_local()));
+  if (!odd)
+    for (int i = 0; i < 600; ++i) fr::copy(t.stream(t.first_local()), pinned, big);  // some 6 s on a GPU
+  fr::broadcast(t, a, t.size() - 1);
+  t.synchronize();
+}
+
+// The last process has nothing left to do, and ends; the odd one is late, and ends at once.
+void receive_late(const fr::team& t, fr::device_array<int>& a, bool odd) {
+  const std::size_t from = t.size() - 2;  // the odd process' only member
+  fr::collective_group g(t);
+  if (odd) {
+    std::this_thread::sleep_for(std::chrono::seconds(12));
+    g.send(a, from, 0).submit();
+  } else if (t.is_local(0)) {
+    g.receive(a, 0, from).submit();
+  }
+  t.synchronize();
+}
+
 void run(const std::string& how, bool odd) {
+  if (how == "counts") return compare_counts(*fr::processes::world());
   if (how == "setup" && odd) ::setenv("FERRY_TRANSPORT", "pigeon", 1);
   const fr::team t = fr::team::world();
   std::vector<fr::device_array<int>> a;
@@ -55,6 +99,8 @@ void run(const std::string& how, bool odd) {
     if (how == "die") std::_Exit(3);
     if (how == "hang") std::this_thread::sleep_for(std::chrono::seconds(30));
   }
+  if (how == "late") return receive_late(t, a[0], odd);
+  if (how == "busy") return broadcast_behind_long_work(t, a, odd);
   if (how == "graph") {  // which one never launches
     fr::graph g = fr::capture(t.stream(t.first_local()), [&] { fr::all_reduce(t, a, fr::plus{}); });
     if (odd) std::this_thread::sleep_for(std::chrono::seconds(30));

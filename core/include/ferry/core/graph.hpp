@@ -25,7 +25,8 @@ class graph {
   friend graph capture(stream_ref s, const std::function<void()>& body);
 };
 
-// Called after each launch of a graph, by the thread that launches, with the stream that the graph was given to.
+// Called after each launch of a graph, by the thread that launches, with the stream that the graph was given to. Launched
+// inside a capture, a graph becomes part of the outer one, whose launches count. What it throws goes to stderr, and no further.
 using launch_listener = std::function<void(stream_ref s)>;
 // Inside a capture: for the graph that it becomes, as long as that lives. For what looks after the work of libraries.
 void when_launched(launch_listener f);

@@ -4,8 +4,8 @@
 
 namespace ferry {
 
-// Another process failed, ended, or did not come within FERRY_COLLECTIVE_TIMEOUT. The team that spans processes cannot be
-// used any more, by any of them.
+// Another process failed, ended without taking part, or did not come within FERRY_COLLECTIVE_TIMEOUT. The team that spans
+// processes cannot be used any more, by any of them.
 class process_error : public error {
  public:
   using error::error;

@@ -1,0 +1,178 @@
+// What looks after NCCL's work between processes, on simulated devices and with a made-up NCCL: an operation waits until
+// the program lets it go, or NCCL is ended. The odd process does something else than the others, as the first argument says.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <ferry/multigpu.hpp>
+
+#include "multigpu/fake_nccl.hpp"
+#include "nccl/nccl_transport.hpp"
+#include "processes.hpp"
+
+namespace fr = ferry;
+using namespace std::chrono_literals;
+
+namespace {
+
+std::atomic<bool> go_on{false};
+
+void wait_to_go_on() {
+  while (!go_on) std::this_thread::sleep_for(1ms);
+}
+
+// Simulated work is run by whoever gives work, waits or asks: here by a thread of its own, which has begun when this returns.
+void begin_on_host(fr::native_stream s, const std::function<void()>& task) {
+  fr::backend& verbs = fr::machine::current().verbs();
+  std::atomic<bool> begun{false};
+  static std::vector<std::jthread> workers;
+  workers.emplace_back([&, s] {
+    verbs.run_on_host(s, [&begun, task] { begun = true, task(); });
+    verbs.synchronize(s);
+  });
+  while (!begun) std::this_thread::yield();
+}
+
+struct program {
+  fr::processes& all = *fr::processes::world();
+  const bool odd = all.rank() == 1;
+  fr::team t = [&] {
+    const fr::device mine = fr::devices().front();
+    return fr::team({&mine, 1}, all.rank(), all.size(),
+                    fr::nccl::make_transport(fr::rank_layout{all.size(), all.rank(), {mine}}, all));
+  }();
+  fr::stream_ref s = t.stream(all.rank());
+  std::vector<fr::device_array<int>> a = [this] {
+    std::vector<fr::device_array<int>> one;
+    one.emplace_back(fr::extents<1>{10}, 1, s.where());
+    return one;
+  }();
+
+  void all_reduce() { fr::all_reduce(t, a, fr::plus{}); }
+  fr::graph capture() {
+    return fr::capture(s, [&] { all_reduce(); });
+  }
+
+  // The last process has nothing to do with what the first gets from the odd one.
+  void apart() {
+    if (all.rank() == 2) return;
+    fr::collective_group g(t);
+    if (odd) {
+      std::this_thread::sleep_for(2s);
+      go_on = true;
+      g.send(a[0], 1, 0).submit();
+    } else {
+      g.receive(a[0], 0, 1).submit();
+      std::this_thread::sleep_for(3s);
+      go_on = true;
+    }
+    t.synchronize();
+  }
+  // The odd one took part, and ended; the others come to it later than they wait for anybody.
+  void behind() {
+    go_on = true;
+    if (!odd) begin_on_host(s.line().stream(), [] { std::this_thread::sleep_for(4s); });
+    all_reduce();
+    t.synchronize();
+  }
+  // The odd one takes part in less than the others.
+  void missing() {
+    if (odd) return;
+    try {
+      (void)fr::capture(s, [&] {
+        all_reduce();
+        throw 5;
+      });
+    } catch (int) {
+    }
+    (void)capture();  // these graphs are gone when it comes to ending NCCL
+    all_reduce();
+    t.synchronize();
+  }
+  // A graph is there that nobody launches.
+  void graph() {
+    if (odd) return;
+    const fr::graph g = capture();
+    all_reduce();
+    t.synchronize();
+  }
+  // Launches count, those inside other graphs when they run: the odd one launched less.
+  void launches() {
+    go_on = true;
+    fr::graph g = capture(), twice = fr::capture(s, [&] { g.launch(s), g.launch(s); });
+    if (odd)
+      g.launch(s), all_reduce();
+    else
+      twice.launch(s);
+    t.synchronize();
+    if (odd) return;
+    g = fr::capture(s, [] {}), twice = fr::capture(s, [] {});
+    go_on = false;
+    all_reduce();
+    t.synchronize();
+  }
+  // NCCL itself waits for the odd one.
+  void call() {
+    if (odd) return;
+    fake_nccl().gives = [](void*) { wait_to_go_on(); };
+    all_reduce();
+  }
+  // A thread exchanges messages, which takes long; who submits need not wait for it.
+  void exchange() {
+    int word = 0;
+    const std::size_t other = odd ? 0 : 1;
+    const fr::processes::incoming in{other, 9, reinterpret_cast<std::byte*>(&word), sizeof word};
+    const fr::processes::outgoing out{other, 9, reinterpret_cast<std::byte*>(&word), sizeof word};
+    go_on = true;
+    if (odd) {
+      std::this_thread::sleep_for(3s);
+      all.exchange({&out, 1}, {}, "a message");
+    } else if (all.rank() == 0) {
+      std::thread talker([&] { all.exchange({}, {&in, 1}, "a message"); });
+      std::this_thread::sleep_for(500ms);
+      const auto since = std::chrono::steady_clock::now();
+      for (int i = 0; i < 10; ++i) all_reduce(), std::this_thread::sleep_for(50ms);
+      const bool waited = std::chrono::steady_clock::now() - since > 2s;
+      talker.join();
+      t.synchronize();
+      if (waited) throw std::runtime_error("submitting waited for an exchange");
+      return;
+    }
+    for (int i = 0; i < 10; ++i) all_reduce();
+    t.synchronize();
+  }
+};
+
+}  // namespace
+
+int main(int, char** argv) {
+  const std::string how = argv[1];
+  const fr::simulation machine("devices=1;schedule=random:1");
+  fr::backend& verbs = fr::machine::current().verbs();
+  fake_nccl().aborts = [] { go_on = true; };
+  fake_nccl().gives = [&verbs](void* stream) {
+    fr::native_stream s{};
+    s.handle = stream;
+    if (!go_on && !verbs.is_capturing(s)) begin_on_host(s, wait_to_go_on);
+  };
+  const std::size_t rank = fr::processes::world()->rank();
+  try {
+    program p;
+    if (how == "apart") p.apart();
+    if (how == "behind") p.behind();
+    if (how == "missing") p.missing();
+    if (how == "graph") p.graph();
+    if (how == "launches") p.launches();
+    if (how == "call") p.call();
+    if (how == "exchange") p.exchange();
+  } catch (const std::exception& e) {
+    std::printf("process %zu caught: %s\n", rank, e.what());
+    std::fflush(stdout);
+    return 1;
+  }
+  std::printf("process %zu is done\n", rank);
+}

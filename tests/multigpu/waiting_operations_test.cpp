@@ -1,0 +1,211 @@
+// Which operations wait for other processes in vain. The processes are made up here; the streams, where they matter, are
+// those of a simulated device.
+#include "waiting_operations.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
+#include "given_operation.hpp"
+#include "support/busy_stream.hpp"
+
+namespace fr = ferry;
+using namespace std::chrono_literals;
+
+namespace {
+
+class made_up final : public fr::processes {
+ public:
+  explicit made_up(std::chrono::steady_clock::duration patience) : patience_(patience) {}
+  std::size_t rank() const override { return 0; }
+  std::size_t size() const override { return 3; }
+  std::span<const std::size_t> neighbours() const override { return {}; }
+  void exchange(std::span<const outgoing>, std::span<const incoming>, std::string_view) override {}
+  void fail(const std::string&) noexcept override {}
+  [[noreturn]] void end_all(const std::string&) noexcept override { std::abort(); }
+  std::chrono::steady_clock::duration patience() const override { return patience_; }
+  std::string trouble() override { return {}; }
+  std::vector<departure> departed() override { return ++asked, gone; }
+  std::vector<departure> gone;
+  int asked = 0;
+
+ private:
+  const std::chrono::steady_clock::duration patience_;
+};
+
+struct made_up_progress final : fr::stream_progress {
+  struct state {
+    bool begun = true, over = false;
+    int asked = 0;
+  };
+  made_up_progress(state& s, const fr::timeline* on) : is(s), line(on) {}
+  std::vector<const fr::timeline*> streams() const override { return {line}; }
+  bool has_begun() override { return is.begun; }
+  bool is_over() override { return ++is.asked, is.over; }
+  state& is;
+  const fr::timeline* line;
+};
+
+// Streams are only compared.
+const fr::timeline* line(int n) {
+  static const char names[4] = {};
+  return reinterpret_cast<const fr::timeline*>(names + n);
+}
+
+struct fixture {
+  explicit fixture(std::chrono::steady_clock::duration patience = 600s) : all(patience) {}
+  void give(made_up_progress::state& s, const char* what, const fr::joint_part& part, int stream = 0) {
+    std::list<fr::waiting_operations::operation> one;
+    one.push_back({what, all.parts().give(part), std::make_unique<made_up_progress>(s, line(stream)), {}});
+    waiting.add(std::move(one));
+  }
+  std::string overdue(std::chrono::seconds at) { return waiting.overdue(all, start + at); }
+  made_up all;
+  fr::waiting_operations waiting;
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+const fr::joint_part collective{1, {}, {}};
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(waiting_operations)
+
+BOOST_AUTO_TEST_CASE(who_has_nothing_to_do_with_it_may_leave) {
+  fixture f;
+  made_up_progress::state s;
+  f.give(s, "a receive", {0, {}, {1}});
+  f.all.gone = {{2, {}}};
+  BOOST_TEST(f.overdue(0s) == "");
+  BOOST_TEST(f.overdue(500s) == "");
+  f.all.gone = {{1, {}}, {2, {}}};
+  BOOST_TEST(f.overdue(501s) == "process 0 waited in a receive for process 1, which ended without taking part");
+  s.over = true;
+  BOOST_TEST(f.overdue(502s) == "");
+  BOOST_TEST(f.waiting.size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(who_took_part_may_leave) {
+  fixture f;
+  made_up_progress::state s{.begun = false};  // behind long work of this process
+  f.give(s, "a reduction", collective);
+  f.give(s, "a receive", {0, {}, {1}});  // small: the sender does not wait for it
+  f.all.gone = {{1, {.collectives = 1, .sends = 1}}, {2, {.collectives = 1}}};
+  BOOST_TEST(f.overdue(0s) == "");
+  BOOST_TEST(f.overdue(10'000s) == "");
+  f.give(s, "one more", collective);
+  BOOST_TEST(f.overdue(10'001s) == "process 0 waited in one more for processes 1, 2, which ended without taking part");
+}
+
+BOOST_AUTO_TEST_CASE(patience_begins_when_nothing_of_this_process_is_waited_for) {
+  fixture f;
+  made_up_progress::state first{.begun = false}, second, elsewhere{.begun = false};
+  f.give(first, "the first", collective);
+  f.give(second, "the second", collective);
+  f.give(elsewhere, "another", collective, 1);
+  BOOST_TEST(f.overdue(0s) == "");
+  BOOST_TEST(f.overdue(1000s) == "");
+  first.begun = true;
+  BOOST_TEST(f.overdue(1001s) == "");
+  BOOST_TEST(f.overdue(1600s) == "");
+  first.over = true;
+  BOOST_TEST(f.overdue(1700s) == "");
+  BOOST_TEST(f.waiting.size() == 2u);
+  BOOST_TEST(f.overdue(2299s) == "");  // behind the first until then
+  BOOST_TEST(contains(f.overdue(2300s), "process 0 waited 600 s in the second (FERRY_COLLECTIVE_TIMEOUT"));
+  second.over = elsewhere.begun = true;
+  BOOST_TEST(f.overdue(2301s) == "");
+  BOOST_TEST(contains(f.overdue(2901s), "600 s in another"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_behind_another_stream_is_seen) {
+  fixture f;
+  made_up_progress::state long_one{.begun = false}, stuck;
+  f.give(long_one, "behind long work", collective);
+  f.give(stuck, "stuck", collective, 1);
+  BOOST_TEST(f.overdue(0s) == "");
+  BOOST_TEST(contains(f.overdue(600s), "600 s in stuck"));
+}
+
+BOOST_AUTO_TEST_CASE(being_given_does_not_count_once_it_turns_out_that_it_is_behind_other_work) {
+  fixture f;
+  made_up_progress::state s;
+  f.give(s, "it", collective);
+  BOOST_TEST(f.overdue(0s) == "");
+  s.begun = false;
+  BOOST_TEST(f.overdue(1s) == "");
+  s.begun = true;
+  BOOST_TEST(f.overdue(700s) == "");
+  BOOST_TEST(f.overdue(1299s) == "");
+  BOOST_TEST(contains(f.overdue(1300s), "600 s in it"));
+}
+
+BOOST_AUTO_TEST_CASE(without_a_timeout_others_may_be_late_but_not_gone) {
+  fixture f(0s);
+  made_up_progress::state s;
+  f.give(s, "a broadcast", collective);
+  BOOST_TEST(f.overdue(0s) == "");
+  BOOST_TEST(f.overdue(1'000'000s) == "");
+  f.all.gone = {{2, {}}};
+  BOOST_TEST(contains(f.overdue(1'000'001s), "for process 2, which ended"));
+}
+
+BOOST_AUTO_TEST_CASE(of_a_stream_only_the_first_is_asked) {
+  fixture f;
+  made_up_progress::state first, second, other;
+  BOOST_TEST(f.overdue(0s) == "");
+  BOOST_TEST(f.all.asked == 0);  // nothing waits
+  f.give(first, "a", collective);
+  f.give(second, "b", collective);
+  f.give(other, "c", collective, 1);
+  (void)f.overdue(0s);
+  BOOST_TEST((first.asked == 1 && second.asked == 0 && other.asked == 1));
+  first.over = second.over = true;
+  (void)f.overdue(1s);
+  BOOST_TEST((second.asked == 1 && f.waiting.size() == 1));
+}
+
+BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
+  const fr::simulation machine("devices=2;schedule=random:1");
+  {
+    const fr::stream s{fr::device(0)}, t{fr::device(1)};
+    fr::event_stock events;
+    support::busy_stream busy(s);
+    fr::timeline* const lines[] = {&s.line(), &t.line()};
+    std::optional<fr::given_operation> both;
+    s.line().in_turn([&] {
+      t.line().in_turn([&] {
+        both.emplace(events, lines);
+        BOOST_TEST(both->has_begun());  // whoever gives it may wait for others
+        BOOST_TEST(!both->is_over());
+      });
+    });
+    BOOST_TEST(!both->has_begun());
+    BOOST_TEST(!both->is_over());
+    BOOST_TEST(busy.is_busy());
+    busy.release();
+    s.synchronize(), t.synchronize();
+    BOOST_TEST(both->has_begun());
+    BOOST_TEST(both->is_over());
+    fr::given_operation last(events, s.line());
+    BOOST_TEST((last.has_begun() && last.is_over()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(an_event_is_used_again) {
+  const fr::simulation machine("devices=2");
+  fr::backend& verbs = fr::machine::current().verbs();
+  fr::event_stock events;
+  const fr::native_event a = events.take(verbs, 0), b = events.take(verbs, 1);
+  events.give_back(verbs, 0, a);
+  events.give_back(verbs, 1, b);
+  BOOST_TEST(events.take(verbs, 1).handle == b.handle);
+  const fr::native_event again = events.take(verbs, 0);
+  BOOST_TEST(again.handle == a.handle);
+  events.give_back(verbs, 0, again);
+  events.give_back(verbs, 1, b);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
