@@ -68,11 +68,12 @@ copy_side packed_in(std::vector<std::byte>& memory, const strided_shape& shape, 
   return side;
 }
 
+// Of a side that is no array, and that the CPU is about to touch.
 void need_memory_of_the_cpu(const copy_side& side) {
   const pointer_attributes p = machine::current().verbs().attributes(side.data);
   if (p.is_known && p.kind == memory_kind::device)
-    throw invalid_argument("copy between memory of the CPU: a span is of memory of device " + std::to_string(p.device) +
-                           ": give the array, or ferry::borrow it first");
+    throw invalid_argument("copy of memory of the CPU: a span or mdspan is of memory of device " +
+                           std::to_string(p.device) + ": give the array, or ferry::borrow it first");
 }
 
 // No array is involved: the CPU does it, with several threads where it is plain and large.
@@ -104,6 +105,7 @@ void copy_of_the_cpu(const stream_ref* s, const copy_request& w) {
 
 // Strided memory of the CPU goes through contiguous memory of the CPU; the copy between that and the array blocks.
 void copy_packed(const stream_ref* s, const copy_request& w) {
+  need_memory_of_the_cpu(is_array(w.to) ? w.from : w.to);
   std::vector<std::byte> memory;
   copy_request part = w;
   part.to_type = part.from_type = number_type::none;

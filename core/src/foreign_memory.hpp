@@ -63,8 +63,8 @@ class foreign_memory final : public allocation_home {
   void take_over_late_ones() noexcept;
 
   machine& machine_;
-  late_frees
-      late_;  // adopted blocks that submissions freed: the lock may be held while the driver pins, or work is awaited
+  // Adopted blocks that submissions freed: the lock may be held while the driver pins, or work is awaited.
+  late_frees late_;
   mutable std::mutex mutex_;  // what follows
   entries entries_;
   pinned_ranges ranges_;

@@ -10,9 +10,8 @@ namespace {
 constexpr std::size_t largest = PTRDIFF_MAX;
 constexpr std::string_view native_order = std::endian::native == std::endian::little ? "<" : ">";
 constexpr const char* allowed_types =
-    "b1, i1, i2, i4, i8, u1, u2, u4, u8, f4, f8, c8 and c16 after a byte order <, >, = or | (no objects, strings, "
-    "dates "
-    "or structures: convert the array with astype)";
+    "b1, i1, i2, i4, i8, u1, u2, u4, u8, f4, f8, c8 and c16 after a byte order <, >, = or | "
+    "(no objects, strings, dates or structures: convert the array with astype)";
 
 // A parser of the one Python dict literal that a header is.
 class header_parser {

@@ -49,9 +49,8 @@ machine& pool::home() const {
   machine& m = machine::current();
   if (m.serial() != serial_)
     throw invalid_argument(
-        "the pool belongs to another machine (another backend or simulation) than the current one: make it inside the "
-        "same "
-        "ferry::simulation");
+        "the pool belongs to another machine (another backend or simulation) than the current one: make it "
+        "inside the same ferry::simulation");
   return m;
 }
 

@@ -138,7 +138,7 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
                              " ranks evenly: make the length a multiple");
     count /= l.ranks;
   }
-  const std::size_t before = calls_.size();
+  const std::size_t before = calls_.size(), kept = keep_.size();
   try {
     for (std::size_t m = 0; m < members; ++m) {
       const bool is_root = l.first + m == w.root;
@@ -158,6 +158,7 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
         for (const detail::collective_argument& a : *side) keep_.push_back(*a.owner);
   } catch (...) {
     calls_.keep_first(before);
+    keep_.resize(kept);
     throw;
   }
   return *this;
@@ -178,8 +179,13 @@ collective_group& collective_group::exchange(collective_kind kind, of_type t, co
   collective_call c{kind, t.type, t.op, member - l.first, other, v.count, t.element_bytes, {}, {}};
   (kind == collective_kind::send ? c.from : c.to) = checked({kind, 0}, v, t, c.member, v.count);
   need_separate_buffers({&c, 1}, calls_.get(), l.first);
-  keep_.push_back(*v.owner);
   calls_.push_back(c);
+  try {
+    if (keeps_) keep_.push_back(*v.owner);
+  } catch (...) {
+    calls_.keep_first(calls_.size() - 1);
+    throw;
+  }
   return *this;
 }
 

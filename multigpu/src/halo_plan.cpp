@@ -235,7 +235,7 @@ void halo_plan::start(std::span<halo_plan* const> plans, std::size_t member, str
   for (const halo_plan* p : plans) kernels.push_back(&p->of(member).give);
   run(kernels, on);
   for (const halo_plan* p : plans)
-    for (planned_copy& c : p->of(member).copies) copy(on, c.from, c.to);
+    for (planned_copy& c : p->of(member).copies) copy(on, c.from, c.to, source_line{});
 }
 
 void halo_plan::finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on) {

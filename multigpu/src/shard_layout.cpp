@@ -70,9 +70,8 @@ void need_same_ranks(const team& from, const team& to) {
     same = from.device(m) == to.device(m);
   if (!same)
     throw invalid_argument(
-        "reshard between two teams that span processes and have other members, processes or devices: make both arrays "
-        "on "
-        "one team::world(), or let the cells pass an array on a team of each process, as team::all()");
+        "reshard between two teams that span processes and have other members, processes or devices: make both "
+        "arrays on one team::world(), or let the cells pass an array on a team of each process, as team::all()");
 }
 
 void throw_other_count(std::size_t given, const std::string& shape) {

@@ -248,19 +248,22 @@ BOOST_AUTO_TEST_CASE(streams_are_ordered_by_what_they_touch) {
   CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, static_cast<int>(q)));
 }
 
-// What runs on every device while another one is current, and again, by the handles that the first launches found.
-BOOST_AUTO_TEST_CASE(kernels_run_where_their_streams_are) {
+void run_from_here_and_from_a_new_thread(fr::device d) {
+  const fr::stream s{d};
+  fr::device_array<int> x({1000}, 3, d), y({1000}, 4, d);
+  std::thread([&] { fr::parallel_for(s, 1000, axpy{2}, fr::in(x), y); }).join();  // it called nothing yet
+  fr::parallel_for(s, 1000, axpy{1}, fr::in(x), y);
+  CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, 13));
+  BOOST_TEST((fr::parallel_reduce(s, 1000, one_of{}, fr::plus{}, fr::in(y)).value() == 13000));
+}
+// By the handles that the first launches found.
+BOOST_AUTO_TEST_CASE(kernels_run_again_and_in_threads_that_called_nothing_yet) {
+  for (int round = 0; round < 3; ++round) run_from_here_and_from_a_new_thread(fr::default_device());
+}
+// What runs on every device while another one is current, and again, by those handles.
+BOOST_AUTO_TEST_CASE(kernels_run_where_their_streams_are, *needs_devices(2) * two_devices) {
   for (int round = 0; round < 3; ++round)
-    for (const fr::device d : fr::devices()) {
-      const fr::stream s{d};
-      fr::device_array<int> x({1000}, 3, d), y({1000}, 4, d);
-      std::thread([&] {
-        fr::parallel_for(s, 1000, axpy{2}, fr::in(x), y);
-      }).join();  // a thread that called nothing yet
-      fr::parallel_for(s, 1000, axpy{1}, fr::in(x), y);
-      CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, 13));
-      BOOST_TEST((fr::parallel_reduce(s, 1000, one_of{}, fr::plus{}, fr::in(y)).value() == 13000));
-    }
+    for (const fr::device d : fr::devices()) run_from_here_and_from_a_new_thread(d);
 }
 
 #if defined(__CUDACC__)

@@ -425,6 +425,31 @@ BOOST_AUTO_TEST_CASE(strided_memory_of_the_cpu) {
   }
 }
 
+// The CPU would read and write it by itself, and crash.
+BOOST_AUTO_TEST_CASE(strided_memory_of_a_device_is_no_memory_of_the_cpu) {
+  const fr::device last = fr::devices().back();
+  const std::string of = "memory of device " + std::to_string(last.index());
+  auto there = counted<int, 2, fr::memory_kind::device>({4, 6}, last);
+  const fr::mdspan<int, 2> raw(there.unsynchronized_data(), {6, 4}, {1, 6});
+  const auto refused = [&](auto number) {
+    fr::device_array<decltype(number), 2> a({6, 4}, 1, last);
+    fr::unified_array<decltype(number), 2> u({6, 4}, 1, last);
+    check_error<fr::invalid_argument>([&] { fr::copy(raw, a); }, {of, "ferry::borrow"});
+    check_error<fr::invalid_argument>([&] { fr::copy(fr::stream(last), raw, u); }, {of, "ferry::borrow"});
+    check_error<fr::invalid_argument>([&] { fr::copy(a, raw); }, {of, "ferry::borrow"});
+    check_error<fr::invalid_argument>([&] { fr::copy(fr::stream(last), u, raw); }, {of, "ferry::borrow"});
+    CHECK_EQUAL(fr::to_vector(a), std::vector<decltype(number)>(24, 1));
+    CHECK_EQUAL(fr::to_vector(u), std::vector<decltype(number)>(24, 1));
+  };
+  refused(int{}), refused(double{});
+  CHECK_EQUAL(fr::to_vector(there), counting<int>(24));
+  // The CPU reaches memory of other kinds.
+  auto pinned = counted<int, 2, fr::memory_kind::host>({4, 6}, last);
+  fr::unified_array<int, 2> u({6, 4}, 1, last);
+  fr::copy(fr::mdspan<int, 2>(pinned.begin(), {6, 4}, {1, 6}), u);
+  CHECK_EQUAL(fr::to_vector(u.transpose()), counting<int>(24));
+}
+
 BOOST_AUTO_TEST_CASE(memory_of_the_cpu_to_memory_of_the_cpu) {
   const small_chunks small;
   std::vector<int> v = counting<int>(5000);
@@ -440,7 +465,8 @@ BOOST_AUTO_TEST_CASE(memory_of_the_cpu_to_memory_of_the_cpu) {
   for (std::size_t i = 0; i < 100; ++i) BOOST_TEST(std::bit_cast<float>(bits[i]) == static_cast<float>(i));
   std::vector<byte> few(9);
   check_error<fr::invalid_argument>([&] { fr::copy(v, few); }, {"5000 elements to 9"});
-  fr::copy(std::vector<int>{}, std::vector<int>{});
+  std::vector<int> none;
+  fr::copy(std::vector<int>{}, none);
   BOOST_TEST(contains(fr::route(fr::pageable_memory, fr::pageable_memory).text(), "memory of the CPU"));
   const fr::device_array<int> a({10}, 1);
   check_error<fr::invalid_argument>([&] { fr::copy(std::span(a.unsynchronized_data(), 10), v); }, {"to 5000"});

@@ -13,9 +13,8 @@ namespace {
 
 constexpr std::string_view allowed =
     "allowed are automatic, prefetch or explicit, then read_mostly, preferred=PLACE, accessed_by=PLACE,PLACE..., "
-    "page=SIZE, piece=SIZE, smallest_to_device=SIZE, smallest_to_cpu=SIZE, flips=N, remote_reads=N, where a place is "
-    "cpu, "
-    "numa:N or device:N, and a size 64KiB or 2MiB";
+    "page=SIZE, piece=SIZE, smallest_to_device=SIZE, smallest_to_cpu=SIZE, flips=N, remote_reads=N, "
+    "where a place is cpu, numa:N or device:N, and a size 64KiB or 2MiB";
 
 [[noreturn]] void refuse(std::string_view word, const std::string& why) {
   throw parse_error("'" + std::string(word) + "' " + why + ": " + std::string(allowed));

@@ -14,9 +14,8 @@ namespace {
 constexpr std::string_view allowed =
     "allowed, separated by ';': devices=1..64; memory=BYTES|BYTES,BYTES,... (plain or with B, KiB, MiB, "
     "GiB, at least 1; by device, and the last one for all further devices); "
-    "peers=all|none|A-B,C-D,... (devices from 0); broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools "
-    "or "
-    "A-B:unified: of such memory only); "
+    "peers=all|none|A-B,C-D,... (devices from 0); "
+    "broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools or A-B:unified: of such memory only); "
     "schedule=eager|random:SEED; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
     "pinning=on|off; check=on|off (races)";

@@ -7,6 +7,7 @@
 
 #include <ferry/multigpu/sharded_npy.hpp>
 
+#include "multigpu/named_lines.hpp"
 #include "multigpu/shards.hpp"
 #include "needs_processes.hpp"
 #include "support/file_bytes.hpp"
@@ -201,6 +202,19 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be) {
   BOOST_CHECK_THROW((fr::load_npy<float, 2>(file, t, {.axis = 7})), fr::invalid_argument);
   BOOST_TEST((fr::to_vector(fr::load_npy<float, 2>(file, t, {})) == std::vector<float>(6)));
   if (own_rank() == 0) std::filesystem::remove(file);
+}
+
+// What is done with arrays of the program, packed and sent, is in no line of ferry's own headers.
+BOOST_AUTO_TEST_CASE(moved_in_lines_of_the_program, *boost::unit_test::precondition(needs_processes{})) {
+  using enum fr::memory_kind;
+  const support::named_lines lines;
+  fr::simulation machine("devices=4");
+  const fr::team t = fr::team::world(), other = fr::team::world();
+  dice d(1);
+  deal_again<2, device, device>(d, t, other);
+  deal_again<2, unified, device>(d, t, t);
+  for (int i = 0; i < 5; ++i) deal_from_and_to_each<2, unified, unified>(d, t);
+  lines.check(20);
 }
 
 BOOST_AUTO_TEST_CASE(arrays_on_other_teams, *boost::unit_test::precondition(needs_processes{})) {

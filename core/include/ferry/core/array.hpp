@@ -75,10 +75,12 @@ class basic_array : public array_view<T, Rank, Kind> {
 
   // As in a view, without its strides.
   T& operator[](located_index i) requires(Rank == 1) {
+    this->check_indices(i.value);
     this->template ask_for_host<T>(this->data_ + i.value, i.at);
     return this->data_[i.value];
   }
   const T& operator[](located_index i) const requires(Rank == 1) {
+    this->check_indices(i.value);
     this->template ask_for_host<const T>(this->data_ + i.value, i.at);
     return this->data_[i.value];
   }

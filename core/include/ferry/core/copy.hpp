@@ -2,8 +2,10 @@
 #pragma once
 #include <initializer_list>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
@@ -99,6 +101,15 @@ constexpr void need_element_types() {
       "copy(from, to): the element types differ, and they are not both numbers");
 }
 
+// What is copied must be there afterwards: in an lvalue, or in what only refers to its elements (std::span, mdspan).
+template <class To>
+constexpr void need_lasting_destination() {
+  static_assert(
+      std::is_lvalue_reference_v<To> || is_mdspan<std::remove_cvref_t<To>> || std::ranges::borrowed_range<To>,
+      "copy(from, to): the destination is a temporary that owns its elements, and they would go with it. Give "
+      "a variable, or a std::span or mdspan of what stays");
+}
+
 // The copy of elements of a shape, of the types of From and To.
 template <class To, class From, std::size_t Rank>
 void copy_typed(const stream_ref* s, const copy_side& to, const copy_side& from, const extents<Rank>& e) {
@@ -144,6 +155,7 @@ void upload(const stream_ref* s, From&& memory, To& to, source_line at) {
 
 template <class From, class To>
 void download(const stream_ref* s, const From& from, To&& memory, source_line at) {
+  need_lasting_destination<To>();
   const auto to = cpu_side_of(memory);
   need_element_types<From, std::remove_const_t<decltype(to)>>();
   if constexpr (to.is_shaped)
@@ -156,6 +168,7 @@ void download(const stream_ref* s, const From& from, To&& memory, source_line at
 
 template <class From, class To>
 void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target) {
+  need_lasting_destination<To>();
   const auto from = cpu_side_of(source);
   const auto to = cpu_side_of(target);
   using from_side = std::remove_const_t<decltype(from)>;
@@ -236,9 +249,10 @@ inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
 }
 
 // From and to memory of the CPU: whatever std::span can be made of, in row-major order and as long as the other side, and
-// mdspans of the other side's shape, strided or not. Numbers of different types are converted. Ordered on `s`, or on this
-// thread's stream of the array's device. Blocks until that memory was read or written. Strided memory of the CPU is packed into
-// as much memory of the CPU first.
+// mdspans of the other side's shape, strided or not; a temporary that owns its elements is no destination. Numbers of
+// different types are converted. Ordered on `s`, or on this thread's stream of the array's device. Blocks until that memory was
+// read or written. Strided memory of the CPU is packed into as much memory of the CPU first; throws invalid_argument for that
+// of a device.
 template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
@@ -257,22 +271,22 @@ void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>&& to, source_line
 }
 template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
 void copy(const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
-  detail::download(nullptr, from, to, at);
+  detail::download(nullptr, from, std::forward<To>(to), at);
 }
 template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
 void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
-  detail::download(&s, from, to, at);
+  detail::download(&s, from, std::forward<To>(to), at);
 }
 // Between memory of the CPU and memory of the CPU. Blocks until it is done, and before that until all is over that `s` was
 // given; without a stream it waits for nothing. What overlaps is copied as it was before. Throws invalid_argument for memory
 // of a device, and inside a capture.
 template <cpu_elements From, cpu_elements To>
 void copy(From&& from, To&& to) {
-  detail::copy_on_the_cpu(nullptr, from, to);
+  detail::copy_on_the_cpu(nullptr, from, std::forward<To>(to));
 }
 template <cpu_elements From, cpu_elements To>
 void copy(stream_ref s, From&& from, To&& to) {
-  detail::copy_on_the_cpu(&s, from, to);
+  detail::copy_on_the_cpu(&s, from, std::forward<To>(to));
 }
 
 // The elements in row-major order. Blocks until the array is written and copied.

@@ -30,7 +30,7 @@ std::string explain(const array_view<T, Rank, Kind>& v) {
 template <class T, std::size_t Rank, memory_kind Kind>
 std::ostream& operator<<(std::ostream& out, const array_view<T, Rank, Kind>& v) {
   out << detail::headline(detail::type_name<std::remove_const_t<T>>(), kind_name(Kind), v.extents().text(), v.owner());
-  const auto elements = to_vector(v);
+  const auto elements = to_vector(v, source_line{});
   const auto& e = v.extents();
   const auto print = [&](auto& self, std::size_t d, std::size_t offset) -> void {
     if (d == Rank) {

@@ -27,7 +27,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void read_npy_elements(npy_reader& file, array_view<T, Rank, Kind>& a) {
   if (a.empty()) return;
   if constexpr (is_host_accessible(Kind)) {
-    file.read(reinterpret_cast<std::byte*>(a.begin()), a.size_bytes());
+    file.read(reinterpret_cast<std::byte*>(a.begin(source_line{})), a.size_bytes());
   } else {
     const std::size_t step = std::min(a.size(), npy_stage_bytes / sizeof(T));
     const auto stage = std::make_unique_for_overwrite<T[]>(step);
@@ -45,7 +45,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void write_npy_elements(npy_writer& file, const array_view<const T, Rank, Kind>& v) {
   if (v.empty()) return;
   if constexpr (is_host_accessible(Kind)) {
-    v.wait_for_host(false);
+    v.wait_for_host(false, source_line{});
     const copy_side from = side_of(v);
     if (v.is_contiguous()) return file.write(from.data, v.size_bytes());
     file.write_strided(strided_bytes{from.data, from.stride_bytes}, shape_of<T>(v.extents()));
@@ -90,7 +90,7 @@ basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_
   if (!file.info().fortran_order || Rank < 2 || a.empty()) {
     detail::read_npy_elements(file, a);
   } else if constexpr (is_host_accessible(Kind)) {
-    a.wait_for_host(true);
+    a.wait_for_host(true, source_line{});
     const detail::copy_side to = detail::side_of(a.transpose());
     file.read_strided(strided_bytes{to.data, to.stride_bytes}, detail::shape_of<T>(detail::reversed(e)));
   } else {

@@ -151,7 +151,9 @@ void for_each_placed(const Space& space, const F& f, const A&... a) {
 // Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of 2 or
 // 3 give f(i, j, ...) or f(i, j, k, ...) with the last fastest, tiles give f(tile, ...). Arrays arrive as pointers
 // (contiguous only) or ferry::mdspan, as f declares; const arrays and in(a) are read, others read and written, out(a)
-// written. Ordered on `s`. Never blocks. Throws invalid_argument, peer_access_error, device_error; then nothing ran.
+// written. Ordered on `s`. Does not block, except on first use of a pair of devices, whose link is tested then (that
+// allocates, and waits for the test), and where memory is needed for mirrors. Throws invalid_argument, peer_access_error,
+// device_error; then nothing ran.
 template <detail::index_space Space, class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const Space& space, const F& f, Arguments&&... arguments) {
   detail_unit::for_each(s.value, detail::space_of(space), f,

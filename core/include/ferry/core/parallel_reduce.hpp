@@ -187,7 +187,7 @@ auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) 
 
 // The results f(index..., arguments...) of all indices, joined by op (plus, multiplies, minimum, maximum, or a functor
 // with a static identity<T>()), in an order that depends only on the space and the device. Spaces and arguments as in
-// parallel_for. Ordered on `s`; never blocks: the result waits when the CPU reads it.
+// parallel_for. Ordered on `s`; does not block but where parallel_for does: the result waits when the CPU reads it.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
   return detail_unit::reduce_on(s.value, detail::space_of(space), f, op,

@@ -12,8 +12,8 @@ class scalar {
   // The value is undefined until work writes it.
   explicit scalar(device d = default_device()) : value_(extents<0>(), d) {}
   // Blocks until the work that writes it is over; not again until other work writes it.
-  operator T() const { return value(); }
-  T value() const { return value_(); }
+  operator T() const { return value(source_line{}); }
+  T value(source_line at = source_line::here()) const { return value_(at); }
   // Whether value() would return at once. Never blocks.
   bool is_ready() const { return value_.is_ready(); }
   void name(std::string text) { value_.name(std::move(text)); }
@@ -27,8 +27,8 @@ class scalar {
 };
 
 template <class T>
-auto in(const scalar<T>& s) {
-  return in(s.as_array());
+auto in(const scalar<T>& s, source_line at = source_line::here()) {
+  return in(s.as_array(), at);
 }
 
 }  // namespace ferry

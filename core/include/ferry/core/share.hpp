@@ -76,14 +76,14 @@ array_key share(const array_view<T, Rank, memory_kind::device>& v) {
 template <class T, std::size_t Rank>
 void hand_over(stream_ref s, array_view<T, Rank, memory_kind::device>& v, const shared_event& e) {
   submit(
-      s, [&](native_stream n, mdspan<T, Rank>) { detail::record_shared(n, e); }, inout(v));
+      s, [&](native_stream n, mdspan<T, Rank>) { detail::record_shared(n, e); }, inout(v, source_line{}));
 }
 // Work here that uses the array comes after what the other process did before it recorded the event; it must have done so.
 // Never blocks.
 template <class T, std::size_t Rank>
 void take_over(stream_ref s, array_view<T, Rank, memory_kind::device>& v, const shared_event& e) {
   submit(
-      s, [&](native_stream n, mdspan<T, Rank>) { detail::wait_shared(n, e); }, inout(v));
+      s, [&](native_stream n, mdspan<T, Rank>) { detail::wait_shared(n, e); }, inout(v, source_line{}));
 }
 
 }  // namespace ferry

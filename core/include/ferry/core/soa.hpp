@@ -374,18 +374,18 @@ basic_soa<Kind, M...> basic_soa<Kind, M...>::clone() const {
 
 // All members for the CPU, at raw pointer speed: the rules of ferry::host_span.
 template <memory_kind Kind, class... M>
-soa_span<M...> host_span(basic_soa<Kind, M...>& s) {
-  s.wait_for_host(true);
+soa_span<M...> host_span(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  s.wait_for_host(true, at);
   return s.unsynchronized_span();
 }
 template <memory_kind Kind, class... M>
-soa_span<const M...> host_span(const basic_soa<Kind, M...>& s) {
-  s.wait_for_host(false);
+soa_span<const M...> host_span(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  s.wait_for_host(false, at);
   return s.unsynchronized_span();
 }
 template <memory_kind Kind, class... M>
-soa_span<const M...> const_host_span(const basic_soa<Kind, M...>& s) {
-  return host_span(s);
+soa_span<const M...> const_host_span(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  return host_span(s, at);
 }
 
 }  // namespace ferry

@@ -107,7 +107,8 @@ struct launch_size {
 
 inline namespace FERRY_UNIT {
 
-// Launches a __global__ function; arrays become the pointers or mdspans that it declares. CUDA only. Never blocks.
+// Launches a __global__ function; arrays become the pointers or mdspans that it declares. CUDA only. Does not block
+// but where parallel_for does.
 template <class... P, class... Arguments>
 void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launch_size& size,
             [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {

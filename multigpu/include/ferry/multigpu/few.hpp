@@ -42,8 +42,9 @@ class few {
  private:
   [[gnu::noinline]] T& add_to_many() {
     if (many_.empty()) many_.assign(get().begin(), get().end());
-    ++size_;
-    return many_.emplace_back();
+    T& one = many_.emplace_back();
+    ++size_;  // last: what comes before may throw
+    return one;
   }
   alignas(T) std::byte room_[Few * sizeof(T)];  // not initialised: what is not used costs nothing
   std::vector<T> many_;                         // all of them, when they are not few

@@ -143,7 +143,8 @@ class member_reduction {
     };
     detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
       // The result stands in the place of the last index, whose type no span parameter has.
-      simulate_on_shard<F, Space::indices - 1>(n, body, is_first ? out(slot_) : inout(slot_), a...);
+      simulate_on_shard<F, Space::indices - 1>(
+          n, body, is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
     });
   }
 

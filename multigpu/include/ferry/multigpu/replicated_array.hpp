@@ -21,9 +21,9 @@ struct replicated_argument {
   array_argument<T, Rank> of_member(std::size_t member) const {
     auto& copy = what->copy_of(member);
     if constexpr (std::is_const_v<T>)
-      return in(copy);
+      return in(copy, source_line{});
     else
-      return mode == access_mode::out ? out(copy) : inout(copy);
+      return mode == access_mode::out ? out(copy, source_line{}) : inout(copy, source_line{});
   }
 };
 

@@ -187,7 +187,7 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
       f, op, Op::template identity<T>(), {l.axis(), {}}, first, l.extents().count() / l.extents()[l.axis()]};
   for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
   device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
-  run_on_shard(s, detail::space_of(leaves.extents()), cells, out(leaves),
+  run_on_shard(s, detail::space_of(leaves.extents()), cells, out(leaves, source_line{}),
                detail::argument_of(member, l, *parts.begin(), a)...);
 
   constexpr std::size_t chunk = detail::reproducible_chunk;
@@ -205,8 +205,8 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
   piece.chunks = host_array<T, 1>({has_chunks ? end_chunk - first_chunk : 0}, s.where());
   if (has_chunks)
     parallel_for(s, end_chunk - first_chunk,
-                 detail::chunk_of_leaves<T, Op>{op, Op::template identity<T>(), first_chunk, first}, in(leaves),
-                 out(piece.chunks));
+                 detail::chunk_of_leaves<T, Op>{op, Op::template identity<T>(), first_chunk, first},
+                 in(leaves, source_line{}), out(piece.chunks, source_line{}));
 }
 
 }  // namespace detail_unit

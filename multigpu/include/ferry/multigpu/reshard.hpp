@@ -63,14 +63,15 @@ void reshard_to_each(const sharded_array<T, Rank, From>& from, sharded_array<T, 
     const bool here = t.is_local(source);
     device_array<T, Rank> packed(own.extents(), t.device(here ? source : t.first_local()));
     collective_group message(t);
-    if (here) copy(t.stream(source), from.cells(source, own), packed);
+    if (here) copy(t.stream(source), from.cells(source, own), packed, source_line{});
     for (const std::size_t r : receivers)
       if (here && !t.is_local(r)) message.send(packed, source, r);
     if (!here) message.receive(packed, t.first_local(), source);
     message.submit();
     to.team().for_each([&](std::size_t m) {
       const box<Rank> both = to.layout().own(m) & own;
-      if (!here && !both.empty()) copy(to.team().stream(m), slice_box(packed, within(both, own)), to.cells(m, both));
+      if (!here && !both.empty())
+        copy(to.team().stream(m), slice_box(packed, within(both, own)), to.cells(m, both), source_line{});
     });
   }
 }

@@ -22,7 +22,7 @@ std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 
     } else {
       device_array<T, Rank> arrived(own.extents(), t.device(root));
       collective_group(t).receive(arrived, root, m).submit();
-      const std::vector<T> part = to_vector(arrived);
+      const std::vector<T> part = to_vector(arrived, source_line{});
       detail::for_each_run(all.data(), a.extents(), own,
                            [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
     }

@@ -21,7 +21,7 @@ box<Rank> reversed(const box<Rank>& b) {
 template <class T, std::size_t Rank>
 host_array<T, Rank> read_npy_box(npy_reader& file, const extents<Rank>& e, const box<Rank>& b, device near) {
   host_array<T, Rank> cells(b.extents(), near);
-  auto* const to = reinterpret_cast<std::byte*>(cells.begin());
+  auto* const to = reinterpret_cast<std::byte*>(cells.begin(source_line{}));
   for_each_run(e, b, [&](std::size_t from, std::size_t at, std::size_t n) {
     file.seek(from * sizeof(T));
     file.read(to + at * sizeof(T), n * sizeof(T));
@@ -63,7 +63,7 @@ void save_npy_together(const std::string& path, const sharded_array<T, Rank, Kin
     for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
       const box<Rank> own = a.layout().own(m);
       if (own.empty()) continue;
-      const std::vector<T> cells = to_vector(a.shard(m));
+      const std::vector<T> cells = to_vector(a.shard(m), source_line{});
       for_each_run(a.extents(), own, [&](std::size_t to, std::size_t at, std::size_t n) {
         part.write(elements_at + to * sizeof(T), cells.data() + at, n * sizeof(T));
       });
@@ -114,10 +114,10 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void save_npy(const std::string& path, const sharded_array<T, Rank, Kind>& a) {
   const team& t = a.team();
   if (detail::spans_processes(t)) return detail::save_npy_together(path, a);
-  if (a.layout().axis() != 0) return save_npy(path, to_vector(a), a.extents());
+  if (a.layout().axis() != 0) return save_npy(path, to_vector(a, source_line{}), a.extents());
   detail::npy_writer file(path, detail::npy_type_of<T>(), detail::shape_list(a.extents()), storage_order::row_major);
   for (std::size_t m = 0; m < t.size(); ++m) {
-    const std::vector<T> part = to_vector(a.shard(m));
+    const std::vector<T> part = to_vector(a.shard(m), source_line{});
     file.write(part.data(), part.size() * sizeof(T));
   }
   file.commit();

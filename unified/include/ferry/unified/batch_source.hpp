@@ -76,7 +76,8 @@ struct file_source {
       to.read = {};  // first: there may be no room for both
       to.read = host_array<T, 1>(extents<1>(n), s.on);
     }
-    const host_elements<T> elements = host_span(to.read);  // waits for the upload of the piece that was there
+    // Waits for the upload of the piece that was there.
+    const host_elements<T> elements = host_span(to.read, source_line{});
     s.pipeline.read_in_parts(n, sizeof(T), [&](std::size_t first, std::size_t count) {
       map->read(r.first * row_size(e) + first, elements.subspan(first, count));
     });

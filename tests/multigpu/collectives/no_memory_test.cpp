@@ -1,0 +1,113 @@
+// When the CPU has no memory left for a group: what throws leaves the group as it was.
+#include <cstdlib>
+#include <new>
+
+#include "cases.hpp"
+
+namespace {
+thread_local int allocations_left = -1;  // none is counted below 0
+}  // namespace
+
+// Not inlined: GCC would take the calls of malloc and free for those of who allocates.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  const bool none = allocations_left == 0;
+  if (allocations_left > 0) --allocations_left;
+  void* p = none ? nullptr : std::malloc(bytes ? bytes : 1);
+  if (!p) throw std::bad_alloc();
+  return p;
+}
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+
+using namespace collectives;
+
+namespace {
+
+// Calls with memory for no allocation, for one, for two, ..., until it succeeds; whether it threw before.
+template <class Call, class AfterFailure>
+int until_it_succeeds(Call call, AfterFailure check) {
+  for (int failed = 0;; ++failed) {
+    bool threw = false;
+    allocations_left = failed;
+    try {
+      call();
+    } catch (const std::bad_alloc&) {
+      threw = true;
+    }
+    allocations_left = -1;
+    if (!threw) return failed;
+    check();
+  }
+}
+
+struct two_devices {
+  fr::simulation machine{"devices=2"};
+  fr::team t = first_devices(2);
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(groups_without_memory, two_devices)
+
+// The group has 0, 1, 2, ... calls before: each time something else of it must grow.
+BOOST_AUTO_TEST_CASE(sends_and_receives) {
+  int failures = 0;
+  fr::memory_pool& pool = machine.get().pool(fr::memory_kind::device, 0);
+  for (std::size_t before = 0; before <= 17; ++before) {
+    fr::device_array<int> kept({10}, 1, t.device(0)), got({10 * 18}, 0, t.device(1));
+    const auto place = [&](std::size_t i) { return got.slice({10 * i, 10 * i + 10}); };
+    fr::collective_group g(t);
+    for (std::size_t i = 0; i < before; ++i) g.send(kept, 0, 1);
+    auto more = std::make_unique<fr::device_array<int>>(fr::extents<1>(10), 2, t.device(0));
+    const auto allocations = pool.statistics().allocations;
+    bool is_sent = false;
+    failures += until_it_succeeds(
+        [&] {
+          g.send(*more, 0, 1);
+          is_sent = true;
+        },
+        [&] { BOOST_TEST(!is_sent); });
+    more.reset();
+    BOOST_TEST(pool.statistics().allocations == allocations);  // the group keeps it
+    for (std::size_t i = 0; i <= before; ++i) failures += until_it_succeeds([&] { g.receive(place(i), 1, 0); }, [] {});
+    g.submit();  // throws where calls without their other half were left behind
+    BOOST_TEST(pool.statistics().allocations == allocations - 1);
+    std::vector<int> expected(10 * (before + 1), 1);
+    std::fill(expected.end() - 10, expected.end(), 2);
+    BOOST_TEST(fr::to_vector(std::as_const(got).slice({0, expected.size()})) == expected,
+               boost::test_tools::per_element());
+  }
+  BOOST_TEST(failures > 0);
+}
+
+// What could not be added is not kept alive either.
+BOOST_AUTO_TEST_CASE(arrays_of_calls_that_threw) {
+  fr::memory_pool& pool = machine.get().pool(fr::memory_kind::device, 0);
+  int failures = 0;
+  for (const int allowed : {0, 1, 2, 3})
+    for (std::size_t before = 0; before <= 17; ++before)
+      for (const bool exchanges : {true, false}) {
+        fr::device_array<int> kept({10}, 1, t.device(0));
+        fr::collective_group g(t);
+        for (std::size_t i = 0; i < before; ++i) g.send(kept, 0, 1);
+        const auto allocations = pool.statistics().allocations;
+        auto mine = give<int>(t, 10);
+        bool threw = false;
+        allocations_left = allowed;
+        try {
+          if (exchanges)
+            g.send(mine[0], 0, 1);
+          else
+            g.all_reduce(mine, fr::plus{});
+        } catch (const std::bad_alloc&) {
+          threw = true;
+        }
+        allocations_left = -1;
+        mine.clear();
+        BOOST_TEST(pool.statistics().allocations == allocations + (threw ? 0u : 1u));
+        failures += threw;
+      }
+  BOOST_TEST(failures > 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
