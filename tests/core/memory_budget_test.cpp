@@ -1,0 +1,188 @@
+// What a budget says of an allocation before it is made.
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <ferry/core.hpp>
+
+namespace fr = ferry;
+using fr::memory_kind;
+
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::device_array<char>({n}, fr::device(d)); }
+
+constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
+                                        fr::pool_kind::simple, fr::pool_kind::none};
+
+// Work on a stream that uses all of the bytes.
+void use(const fr::stream& s, const fr::allocation_ref& r) {
+  fr::access one{&r.get(), r.get().range(), true};
+  fr::access_guard guard(s.line(), {&one, 1});
+  const fr::kernel_use bytes{r.get().begin, r.get().bytes, true, true};
+  fr::machine::current().verbs().launch(s.line().stream(), {"use", {&bytes, 1}, [](const fr::relocation&) {}});
+}
+
+void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
+  fr::pool_options options{512, 8 << 10, 64 << 10, kind};
+  if (seed % 2 && (kind == fr::pool_kind::split || kind == fr::pool_kind::binned)) options.max_split_size = 64 << 10;
+  const fr::simulation sim("devices=2;memory=1MiB" + (seed % 3 ? ";schedule=random:" + std::to_string(seed) : ""),
+                           options);
+  const fr::device d0(0);
+  fr::set_memory_limit(d0, {.hard = seed % 2 ? "75%" : "100%"});
+  if (memory != memory_kind::device)
+    fr::set_memory_limit({.on = d0, .kind = memory}, {.hard = memory == memory_kind::host ? "512KiB" : "50%"});
+  fr::memory_pool& pool = fr::machine::current().pool(memory, 0);
+  fr::pool other(d0, {.kind = seed % 2 ? fr::pool_kind::driver : fr::pool_kind::binned});
+  const fr::memory_budget budget({.on = d0, .kind = memory});
+  const fr::stream streams[] = {fr::stream(d0), fr::stream(d0)};
+  std::mt19937 random(seed);
+  std::vector<fr::allocation_ref> held;
+  for (int i = 0; i < 100; ++i) {
+    const std::size_t n = random() % 8 ? random() % (128 << 10) + 1 : random() % (1 << 20) + 1;
+    if (!held.empty() && random() % 2) held.erase(held.begin() + static_cast<std::ptrdiff_t>(random() % held.size()));
+    if (random() % 16 == 0) try {
+        (void)other.allocate(random() % (256 << 10) + 1, memory);
+      } catch (const fr::out_of_memory&) {
+      }
+    const bool fits = budget.would_fit(n);
+    const std::size_t room = budget.available_bytes();
+    bool came = true;
+    try {
+      held.push_back(pool.allocate(n));
+      if (random() % 2) use(streams[random() % 2], held.back());
+    } catch (const fr::out_of_memory&) {
+      came = false;
+    }
+    BOOST_TEST((fits == came && (!came || n <= room)),
+               fr::pool_kind_name(kind) << " pool of " << fr::kind_name(memory) << " memory, seed " << seed << ", step "
+                                        << i << ": " << n << " bytes of " << room << ", said " << fits);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(memory_budgets)
+
+BOOST_AUTO_TEST_CASE(budgets_answer_before_the_allocation) {
+  for (const fr::pool_kind kind : every_kind) {
+    fr::simulation sim("devices=2;memory=64MiB", {.kind = kind});
+    const fr::memory_budget budget(fr::device(0));
+    BOOST_TEST(budget.would_fit(64 * MiB));
+    BOOST_TEST(!budget.would_fit(64 * MiB + 1));
+    for (const std::size_t overflow : {SIZE_MAX, SIZE_MAX - 1, std::size_t{1} << 63, (std::size_t{1} << 63) + 1})
+      BOOST_TEST(!budget.would_fit(overflow));
+    fr::set_memory_limit(fr::device(0), {.hard = "32MiB"});
+    BOOST_TEST(budget.available_bytes() == 32 * MiB);
+    {
+      const auto a = device_bytes(16 * MiB);
+      BOOST_TEST(budget.available_bytes() == 16 * MiB);
+      BOOST_TEST(budget.would_fit(16 * MiB));
+      BOOST_TEST(!budget.would_fit(16 * MiB + 1));
+      const auto b = device_bytes(16 * MiB);
+      BOOST_TEST(budget.available_bytes() == 0u);
+      BOOST_TEST(!budget.would_fit(1));
+    }
+    BOOST_TEST(budget.would_fit(32 * MiB));  // cached, and given back when needed
+    { const auto all = device_bytes(32 * MiB); }
+    fr::set_memory_limit({.tag = "io"}, {.hard = "1MiB"});
+    const fr::memory_budget of_tag({.on = fr::device(1), .tag = "io"});
+    BOOST_TEST(of_tag.would_fit(MiB));
+    BOOST_TEST(!of_tag.would_fit(MiB + 1));
+    BOOST_CHECK_THROW(fr::memory_budget({.kind = memory_kind::host}), fr::invalid_argument);
+    BOOST_CHECK_THROW(fr::memory_budget(fr::device(7)), fr::invalid_argument);
+  }
+}
+
+// A limit of a device covers its device and its unified memory: what either keeps goes back for the other.
+BOOST_AUTO_TEST_CASE(kinds_under_one_limit_make_room_for_each_other) {
+  for (const fr::pool_kind kind : every_kind) {
+    fr::simulation sim("devices=1;memory=64MiB", {.kind = kind});
+    fr::set_memory_limit(fr::device(0), {.hard = "32MiB"});
+    for (int i = 0; i < 3; ++i) {
+      const fr::memory_budget of_device(fr::device(0));
+      const fr::memory_budget of_unified({.on = fr::device(0), .kind = memory_kind::unified});
+      { const auto a = device_bytes(32 * MiB); }
+      BOOST_TEST(of_unified.would_fit(30 * MiB));
+      { const fr::unified_array<char> u({30 * MiB}); }
+      BOOST_TEST(of_device.would_fit(32 * MiB));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(budgets_count_red_zones) {
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::none});
+  const fr::memory_budget budget(fr::device(0));
+  const fr::memory_checks_scope checks(fr::memory_checks{.red_zone = MiB});
+  BOOST_TEST(budget.available_bytes() == 62 * MiB);
+  BOOST_TEST(budget.would_fit(62 * MiB));
+  BOOST_TEST(!budget.would_fit(62 * MiB + 1));
+  BOOST_TEST(!budget.would_fit(SIZE_MAX - MiB));
+  BOOST_CHECK_THROW(device_bytes(62 * MiB + 1), fr::out_of_memory);
+  const auto all = device_bytes(62 * MiB);
+  BOOST_TEST(budget.available_bytes() == 0u);
+}
+
+// A budget is right when it says yes, and when it says no: random sizes against what happens, with freed bytes that work
+// still uses, and others that another pool of the device keeps.
+BOOST_AUTO_TEST_CASE(budgets_keep_their_word) {
+  for (const fr::pool_kind kind : every_kind)
+    for (const memory_kind memory : {memory_kind::device, memory_kind::unified, memory_kind::host})
+      for (unsigned seed = 0; seed < 4; ++seed) check_words(kind, memory, seed);
+}
+
+// The pool of the thread's scope is asked, with its rules and its own bound.
+BOOST_AUTO_TEST_CASE(budgets_ask_the_pool_of_the_scope) {
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
+  const fr::memory_budget budget(fr::device(0));
+  fr::pool binned(fr::device(0), {.kind = fr::pool_kind::binned});
+  fr::pool bounded(fr::device(0), {.kind = fr::pool_kind::driver, .max_bytes = 8 * MiB});
+  BOOST_TEST(budget.would_fit(40 * MiB));
+  {
+    const fr::pool_scope use(binned);
+    BOOST_TEST(budget.would_fit(40 * MiB));  // as 64
+    fr::set_memory_limit(fr::device(0), {.hard = "48MiB"});
+    BOOST_TEST(!budget.would_fit(40 * MiB));
+    BOOST_CHECK_THROW(device_bytes(40 * MiB), fr::out_of_memory);
+    BOOST_TEST(budget.would_fit(32 * MiB));
+    fr::set_memory_limit(fr::device(0), {});
+  }
+  {
+    const fr::pool_scope use(bounded);
+    BOOST_TEST(budget.available_bytes() == 8 * MiB);
+    BOOST_TEST(budget.would_fit(8 * MiB));
+    BOOST_TEST(!budget.would_fit(8 * MiB + 1));
+    const auto a = device_bytes(5 * MiB);
+    BOOST_TEST(budget.available_bytes() == 3 * MiB);
+    BOOST_TEST(!budget.would_fit(3 * MiB + 1));
+    BOOST_CHECK_THROW(device_bytes(3 * MiB + 1), fr::out_of_memory);
+    const auto b = device_bytes(3 * MiB);
+  }
+  const auto kept = device_bytes(48 * MiB);
+  BOOST_TEST(budget.would_fit(16 * MiB));  // what the other pools keep goes back first
+  const auto rest = device_bytes(16 * MiB);
+  BOOST_TEST(!budget.would_fit(1));
+}
+
+// Free blocks that are too small, more than a pool looks at when it is in a hurry, do not hide one that is large enough.
+BOOST_AUTO_TEST_CASE(a_block_behind_many_is_found) {
+  constexpr std::size_t block = 512, segment = 264 * block;
+  fr::simulation sim("devices=1;memory=" + std::to_string(21 * segment),
+                     {block, segment, segment, fr::pool_kind::split});
+  const fr::memory_budget budget(fr::device(0));
+  std::vector<fr::device_array<char>> blocks, rest;  // two fill a segment
+  for (int i = 0; i < 21; ++i) {
+    blocks.push_back(device_bytes((i == 0 ? 131 : 128) * block));
+    rest.push_back(device_bytes(segment - blocks.back().size()));
+  }
+  BOOST_TEST(!budget.would_fit(130 * block));
+  blocks[0] = {};
+  std::jthread([&] { blocks.clear(); }).join();
+  BOOST_TEST(budget.would_fit(130 * block));
+  const auto found = device_bytes(130 * block);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
