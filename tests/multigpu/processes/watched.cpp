@@ -25,11 +25,12 @@ void wait_to_go_on() {
   while (!go_on) std::this_thread::sleep_for(1ms);
 }
 
+std::vector<std::jthread> workers;  // which end before the machine does
+
 // Simulated work is run by whoever gives work, waits or asks: here by a thread of its own, which has begun when this returns.
 void begin_on_host(fr::native_stream s, const std::function<void()>& task) {
   fr::backend& verbs = fr::machine::current().verbs();
   std::atomic<bool> begun{false};
-  static std::vector<std::jthread> workers;
   workers.emplace_back([&, s] {
     verbs.run_on_host(s, [&begun, task] { begun = true, task(); });
     verbs.synchronize(s);
@@ -152,6 +153,9 @@ struct program {
 int main(int, char** argv) {
   const std::string how = argv[1];
   const fr::simulation machine("devices=1;schedule=random:1");
+  const struct last_words {
+    ~last_words() { workers.clear(); }
+  } join_workers;
   fr::backend& verbs = fr::machine::current().verbs();
   fake_nccl().aborts = [] { go_on = true; };
   fake_nccl().gives = [&verbs](void* stream) {
