@@ -247,6 +247,9 @@ MUTANTS = [
     ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),
     ("", "trials begin where the last one ended", (TUNED, "if (!elements.empty()) std::memcpy", "if (false) std::memcpy")),
     ("", "a tuner chooses within the spread", (TUNER, "std::max({t.spread, other.spread, how_.least_gain * other.median})", "0")),
+    # Links that lose pages.
+    ("", "what was on its way to devices arrives behind", ("core/src/kept_pages.cpp", "      machine_.streams().synchronize();\n", "")),
+    ("", "a new owner takes back what keeps its neighbours", ("core/src/array.cpp", " && !m.peers().loses_pages()", "")),
     # Batches.
     ("", "what a source of batches throws is the end of the data", (PIPELINE, "    if (thrown) std::rethrow_exception(thrown);\n    std::lock_guard lock(mutex_);\n    if (more)", "    std::lock_guard lock(mutex_);\n    if (more)")),
     ("", "uploads of batches run out of order", (PIPELINE, "    steps_.push_back({std::move(upload), true});", "    steps_.push_front({std::move(upload), true});")),

@@ -158,10 +158,13 @@ BOOST_AUTO_TEST_CASE(managed_pages_move) {
     BOOST_TEST((m.look.residency(u, 5 * mib) == where{{-1, 5 * mib}}));
     m.b.prefetch(s, u, mib, {1}), m.b.synchronize(s);
     BOOST_TEST((m.look.residency(u, 5 * mib) == where{{-1, 3 * mib}, {1, 2 * mib}}));
-    m.b.advise(u, 2 * mib, fr::memory_advice::preferred_location, {0});
+    m.b.advise(u, 2 * mib, fr::memory_advice::preferred_location, {-1});
     m.b.prefetch(s, u, mib, {-1});
     set(m, s, u, n, 1), m.b.synchronize(s);
     BOOST_TEST((m.look.residency(u, 5 * mib) == where{{-1, 2 * mib}, {1, 3 * mib}}));
+    m.b.advise(u, 2 * mib, fr::memory_advice::preferred_location, {0});  // where it is not: who touches it takes it
+    set(m, s, u, n, 1), m.b.synchronize(s);
+    BOOST_TEST((m.look.residency(u, 5 * mib) == where{{1, 5 * mib}}));
     check_throws<fr::invalid_argument>([&] { m.b.prefetch(s, u, 6 * mib, {1}); }, "one allocation of unified memory");
   }
   sim_machine m("concurrent_managed=off");

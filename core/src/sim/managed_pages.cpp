@@ -138,8 +138,8 @@ void address_space::touch(int device, std::span<const kernel_use> uses) {
       // As the driver does: duplicates of read-mostly pages, remote mappings of the others that were advised about, if they
       // are where they are preferred to be (cudaMemAdviseSetPreferredLocation).
       const bool is_at_home = g.has_preferred && g.preferred == g.device;
-      const bool stays = (g.read_mostly && !use.writes) || (is_at_home && g.device != device) ||
-                         (g.accessed_by >> device & 1) != 0;
+      const bool stays =
+          (g.read_mostly && !use.writes) || (is_at_home && g.device != device) || (g.accessed_by >> device & 1) != 0;
       if (!stays) carry(g, part, device, page_event_cause::touched);
       g.discarded = g.discarded && !use.writes;
     });
