@@ -6,6 +6,19 @@
 
 namespace ferry::detail {
 
+namespace {
+
+// The links on which pages may travel for the work, if it uses any.
+void test_pages(machine& m, stream_ref s, std::span<const access> uses) {
+  const auto is_unified = [](const access& a) { return a.what->kind == memory_kind::unified; };
+  if (std::none_of(uses.begin(), uses.end(), is_unified)) return;
+  m.test_pages(s.line().device());
+  for (const access& a : uses)  // copies run kernels there, too
+    if (a.what->kind == memory_kind::device) m.test_pages(a.what->device);
+}
+
+}  // namespace
+
 void need_access(stream_ref s, std::span<const access> uses, reach how) {
   machine& m = machine::current();
   if (&s.line().family() != &m.streams())
@@ -25,14 +38,6 @@ void need_access(stream_ref s, std::span<const access> uses, reach how) {
   if (m.peers().loses_pages()) [[unlikely]]
     m.keep_pages(s.line(), uses);
   if (how == reach::by_kernel) announce(m, s.line(), uses);
-}
-
-void test_pages(machine& m, stream_ref s, std::span<const access> uses) {
-  const auto is_unified = [](const access& a) { return a.what->kind == memory_kind::unified; };
-  if (std::none_of(uses.begin(), uses.end(), is_unified)) return;
-  m.test_pages(s.line().device());
-  for (const access& a : uses)  // copies run kernels there, too
-    if (a.what->kind == memory_kind::device) m.test_pages(a.what->device);
 }
 
 void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {

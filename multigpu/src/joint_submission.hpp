@@ -40,9 +40,6 @@ void submit_jointly(std::span<const collective_call> calls, std::span<const stre
   thread_local std::vector<joint_guard::part> parts;
   all.assign(calls);
   parts.clear();
-  machine& here = machine::current();
-  for (const joint_uses::member& m : all.members())  // of all members before the first one's pages are seen to
-    test_pages(here, streams[m.place], all.uses(m));
   for (const joint_uses::member& m : all.members()) {
     need_access(streams[m.place], all.uses(m), reach::by_copy);
     joint_guard::part& p = parts.emplace_back();
