@@ -36,7 +36,7 @@ class given_operation final : public stream_progress {
   given_operation& operator=(const given_operation&) = delete;
 
   std::vector<const timeline*> streams() const override;
-  // Also while it is being given: whoever does that may wait for others.
+  // Also while it is being given, which may wait for others as well as for what the streams had to do before.
   bool has_begun() override;
   bool is_over() override;
 

@@ -137,16 +137,25 @@ BOOST_FIXTURE_TEST_CASE(captured_work_runs_at_every_launch, unchanged) {
   const native_graph g = b.end_capture(s);
   check("end_capture");
   BOOST_TEST(!b.is_capturing(s));
-  for (int launch = 1; launch <= 2; ++launch) {
+  const auto launch = [&](native_graph one, int count) {
     put(c.p, std::vector<std::byte>(1000));
-    b.launch_graph(g, s);
+    b.launch_graph(one, s);
     check("launch_graph");
     const auto got = fetch(c.p, 1000);
     for (std::size_t i = 0; i < 1000; ++i) BOOST_CHECK(got[i] == static_cast<std::byte>(4 - i % 4));
-    BOOST_TEST(*counter == launch);
-  }
+    BOOST_TEST(*counter == count);
+  };
+  launch(g, 1);
+  launch(g, 2);
+  b.begin_capture(s);
+  b.launch_graph(g, s);  // becomes a part, twice, one after the other, and runs when the whole does
+  b.launch_graph(g, s);
+  check("launch_graph inside a capture");
+  const native_graph outer = b.end_capture(s);
   b.destroy_graph(g);
   check("destroy_graph");
+  launch(outer, 4);
+  b.destroy_graph(outer);
   for (int i = 0; i < 200 && counter.use_count() > 1; ++i) nap(5);
   BOOST_TEST(counter.use_count() == 1);  // the graph's function is freed with it
   b.destroy_event(fork);

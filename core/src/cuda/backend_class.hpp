@@ -22,7 +22,13 @@ namespace ferry::cuda {
 
 inline cudaStream_t raw(native_stream s) { return static_cast<cudaStream_t>(s.handle); }
 inline cudaEvent_t raw(native_event e) { return static_cast<cudaEvent_t>(e.handle); }
-inline cudaGraphExec_t raw(native_graph g) { return static_cast<cudaGraphExec_t>(g.handle); }
+
+// A graph is launched as what was instantiated from it; other graphs take it in as it was captured.
+struct recorded_graph {
+  cudaGraph_t captured = nullptr;
+  cudaGraphExec_t ready = nullptr;
+};
+inline recorded_graph* raw(native_graph g) { return static_cast<recorded_graph*>(g.handle); }
 
 // What went wrong in a function given to run_on_host: CUDA's callback thread cannot throw, so the next synchronize does.
 class host_faults {

@@ -11,15 +11,14 @@ void cuda_backend::begin_capture(native_stream s) {
 native_graph cuda_backend::end_capture(native_stream s) {
   constexpr std::string_view verb = "end_capture";
   const relaxed_scope relaxed;
-  cudaGraph_t graph = nullptr;
-  check_on(cudaStreamEndCapture(raw(s), &graph), verb, raw(s));
+  auto made = std::make_unique<recorded_graph>();
+  check_on(cudaStreamEndCapture(raw(s), &made->captured), verb, raw(s));
   const device_scope current(device_of(raw(s), verb), verb);
-  cudaGraphExec_t exec = nullptr;
-  const cudaError_t made = instantiate(&exec, graph);
-  const cudaError_t freed = cudaGraphDestroy(graph);  // the template: no longer needed either way
-  check_on(made, "end_capture (instantiating the graph)", raw(s));
-  check_on(freed, verb, raw(s));
-  return {exec};
+  if (const cudaError_t e = instantiate(&made->ready, made->captured); e != cudaSuccess) {
+    (void)cudaGraphDestroy(made->captured);
+    fail_on(e, "end_capture (instantiating the graph)", raw(s));
+  }
+  return {made.release()};
 }
 
 bool cuda_backend::is_capturing(native_stream s) {
@@ -28,14 +27,21 @@ bool cuda_backend::is_capturing(native_stream s) {
   return status != cudaStreamCaptureStatusNone;  // an invalidated capture must still be ended
 }
 
+// CUDA launches nothing into a capture (cudaErrorStreamCaptureUnsupported): there the graph becomes a node of the one that is
+// being made, which keeps a copy of it.
 void cuda_backend::launch_graph(native_graph g, native_stream s) {
-  const device_scope current(device_of(raw(s), "launch_graph"), "launch_graph");
-  check_on(cudaGraphLaunch(raw(g), raw(s)), "launch_graph", raw(s));
+  constexpr std::string_view verb = "launch_graph";
+  if (is_capturing(s)) return check_on(add_child_graph(raw(s), raw(g)->captured), verb, raw(s));
+  const device_scope current(device_of(raw(s), verb), verb);
+  check_on(cudaGraphLaunch(raw(g)->ready, raw(s)), verb, raw(s));
 }
 
 void cuda_backend::destroy_graph(native_graph g) {
   const relaxed_scope relaxed;
-  check(cudaGraphExecDestroy(raw(g)), "destroy_graph");
+  const std::unique_ptr<recorded_graph> gone(raw(g));
+  const cudaError_t first = cudaGraphExecDestroy(gone->ready);
+  const cudaError_t second = cudaGraphDestroy(gone->captured);
+  check(first != cudaSuccess ? first : second, "destroy_graph");
 }
 
 }  // namespace ferry::cuda

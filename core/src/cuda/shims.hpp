@@ -98,6 +98,26 @@ inline cudaError_t captured_graph(cudaStream_t s, cudaStreamCaptureStatus& statu
 #endif
 }
 
+// Puts a copy of a graph behind what s was given in its capture, as a node of the graph that is being made.
+inline cudaError_t add_child_graph(cudaStream_t s, cudaGraph_t child) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  cudaGraph_t graph = nullptr;
+  const cudaGraphNode_t* after = nullptr;
+  std::size_t count = 0;
+  cudaGraphNode_t node = nullptr;
+#if CUDART_VERSION >= 13000
+  if (const cudaError_t e = cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &after, nullptr, &count)) return e;
+#else
+  if (const cudaError_t e = cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &after, &count)) return e;
+#endif
+  if (const cudaError_t e = cudaGraphAddChildGraphNode(&node, graph, after, count, child)) return e;
+#if CUDART_VERSION >= 13000
+  return cudaStreamUpdateCaptureDependencies(s, &node, nullptr, 1, cudaStreamSetCaptureDependencies);
+#else
+  return cudaStreamUpdateCaptureDependencies(s, &node, 1, cudaStreamSetCaptureDependencies);
+#endif
+}
+
 // Copies that may run in any order. Default streams and captures take no batches, nor does CUDA before 13.
 inline cudaError_t memcpy_batch(const std::vector<void*>& to, const std::vector<const void*>& from,
                                 const std::vector<std::size_t>& bytes, cudaStream_t s) {

@@ -80,6 +80,16 @@ struct program {
     all_reduce();
     t.synchronize();
   }
+  // NCCL's call itself waits for what this process' device has to do before, longer than others are waited for.
+  void busy() {
+    std::atomic<bool> over{false};
+    begin_on_host(s.line().stream(), [&over] { std::this_thread::sleep_for(4s), over = true; });
+    fake_nccl().gives = [&over](void*) {
+      while (!over) std::this_thread::sleep_for(1ms);
+    };
+    all_reduce();
+    t.synchronize();
+  }
   // The odd one takes part in less than the others.
   void missing() {
     if (odd) return;
@@ -168,6 +178,7 @@ int main(int, char** argv) {
     program p;
     if (how == "apart") p.apart();
     if (how == "behind") p.behind();
+    if (how == "busy") p.busy();
     if (how == "missing") p.missing();
     if (how == "graph") p.graph();
     if (how == "launches") p.launches();
