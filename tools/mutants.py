@@ -42,7 +42,7 @@ COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/
 SEVERAL = ["halo", "halo_choice", "reshard", "kernels/sharded", "collectives/collectives", "collectives/graphs", "collectives/random_collectives"]
 LIBRARY = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # What is built for the bugs of each table.
-SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
+SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/core/copy_lane_test.cpp", *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*.cpp", "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)]}
 # -g1: lines, by which to find the objects that hold the code of a line of a header.

@@ -137,7 +137,11 @@ void give_to(stream_ref s, copy_operation& whole) {
   std::vector<access> uses;
   whole.add_uses(uses);
   submit_ordered(s, uses, reach::by_copy, [&](native_stream n) { whole.give(n); });
-  // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
+}
+
+// Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
+void give_and_wait(stream_ref s, copy_operation& whole) {
+  give_to(s, whole);
   if (whole.needs_wait()) s.line().need(s.line().last());
 }
 
@@ -148,7 +152,7 @@ struct begun_upload::parts {
       : owner(*to.owner),
         on(s),
         bytes(bytes_of(shape)),
-        whole(s, {owned(to), from, shape}) {}
+        whole(s, {owned(to), from, shape}, lane_use::in_turn) {}
   copy_side owned(copy_side side) const {
     side.owner = &owner;
     return side;
@@ -157,6 +161,7 @@ struct begun_upload::parts {
   const stream_ref on;
   const std::size_t bytes;
   copy_operation whole;
+  ticket at = 0;
 };
 
 begun_upload::begun_upload(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape) {
@@ -169,7 +174,12 @@ begun_upload::begun_upload(begun_upload&&) noexcept = default;
 void begun_upload::give() {
   count_copied(parts_->bytes);
   give_to(parts_->on, parts_->whole);
+  parts_->at = parts_->on.line().last();
 }
+
+bool begun_upload::is_read_later() const { return parts_->whole.needs_wait(); }
+
+void begun_upload::wait_until_read() { parts_->on.line().need(parts_->at); }
 
 void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
                    number_type to_type, number_type from_type) {
@@ -188,7 +198,7 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   if (to_type == from_type && !(same && to.bytes.overlaps(from.bytes)) && copy_at_once(s, to, from, bytes)) return;
   copy_operation whole(s, {to, from, shape, to_type, from_type});
   if (this_thread_state.capture) return whole.submit_captured();
-  give_to(s, whole);
+  give_and_wait(s, whole);
 }
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {

@@ -73,19 +73,20 @@ bool copy_lane::is_idle() { return verbs_.is_done(in_done_) && verbs_.is_done(ou
 
 void lane_return::operator()(copy_lane* lane) const { stock->give_back(*lane); }
 
-lane_lease lane_stock::take(const lane_key& key, int forked_from) {
-  lane_lease lease(find(key), lane_return{this});
+lane_lease lane_stock::take(const lane_key& key, int forked_from, lane_use use) {
+  lane_lease lease(find(key, use), lane_return{this});
   if (!lease) {
     auto fresh = std::make_unique<copy_lane>(verbs_, key);
     std::lock_guard lock(mutex_);
     all_.push_back({std::move(fresh)});
     lease.reset(all_.back().lane.get());
   }
+  lease->restart();
   lease->expect_fork_from(forked_from);
   return lease;
 }
 
-copy_lane* lane_stock::find(const lane_key& key) {
+copy_lane* lane_stock::find(const lane_key& key, lane_use use) {
   std::lock_guard lock(mutex_);
   std::vector<entry*> free;
   std::size_t count = 0;
@@ -95,7 +96,8 @@ copy_lane* lane_stock::find(const lane_key& key) {
     if (!e.taken) free.push_back(&e);
   }
   std::sort(free.begin(), free.end(), [](const entry* a, const entry* b) { return a->returned < b->returned; });
-  const auto idle = std::find_if(free.rbegin(), free.rend(), [](entry* e) { return e->lane->is_idle(); });
+  const auto idle = std::find_if(free.rbegin(), free.rend(),
+                                 [use](entry* e) { return use == lane_use::in_turn || e->lane->is_idle(); });
   entry* const chosen = idle != free.rend() ? *idle : count >= most && !free.empty() ? free.front() : nullptr;
   if (!chosen) return nullptr;
   chosen->taken = true;
@@ -133,7 +135,7 @@ std::size_t lane_stock::trim(memory_kind kind, int device) {
 copy_lane& lane_set::get(const lane_key& key) {
   for (const lane_lease& l : leases_)
     if (l->key() == key) return *l;
-  leases_.push_back(stock_.take(key, forked_from_));
+  leases_.push_back(stock_.take(key, forked_from_, use_));
   return *leases_.back();
 }
 

@@ -111,6 +111,39 @@ BOOST_AUTO_TEST_CASE(uploads_run_in_order_and_reading_is_not_far_ahead) {
     }
 }
 
+// What an upload still needs is waited for behind the next one, but the loop does not end before.
+BOOST_AUTO_TEST_CASE(uploads_are_settled_one_later) {
+  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none}) {
+    std::vector<int> order;
+    scripted_loop loop(
+        [&](fr::detail::batch_pipeline& p, std::size_t piece) {
+          if (piece == 4) return false;
+          p.give([&, piece] { order.push_back(static_cast<int>(piece)); },
+                 [&, piece] { order.push_back(100 + static_cast<int>(piece)); });
+          return true;
+        },
+        3, threads);
+    BOOST_TEST(loop.walk() == 4u);
+    const std::vector<int> behind{0, 1, 100, 2, 101, 3, 102, 103}, at_once{0, 100, 1, 101, 2, 102, 3, 103};
+    BOOST_TEST(order == (threads == fr::batch_threads::none ? at_once : behind), boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(uploads_are_settled_when_a_loop_is_left) {
+  std::atomic<int> uploaded{0}, settled{0};
+  {
+    scripted_loop loop(
+        [&](fr::detail::batch_pipeline& p, std::size_t) {
+          p.give([&] { ++uploaded; }, [&] { ++settled; });
+          return true;
+        },
+        3);
+    BOOST_TEST(loop.take());
+  }
+  BOOST_TEST(uploaded > 0);
+  BOOST_TEST(settled == uploaded);
+}
+
 BOOST_AUTO_TEST_CASE(the_loop_s_own_thread_does_everything_when_asked_to) {
   const auto self = std::this_thread::get_id();
   scripted_loop loop(

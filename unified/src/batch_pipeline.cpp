@@ -83,7 +83,7 @@ bool batch_pipeline::load_one() {
   }
   try {  // behind the uploads of this piece and of those before
     std::lock_guard lock(mutex_);
-    steps_.push_back({finish, false});
+    steps_.push_back({finish, {}, false, !more});
   } catch (...) {  // no memory
     std::lock_guard lock(mutex_);
     if (!failed_) failed_ = std::current_exception();
@@ -92,13 +92,17 @@ bool batch_pipeline::load_one() {
   return more;
 }
 
-void batch_pipeline::give(std::function<void()> upload) {
-  if (!background_) return upload();
+void batch_pipeline::give(std::function<void()> upload, std::function<void()> settle) {
+  if (!background_) {
+    upload();
+    if (settle) settle();
+    return;
+  }
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_over() || waiting_uploads_ == 0; });
     if (is_over()) return;
-    steps_.push_back({std::move(upload), true});
+    steps_.push_back({std::move(upload), std::move(settle), true});
     ++waiting_uploads_;
   }
   changed_.notify_all();
@@ -122,20 +126,29 @@ void batch_pipeline::read_in_parts(std::size_t n, std::size_t element_bytes, con
   for (std::future<void>& f : others) f.get();
 }
 
+void batch_pipeline::settle() {
+  if (unsettled_) run(std::exchange(unsettled_, {}));
+}
+
 void batch_pipeline::upload_loop() {
   for (;;) {
     step next;
     {
       std::unique_lock lock(mutex_);
       changed_.wait(lock, [&] { return is_over() || ended_ || !steps_.empty(); });
-      if (is_over() || ended_) return;
+      if (is_over() || ended_) break;
       next = std::move(steps_.front());
       steps_.pop_front();
       if (next.is_upload) --waiting_uploads_;
     }
     changed_.notify_all();
+    if (next.is_last) settle();
     run(next.run);
+    if (!next.is_upload) continue;
+    settle();
+    unsettled_ = std::move(next.settle);
   }
+  settle();
 }
 
 // What the loop has left is stored even when it stops early.

@@ -245,6 +245,28 @@ BOOST_AUTO_TEST_CASE(a_piece_that_does_not_fit) {
   BOOST_TEST(n == x.size());
 }
 
+// Pinned memory that is given as a span is read when the device comes to it: the loop ends behind that, however it ends.
+BOOST_AUTO_TEST_CASE(pinned_sources_are_the_program_s_own_again) {
+  for (const auto threads : both_ways)
+    for (const int turns : {1, 3, 100})
+      for (int seed = 0; seed < 10; ++seed) {
+        fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
+        std::vector<int> x = counting(1000);
+        const auto held = fr::pin(x);
+        fr::device_array<int> all({1000}, 0);
+        int turn = 0;
+        for (auto&& piece : fr::batches(x, {.size = 100, .threads = threads})) {
+          const auto first = static_cast<std::size_t>(100 * turn);
+          fr::copy(piece, all.slice({first, first + 100}));
+          if (++turn == turns) break;
+        }
+        std::fill(x.begin(), x.end(), -1);
+        const std::vector<int> got = fr::to_vector(all), right = counting(1000);
+        BOOST_TEST(std::equal(got.begin(), got.begin() + 100 * turn, right.begin()), "seed " << seed);
+        BOOST_TEST(turn == std::min(turns, 10));
+      }
+}
+
 // Pageable memory in rings of few chunks: pieces of more chunks than a ring has, read while others are uploaded.
 BOOST_AUTO_TEST_CASE(pieces_that_threads_read_ahead) {
   const auto run = [](const std::string& schedule, std::size_t size) {

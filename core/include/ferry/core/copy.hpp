@@ -31,17 +31,22 @@ struct copy_side {
 void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& from, const strided_shape& shape,
                    number_type to_type = number_type::none, number_type from_type = number_type::none);
 
-// An upload from memory of the CPU in two parts, so that one can be read while another one has its turn on the stream.
+// An upload from memory of the CPU in two parts, so that one can be read while another one has its turn on the stream. Those
+// that are begun before the one before is over share its chunks: they come one after the other.
 class begun_upload {
  public:
   // Plans the copy and takes what it needs, and threads begin to read pageable memory, which must stay as it is until give()
-  // returns. May block for chunks; throws what can be thrown.
+  // returns, or later where is_read_later(). May block for chunks; throws what can be thrown.
   begun_upload(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape);
   // Waits for those threads. An upload that was never given has left no trace.
   ~begun_upload();
   begun_upload(begun_upload&&) noexcept;
-  // The copy, as copy_elements gives it. Once; in any thread.
+  // The copy, as copy_elements gives it, but without waiting for it. Once; in any thread.
   void give();
+  // Whether the device reads the memory when the copy's turn comes: pinned memory that ferry was given as a span.
+  bool is_read_later() const;
+  // After give(): blocks until it was read.
+  void wait_until_read();
 
  private:
   struct parts;

@@ -18,8 +18,9 @@ struct migration_options {
   std::size_t smallest_to_device = std::size_t{64} << 10;
   std::size_t smallest_to_cpu = std::size_t{2} << 20;
   // So many ranges smaller than a page are sent to a device one by one. Where more of the same page go there in turn, all are
-  // left to faults, which take neighbours along: on an H200 those of the first of 32 cost as much as 7 prefetches.
-  int page_neighbours = 7;
+  // left to faults, which take neighbours along. On an H200 prefetches of 16 arrays of 64 KiB take 0.86 of the time of their
+  // faults, those of 32 1.9.
+  int page_neighbours = 16;
   // What moves, and what is remembered.
   std::size_t page = std::size_t{2} << 20;
   // Moves to the CPU of at least two pieces go on while its loop runs, piece by piece; on simulated devices only if asked.

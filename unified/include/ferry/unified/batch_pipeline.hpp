@@ -47,8 +47,9 @@ class batch_pipeline {
   void done();
   // A part of the piece that is being read, for the uploading thread: run in order, or never when the loop ends before.
   // Blocks while an earlier one waits for its turn, so that no more than two have begun to read beside the one that runs.
-  // What it throws reaches the loop at the turn of the piece. Called by batch_work::load.
-  void give(std::function<void()> upload);
+  // What it throws reaches the loop at the turn of the piece. settle, if any, is run behind the next upload or at the end,
+  // before the loop ends: it may wait for what the upload still needs. Called by batch_work::load.
+  void give(std::function<void()> upload, std::function<void()> settle = {});
   // Reads n elements of a large piece by several threads, unless the loop must have one: calls read(first, count) for parts
   // that make up all of them, blocks until all have been read, and throws what one of them threw. Called by batch_work::load.
   using read_part = std::function<void(std::size_t first, std::size_t count)>;
@@ -56,8 +57,8 @@ class batch_pipeline {
 
  private:
   struct step {
-    std::function<void()> run;
-    bool is_upload;
+    std::function<void()> run, settle = {};
+    bool is_upload = false, is_last = false;
   };
   void load_loop();
   void upload_loop();
@@ -66,6 +67,7 @@ class batch_pipeline {
   bool load_one();
   void store_one();
   void run(const std::function<void()>& work);
+  void settle();
   void end_threads();
   bool is_over() const { return stopped_ || failed_; }
   bool may_load() const { return !is_over() && !ended_ && waiting_uploads_ == 0 && read_ < released_ + depth_; }
@@ -79,6 +81,7 @@ class batch_pipeline {
   std::size_t read_ = 0, loaded_ = 0, given_ = 0, done_ = 0, released_ = 0;
   std::deque<step> steps_;  // of the uploading thread
   std::size_t waiting_uploads_ = 0;
+  std::function<void()> unsettled_;  // of the uploading thread's last upload
   bool ended_ = false, stopped_ = false;
   std::exception_ptr failed_;
   std::mutex mutex_;

@@ -1,5 +1,6 @@
 // Where pieces lie in a device's memory, and the streams and threads that fill them.
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -55,7 +56,9 @@ struct batch_streams {
     };
     const auto begun = std::make_shared<reading>(reading{
         std::move(owner), {up, side_of(to), pageable_side(from.data(), to.extents()), shape_of<T>(to.extents())}});
-    pipeline.give([begun] { begun->upload.give(); });
+    std::function<void()> settle;
+    if (begun->upload.is_read_later()) settle = [begun] { begun->upload.wait_until_read(); };
+    pipeline.give([begun] { begun->upload.give(); }, std::move(settle));
   }
 };
 

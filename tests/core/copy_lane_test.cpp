@@ -1,0 +1,73 @@
+// Which lane a copy gets: one that nobody waits for, or, where copies come one after the other, the last one's.
+#include "copy_lane.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <ferry/core.hpp>
+#include <set>
+
+#include "support/busy_stream.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+struct stock {
+  const fr::simulation machine{"devices=1;schedule=random:1"};
+  fr::backend& verbs = fr::machine::current().verbs();
+  const fr::stream given;
+  const fr::lane_key key{fr::memory_kind::host, 0, 0, 0, 4096, 3};
+  fr::lane_stock lanes{verbs};
+  support::busy_stream busy{given};
+
+  fr::lane_lease take(fr::lane_use use) { return lanes.take(key, 0, use); }
+  // All that it has to do comes behind the stream, which is busy.
+  void keep_busy(fr::copy_lane& lane) {
+    lane.fork(given.line().stream(), 0);
+    lane.join(given.line().stream());
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(core_copy_lanes)
+
+BOOST_FIXTURE_TEST_CASE(operations_apart_get_idle_lanes, stock) {
+  std::set<const fr::copy_lane*> seen;
+  for (std::size_t i = 0; i < fr::lane_stock::most; ++i) {
+    const fr::lane_lease lane = take(fr::lane_use::apart);
+    BOOST_TEST(seen.insert(lane.get()).second);
+    keep_busy(*lane);
+    BOOST_REQUIRE(!lane->is_idle());
+  }
+  BOOST_TEST(!seen.insert(take(fr::lane_use::apart).get()).second);  // no more than that: a busy one
+  busy.release();
+  given.synchronize();
+  const fr::copy_lane* const last = take(fr::lane_use::apart).get();
+  BOOST_TEST(take(fr::lane_use::apart).get() == last);
+}
+
+BOOST_FIXTURE_TEST_CASE(operations_in_turn_share_two_lanes, stock) {
+  std::set<const fr::copy_lane*> seen;
+  fr::lane_lease before = take(fr::lane_use::in_turn);
+  for (int i = 0; i < 10; ++i) {
+    fr::lane_lease next = take(fr::lane_use::in_turn);
+    BOOST_TEST((next.get() != before.get()));
+    keep_busy(*before);
+    BOOST_TEST(!before->is_idle());
+    seen.insert(before.get());
+    before = std::move(next);
+  }
+  BOOST_TEST(seen.size() == 2u);
+}
+
+BOOST_FIXTURE_TEST_CASE(each_operation_begins_with_the_same_chunks, stock) {
+  std::set<const std::byte*> first;
+  for (int i = 0; i < 4; ++i) {
+    const fr::lane_lease lane = take(fr::lane_use::in_turn);
+    first.insert(lane->next().data);
+    BOOST_TEST(!first.contains(lane->next().data));
+  }
+  BOOST_TEST(first.size() == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
