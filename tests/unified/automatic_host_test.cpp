@@ -134,17 +134,22 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_a_loop_of_the_cpu) {
 }
 
 BOOST_AUTO_TEST_CASE(what_bounces) {
-  board b;
-  int moves = 0, bounces = 0;
-  for (int i = 0; i < 20; ++i)
-    for (const fr::planned& p : b.device(i % 2, 0, 4 * page, inout)) {
-      moves += p.what == fr::page_step::move;
-      bounces += p.what == fr::page_step::bounce;
-    }
-  BOOST_TEST((moves == 4 && bounces == 1));
+  for (const bool reachable : {true, false}) {
+    board b;
+    b.around.can_reach = [reachable](int, int) { return reachable; };
+    int moves = 0, bounces = 0, maps = 0, faults = 0;
+    for (int i = 0; i < 21; ++i)
+      for (const fr::planned& p : b.device(i % 2, 0, 4 * page, inout)) {
+        moves += p.what == fr::page_step::move, maps += p.what == fr::page_step::map;
+        faults += p.what == fr::page_step::fault, bounces += p.left_alone;
+      }
+    BOOST_TEST((moves == 4 && bounces == 1));
+    BOOST_TEST((maps == (reachable ? 1 : 0) && faults == (reachable ? 0 : 17)), "nobody maps what it cannot reach");
+    BOOST_TEST(b.where(0) == (reachable ? 1 : 0));
+  }
   // The CPU and one device in turn is no bounce.
   board c;
-  moves = bounces = 0;
+  int moves = 0;
   for (int i = 0; i < 20; ++i) {
     for (const fr::planned& p : c.device(0, 0, 4 * page, inout)) moves += p.what == fr::page_step::move;
     for (const fr::planned& p : c.cpu(0, 4 * page, inout)) moves += p.what == fr::page_step::move;

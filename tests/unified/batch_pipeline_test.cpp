@@ -119,7 +119,10 @@ BOOST_AUTO_TEST_CASE(uploads_are_settled_one_later) {
         [&](fr::detail::batch_pipeline& p, std::size_t piece) {
           if (piece == 4) return false;
           p.give([&, piece] { order.push_back(static_cast<int>(piece)); },
-                 [&, piece] { order.push_back(100 + static_cast<int>(piece)); });
+                 [&, piece] {
+                   if (piece == 3) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                   order.push_back(100 + static_cast<int>(piece));
+                 });
           return true;
         },
         3, threads);

@@ -252,7 +252,7 @@ bool migrator::arrives_beside_loop(const coming_access& a, const std::vector<pla
 void migrator::carry_out(const coming_access& a, const std::vector<planned>& plan) {
   try {
     for (const planned& p : plan)
-      if (p.what == page_step::map || p.what == page_step::bounce) {
+      if (p.what == page_step::map) {
         if (p.from >= 0) machine_.need_peer(p.to, p.from), machine_.need_peer(p.to, p.from, peer_memory::unified);
         {
           std::lock_guard lock(a.what.log);

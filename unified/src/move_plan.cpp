@@ -48,9 +48,8 @@ void used_by(page_run& g, int who) {
 
 std::uint64_t bit(int device) { return std::uint64_t{1} << (device & 63); }
 
-// A device uses pages that another device has.
-page_step step_between_devices(const page_run& g, const coming_access& a, const surroundings& s, const part& p,
-                               bool large) {
+// A device uses pages that another device has. Those that bounced are left alone from now on.
+page_step step_between_devices(page_run& g, const coming_access& a, const surroundings& s, const part& p, bool large) {
   const int d = a.place.device;
   const bool is_mapped = (g.mapped & bit(d)) != 0, reachable = s.can_reach(d, g.where);
   if (!s.may_move) return is_mapped ? page_step::remote : page_step::fault;
@@ -61,11 +60,14 @@ page_step step_between_devices(const page_run& g, const coming_access& a, const 
     const bool mine_by_now = g.user == d && g.streak >= s.options.remote_reads;
     if (reachable && !mine_by_now) return stay;
   }
-  if (g.before == d && g.flips + 1 >= s.options.flips) return page_step::bounce;
+  if (g.before == d && g.flips + 1 >= s.options.flips) {
+    g.left_alone = true;
+    return stay;
+  }
   return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;
 }
 
-page_step device_step(const page_run& g, const coming_access& a, const surroundings& s, const part& p, bool large) {
+page_step device_step(page_run& g, const coming_access& a, const surroundings& s, const part& p, bool large) {
   if (g.where >= 0) return step_between_devices(g, a, s, p, large);
   if (!large || !p.mostly() || !s.may_move) return page_step::fault;
   if (g.where == on_the_cpu && s.is_held_by_cpu(p.pages))
@@ -94,7 +96,6 @@ bool arrive(page_run& g, int to, page_step what, bool all_of_it) {
       if (all_of_it) return goes(g, to);
       g.where = nobody_knows;
       break;
-    case page_step::bounce: g.left_alone = true; [[fallthrough]];
     case page_step::map: g.mapped |= to >= 0 ? bit(to) : 0; break;
     case page_step::remote: break;
   }
@@ -105,7 +106,7 @@ void add(std::vector<planned>& plan, const planned& next) {
   if (!plan.empty()) {
     planned& last = plan.back();
     if (last.what == next.what && last.from == next.from && last.pages.end == next.pages.begin &&
-        last.went_back == next.went_back) {
+        last.went_back == next.went_back && last.left_alone == next.left_alone) {
       last.pages.end = next.pages.end;
       last.used.end = next.used.end;
       return;
@@ -130,7 +131,7 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
         g.by_elements = false;
         if (s.many_on_cpu(g.range())) g.where = nobody_knows;
       }
-      const bool was_mine = g.where == d;
+      const bool was_mine = g.where == d, was_left_alone = g.left_alone;
       if (!was_mine && !g.is_advised()) {
         page_step what = device_step(g, a, s, p, large);
         const int from = g.where;
@@ -138,7 +139,9 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
         if (from < 0 && is_sent && is_crowded()) what = page_step::fault;
         const bool back = arrive(g, d, what, large && p.mostly());
         const byte_range used = common(p.used, g.range());
-        if (used.begin < used.end && what != page_step::remote) add(plan, {what, g.range(), used, from, d, back});
+        const bool bounced = g.left_alone && !was_left_alone;
+        if (used.begin < used.end && (what != page_step::remote || bounced))
+          add(plan, {what, g.range(), used, from, d, back, bounced});
       }
       if (large) used_by(g, d);
     });
@@ -170,7 +173,7 @@ void plan_host_access(page_ledger& pages, const coming_access& a, const surround
         const int from = g.where;
         arrive(g, on_the_cpu, what, large && p.mostly() && !is_read);
         const byte_range used = common(p.used, g.range());
-        if (used.begin < used.end) add(plan, {what, g.range(), used, from, on_the_cpu, false});
+        if (used.begin < used.end) add(plan, {what, g.range(), used, from, on_the_cpu});
       }
       if (large) used_by(g, on_the_cpu);
     });

@@ -10,12 +10,11 @@
 namespace ferry {
 
 enum class page_step : std::uint8_t {
-  move,    // prefetch: the contents travel
-  drop,    // prefetch without the contents
-  map,     // leave it, and let the device reach it where it is
-  fault,   // whoever touches it takes it
-  remote,  // is reached where it is, mapped before
-  bounce   // map, and for the first time: from now on it is left alone
+  move,   // prefetch: the contents travel
+  drop,   // prefetch without the contents
+  map,    // leave it, and let the device reach it where it is
+  fault,  // whoever touches it takes it
+  remote  // is reached where it is, mapped before
 };
 
 struct planned {
@@ -23,7 +22,8 @@ struct planned {
   byte_range pages;  // what moves or is mapped
   byte_range used;   // the part of it that the access touches
   int from = nobody_knows, to = on_the_cpu;
-  bool went_back = false;  // to the device that it came from last
+  bool went_back = false;   // to the device that it came from last
+  bool left_alone = false;  // from now on: it bounced
 };
 
 // What the rules need to know of the machine.

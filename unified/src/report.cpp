@@ -82,13 +82,13 @@ void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
     const std::size_t bytes = p.pages.size(), used = p.used.size();
     moved_bytes& way = p.to == on_the_cpu ? e.to_cpu : p.from >= 0 ? e.between_devices : e.to_devices;
     e.bounces += p.went_back;
+    e.left_alone = e.left_alone || p.left_alone;
     switch (p.what) {
       case page_step::move: way.by_prefetch += bytes, sent = true; break;
       case page_step::drop: e.dropped += bytes, sent = true; break;
       case page_step::fault:
         if (p.from != nobody_knows) way.by_fault += used;
         break;
-      case page_step::bounce: e.left_alone = true; [[fallthrough]];
       case page_step::map:
       case page_step::remote: e.remote += used; break;
     }

@@ -206,6 +206,21 @@ BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone,
   BOOST_TEST(is_at(u, dev(1)));
 }
 
+// Devices that are no peers cannot map what bounces between them, which is no failure: other arrays are sent as before.
+BOOST_AUTO_TEST_CASE(bouncing_without_peers_fails_nothing) {
+  place here("devices=2;peers=none");
+  for (int k = 0; k < 12; ++k) {
+    fr::unified_array<float> u({n}, 1.f);
+    for (int i = 0; i < 10; ++i) add(dev(static_cast<std::size_t>(i) % 2), u);
+    BOOST_TEST(std::as_const(u)[n / 2] == 11);
+  }
+  fr::unified_array<float> u({n}, dev(0));
+  u.name("sent");
+  for (float& x : u) x = 1;
+  add(dev(0), u);
+  BOOST_TEST(entry(fr::report_migration(), "sent")->to_devices.by_prefetch == u.size_bytes());
+}
+
 // What another device only reads is reached where it is, once; who alone reads it for long gets it.
 BOOST_AUTO_TEST_CASE(readers_elsewhere_map,
                      *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {

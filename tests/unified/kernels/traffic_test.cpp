@@ -24,13 +24,6 @@ fr::sim::traffic since(meter& m, const fr::sim::traffic& before) {
           now.evicted - before.evicted};
 }
 
-// Open: two H200s with FERRY_PEER=off counted faults, and nothing sent, where simulated devices have pages sent.
-boost::test_tools::assertion_result sent_without_peers(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result ok(fr::machine::current().is_simulated() || place::are_peers());
-  ok.message() << "needs peers, or simulated devices";
-  return ok;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(traffic, *boost::unit_test::precondition(moves_are_counted{}))
@@ -123,9 +116,8 @@ BOOST_AUTO_TEST_CASE(what_has_bounced_stays,
              t.prefetched << " sent, " << t.faulted << " by faults");
 }
 
-BOOST_AUTO_TEST_CASE(readers_elsewhere_take_nothing, *boost::unit_test::precondition(sent_without_peers) *
-                                                         boost::unit_test::precondition(needs_devices{2}) *
-                                                         boost::unit_test::label("two_devices")) {
+BOOST_AUTO_TEST_CASE(readers_elsewhere_take_nothing,
+                     *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   place here;
   meter m;
   fr::unified_array<float> u({n}, dev(0)), to({n}, dev(1));
@@ -138,7 +130,7 @@ BOOST_AUTO_TEST_CASE(readers_elsewhere_take_nothing, *boost::unit_test::precondi
   BOOST_TEST((t.faulted == 0 && as_expected), t.prefetched << " sent, " << t.faulted << " by faults");
 }
 
-BOOST_AUTO_TEST_CASE(policies_of_arrays, *boost::unit_test::precondition(sent_without_peers)) {
+BOOST_AUTO_TEST_CASE(policies_of_arrays) {
   place here;
   meter m;
   fr::unified_array<float> ahead({n}, dev(0)), some({n}, dev(0)), still({n}, dev(0));
