@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "ferry/core/error.hpp"
 #include "ferry/core/timelines.hpp"
@@ -77,6 +78,11 @@ void capture_session::order(timeline& on, std::span<access> uses) {
         behind = std::max(behind, u.step + 1);
       }
   }
+  const void* const graph = std::exchange(launching_, nullptr);
+  if (const auto last = launched_.find(graph); graph && last != launched_.end()) {
+    const step& s = steps_[last->second];
+    if (s.on != &on) needed[s.on] = std::max(needed[s.on], last->second + 1);
+  }
   for (const auto& [other, count] : needed) {  // the newest step of each stream, once
     std::size_t& behind = waited_[{&on, other}];
     if (behind >= count) continue;
@@ -84,6 +90,7 @@ void capture_session::order(timeline& on, std::span<access> uses) {
     behind = count;
   }
   steps_.push_back({&on, fresh_event(on.device())});
+  if (graph) launched_[graph] = steps_.size() - 1;
   for (const access& a : uses) {
     if (!logs_.contains(a.what)) {
       keep_.push_back(allocation_ref::another(*a.what));

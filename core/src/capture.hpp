@@ -39,6 +39,9 @@ class capture_session {
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
   void when_launched(launch_listener f) { listeners_.push_back(std::move(f)); }
+  // The next submission is a launch of that graph. Launches of one come one after the other, as they do outside: the operations in
+  // it may be such that two of them at once are none of each other's business for the logs, but not for what they call.
+  void launches(const void* graph) { launching_ = graph; }
   void uses_pages(int device) { page_users_.insert(device); }
   captured_graph finish();
 
@@ -68,6 +71,8 @@ class capture_session {
   std::vector<allocation_ref> keep_;
   std::vector<launch_listener> listeners_;
   std::set<int> page_users_;
+  const void* launching_ = nullptr;
+  std::map<const void*, std::size_t> launched_;  // the last step of each graph
 };
 
 }  // namespace ferry

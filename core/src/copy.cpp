@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 #include "capture.hpp"
 #include "copy_operation.hpp"
@@ -151,8 +152,10 @@ struct begun_upload::parts {
   parts(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape)
       : owner(*to.owner),
         on(s),
-        bytes(bytes_of(shape)),
-        whole(s, {owned(to), from, shape}, lane_use::in_turn) {}
+        bytes(bytes_of(shape)) {
+    whole.emplace(s, copy_request{owned(to), from, shape}, true);
+    read_later = whole->needs_wait();
+  }
   copy_side owned(copy_side side) const {
     side.owner = &owner;
     return side;
@@ -160,7 +163,8 @@ struct begun_upload::parts {
   const allocation_ref owner;
   const stream_ref on;
   const std::size_t bytes;
-  copy_operation whole;
+  std::optional<copy_operation> whole;  // until it was given
+  bool read_later = false;
   ticket at = 0;
 };
 
@@ -172,12 +176,18 @@ begun_upload::~begun_upload() = default;
 begun_upload::begun_upload(begun_upload&&) noexcept = default;
 
 void begun_upload::give() {
+  struct give_back {  // what others can use now; a part may have been given when something is thrown
+    parts& p;
+    ~give_back() {
+      p.at = p.on.line().last();
+      p.whole.reset();
+    }
+  } after{*parts_};
   count_copied(parts_->bytes);
-  give_to(parts_->on, parts_->whole);
-  parts_->at = parts_->on.line().last();
+  give_to(parts_->on, *parts_->whole);
 }
 
-bool begun_upload::is_read_later() const { return parts_->whole.needs_wait(); }
+bool begun_upload::is_read_later() const { return parts_->read_later; }
 
 void begun_upload::wait_until_read() { parts_->on.line().need(parts_->at); }
 

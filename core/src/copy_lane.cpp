@@ -57,6 +57,7 @@ void copy_lane::expect_fork_from(int device) {
 
 void copy_lane::fork(native_stream s, int device) {
   const native_event e = forks_[static_cast<std::size_t>(device)];
+  last_forked_from_ = s;
   verbs_.record(e, s);
   verbs_.wait(in_, e);
   verbs_.wait(out_, e);
@@ -73,8 +74,8 @@ bool copy_lane::is_idle() { return verbs_.is_done(in_done_) && verbs_.is_done(ou
 
 void lane_return::operator()(copy_lane* lane) const { stock->give_back(*lane); }
 
-lane_lease lane_stock::take(const lane_key& key, int forked_from, lane_use use) {
-  lane_lease lease(find(key, use), lane_return{this});
+lane_lease lane_stock::take(const lane_key& key, int forked_from, native_stream in_turn) {
+  lane_lease lease(find(key, in_turn), lane_return{this});
   if (!lease) {
     auto fresh = std::make_unique<copy_lane>(verbs_, key);
     std::lock_guard lock(mutex_);
@@ -86,7 +87,7 @@ lane_lease lane_stock::take(const lane_key& key, int forked_from, lane_use use) 
   return lease;
 }
 
-copy_lane* lane_stock::find(const lane_key& key, lane_use use) {
+copy_lane* lane_stock::find(const lane_key& key, native_stream in_turn) {
   std::lock_guard lock(mutex_);
   std::vector<entry*> free;
   std::size_t count = 0;
@@ -96,8 +97,9 @@ copy_lane* lane_stock::find(const lane_key& key, lane_use use) {
     if (!e.taken) free.push_back(&e);
   }
   std::sort(free.begin(), free.end(), [](const entry* a, const entry* b) { return a->returned < b->returned; });
-  const auto idle = std::find_if(free.rbegin(), free.rend(),
-                                 [use](entry* e) { return use == lane_use::in_turn || e->lane->is_idle(); });
+  const auto idle = std::find_if(free.rbegin(), free.rend(), [in_turn](entry* e) {
+    return (in_turn.handle && e->lane->last_forked_from() == in_turn) || e->lane->is_idle();
+  });
   entry* const chosen = idle != free.rend() ? *idle : count >= most && !free.empty() ? free.front() : nullptr;
   if (!chosen) return nullptr;
   chosen->taken = true;
@@ -135,7 +137,7 @@ std::size_t lane_stock::trim(memory_kind kind, int device) {
 copy_lane& lane_set::get(const lane_key& key) {
   for (const lane_lease& l : leases_)
     if (l->key() == key) return *l;
-  leases_.push_back(stock_.take(key, forked_from_, use_));
+  leases_.push_back(stock_.take(key, forked_from_, in_turn_));
   return *leases_.back();
 }
 

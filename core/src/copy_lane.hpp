@@ -1,6 +1,5 @@
 // What copies go through beside the stream they are given: internal streams, with a ring of chunks between two of them.
 #pragma once
-#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -17,9 +16,6 @@ struct lane_key {
   std::size_t chunk_bytes = 0, chunks = 0;
   bool operator==(const lane_key&) const = default;
 };
-
-// Whether operations have nothing to do with each other, or come one after the other anyway.
-enum class lane_use : std::uint8_t { apart, in_turn };
 
 // Used by one operation at a time; what it still has to do is over before its chunks are used again, by their events.
 class copy_lane {
@@ -44,6 +40,8 @@ class copy_lane {
   void expect_fork_from(int device);
   // Both streams come after all that was given to s, a stream of that device.
   void fork(native_stream s, int device);
+  // The stream that it was last forked from; of no handle before.
+  native_stream last_forked_from() const { return last_forked_from_; }
   // What is given to s from now on comes after all that the lane was given.
   void join(native_stream s);
   // Whether all is over. Never blocks.
@@ -54,7 +52,7 @@ class copy_lane {
   void unmake() noexcept;
   backend& verbs_;
   const lane_key key_;
-  native_stream in_, out_;
+  native_stream in_, out_, last_forked_from_;
   std::vector<chunk> chunks_;
   std::size_t turn_ = 0;
   native_event in_done_, out_done_;
@@ -75,10 +73,10 @@ class lane_stock {
   static constexpr std::size_t most = 4;
   explicit lane_stock(backend& verbs) : verbs_(verbs) {}
   // The idle lane of that key that was given back last, whose chunks may still be in the CPU's cache; else a new one, or
-  // the one that was given back first. A new one may block. In turn: the one that was given back last, busy or not, and so
-  // in the end two of them. (From memory of the CPU into chunks, beside copies to an H200, 8 threads brought 57.5 GB/s where
-  // the chunks were 64 MiB in all, 39.7 with 128 MiB, 32.5 with 256 MiB.)
-  lane_lease take(const lane_key& key, int forked_from, lane_use use = lane_use::apart);
+  // the one that was given back first. A new one may block. in_turn: the one stream whose operations come one after the other;
+  // a lane that it used last is taken though it be busy, so that two are enough. (From memory of the CPU into chunks, beside
+  // copies to an H200, 8 threads brought 57.5 GB/s where the chunks were 64 MiB in all, 39.7 with 128 MiB, 32.5 with 256 MiB.)
+  lane_lease take(const lane_key& key, int forked_from, native_stream in_turn = {});
   // Gives the memory of such a kind, of or near a device, back to the system: that of all lanes which nobody uses, after
   // waiting for their work. Returns the bytes.
   std::size_t trim(memory_kind kind, int device);
@@ -90,7 +88,7 @@ class lane_stock {
     bool taken = true;
     std::uint64_t returned = 0;
   };
-  copy_lane* find(const lane_key& key, lane_use use);
+  copy_lane* find(const lane_key& key, native_stream in_turn);
   void give_back(copy_lane& lane);
   backend& verbs_;
   std::mutex mutex_;
@@ -101,17 +99,17 @@ class lane_stock {
 // The lanes of one operation, whose steps use them one after the other.
 class lane_set {
  public:
-  lane_set(lane_stock& stock, int forked_from, lane_use use = lane_use::apart)
+  lane_set(lane_stock& stock, int forked_from, native_stream in_turn = {})
       : stock_(stock),
         forked_from_(forked_from),
-        use_(use) {}
+        in_turn_(in_turn) {}
   copy_lane& get(const lane_key& key);
-  lane_use use() const { return use_; }
+  bool is_in_turn() const { return in_turn_.handle != nullptr; }
 
  private:
   lane_stock& stock_;
   const int forked_from_;
-  const lane_use use_;
+  const native_stream in_turn_;
   std::vector<lane_lease> leases_;
 };
 

@@ -83,12 +83,12 @@ copy_end end_of(const allocation& a) {
   return {};
 }
 
-copy_operation::copy_operation(stream_ref s, const copy_request& what, lane_use use)
+copy_operation::copy_operation(stream_ref s, const copy_request& what, bool in_turn)
     : engine_(machine::current().copies()),
       s_(s),
       here_(s.line().device()),
       whole_(what),
-      lanes_(engine_.lanes(), here_, use) {
+      lanes_(engine_.lanes(), here_, in_turn ? s.line().stream() : native_stream{}) {
   plan(whole_);
   if (!steps_.empty() && steps_.front().move) steps_.front().move->begin_reading();
 }

@@ -21,7 +21,8 @@ class copy_operation {
  public:
   // Plans everything and takes what is needed; may block, and throws what can be thrown. Threads begin to read pageable
   // memory: only what touches the device's memory has its turn inside a guard.
-  copy_operation(stream_ref s, const copy_request& what, lane_use use = lane_use::apart);
+  // in_turn: it comes after the last one of that stream anyway, and may share its chunks.
+  copy_operation(stream_ref s, const copy_request& what, bool in_turn = false);
   copy_operation(const copy_operation&) = delete;
   copy_operation& operator=(const copy_operation&) = delete;
 

@@ -68,12 +68,14 @@ contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const rou
     }
     case route_kind::parallel: {
       copy_workers& workers = engine.workers(near);
-      // Each chunk costs some 3 us, and the first overlaps with nothing: an eighth at a time. In turn it does: a quarter.
-      const std::size_t parts = lanes.use() == lane_use::in_turn ? 4 : 8;
-      chunk_ = clamped((bytes / parts + 511) / 512 * 512, std::min(o.parallel_chunk_bytes, std::size_t{256} << 10),
-                       o.parallel_chunk_bytes);
-      ring_ = std::make_unique<ring>(workers, o.parallel_chunks);
-      lease({memory_kind::host, near, near, near, o.parallel_chunk_bytes, o.parallel_chunks});
+      // Each chunk costs some 3 us, and the first overlaps with nothing: an eighth at a time. In turn it overlaps with the
+      // operation before: a quarter, and half of the chunks, as those of two are in use.
+      const bool in_turn = lanes.is_in_turn();
+      const std::size_t chunks = in_turn ? std::max<std::size_t>(o.parallel_chunks / 2, 2) : o.parallel_chunks;
+      chunk_ = clamped((bytes / (in_turn ? 4 : 8) + 511) / 512 * 512,
+                       std::min(o.parallel_chunk_bytes, std::size_t{256} << 10), o.parallel_chunk_bytes);
+      ring_ = std::make_unique<ring>(workers, chunks);
+      lease({memory_kind::host, near, near, near, o.parallel_chunk_bytes, chunks});
       return;
     }
   }

@@ -53,12 +53,15 @@ void graph::launch(stream_ref s) {
   for (const int d : state_->captured.page_users) m.test_pages(d);
   detail::need_access(s, uses, reach::by_copy);
   detail::announce(m, s.line(), uses);
+  if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
   {
     access_guard guard(s.line(), uses);
     m.verbs().launch_graph(state_->captured.graph, s.line().stream());
   }
-  state_->last_on = &s.line();
-  state_->last_at = s.line().last();
+  if (!this_thread_state.capture) {
+    state_->last_on = &s.line();
+    state_->last_at = s.line().last();
+  }
   for (const launch_listener& f : state_->captured.listeners)
     if (this_thread_state.capture)  // nothing runs now: it does whenever the outer graph is launched
       when_launched(f);

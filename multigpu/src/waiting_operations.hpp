@@ -43,7 +43,10 @@ class waiting_operations {
   std::size_t size() const { return pending_.size(); }
 
  private:
-  void look(clock::time_point now);
+  template <class First, class Later>
+  void each(First is_over, Later behind);
+  void forget_what_is_over();
+  void note_begun(clock::time_point now);
   std::list<operation> pending_;
 };
 

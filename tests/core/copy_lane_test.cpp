@@ -19,7 +19,8 @@ struct stock {
   fr::lane_stock lanes{verbs};
   support::busy_stream busy{given};
 
-  fr::lane_lease take(fr::lane_use use) { return lanes.take(key, 0, use); }
+  fr::lane_lease apart() { return lanes.take(key, 0); }
+  fr::lane_lease in_turn() { return lanes.take(key, 0, given.line().stream()); }
   // All that it has to do comes behind the stream, which is busy.
   void keep_busy(fr::copy_lane& lane) {
     lane.fork(given.line().stream(), 0);
@@ -34,23 +35,23 @@ BOOST_AUTO_TEST_SUITE(core_copy_lanes)
 BOOST_FIXTURE_TEST_CASE(operations_apart_get_idle_lanes, stock) {
   std::set<const fr::copy_lane*> seen;
   for (std::size_t i = 0; i < fr::lane_stock::most; ++i) {
-    const fr::lane_lease lane = take(fr::lane_use::apart);
+    const fr::lane_lease lane = apart();
     BOOST_TEST(seen.insert(lane.get()).second);
     keep_busy(*lane);
     BOOST_REQUIRE(!lane->is_idle());
   }
-  BOOST_TEST(!seen.insert(take(fr::lane_use::apart).get()).second);  // no more than that: a busy one
+  BOOST_TEST(!seen.insert(apart().get()).second);  // no more than that: a busy one
   busy.release();
   given.synchronize();
-  const fr::copy_lane* const last = take(fr::lane_use::apart).get();
-  BOOST_TEST(take(fr::lane_use::apart).get() == last);
+  const fr::copy_lane* const last = apart().get();
+  BOOST_TEST(apart().get() == last);
 }
 
 BOOST_FIXTURE_TEST_CASE(operations_in_turn_share_two_lanes, stock) {
   std::set<const fr::copy_lane*> seen;
-  fr::lane_lease before = take(fr::lane_use::in_turn);
+  fr::lane_lease before = in_turn();
   for (int i = 0; i < 10; ++i) {
-    fr::lane_lease next = take(fr::lane_use::in_turn);
+    fr::lane_lease next = in_turn();
     BOOST_TEST((next.get() != before.get()));
     keep_busy(*before);
     BOOST_TEST(!before->is_idle());
@@ -60,10 +61,20 @@ BOOST_FIXTURE_TEST_CASE(operations_in_turn_share_two_lanes, stock) {
   BOOST_TEST(seen.size() == 2u);
 }
 
+BOOST_FIXTURE_TEST_CASE(operations_in_turn_wait_for_no_other_stream, stock) {
+  const fr::stream other;
+  const fr::copy_lane* const busy_one = [&] {
+    const fr::lane_lease lane = apart();
+    keep_busy(*lane);
+    return lane.get();
+  }();
+  BOOST_TEST((lanes.take(key, 0, other.line().stream()).get() != busy_one));
+}
+
 BOOST_FIXTURE_TEST_CASE(each_operation_begins_with_the_same_chunks, stock) {
   std::set<const std::byte*> first;
   for (int i = 0; i < 4; ++i) {
-    const fr::lane_lease lane = take(fr::lane_use::in_turn);
+    const fr::lane_lease lane = in_turn();
     first.insert(lane->next().data);
     BOOST_TEST(!first.contains(lane->next().data));
   }

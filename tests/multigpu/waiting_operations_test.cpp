@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
     s.line().in_turn([&] {
       t.line().in_turn([&] {
         both.emplace(events, lines);
-        BOOST_TEST(both->has_begun());  // whoever gives it may wait for others
+        BOOST_TEST(!both->has_begun(), "whoever gives it may wait for what this stream has to do before");
         BOOST_TEST(!both->is_over());
       });
     });
@@ -192,6 +192,20 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
     fr::given_operation last(events, s.line());
     BOOST_TEST((last.has_begun() && last.is_over()));
   }
+}
+
+BOOST_AUTO_TEST_CASE(who_gives_to_idle_streams_may_wait_for_others) {
+  const fr::simulation machine("devices=1;schedule=random:1");
+  const fr::stream s;
+  fr::event_stock events;
+  fr::timeline* const lines[] = {&s.line()};
+  std::optional<fr::given_operation> one;
+  s.line().in_turn([&] {
+    one.emplace(events, lines);
+    BOOST_TEST((one->has_begun() && !one->is_over()));
+  });
+  s.synchronize();
+  BOOST_TEST(one->is_over());
 }
 
 BOOST_AUTO_TEST_CASE(an_event_is_used_again) {

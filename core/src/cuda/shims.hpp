@@ -110,6 +110,7 @@ inline cudaError_t add_child_graph(cudaStream_t s, cudaGraph_t child) {
 #else
   if (const cudaError_t e = cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, &after, &count)) return e;
 #endif
+  if (status != cudaStreamCaptureStatusActive) return cudaErrorStreamCaptureInvalidated;
   if (const cudaError_t e = cudaGraphAddChildGraphNode(&node, graph, after, count, child)) return e;
 #if CUDART_VERSION >= 13000
   return cudaStreamUpdateCaptureDependencies(s, &node, nullptr, 1, cudaStreamSetCaptureDependencies);

@@ -32,7 +32,7 @@ void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& fr
                    number_type to_type = number_type::none, number_type from_type = number_type::none);
 
 // An upload from memory of the CPU in two parts, so that one can be read while another one has its turn on the stream. Those
-// that are begun before the one before is over share its chunks: they come one after the other.
+// of one stream come one after the other anyway, and wait for each other's chunks rather than take more.
 class begun_upload {
  public:
   // Plans the copy and takes what it needs, and threads begin to read pageable memory, which must stay as it is until give()
@@ -43,7 +43,7 @@ class begun_upload {
   begun_upload(begun_upload&&) noexcept;
   // The copy, as copy_elements gives it, but without waiting for it. Once; in any thread.
   void give();
-  // Whether the device reads the memory when the copy's turn comes: pinned memory that ferry was given as a span.
+  // Whether the device may read the memory when the copy's turn comes: always, unless threads read it.
   bool is_read_later() const;
   // After give(): blocks until it was read.
   void wait_until_read();

@@ -25,7 +25,8 @@ struct batch_options {
   batch_threads threads = batch_threads::background;
 };
 
-// What a range-based for over batches() walks. Its destructor waits for its threads, not for the device.
+// What a range-based for over batches() walks. Its destructor waits for its threads, and for the device where that still reads a
+// source.
 template <class Source>
 class batch_range : private detail::batch_work {
  public:
@@ -102,6 +103,8 @@ class batch_range : private detail::batch_work {
 // shrinks, that is an error. ferry::out(range) and ferry::inout(range), also of objects of Eigen, are written: what the
 // loop has left in a piece is copied back, in order, when the loop goes on; they are complete when the loop has ended, and
 // hold the pieces that it went on from when it was left by break or an exception.
+// What is read must stay as it is until the loop has ended: later pieces are read ahead, and pinned memory that is given as
+// a span when the device comes to it.
 // Pieces are read by one thread of their own and uploaded by another, ahead of the loop, on a stream of their own; work that
 // the loop gives to any stream is ordered behind that, and the memory of a piece is used again behind that work. Nothing
 // blocks the device.
