@@ -243,6 +243,7 @@ MUTANTS = [
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) {", "if (g.before == d && g.flips + 1 >= s.options.flips && false) {")),
     ("", "what bounces is mapped by who cannot reach it", (PLAN, "    g.left_alone = true;\n    return stay;", "    g.left_alone = true;\n    return page_step::map;")),
+    ("", "a page of which the CPU read an element is sent", (PLAN, "    if (a.mode == access_mode::in) return;\n", "")),
     ("", "small ranges of crowded pages are sent all the same", (PLAN, "if (from < 0 && is_sent && is_crowded())", "if (from < 0 && is_sent && is_crowded() && false)")),
     ("", "a page that was crowded once is so for ever", (CROWDED, "t = {0, std::popcount(t.seen)};", "t = {0, std::max(t.before, std::popcount(t.seen))};")),
     ("", "guards of the CPU refuse nothing", (SCOPES, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),

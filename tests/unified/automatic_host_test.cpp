@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(crowded_pages) {
   BOOST_TEST(turn(32, 1, 1) == 25, "another device");
 }
 
-// The page of the first element is uncertain; the others are where they were, unless a sample says otherwise.
+// The page of the first element that is written is uncertain; the others are where they were, unless a sample says otherwise.
 BOOST_AUTO_TEST_CASE(elements) {
   for (const auto mode : {in, inout}) {
     board b;
@@ -210,10 +210,11 @@ BOOST_AUTO_TEST_CASE(elements) {
     a.reach = fr::host_reach::elements;
     a.first = b.bytes + 3 * page + 5;
     plan_host_access(b.pages, a, b.around, b.plan);
-    BOOST_TEST((b.where(3 * page) == fr::nobody_knows && b.where(2 * page) == 0 && b.where(4 * page) == 0));
+    BOOST_TEST(
+        (b.where(3 * page) == (mode == in ? 0 : fr::nobody_knows) && b.where(2 * page) == 0 && b.where(4 * page) == 0));
     const auto few = b.device(0, 0, sizeof b.bytes, inout);
-    BOOST_REQUIRE(few.size() == 1U);
-    BOOST_TEST(few[0].pages.size() == page);
+    BOOST_REQUIRE(few.size() == (mode == in ? 0U : 1U));
+    if (mode != in) BOOST_TEST(few[0].pages.size() == page);
     plan_host_access(b.pages, a, b.around, b.plan);
     many = true;
     BOOST_TEST(b.device(0, 0, sizeof b.bytes, inout)[0].pages.size() == sizeof b.bytes);

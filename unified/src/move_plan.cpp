@@ -149,10 +149,11 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
 }
 
 void plan_host_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
-  if (a.reach == host_reach::elements) {  // the page of the first one is known; the others are asked for later
+  if (a.reach == host_reach::elements) {  // the page of the first one is written; the others are asked for later
     each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
       pages.each(p.pages, [&](page_run& g) { g.by_elements = g.where >= 0 && !g.is_advised(); });
     });
+    if (a.mode == access_mode::in) return;
     each_part({a.first, a.first + 1}, pages.all(), s.options.page, [&](const part& p) {
       pages.each(p.pages, [&](page_run& g) {
         if (g.where != on_the_cpu && !g.is_advised()) g.where = nobody_knows, g.by_elements = false;
