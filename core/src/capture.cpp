@@ -67,6 +67,7 @@ void capture_session::abandon() noexcept {
 }
 
 void capture_session::order(timeline& on, std::span<access> uses) {
+  const void* const graph = std::exchange(launching_, nullptr);
   join(on);
   std::map<timeline*, std::size_t> needed;
   for (const access& a : uses) {
@@ -78,7 +79,6 @@ void capture_session::order(timeline& on, std::span<access> uses) {
         behind = std::max(behind, u.step + 1);
       }
   }
-  const void* const graph = std::exchange(launching_, nullptr);
   if (const auto last = launched_.find(graph); graph && last != launched_.end()) {
     const step& s = steps_[last->second];
     if (s.on != &on) needed[s.on] = std::max(needed[s.on], last->second + 1);

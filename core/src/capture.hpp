@@ -39,7 +39,7 @@ class capture_session {
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
   void when_launched(launch_listener f) { listeners_.push_back(std::move(f)); }
-  // The next submission is a launch of that graph. Launches of one come one after the other, as they do outside: the operations in
+  // The next submission is a launch of that graph. Launches of one come one after the other, as they do outside, unless they are parts of other graphs: the operations in
   // it may be such that two of them at once are none of each other's business for the logs, but not for what they call.
   void launches(const void* graph) { launching_ = graph; }
   void uses_pages(int device) { page_users_.insert(device); }

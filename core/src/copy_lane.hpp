@@ -74,7 +74,7 @@ class lane_stock {
   explicit lane_stock(backend& verbs) : verbs_(verbs) {}
   // The idle lane of that key that was given back last, whose chunks may still be in the CPU's cache; else a new one, or
   // the one that was given back first. A new one may block. in_turn: the one stream whose operations come one after the other;
-  // a lane that it used last is taken though it be busy, so that two are enough. (From memory of the CPU into chunks, beside
+  // a lane that it used last is taken though it be busy, so that two are enough for pieces of one source. (From memory of the CPU into chunks, beside
   // copies to an H200, 8 threads brought 57.5 GB/s where the chunks were 64 MiB in all, 39.7 with 128 MiB, 32.5 with 256 MiB.)
   lane_lease take(const lane_key& key, int forked_from, native_stream in_turn = {});
   // Gives the memory of such a kind, of or near a device, back to the system: that of all lanes which nobody uses, after

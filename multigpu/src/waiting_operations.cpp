@@ -40,7 +40,6 @@ void waiting_operations::note_begun(clock::time_point now) {
 }
 
 std::string waiting_operations::overdue(processes& all, clock::time_point now) {
-  forget_what_is_over();
   if (pending_.empty()) return {};
   const std::string who = "process " + std::to_string(all.rank()) + " waited";
   if (const auto gone = all.departed(); !gone.empty())
@@ -51,8 +50,10 @@ std::string waiting_operations::overdue(processes& all, clock::time_point now) {
       if (!missing.empty())
         return who + " in " + o.what + " for " + name_processes(missing) + ", which ended without taking part";
     }
+  // Behind that, as a call of NCCL that waits may hold what the driver needs for an answer. What is over misses nobody.
+  forget_what_is_over();
   if (all.patience() == clock::duration{}) return {};
-  note_begun(now);  // behind that: a call of NCCL that waits may hold what the driver needs for an answer
+  note_begun(now);
   for (const operation& o : pending_)
     if (o.begun && now - *o.begun >= all.patience())
       return who + " " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - *o.begun).count()) +

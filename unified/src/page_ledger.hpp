@@ -13,7 +13,7 @@ inline constexpr int on_the_cpu = -1, nobody_knows = -2;
 
 struct page_run {
   const std::byte *begin = nullptr, *end = nullptr;
-  int where = nobody_knows;  // a device, on_the_cpu, or nobody_knows: never touched, or touched by elements
+  int where = nobody_knows;  // a device, on_the_cpu, or nobody_knows: never touched, or written by elements
   int user = nobody_knows;   // who used it last, and how often in a row
   int streak = 0;
   int before = nobody_knows;  // the device that it left for another one, and how often it then went back

@@ -32,7 +32,7 @@ void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& fr
                    number_type to_type = number_type::none, number_type from_type = number_type::none);
 
 // An upload from memory of the CPU in two parts, so that one can be read while another one has its turn on the stream. Those
-// of one stream come one after the other anyway, and wait for each other's chunks rather than take more.
+// of one stream come one after the other anyway, and wait for the chunks of those that were given rather than take more.
 class begun_upload {
  public:
   // Plans the copy and takes what it needs, and threads begin to read pageable memory, which must stay as it is until give()
