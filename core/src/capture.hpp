@@ -39,8 +39,9 @@ class capture_session {
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
   void when_launched(launch_listener f) { listeners_.push_back(std::move(f)); }
-  // The next submission is a launch of that graph. Launches of one come one after the other, as they do outside, unless they are parts of other graphs: the operations in
-  // it may be such that two of them at once are none of each other's business for the logs, but not for what they call.
+  // The next submission is a launch of that graph. It comes after the last one of the same graph in this capture, as it would
+  // outside: what the graph calls (NCCL, functions of the CPU) may not stand two at once, and no log knows of that. Launches inside
+  // of other graphs are not looked at.
   void launches(const void* graph) { launching_ = graph; }
   void uses_pages(int device) { page_users_.insert(device); }
   captured_graph finish();

@@ -19,8 +19,8 @@ enum class reach : std::uint8_t {
 namespace detail {
 
 // Whether the work can be given to s: stream and arrays are of the current machine, and a kernel reaches the memory, for
-// which peers are granted; links that pages of unified memory may travel on are tested, on first use. Tells the machine's policy of what kernels touch. Throws invalid_argument, peer_access_error,
-// out_of_memory for the test of a link.
+// which peers are granted; links that pages of unified memory may travel on are tested, on first use (may block). Tells the
+// machine's policy of what kernels touch. Throws invalid_argument, peer_access_error, out_of_memory for the test of a link.
 void need_access(stream_ref s, std::span<const access> uses, reach how);
 void announce_to(access_policy& p, timeline& on, std::span<const access> uses);
 // Tells it of what a copy touches.
