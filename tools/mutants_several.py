@@ -5,6 +5,7 @@ HALOS, HALO_BOXES = "multigpu/src/halo_plan.cpp", "multigpu/include/ferry/multig
 GROUP, JOINT = "multigpu/src/collective_group.cpp", "multigpu/src/joint_submission.cpp"
 MATH, RESHARD = "multigpu/src/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
+SHARD_COPY = "multigpu/src/shard_copy.cpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
@@ -65,4 +66,6 @@ MUTANTS = [
      (RESHARD, "for (std::size_t source = 0; source < from.team().size(); ++source) {", "for (std::size_t source = 0; source + 1 < from.team().size() || source == 0; ++source) {")),
     ("shards", "a reproducible sum has chunks of each member's own",
      (REPRODUCIBLE, "if ((first + i + 1) % detail::reproducible_chunk == 0)", "if ((i + 1) % detail::reproducible_chunk == 0)")),
+    ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !has_scopes(t))", "false)")),
+    ("shards", "threads take no notice of the caller's scopes", (SHARD_COPY, " && !has_scopes(t))", ")")),
 ]

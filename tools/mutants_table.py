@@ -2,14 +2,15 @@
 
 TIMELINE, TIMELINES = "core/src/timeline.cpp", "core/src/timelines.cpp"
 LOG, GUARD = "core/src/access_log.cpp", "core/src/access_guard.cpp"
-POOL, NODES, STREAM = "core/src/caching_pool.cpp", "core/src/allocation_nodes.cpp", "core/src/stream.cpp"
+POOL, SEGMENTS = "core/src/caching_pool.cpp", "core/src/caching_pool_segments.cpp"
+NODES, STREAM = "core/src/allocation_nodes.cpp", "core/src/stream.cpp"
 MEMORY_POOL, ALLOCATION = "core/src/memory_pool.cpp", "core/src/allocation.cpp"
 SHARD, DIRECT, DRIVER = "core/src/pool_shard.hpp", "core/src/direct_pool.cpp", "core/src/driver_pool.cpp"
 CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
 MIRRORS = "core/src/mirrors.cpp"
 REGISTRY = "core/src/machine_registry.cpp"
-FOREIGN, WORKSPACE = "core/src/foreign_memory.cpp", "core/src/workspace.cpp"
+FOREIGN, ADOPTION, WORKSPACE = "core/src/foreign_memory.cpp", "core/src/foreign_adoption.cpp", "core/src/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migrator.cpp", "unified/src/move_plan.cpp"
 SCOPES = "unified/src/host_scopes.cpp"
@@ -161,7 +162,7 @@ MUTANTS = [
     ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),
     ("R12", "blocks in shards count as free", (POOL, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),
     ("R12", "segments go back while a shard holds a part",
-     (POOL, "      if (!b->is_free) return;\n", ""), (POOL, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
+     (SEGMENTS, "      if (!b->is_free) return;\n", ""), (SEGMENTS, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
     ("R12", "driver pool: copied on another device's stream with no grant",
      (STEPS, "!a.home->needs_grant(device) || machine", "true || machine")),
     ("R13", "driver pool: nobody tells the driver what is free",
@@ -295,7 +296,7 @@ MUTANTS = [
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),
     ("R12", "a borrow is handed back ahead of its work", (FOREIGN, "      follow_all_uses(before->line(), a, bytes);", "      (void)follow_all_uses;")),
     ("R9", "borrows of the same bytes know nothing of each other", (FOREIGN, "if (e->ending || !e->bytes.overlaps(bytes)) continue;", "if (e->loans > 0 || e->ending || !e->bytes.overlaps(bytes)) continue;")),
-    ("R12", "deleters run while work is running", (FOREIGN, "return wait || uses_are_over(*e.what, e.bytes, true);", "return true;")),
-    ("R12", "the stream of a deleter follows nobody", (FOREIGN, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
+    ("R12", "deleters run while work is running", (ADOPTION, "return wait || uses_are_over(*e.what, e.bytes, true);", "return true;")),
+    ("R12", "the stream of a deleter follows nobody", (ADOPTION, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
     ("R12", "workspaces hand out blocks without their logs", (WORKSPACE, "a.log.invalidate();  // views", "a.log.keep_only({}), a.log.invalidate();  // views")),
 ]

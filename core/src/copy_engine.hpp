@@ -58,7 +58,7 @@ class copy_engine {
   bool reaches(int device, const allocation& a);
   // The devices whose PCIe links help copies between pinned memory and a device: its neighbours by NVLink.
   std::vector<int> helpers(int device);
-  // Threads near a device.
+  // Threads near a device, of its own, so that copies of several devices do not wait for each other's.
   copy_workers& workers(int device);
   std::size_t thread_count(int device) const;
 
@@ -77,7 +77,7 @@ class copy_engine {
   std::map<std::uint64_t, std::vector<int>> loans_;
   std::map<std::pair<int, int>, int> nvlinks_;  // that were asked for
   std::uint64_t last_loan_ = 0, rung_ = 0;
-  std::map<std::pair<std::vector<int>, std::size_t>, std::unique_ptr<copy_workers>> workers_;  // by cores and count
+  std::map<std::pair<int, std::size_t>, std::unique_ptr<copy_workers>> workers_;  // by device and count
 };
 
 }  // namespace ferry

@@ -1,25 +1,17 @@
 #include "foreign_memory.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
-#include <sstream>
 #include <utility>
 
 #include "capture.hpp"
 #include "ferry/core/access_guard.hpp"
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "foreign_uses.hpp"
 
 namespace ferry {
 namespace {
-
-std::string text_of(byte_range bytes) {
-  std::ostringstream out;
-  out << bytes.size() << " bytes at " << static_cast<const void*>(bytes.begin);
-  return out.str();
-}
 
 // Nodes outlive their machine: arrays that are stale may look at them.
 allocation* new_node() {
@@ -29,31 +21,12 @@ allocation* new_node() {
   return &all->emplace_back();
 }
 
-// What a broken device was doing counts as over; other errors are for the caller.
-void wait_for_all_uses(allocation& a, byte_range bytes) {
-  for (;;) {
-    try {
-      wait_for_uses(a.log, bytes, true);
-      return;
-    } catch (const device_error& e) {
-      if (!e.is_sticky()) throw;
-    }
-  }
-}
-
-void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
-  std::lock_guard lock(a.log);
-  a.log.before(&on, bytes, true, [&](timeline& t, ticket at) { on.follow(t, at); });
-}
-
 // Bytes that are booked as pinned, and go back to where they are not used.
 struct pin_booking {
   memory_ledger& books;
   std::size_t bytes = 0;
   ~pin_booking() { books.unbook_pinned(bytes); }
 };
-
-void say(const char* what, const char* why) noexcept { std::fprintf(stderr, "ferry: %s: %s\n", what, why); }
 
 }  // namespace
 
@@ -235,122 +208,6 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
   if (failed) std::rethrow_exception(failed);
 }
 
-allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
-                                     detail::block_deleter deleter) {
-  refuse_inside_submission("adopt");
-  refuse_inside_capture("adopt");
-  check_stream(how);
-  collect();
-  std::lock_guard lock(mutex_);
-  take_over_late_ones();
-  const known_memory memory = look_at(bytes, kind, "adopt");
-  if (!memory.is_known)
-    throw invalid_argument(
-        "adopt of " + text_of(bytes) +
-        ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): copy it "
-        "into an array with array::from, or pin it with ferry::pin(span) for as long as it is used");
-  for (const entry& e : entries_)
-    if (!e.ending && e.bytes.overlaps(bytes))
-      throw invalid_argument("adopt of " + text_of(bytes) +
-                             ": some of them are borrowed, pinned or adopted already, and would be freed under their "
-                             "user: end that first");
-  const int device = kind == memory_kind::host ? default_device().index() : memory.device;
-  const auto e = enter(bytes, kind, device, how);
-  e->wants_stream = wants_stream;
-  e->deleter = std::move(deleter);
-  return allocation_ref::first(*e->what);
-}
-
-// Of adopted blocks; a loan's end is not over with it.
-void foreign_memory::deallocate(allocation& a) noexcept {
-  a.log.invalidate();
-  if (this_thread_state.submitting) {
-    ++waiting_;
-    late_.add(a);
-    return;
-  }
-  entries::iterator e;
-  bool at_once = false;
-  {
-    std::lock_guard lock(mutex_);
-    e = find(a);
-    if (e->ending) return;
-    e->ending = true;
-    at_once = e->wants_stream;
-    e->is_being_deleted = at_once;
-    if (!at_once) ++waiting_;
-  }
-  if (!at_once) return run_deleters(false);
-  const bool handed_over = hand_to_stream(*e);
-  std::lock_guard lock(mutex_);
-  e->is_being_deleted = false;
-  if (handed_over)
-    erase(e);
-  else
-    ++waiting_;
-}
-
-// With the lock held.
-void foreign_memory::take_over_late_ones() noexcept {
-  late_.take_all([this](allocation& a) { find(a)->ending = true; });
-}
-
-// The deleter is called for a stream that comes after all uses. No lock is held: it is the program's code.
-bool foreign_memory::hand_to_stream(entry& e) noexcept {
-  try {
-    const auto device = static_cast<std::size_t>(e.what->device);
-    timeline* line = nullptr;
-    {
-      std::lock_guard lock(mutex_);
-      if (!giving_back_[device]) giving_back_[device] = &machine_.streams().take(e.what->device, 0);
-      line = giving_back_[device];
-    }
-    follow_all_uses(*line, *e.what, e.bytes);
-    const stream_ref s(*line);
-    e.deleter(e.what->begin, &s);
-    return true;
-  } catch (const device_error& error) {
-    say("an adopted array could not be given to its deleter", error.what());
-    return !error.is_sticky();
-  } catch (const std::exception& error) {
-    say("the deleter of an adopted array threw", error.what());
-    return true;
-  }
-}
-
-void foreign_memory::run_deleters(bool wait) noexcept {
-  for (;;) {
-    entries::iterator found;
-    {
-      std::lock_guard lock(mutex_);
-      take_over_late_ones();
-      found = std::find_if(entries_.begin(), entries_.end(), [&](entry& e) {
-        if (!e.ending || e.is_being_deleted || !e.deleter) return false;
-        try {
-          if (wait) wait_for_all_uses(*e.what, e.bytes);
-          return wait || uses_are_over(*e.what, e.bytes, true);
-        } catch (const error&) {  // the device broke: its work counts as over the next time
-          return wait;
-        }
-      });
-      if (found == entries_.end()) return;
-      found->is_being_deleted = true;
-    }
-    if (found->wants_stream) {
-      (void)hand_to_stream(*found);
-    } else {
-      try {
-        found->deleter(found->what->begin, nullptr);
-      } catch (const std::exception& e) {
-        say("the deleter of an adopted array threw", e.what());
-      }
-    }
-    std::lock_guard lock(mutex_);
-    erase(found);
-    --waiting_;
-  }
-}
-
 // Others may go on using parts that stay pinned: nobody gets in between, for their logs are locked meanwhile.
 void foreign_memory::while_unused(std::span<const byte_range> ranges, const std::function<void()>& change) {
   std::vector<allocation*> users;
@@ -393,65 +250,4 @@ void foreign_memory::erase(entries::iterator e) noexcept {
   entries_.erase(e);
 }
 
-namespace detail {
-
-loan loan::borrowed(byte_range bytes, memory_kind kind, const borrow_options& how) {
-  loan l;
-  if (bytes.size() == 0) return l;
-  l.bytes_ = bytes;
-  l.owner_ = machine::current().foreign().lend(bytes, kind, how, loan_way::known);
-  return l;
-}
-
-loan loan::pinned(byte_range bytes, const borrow_options& how) {
-  loan l;
-  if (bytes.size() == 0) return l;
-  l.bytes_ = bytes;
-  l.pinned_ = true;
-  l.owner_ = machine::current().foreign().lend(bytes, memory_kind::host, how, loan_way::pinned);
-  return l;
-}
-
-loan loan::reachable(byte_range bytes, const borrow_options& how) {
-  if (bytes.size() == 0) return {};
-  machine& m = machine::current();
-  const pointer_attributes memory = m.verbs().attributes(bytes.begin);
-  if (memory.is_known && memory.kind != memory_kind::device) return borrowed(bytes, memory.kind, how);
-  if (!memory.is_known && !m.reaches_pageable()) try {
-      return pinned(bytes, how);
-    } catch (const not_supported& e) {
-      throw not_supported(std::string("as_unified: no device of this machine reads memory of the CPU as it is, and ") +
-                          "it cannot be pinned either: copy it into a unified array. " + e.what());
-    }
-  loan l;
-  l.bytes_ = bytes;
-  l.owner_ = m.foreign().lend(bytes, memory_kind::unified, how, loan_way::in_place);
-  return l;
-}
-
-void loan::end() {
-  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, nullptr);
-}
-
-void loan::end(stream_ref before) {
-  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, &before);
-}
-
-loan::~loan() {
-  try {
-    end();
-  } catch (const error&) {  // the next call that uses the device reports it
-  }
-}
-
-allocation_ref adopt_block(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
-                           block_deleter deleter) {
-  if (bytes.size() == 0) {
-    if (!bytes.begin) return {};
-    throw invalid_argument("adopt of no elements: there is nothing to own, and the pointer remains yours");
-  }
-  return machine::current().foreign().adopt(bytes, kind, how, wants_stream, std::move(deleter));
-}
-
-}  // namespace detail
 }  // namespace ferry

@@ -69,8 +69,7 @@ class memory_checker final : public allocation_home {
   };
   void grant_peer(int device) override;
   timeline& line(int device);
-  template <class Work>
-  ticket submit(allocation& of, byte_range where, bool write, Work work);
+  ticket submit(allocation& of, byte_range where, bool write, const std::function<void(native_stream)>& work);
   void fill(native_stream s, byte_range where, std::byte value) const;
   void copy_edges(const block& b, allocation& of, bool then_poison);
   void retire(block b) noexcept;
@@ -83,6 +82,9 @@ class memory_checker final : public allocation_home {
   block leave_live(allocation& a) noexcept;
   allocation* take_node();
   void give_back_node(allocation* a) noexcept;
+
+  // Poison reads as NaN; red zones do not, for NaN and -1 are what programs write past the end.
+  static constexpr std::byte poison_byte{0xFF}, zone_byte{0xFA};
 
   machine& machine_;
   std::atomic<std::size_t> waiting_{0}, kept_{0};

@@ -3,7 +3,6 @@
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/reproducible.hpp"
 #include "ferry/multigpu/reshard.hpp"
-#include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 #include "ferry/multigpu/sweep.hpp"
 
@@ -72,10 +71,6 @@ void need_same_ranks(const team& from, const team& to) {
     throw invalid_argument(
         "reshard between two teams that span processes and have other members, processes or devices: make both "
         "arrays on one team::world(), or let the cells pass an array on a team of each process, as team::all()");
-}
-
-void throw_other_count(std::size_t given, const std::string& shape) {
-  throw invalid_argument("a copy between " + std::to_string(given) + " elements and a sharded array of shape " + shape);
 }
 
 void throw_narrow_sweep(const std::string& name) {

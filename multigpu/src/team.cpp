@@ -18,6 +18,14 @@ namespace {
                          "team::is_local(member)");
 }
 
+// Near the member's device; the first is the caller, who stays where he is.
+std::shared_ptr<detail::submitters> a_thread_a_member(const team& t) {
+  const topology here = topology::look();
+  std::vector<std::vector<int>> cores;
+  for (std::size_t i = 0; i < t.local_size(); ++i) cores.push_back(here.place(t.device(t.first_local() + i)).cores);
+  return std::make_shared<detail::submitters>(cores);
+}
+
 }  // namespace
 
 team::team(std::span<const ferry::device> members) : team(members, 0, members.size(), nullptr) {}
@@ -69,10 +77,7 @@ void team::submit(submission how) {
     state_->threads = nullptr;
     return;
   }
-  const topology here = topology::look();
-  std::vector<std::vector<int>> cores;
-  for (const local_member& m : state_->members) cores.push_back(here.place(m.own.where()).cores);
-  state_->threads = std::make_shared<detail::submitters>(cores);
+  state_->threads = a_thread_a_member(*this);
 }
 
 submission team::how_submitted() const { return state_->threads ? submission::by_threads : submission::by_caller; }
@@ -82,6 +87,11 @@ void team::for_each(const std::function<void(std::size_t)>& f) const {
   // A capture belongs to the thread that began it.
   if (state_->threads && !this_thread_state.capture) return state_->threads->run([&](std::size_t i) { f(first + i); });
   for (std::size_t i = 0; i < local_size(); ++i) f(first + i);
+}
+
+detail::submitters& team::waiting_threads() const {
+  std::call_once(state_->starting, [this] { state_->waiting_threads = a_thread_a_member(*this); });
+  return *state_->waiting_threads;
 }
 
 void team::synchronize() const {

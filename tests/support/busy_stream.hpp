@@ -13,7 +13,7 @@ namespace support {
 class busy_stream {
  public:
   // The schedule must be random: the eager one makes whoever gives work wait.
-  explicit busy_stream(const ferry::stream& s) {
+  explicit busy_stream(ferry::stream_ref s) {
     const ferry::native_stream native = s.line().stream();
     ferry::backend& verbs = ferry::machine::current().verbs();
     worker_ = std::jthread([this, &verbs, native] {

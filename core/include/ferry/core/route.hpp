@@ -76,7 +76,7 @@ struct copy_options {
   std::size_t parallel_from_bytes = std::size_t{1} << 20;   // pageable: smaller ones are left to the driver
   std::size_t parallel_chunk_bytes = std::size_t{8} << 20;  // 1 GiB to an H200: 54.5 GB/s, with 16 of 2 MiB 52.1
   std::size_t parallel_chunks = 8;
-  std::size_t threads = 0;  // that copy memory of the CPU; 0: up to 8, by the cores near the device
+  std::size_t threads = 0;  // that copy memory of the CPU; 0: up to 12 a device, by the cores near it
   std::size_t scratch_bytes = std::size_t{256} << 20;  // of each device: larger strided copies are done in parts
   multipath_use multipath = multipath_use::teams;
   std::size_t multipath_from_bytes = std::size_t{64} << 20;

@@ -1,5 +1,6 @@
 // Whole sharded arrays from and to memory of the CPU and ordinary arrays.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -47,28 +48,35 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 
 [[noreturn]] void throw_other_count(std::size_t given, const std::string& shape);
 
+// f(member) for each local member, which copies some `bytes` between its shard and memory of the CPU and waits for them: by
+// a thread each where that is as much as threads copy (copy_options::parallel_from_bytes), so that all links are in use;
+// one after the other for less, for memory that is not of devices, and inside scopes that hold for the calling thread.
+// Throws what the first of them threw, when all have ended.
+void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t bytes,
+                           const std::function<void(std::size_t member)>& f);
+
 }  // namespace detail
 
-// The elements in row-major order, from memory of the CPU; halos are left alone. Blocks until that memory was read.
-// Throws invalid_argument when the counts differ.
+// The elements in row-major order, from memory of the CPU; halos are left alone. On the streams of the team, large shards all
+// at the same time. Blocks until that memory was read. Throws invalid_argument when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(from.size(), to.extents().text());
-  for (std::size_t i = 0; i < to.team().local_size(); ++i) {
-    const std::size_t m = to.team().first_local() + i;
+  const team& t = to.team();
+  detail::for_each_waiting_copy(t, Kind, to.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
-    if (own.empty()) continue;
+    if (own.empty()) return;
     if (to.layout().axis() == 0) {
       const std::size_t row = to.size() / to.extent(0);
-      copy(from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m), line);
-      continue;
+      return copy(t.stream(m), from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
+                  to.shard(m), line);
     }
     std::vector<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(std::span<const T>(part), to.shard(m), line);
-  }
+    copy(t.stream(m), std::span<const T>(part), to.shard(m), line);
+  });
 }
 
 // To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; those of other
@@ -78,19 +86,20 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to,
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
-  for (std::size_t i = 0; i < from.team().local_size(); ++i) {
-    const std::size_t m = from.team().first_local() + i;
+  const team& t = from.team();
+  detail::for_each_waiting_copy(t, Kind, from.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
-    if (own.empty()) continue;
+    if (own.empty()) return;
     if (from.layout().axis() == 0) {
       const std::size_t row = from.size() / from.extent(0);
-      copy(from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), line);
-      continue;
+      return copy(t.stream(m), from.shard(m),
+                  to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), line);
     }
-    const std::vector<T> part = to_vector(from.shard(m), line);
+    std::vector<T> part(own.extents().count());
+    copy(t.stream(m), from.shard(m), std::span<T>(part), line);
     detail::for_each_run(to.data(), from.extents(), own,
                          [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
-  }
+  });
 }
 
 // All elements in row-major order. Blocks until the array is written and copied. For a team that spans processes all of

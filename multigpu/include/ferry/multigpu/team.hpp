@@ -85,6 +85,9 @@ class team {
 
   // For collectives: made at first use.
   detail::team_link& link() const;
+  // One thread a local member, near its device, for what each member waits for by itself. Made at first use, which may
+  // block.
+  detail::submitters& waiting_threads() const;
 
  private:
   struct local_member {
@@ -96,8 +99,9 @@ class team {
     std::size_t first = 0, size = 0;
     std::shared_ptr<transport> wire;
     std::shared_ptr<detail::submitters> threads;  // null: by the caller
-    std::once_flag linking;
+    std::once_flag linking, starting;
     std::shared_ptr<detail::team_link> link;
+    std::shared_ptr<detail::submitters> waiting_threads;
   };
   const local_member& local(std::size_t member) const;
   std::shared_ptr<state> state_;

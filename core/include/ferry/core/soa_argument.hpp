@@ -1,0 +1,89 @@
+// Structures of arrays as arguments of functors.
+#pragma once
+#include <type_traits>
+
+#include "ferry/core/arguments.hpp"
+#include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/soa_array.hpp"
+
+namespace ferry {
+
+// A structure of arrays in a call, as array_argument. M is const when it is only read.
+template <class... M>
+struct soa_argument {
+  const allocation_ref* owner;
+  soa_span<M...> span;
+  byte_range bytes;
+  access_mode mode;
+  source_line at = {};  // where in(), out() or inout() was written
+  bool contiguous = true;
+};
+
+namespace detail {
+
+template <class... M>
+inline constexpr bool is_array_argument<soa_argument<M...>> = true;
+
+template <class... N, memory_kind Kind, class... M>
+soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode mode, source_line at) {
+  if (s.owner()) (void)s.owner().get();  // freed?
+  const soa_span<N...> span = const_cast<basic_soa<Kind, M...>&>(s).unsynchronized_span();
+  if (s.empty()) return {&s.owner(), span, {}, mode, at};
+  const auto* begin = reinterpret_cast<const std::byte*>(span.template data<0>());
+  const auto* end = reinterpret_cast<const std::byte*>(span.template data<sizeof...(M) - 1>() + s.size());
+  return {&s.owner(), span, {begin, end}, mode, at};
+}
+
+// What a functor declares for a structure of arrays: nothing, or a soa_span of the same members, const where it only reads.
+template <class P, class... M>
+struct declared_soa {
+  static_assert(std::is_void_v<P>, "the functor takes a structure of arrays as ferry::soa_span<...>, by value");
+  using type = soa_span<M...>;
+};
+template <class... D, class... M>
+struct declared_soa<soa_span<D...>, M...> {
+  static constexpr bool agrees = [] {
+    if constexpr (sizeof...(D) == sizeof...(M))
+      return (std::is_same_v<std::remove_const_t<D>, std::remove_const_t<M>> && ...);
+    return false;
+  }();
+  static_assert(agrees, "the functor takes a soa_span of other members than the structure of arrays has");
+  static constexpr bool may_write = [] {
+    if constexpr (sizeof...(D) == sizeof...(M)) return ((std::is_const_v<D> || !std::is_const_v<M>)&&...);
+    return true;
+  }();
+  static_assert(
+      may_write,
+      "in given to a writing functor: the argument is passed as in(s) or as a const structure of arrays, but "
+      "the functor takes members of its soa_span as non-const. Pass inout(s) or out(s), or declare them const");
+  using type = std::conditional_t<agrees && may_write, soa_span<D...>, soa_span<M...>>;
+};
+template <class P, class... M>
+struct parameter<P, soa_argument<M...>> : declared_soa<std::remove_cvref_t<P>, M...> {};
+
+}  // namespace detail
+
+// All members, as for arrays.
+template <memory_kind Kind, class... M>
+auto in(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  return detail::make_soa_argument<const M...>(s, access_mode::in, at);
+}
+template <memory_kind Kind, class... M>
+auto inout(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  return detail::make_soa_argument<M...>(s, access_mode::inout, at);
+}
+template <memory_kind Kind, class... M>
+auto out(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
+  return detail::make_soa_argument<M...>(s, access_mode::out, at);
+}
+
+template <memory_kind Kind, class... M>
+auto basic_soa<Kind, M...>::as_kernel_argument(source_line at) const {
+  return in(*this, at);
+}
+template <memory_kind Kind, class... M>
+auto basic_soa<Kind, M...>::as_kernel_argument(source_line at) {
+  return inout(*this, at);
+}
+
+}  // namespace ferry

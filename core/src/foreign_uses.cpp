@@ -1,0 +1,33 @@
+#include "foreign_uses.hpp"
+
+#include <mutex>
+#include <sstream>
+
+#include "ferry/core/access_guard.hpp"
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+
+std::string text_of(byte_range bytes) {
+  std::ostringstream out;
+  out << bytes.size() << " bytes at " << static_cast<const void*>(bytes.begin);
+  return out.str();
+}
+
+void wait_for_all_uses(allocation& a, byte_range bytes) {
+  for (;;) {
+    try {
+      wait_for_uses(a.log, bytes, true);
+      return;
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;
+    }
+  }
+}
+
+void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
+  std::lock_guard lock(a.log);
+  a.log.before(&on, bytes, true, [&](timeline& t, ticket at) { on.follow(t, at); });
+}
+
+}  // namespace ferry

@@ -1,0 +1,136 @@
+// Whole sharded arrays from and to memory of the CPU: every shard by a thread of its own where they are large.
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+#include "contract/fixture.hpp"
+#include "contract/small_chunks.hpp"
+#include "multigpu/shards.hpp"
+#include "support/busy_stream.hpp"
+#include "support/quiet_stderr.hpp"
+
+using namespace contract;
+
+namespace {
+
+std::vector<int> counted_up(std::size_t n) {
+  std::vector<int> v(n);
+  std::iota(v.begin(), v.end(), 7);
+  return v;
+}
+
+void there_and_back(const fr::team& t, const fr::extents<2>& e, const fr::shard_options& o) {
+  const std::vector<int> values = counted_up(e.count());
+  fr::sharded_array<int, 2> a(t, e, o, -1);
+  fr::copy(std::span<const int>(values), a);
+  std::vector<int> back(values.size());
+  fr::copy(a, std::span<int>(back));
+  BOOST_TEST(back == values, "shape " << e.text() << ", axis " << o.axis);
+  BOOST_TEST(fr::to_vector(a) == values);
+  for (std::size_t m = 0; m < t.size(); ++m) {  // and no halo was touched
+    if (a.layout().own(m).empty()) continue;
+    const std::vector<int> all = fr::to_vector(a.shard_with_halo(m));
+    const std::size_t own = a.layout().own(m).extents().count();
+    BOOST_TEST(std::size_t(std::count(all.begin(), all.end(), -1)) == all.size() - own);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(shard_copies)
+
+BOOST_AUTO_TEST_CASE(large_shards_arrive_and_leave) {
+  const small_chunks threads_for_all;
+  const fr::team t = fr::team::all();
+  for (const std::size_t axis : {0u, 1u})
+    for (const std::size_t halo : {0u, 2u})
+      there_and_back(t, {24 * t.size() + 1, 30 * t.size()},
+                     {.axis = axis, .halo = static_cast<std::ptrdiff_t>(halo), .periodic = true});
+  if (t.size() > 1) there_and_back(t, {t.size() - 1, 400}, {});  // the last is empty
+}
+
+BOOST_AUTO_TEST_CASE(under_random_schedules) {
+  for (std::size_t seed = 0; seed < shards::seeds(20); ++seed) {
+    shards::dice d(seed);
+    const fr::simulation sim(shards::simulated_machine(seed, 1 + d.below(5)) + ";check=on");
+    const small_chunks threads_for_all;
+    const fr::team t = fr::team::all();
+    for (int round = 0; round < 3; ++round) {
+      auto [e, o] = shards::any_layout<2>(d, t);
+      e[1 - o.axis] *= 20;
+      there_and_back(t, e, o);
+    }
+  }
+}
+
+// Nobody waits for the link of another.
+BOOST_AUTO_TEST_CASE(shards_travel_at_the_same_time) {
+  const fr::simulation sim("devices=2;schedule=random:1");
+  const small_chunks threads_for_all;
+  const fr::team t = fr::team::all();
+  const std::vector<int> values = counted_up(2000);
+  fr::sharded_array<int, 1> a(t, {values.size()}, {}, 0);
+  fr::copy(std::span<const int>(values), a);
+  t.synchronize();
+  std::vector<int> back(values.size());
+  for (const bool up : {true, false}) {
+    const fr::ticket before = t.stream(1).line().last();
+    support::busy_stream busy(t.stream(0));
+    std::jthread copier([&] {
+      if (up)
+        fr::copy(std::span<const int>(values), a);
+      else
+        fr::copy(a, std::span<int>(back));
+    });
+    while (busy.is_busy() && t.stream(1).line().last() == before) std::this_thread::yield();
+    BOOST_TEST(busy.is_busy(), (up ? "up" : "down") << ": member 1 waited for the stream of member 0");
+    busy.release();
+  }
+  BOOST_TEST(back == values);
+}
+
+BOOST_AUTO_TEST_CASE(a_shard_that_fails_is_reported_when_the_others_are_there) {
+  const support::quiet_stderr nothing_said;  // when the machine ends
+  const fr::simulation sim("devices=3;fail=copy@2");
+  const small_chunks threads_for_all;
+  const fr::team t = fr::team::all();
+  const std::vector<int> values = counted_up(300);
+  fr::sharded_array<int, 1> a(t, {values.size()}, {}, 0);
+  BOOST_CHECK_EXCEPTION(fr::copy(std::span<const int>(values), a), fr::device_error,
+                        [](const auto& e) { return std::string(e.what()).find("fail=") != std::string::npos; });
+  std::size_t there = 0, failed = 0;
+  for (std::size_t m = 0; m < t.size(); ++m) try {
+      const std::vector<int> part = fr::to_vector(a.shard(m));
+      there += std::equal(part.begin(), part.end(), values.begin() + static_cast<std::ptrdiff_t>(100 * m));
+    } catch (const fr::device_error&) {
+      ++failed;
+    }
+  BOOST_TEST(failed == 1u);
+  BOOST_TEST(there == 2u);
+}
+
+// A scope holds for one thread: what it says is done by that thread.
+BOOST_AUTO_TEST_CASE(scratch_memory_comes_from_the_scopes_of_the_caller) {
+  const fr::simulation sim("devices=2");
+  const small_chunks threads_for_all;
+  const fr::team t = fr::team::all();
+  fr::sharded_array<int, 2> a(t, {40, 60}, {.axis = 1, .halo = 1}, 0);  // shards have strides, and are packed
+  const std::vector<int> values = counted_up(a.size());
+  fr::pool pool(t.device(1), {});
+  {
+    const fr::pool_scope scope(pool);
+    fr::copy(std::span<const int>(values), a);
+    const auto made = pool.statistics().made;
+    BOOST_TEST(made > 0u);
+    BOOST_TEST(fr::to_vector(a) == values);
+    BOOST_TEST(pool.statistics().made > made);
+  }
+  fr::workspace w;
+  {
+    const fr::workspace_scope iteration(w);
+    BOOST_TEST(fr::to_vector(a) == values);
+  }
+  BOOST_TEST(w.statistics().taken > 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
