@@ -44,6 +44,8 @@ class processes {
   virtual void fail(const std::string& why) noexcept = 0;
   // Ends all processes, this one too, where a failure cannot be thrown to anybody. Does not return.
   [[noreturn]] virtual void end_all(const std::string& why) noexcept = 0;
+  // Whether several threads may talk to MPI at once: ferry's own watch does, beside the program.
+  virtual bool allows_threads() const = 0;
   // How long others are waited for; zero: for ever, unless they fail or end (FERRY_COLLECTIVE_TIMEOUT).
   virtual std::chrono::steady_clock::duration patience() const = 0;
   // Why nothing can be exchanged any more, looked up now; empty while all is well.

@@ -35,11 +35,18 @@ bool spin_until(Ready ready) {
 }  // namespace
 
 submitters::submitters(const std::vector<std::vector<int>>& cores) : workers_(cores.size()) {
-  for (std::size_t i = 1; i < cores.size(); ++i)
-    workers_[i].thread = std::thread([this, i, near = cores[i]] { loop(i, near); });
+  try {
+    for (std::size_t i = 1; i < cores.size(); ++i)
+      workers_[i].thread = std::thread([this, i, near = cores[i]] { loop(i, near); });
+  } catch (...) {  // no more threads to be had
+    end();
+    throw;
+  }
 }
 
-submitters::~submitters() {
+submitters::~submitters() { end(); }
+
+void submitters::end() {
   {
     std::lock_guard lock(mutex_);
     ending_ = true;

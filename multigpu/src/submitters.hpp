@@ -30,6 +30,7 @@ class submitters {
     std::exception_ptr failure;
     std::thread thread;
   };
+  void end();
   void loop(std::size_t index, const std::vector<int>& cores);
   unsigned next_call(unsigned last);
   static void call(worker& w, std::size_t index, const std::function<void(std::size_t)>& f);

@@ -63,6 +63,12 @@ team team::world() {
     const std::size_t how = choice("FERRY_CHECK_COLLECTIVES", {"first", "off", "on"});
     check = by_mpi || how == 1 ? 0 : how == 0 ? world_transport::first_calls : std::size_t(-1);
     if (!by_mpi) nccl::need_library();
+    if (!by_mpi && !all->allows_threads())
+      throw not_supported(
+          "a team of all processes: with NCCL a thread of ferry watches over the other processes by MPI, which the "
+          "program "
+          "started for fewer threads: call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave it to ferry to start "
+          "MPI");
   });
   rank_layout layout{0, 0, mine};
   const mpi::rank_table ranks(layout, *all);

@@ -155,5 +155,6 @@ if(FERRY_EXAMPLES)
   foreach(count 2 3)
     ferry_add_process_test(processes.jacobi.${count} jacobi ${count} sim --rows 70 --columns 64 --iterations 100 --check
                            --quiet)
+    ferry_add_process_test(processes.cg.${count} cg ${count} sim --side 33)
   endforeach()
 endif()

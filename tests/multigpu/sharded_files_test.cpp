@@ -48,6 +48,18 @@ BOOST_AUTO_TEST_CASE(eigen_matrices) {
     fr::copy(2 * m, a);
     BOOST_TEST((fr::to_eigen(a) == 2 * m));
     BOOST_CHECK_THROW(fr::copy(m.transpose(), a), fr::invalid_argument);
+    Eigen::MatrixXf back(5, 4), other(4, 5);
+    fr::copy(a, back);
+    BOOST_TEST((back == (2 * m).cast<float>()));
+    BOOST_CHECK_THROW(fr::copy(a, other), fr::invalid_argument);
+
+    fr::sharded_array<int, 1> line(t, {7}, {}, 0);
+    const Eigen::VectorXi v = Eigen::VectorXi::LinSpaced(7, 3, 9);
+    fr::copy(v, line);
+    BOOST_TEST((fr::to_eigen(line) == v));
+    Eigen::RowVectorXd row(7);
+    fr::copy(line, row);
+    BOOST_TEST((row.transpose() == v.cast<double>()));
   }
 }
 #else

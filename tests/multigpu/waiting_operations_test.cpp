@@ -23,6 +23,7 @@ class made_up final : public fr::processes {
   void exchange(std::span<const outgoing>, std::span<const incoming>, std::string_view) override {}
   void fail(const std::string&) noexcept override {}
   [[noreturn]] void end_all(const std::string&) noexcept override { std::abort(); }
+  bool allows_threads() const override { return true; }
   std::chrono::steady_clock::duration patience() const override { return patience_; }
   std::string trouble() override { return {}; }
   std::vector<departure> departed() override { return ++asked, gone; }

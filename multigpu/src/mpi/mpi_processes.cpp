@@ -48,6 +48,9 @@ mpi_processes::mpi_processes() : patience_(patience_of_environment()) {
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
     is_ours_ = true;
   }
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  allows_threads_ = level == MPI_THREAD_MULTIPLE;
   // Communicators of ferry's own: nothing is mixed up with the program's messages.
   check(MPI_Comm_dup(MPI_COMM_WORLD, &data_), "MPI_Comm_dup");
   check(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");

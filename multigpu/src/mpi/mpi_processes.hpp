@@ -23,6 +23,7 @@ class mpi_processes final : public processes {
   void fail(const std::string& why) noexcept override;
   [[noreturn]] void end_all(const std::string& why) noexcept override;
   std::string trouble() override;
+  bool allows_threads() const override { return allows_threads_; }
   clock::duration patience() const override { return patience_; }
   std::vector<departure> departed() override;
 
@@ -57,6 +58,7 @@ class mpi_processes final : public processes {
   std::recursive_mutex mutex_;  // one thread at a time talks
   MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;
   bool is_ours_ = false;  // MPI was started here
+  bool allows_threads_ = false;
   std::size_t rank_ = 0, size_ = 1;
   std::vector<std::size_t> neighbours_;
   clock::duration patience_{};  // zero: endless

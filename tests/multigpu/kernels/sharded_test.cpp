@@ -42,18 +42,6 @@ struct writes_tile {
   FERRY_HOST_DEVICE void operator()(fr::tile t, fr::shard_span<int, 2> a) const { a(t.row, t.column) = 1; }
 };
 
-struct scale_by_table {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, const int* table, fr::shard_span<int, 2> a) const {
-    a(i, j) *= table[j];
-  }
-};
-struct set_to_sum {
-  FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const int, 1> parts, int* table) const {
-    int sum = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) sum += parts(i);
-    table[1] = sum;
-  }
-};
 FERRY_HOST_DEVICE int number(std::size_t i, std::size_t j, std::size_t k) {
   return static_cast<int>(100 * i + 10 * j + k);
 }
@@ -395,28 +383,6 @@ BOOST_AUTO_TEST_CASE(reproducible_sums) {
     }
     CHECK_EQUAL(bits_2d, std::vector<std::uint64_t>(6, bits_2d[0]));
     CHECK_EQUAL(bits_1d, std::vector<std::uint64_t>(6, bits_1d[0]));
-  }
-}
-
-// A table of which each device has a copy, changed on each by a result of all, and read by loops over shards.
-BOOST_AUTO_TEST_CASE(replicated_arrays) {
-  for (const char* how : {"devices=3", "devices=3;schedule=random:4", "devices=1", "devices=3;peers=none"}) {
-    fr::simulation sim(how);
-    const fr::team t = fr::team::all();
-    fr::replicated_array<int> table(t, {3}, 9);
-    fr::copy(std::vector<int>{1, 2, 3}, table);
-    fr::sharded_array<int, 2> a(t, {5, 3}, {}, 1);
-    fr::parallel_for(fr::owned(a), scale_by_table{}, fr::in(table), a);
-    const auto sum = fr::parallel_reduce(fr::owned(a), cell{}, fr::plus{}, a);  // 5 (1 + 2 + 3)
-    fr::parallel_for(fr::each_member(t, 1), set_to_sum{}, sum, table);
-    fr::parallel_for(fr::owned(a), scale_by_table{}, table, a);
-    for (std::size_t m = 0; m < t.size(); ++m)
-      CHECK_EQUAL(fr::to_vector(table.copy_of(m)), (std::vector<int>{1, 30, 3}));
-    std::vector<int> expected;
-    for (int i = 0; i < 5; ++i) expected.insert(expected.end(), {1, 60, 9});
-    CHECK_EQUAL(fr::to_vector(a), expected);
-    BOOST_TEST(sum.value() == 30);
-    check_error<fr::invalid_argument>([&] { fr::copy(std::vector<int>{1}, table); }, {"1 elements"});
   }
 }
 

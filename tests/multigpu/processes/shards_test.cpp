@@ -79,7 +79,12 @@ BOOST_AUTO_TEST_CASE(halos_under_random_schedules) {
 BOOST_AUTO_TEST_CASE(what_cannot_be) {
   const fr::team t = fr::team::world();
   fr::sharded_array<int, 1> a(t, {10});
-  if (t.is_local(0)) BOOST_CHECK_THROW(fr::scatter(std::vector<int>(9), a), fr::invalid_argument);
+  if (t.is_local(0))
+    BOOST_CHECK_THROW(fr::scatter(std::vector<int>(9), a), fr::invalid_argument);
+  else
+    BOOST_CHECK_THROW(fr::scatter(std::vector<int>(), a), fr::error);
+  fr::scatter(t.is_local(0) ? std::vector<int>(10, 5) : std::vector<int>(), a);  // and all go on
+  BOOST_TEST(fr::to_vector(a) == std::vector<int>(10, 5));
   for (std::size_t m = 0; m < t.size(); ++m)
     if (!t.is_local(m)) BOOST_CHECK_THROW((void)a.shard(m), fr::invalid_argument);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <ferry/multigpu/sharded_eigen.hpp>
 #include <ferry/multigpu/sharded_npy.hpp>
 
 #include "multigpu/named_lines.hpp"
@@ -172,6 +173,23 @@ BOOST_AUTO_TEST_CASE(from_and_to_an_array_of_each_process) {
     }
   }
 }
+
+#if __has_include(<Eigen/Core>)
+BOOST_AUTO_TEST_CASE(matrices_of_eigen) {
+  const fr::team t = fr::team::world();
+  for (const std::size_t axis : {0u, 1u}) {
+    Eigen::MatrixXf m(9, 7);  // column-major
+    for (Eigen::Index i = 0; i < 9; ++i)
+      for (Eigen::Index j = 0; j < 7; ++j) m(i, j) = static_cast<float>(10 * i + j);
+    fr::sharded_array<float, 2> a(t, {9, 7}, {.axis = axis, .halo = 1});
+    fr::copy(m, a);
+    BOOST_TEST((fr::to_eigen(a) == m));
+    Eigen::MatrixXd back(9, 7);
+    fr::copy(a, back);
+    BOOST_TEST((back == m.cast<double>()));
+  }
+}
+#endif
 
 BOOST_AUTO_TEST_CASE(files_that_all_write_and_read) {
   for (std::size_t seed = 0; seed < 12; ++seed) {

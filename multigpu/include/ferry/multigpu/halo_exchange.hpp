@@ -65,6 +65,8 @@ void need_same_team(const team& a, const team& b);
 // which way is faster (see halo_method).
 template <class First, class... More>
 void exchange_halos(First& first, More&... more) {
+  static_assert(!std::is_const_v<First> && (!std::is_const_v<More> && ...),
+                "exchange_halos writes halos, and an array is const");
   (detail::need_same_team(first.team(), more.team()), ...);
   const std::array<detail::halo_plan*, 1 + sizeof...(More)> plans{&detail::halo_plan_of(first),
                                                                   &detail::halo_plan_of(more)...};

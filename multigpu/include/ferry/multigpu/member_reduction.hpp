@@ -129,23 +129,12 @@ class member_reduction {
     if (detail::is_empty(space)) return;
     detail::access_list<4 * sizeof...(A) + 2> uses;
     (detail::add_shard_use(uses, a), ...);
-    const T identity = Op::template identity<T>();
-#if defined(__CUDACC__)
-    if (!simulated_) return launch(uses, space, f, identity, a...);
-#endif
-    const bool is_first = std::exchange(done_, done_ + 1) == 0;
-    uses.add(slot_.owner(), slot_.bytes(), true);
-    const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
-      T sum = is_first ? identity : to(0);
-      run_on_cpu(
-          space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
-      to(0) = sum;
-    };
-    detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
-      // The result stands in the place of the last index, whose type no span parameter has.
-      simulate_on_shard<F, Space::indices - 1>(
-          n, body, is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
-    });
+    if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
+      detail::mirrors give(stream_, uses.get());
+      return run_once(give, space, f, detail::moved_shard_argument(give, a)...);
+    }
+    detail::in_place give(stream_, uses);
+    run_once(give, space, f, a...);
   }
 
   void finish() {
@@ -167,23 +156,44 @@ class member_reduction {
   }
 
  private:
+  template <class Give, class Space, class F, class... A>
+  void run_once(Give& give, const Space& space, const F& f, const A&... a) {
+    const T identity = Op::template identity<T>();
+#if defined(__CUDACC__)
+    if (!simulated_) return launch(give, space, f, identity, a...);
+#endif
+    const bool is_first = std::exchange(done_, done_ + 1) == 0;
+    give.add(slot_.owner(), slot_.bytes(), true);
+    const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
+      T sum = is_first ? identity : to(0);
+      run_on_cpu(
+          space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
+      to(0) = sum;
+    };
+    give([&](native_stream n) {
+      // The result stands in the place of the last index, whose type no span parameter has.
+      simulate_on_shard<F, Space::indices - 1>(
+          n, body, is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
+    });
+  }
+
 #if defined(__CUDACC__)
   static constexpr std::size_t counter_bytes = 64;  // in front of the results
   unsigned* counter() { return reinterpret_cast<unsigned*>(memory_.unsynchronized_data()); }
   T* partial() { return reinterpret_cast<T*>(memory_.unsynchronized_data() + counter_bytes); }
 
-  template <class Uses, class Space, class F, class... A>
-  void launch(Uses& uses, const Space& space, const F& f, const T& identity, const A&... a) {
+  template <class Give, class Space, class F, class... A>
+  void launch(Give& give, const Space& space, const F& f, const T& identity, const A&... a) {
     static_assert(alignof(T) <= counter_bytes);
     machine& m = machine::current();
     const auto size = reduction_size_of(space, stream_.where().properties().multiprocessors);
     if (!memory_.owner())
       memory_ = device_array<std::byte>({counter_bytes + (expected_ + finishing_blocks) * sizeof(T)}, stream_.where());
-    uses.add(memory_.owner(), memory_.bytes(), true);
+    give.add(memory_.owner(), memory_.bytes(), true);
     detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
+          give([&](native_stream n) {
             static compiled_kernel handles;
             launch_compiled({m, n, stream_.line().device(), detail::type_name<F>()}, handles,
                             reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>,

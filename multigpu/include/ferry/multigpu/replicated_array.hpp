@@ -55,6 +55,9 @@ class replicated_array {
     (void)team_.stream(member);
     return copies_[member - team_.first_local()];
   }
+  // Those of the local members in order, as collectives take them: all_reduce(t, table.copies(), plus{}).
+  std::vector<basic_array<T, Rank, Kind>>& copies() { return copies_; }
+  const std::vector<basic_array<T, Rank, Kind>>& copies() const { return copies_; }
   replicated_array& name(const std::string& text) & {
     for (auto& c : copies_) c.name(text);
     return *this;
@@ -82,14 +85,34 @@ replicated_argument<T, Rank, Kind> out(replicated_array<T, Rank, Kind>& a) {
   return {&a, access_mode::out};
 }
 
-// The same elements, in row-major order, into every copy: to the first member, and from there to the others. Blocks until
-// the memory was read. Throws invalid_argument when the counts differ.
+namespace detail {
+template <class T, std::size_t Rank, memory_kind Kind>
+void copy_to_the_others(replicated_array<T, Rank, Kind>& a) {
+  const std::size_t first = a.team().first_local();
+  for (std::size_t i = 1; i < a.team().local_size(); ++i)
+    copy(a.team().stream(first + i), std::as_const(a).copy_of(first), a.copy_of(first + i), source_line{});
+}
+}  // namespace detail
+
+// The same elements, in row-major order, into every local copy: to the first member, and from there to the others. Each
+// process of a team that spans several makes this call, with elements of its own; broadcast(t, a.copies(), root) brings
+// those of one member to all. Blocks until the memory was read. Throws invalid_argument when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, replicated_array<T, Rank, Kind>& to) {
+  copy(from, to.copy_of(to.team().first_local()), source_line{});
+  detail::copy_to_the_others(to);
+}
+// From an array, wherever it lies. On the streams of the team; does not block, but as copy between arrays does.
+template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
+void copy(const array_view<U, Rank, From>& from, replicated_array<T, Rank, Kind>& to) {
   const std::size_t first = to.team().first_local();
-  copy(from, to.copy_of(first), source_line{});
-  for (std::size_t i = 1; i < to.team().local_size(); ++i)
-    copy(to.team().stream(first + i), std::as_const(to).copy_of(first), to.copy_of(first + i), source_line{});
+  copy(to.team().stream(first), from, to.copy_of(first), source_line{});
+  detail::copy_to_the_others(to);
+}
+// The elements of the first local member's copy. Blocks until it is written.
+template <class T, std::size_t Rank, memory_kind Kind>
+std::vector<T> to_vector(const replicated_array<T, Rank, Kind>& a) {
+  return to_vector(a.copy_of(a.team().first_local()), source_line{});
 }
 
 // An index space for every member of a team: each works on all of it, on its own stream.

@@ -147,7 +147,37 @@ void add_shard_use(List& list, const A& a) {
 template <class List, class T, std::size_t Rank>
 void add_shard_use(List& list, const shard_argument<T, Rank>& a) {
   for (const byte_range& r : a.reads) list.add(*a.owner, r, false);
-  for (const byte_range& w : a.writes) list.add(*a.owner, w, true);
+  for (const byte_range& w : a.writes) list.add(*a.owner, w, true, a.mode == access_mode::out && a.contiguous);
+}
+
+// An argument as a kernel finds it that runs on mirrors. Shards are always in reach of their member.
+template <class Mirrors, class A>
+A moved_shard_argument(const Mirrors& mirrors, const A& a) {
+  return mirrors.moved(a);
+}
+template <class Mirrors, class T, std::size_t Rank>
+shard_argument<T, Rank> moved_shard_argument(const Mirrors&, const shard_argument<T, Rank>& a) {
+  return a;
+}
+
+// Under memory checks, as poison_outputs: the cells that one kernel promises to write. Arrays that are not sharded are written
+// by several kernels, and are left alone.
+template <class Part, class A>
+void poison_shard_output(stream_ref, std::size_t, const Part&, const A&) {}
+template <class Part, class T, std::size_t Rank, memory_kind Kind>
+void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const sharded_argument<T, Rank, Kind>& a) {
+  if constexpr (!std::is_const_v<T>) {
+    if (a.mode != access_mode::out) return;
+    for (std::size_t i = 0; i < p.slabs(); ++i) {
+      auto cells = a.what->cells(member, p.slab(i));
+      poison_output(s, out(cells, source_line{}));
+    }
+  }
+}
+template <class Part, class... A>
+void poison_shard_outputs(stream_ref s, std::size_t member, const Part& p, const A&... a) {
+  if (machine::current().poisons.load(std::memory_order_relaxed)) [[unlikely]]
+    (poison_shard_output(s, member, p, a), ...);
 }
 
 template <class A>

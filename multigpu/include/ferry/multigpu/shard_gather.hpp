@@ -10,7 +10,8 @@ namespace ferry {
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
-  std::vector<T> all(t.is_local(root) ? a.size() : 0);
+  std::vector<T> all;
+  detail::together(t, "gather of a sharded array", [&] { all.resize(t.is_local(root) ? a.size() : 0); });
   if (t.is_local(root)) copy(a, std::span<T>(all), source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
     const box<Rank> own = a.layout().own(m);
@@ -31,11 +32,14 @@ std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 
 }
 
 // The other way: `values`, which only the process of member `root` must have, become the elements. Halos are left alone.
-// All processes make this call. Throws invalid_argument in the root's process when the counts differ.
+// All processes make this call. When the counts differ all throw: invalid_argument in the root's process, an error that
+// quotes it in the others.
 template <class T, std::size_t Rank, memory_kind Kind>
 void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
-  if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.extents().text());
+  detail::together(t, "scatter of a sharded array", [&] {
+    if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.extents().text());
+  });
   if (t.is_local(root)) copy(values, a, source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
     const box<Rank> own = a.layout().own(m);

@@ -24,6 +24,26 @@ void simulate_on_shard(native_stream s, Body body, const A&... a) {
       a...);
 }
 
+// give: submits the launch, ordered by what the arguments use.
+template <class Give, class Space, class F, class... A>
+void launch_on_shard([[maybe_unused]] stream_ref s, Give& give, const Space& space, const F& f, const A&... a) {
+#if defined(__CUDACC__)
+  if (machine& m = machine::current(); !m.is_simulated())
+    return detail::with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&](const auto&... p) {
+          give([&](native_stream n) {
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
+          });
+        },
+        a...);
+#endif
+  give([&](native_stream n) {
+    simulate_on_shard<F, Space::indices>(
+        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
+  });
+}
+
 template <class Space, class F, class... A>
 void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   static_assert(
@@ -33,31 +53,23 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   if (detail::is_empty(space)) return;
   detail::access_list<4 * sizeof...(A)> uses;
   (detail::add_shard_use(uses, a), ...);
-  [[maybe_unused]] machine& m = machine::current();
-#if defined(__CUDACC__)
-  if (!m.is_simulated())
-    return detail::with_parameters<F, Space::indices>(
-        std::index_sequence_for<A...>(),
-        [&](const auto&... p) {
-          detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
-          });
-        },
-        a...);
-#endif
-  detail::submit_ordered(s, uses.get(), reach::by_kernel, [&](native_stream n) {
-    simulate_on_shard<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::mirrors give(s, uses.get());
+    return launch_on_shard(s, give, space, f, detail::moved_shard_argument(give, a)...);
+  }
+  detail::in_place give(s, uses);
+  launch_on_shard(s, give, space, f, a...);
 }
 
 // The kernels of one member.
 template <class Space, class F, class... A>
 void run_on_member(std::size_t member, const Space& space, const F& f, const A&... a) {
   const auto& region = detail::region_of(space);
-  for (const auto& p : region.parts(member))
-    run_on_shard(region.layout().team().stream(member), detail::space_of_part(space, p), f,
-                 detail::argument_of(member, region.layout(), p, a)...);
+  const stream_ref s = region.layout().team().stream(member);
+  for (const auto& p : region.parts(member)) {
+    detail::poison_shard_outputs(s, member, p, a...);
+    run_on_shard(s, detail::space_of_part(space, p), f, detail::argument_of(member, region.layout(), p, a)...);
+  }
 }
 
 template <class Space, class F, class... A>

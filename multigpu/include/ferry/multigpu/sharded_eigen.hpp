@@ -8,25 +8,50 @@
 namespace ferry {
 
 namespace detail {
-template <class T>
-using eigen_row_major = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-}
+template <class T, std::size_t Rank>
+using eigen_of_all = std::conditional_t<Rank == 1, Eigen::Matrix<T, Eigen::Dynamic, 1>,
+                                        Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>;
 
-// The coefficients of a matrix or expression, whatever its storage order; halos are left alone. Blocks until they were
-// read. Throws invalid_argument when the shapes differ.
-template <class Derived, class T, memory_kind Kind>
-void copy(const Eigen::DenseBase<Derived>& from, sharded_array<T, 2, Kind>& to) {
-  detail::need_same_shape(extents<2>(from.rows(), from.cols()), to.extents());
-  const detail::eigen_row_major<T> rows = from.derived().template cast<T>();
+template <std::size_t Rank, class Derived>
+extents<Rank> shape_of(const Eigen::DenseBase<Derived>& x) {
+  if constexpr (Rank == 1) {
+    static_assert(Derived::IsVectorAtCompileTime, "an array of one dimension and a matrix: take a vector of Eigen's");
+    return extents<1>(x.size());
+  } else {
+    return extents<2>(x.rows(), x.cols());
+  }
+}
+}  // namespace detail
+
+// The coefficients of a vector, matrix or expression, whatever its storage order; halos are left alone. Blocks until they
+// were read. Throws invalid_argument when the shapes differ.
+template <class Derived, class T, std::size_t Rank, memory_kind Kind>
+void copy(const Eigen::DenseBase<Derived>& from, sharded_array<T, Rank, Kind>& to) {
+  static_assert(Rank <= 2, "Eigen's matrices have two dimensions");
+  detail::need_same_shape(detail::shape_of<Rank>(from), to.extents());
+  const detail::eigen_of_all<T, Rank> rows = from.derived().template cast<T>();
   copy(std::span<const T>(rows.data(), to.size()), to, source_line{});
 }
 
-// A row-major matrix of all elements. Blocks until the array is written and copied.
-template <class T, memory_kind Kind>
-detail::eigen_row_major<T> to_eigen(const sharded_array<T, 2, Kind>& a) {
-  detail::eigen_row_major<T> m(static_cast<Eigen::Index>(a.extent(0)), static_cast<Eigen::Index>(a.extent(1)));
-  copy(a, std::span<T>(m.data(), a.size()), source_line{});
+// A vector, or a row-major matrix, of all elements. Blocks, and takes all processes of the team, as to_vector.
+template <class T, std::size_t Rank, memory_kind Kind>
+detail::eigen_of_all<T, Rank> to_eigen(const sharded_array<T, Rank, Kind>& a) {
+  static_assert(Rank <= 2, "Eigen's matrices have two dimensions");
+  using matrix = detail::eigen_of_all<T, Rank>;
+  matrix m(static_cast<Eigen::Index>(a.extent(0)), static_cast<Eigen::Index>(Rank == 1 ? 1 : a.extent(Rank - 1)));
+  if (detail::spans_processes(a.team())) {
+    const std::vector<T> all = to_vector(a, source_line{});
+    m = Eigen::Map<const matrix>(all.data(), m.rows(), m.cols());
+  } else {
+    copy(a, std::span<T>(m.data(), a.size()), source_line{});
+  }
   return m;
+}
+// Into a vector or matrix of that shape, in its own storage order and type.
+template <class T, std::size_t Rank, memory_kind Kind, class Derived>
+void copy(const sharded_array<T, Rank, Kind>& from, Eigen::DenseBase<Derived>& to) {
+  detail::need_same_shape(from.extents(), detail::shape_of<Rank>(to));
+  to.derived() = to_eigen(from).template cast<typename Derived::Scalar>();
 }
 
 }  // namespace ferry

@@ -7,7 +7,8 @@ namespace ferry {
 
 // A scalar in parts, one of each member, in pinned memory: every member writes its own without waiting for the others, and
 // whoever reads joins them, in the order of the members. So the CPU can read it steps later without stalling anybody.
-// Kernels take it as ferry::mdspan<const T, 1>, the parts of this process's members, and join them themselves.
+// Kernels take it as ferry::mdspan<const T, 1> and join what it holds: the parts of all members; for a team that spans
+// processes the result alone, which all processes wait for then, as in value().
 template <class T>
 class team_scalar {
  public:
@@ -37,11 +38,17 @@ class team_scalar {
   const ferry::team& team() const { return team_; }
   const host_array<T, 1>& parts() const { return parts_; }
   host_array<T, 1>& parts() { return parts_; }
-  auto as_kernel_argument(source_line at) const { return in(parts_, at); }
+  // Not from several threads at once, as all that a team is told.
+  auto as_kernel_argument(source_line at) const {
+    if (!detail::spans_processes(team_)) return in(parts_, at);
+    joined_ = host_array<T, 1>({1}, value(), team_.device(team_.first_local()));
+    return in(std::as_const(joined_), at);
+  }
 
  private:
   ferry::team team_;
   host_array<T, 1> parts_;
+  mutable host_array<T, 1> joined_;  // of all processes, for kernels: new each time, as earlier ones may still be read
   T identity_;
   join join_;
 };

@@ -21,6 +21,13 @@ struct value_1d {
   }
 };
 
+struct keep_sum {
+  FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const float, 1> parts, float* kept) const {
+    kept[0] = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) kept[0] += parts(i);
+  }
+};
+
 struct results {
   std::uint64_t sum_2d = 0;
   std::uint32_t sum = 0, least = 0, greatest = 0, product = 0;
@@ -69,6 +76,20 @@ BOOST_AUTO_TEST_CASE(have_the_same_bits_on_this_machine) {
       dice d(seed);
       check_results(d, t);
     }
+  }
+}
+
+// A kernel that joins the parts of a result sees those of all processes.
+BOOST_AUTO_TEST_CASE(are_those_of_all_processes_in_kernels_too) {
+  const fr::team t = fr::team::world();
+  fr::sharded_array<float, 1> a(t, {100}, {}, 1.0f);
+  fr::replicated_array<float> kept(t, {1});
+  for (int step = 1; step <= 3; ++step) {
+    const auto sum = fr::parallel_reduce(fr::owned(a), value_1d{}, fr::plus{}, fr::in(a));
+    fr::parallel_for(fr::each_member(t, 1), keep_sum{}, sum, fr::out(kept));
+    for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m)
+      BOOST_TEST(fr::to_vector(kept.copy_of(m))[0] == 100.0f * static_cast<float>(step * step));
+    fr::fill(a, static_cast<float>((step + 1) * (step + 1)));
   }
 }
 
