@@ -134,6 +134,15 @@ if(FERRY_WITH_CUDA)
   set_property(TEST processes.fails.graph.gpu APPEND PROPERTY ENVIRONMENT FERRY_CHECK_COLLECTIVES=off FERRY_COLLECTIVE_TIMEOUT=2)
 endif()
 
+# A program that starts MPI for one thread: messages of the CPU need no more, NCCL's watch does.
+ferry_add_process_test(processes.one_thread processes_failing 2 sim one_thread)
+set_tests_properties(processes.one_thread PROPERTIES PASS_REGULAR_EXPRESSION "MPI is for one thread" TIMEOUT 60
+                     FAIL_REGULAR_EXPRESSION "caught")
+if(FERRY_WITH_CUDA)
+  ferry_add_process_test(processes.one_thread.gpu processes_failing 2 cuda one_thread)
+  set_tests_properties(processes.one_thread.gpu PROPERTIES PASS_REGULAR_EXPRESSION "caught: .*MPI_THREAD_MULTIPLE" TIMEOUT 60)
+endif()
+
 # Libraries that are not there: said with what to install.
 add_test(NAME processes.without.nccl COMMAND processes_failing nccl)
 set_tests_properties(processes.without.nccl PROPERTIES LABELS sim ENVIRONMENT FERRY_NCCL_LIBRARY=/nowhere/libnccl.so.2

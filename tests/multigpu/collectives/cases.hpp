@@ -16,10 +16,12 @@ namespace fr = ferry;
 using contract::check_error;
 using contract::needs_devices;
 
-// Element i of what rank r gives: small whole numbers, so that sums and products of few ranks are exact in every type.
+// Element i of what rank r gives: small whole numbers, so that sums and products of few ranks are exact in every type; some
+// are negative, as transports might round averages of those another way.
 template <class T>
 T given(std::size_t r, std::size_t i) {
-  return static_cast<T>((r * 7 + i * 3 + i / 5) % 4 + 1);
+  const auto value = static_cast<int>((r * 7 + i * 3 + i / 5) % 4 + 1);
+  return static_cast<T>(std::is_signed_v<T> && (r + i / 2) % 3 == 0 ? -value : value);
 }
 template <class T>
 std::vector<T> given_by(std::size_t rank, std::size_t count) {
@@ -85,7 +87,7 @@ void check_near(const fr::device_array<T>& found, const std::vector<T>& expected
   if constexpr (std::is_same_v<Op, fr::average> && std::is_floating_point_v<T>) {
     const std::vector<T> values = fr::to_vector(found);
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (std::abs(values[i] - expected[i]) > 8 * std::numeric_limits<T>::epsilon() * expected[i])
+      if (std::abs(values[i] - expected[i]) > 32 * std::numeric_limits<T>::epsilon())
         BOOST_ERROR(what << " at rank " << rank << ": " << values[i] << " instead of " << expected[i]);
   } else {
     check_is(found, expected, what, rank);

@@ -68,6 +68,13 @@ struct square_2d {
     return a(i, j) * a(i, j);
   }
 };
+struct take_over_2d {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> a,
+                                      fr::shard_span<double, 2> b) const {
+    b(i, j) = a(i, j);
+    return a(i, j) * a(i, j);
+  }
+};
 struct add_to_all {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<float, 2> a) const { a(i, j) += 1; }
 };
@@ -376,6 +383,17 @@ BOOST_AUTO_TEST_CASE(reproducible_sums) {
       const double usual = fr::parallel_reduce(fr::owned(a), square_2d{}, fr::plus{}, a);
       BOOST_TEST(std::abs(sum.value() / usual - 1) < 1e-12);
       bits_2d.push_back(std::bit_cast<std::uint64_t>(sum.value()));
+      fr::sharded_array<double, 2> c(t, {300, 530}, {.axis = axis, .halo = 1, .periodic = true}, 0.0);
+      const auto swept =
+          fr::parallel_reduce(fr::sweep(c), take_over_2d{}, fr::reproducible(fr::plus{}), fr::in(a), fr::out(c));
+      BOOST_TEST(std::bit_cast<std::uint64_t>(swept.value()) == bits_2d.back());
+      for (std::size_t m = 0; m < t.size(); ++m) {
+        const auto l = c.layout().local(m);
+        const std::size_t k = c.layout().axis();
+        const auto edge = fr::to_vector(std::as_const(c).cells(m, l.with(k, l.begin[k], l.begin[k] + 1)));
+        const auto at = static_cast<std::size_t>(l.begin[k] + static_cast<std::ptrdiff_t>(c.extent(k))) % c.extent(k);
+        BOOST_TEST(edge[2] == values[k == 0 ? at * 530 + 2 : 2 * 530 + at]);
+      }
       bits_1d.push_back(std::bit_cast<std::uint64_t>(line.value()));
       check_error<fr::invalid_argument>(
           [&] { (void)fr::parallel_reduce(fr::interior(a), square_2d{}, fr::reproducible(fr::plus{}), a); },

@@ -1,4 +1,5 @@
 // One process of several does what its first argument says; the others print what they learn of it.
+#include <dlfcn.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,6 +88,14 @@ void receive_late(const fr::team& t, fr::device_array<int>& a, bool odd) {
   t.synchronize();
 }
 
+// A program that starts and ends MPI by itself, for one thread.
+struct mpi_of_the_program {
+  mpi_of_the_program() {
+    reinterpret_cast<int (*)(int*, char***)>(::dlsym(RTLD_DEFAULT, "MPI_Init"))(nullptr, nullptr);
+  }
+  ~mpi_of_the_program() { reinterpret_cast<int (*)()>(::dlsym(RTLD_DEFAULT, "MPI_Finalize"))(); }
+};
+
 void run(const std::string& how, bool odd) {
   if (how == "counts") return compare_counts(*fr::processes::world());
   if (how == "setup" && odd) ::setenv("FERRY_TRANSPORT", "pigeon", 1);
@@ -140,8 +150,10 @@ int main(int argc, char** argv) {
   const char* const needed = std::getenv("FERRY_TEST_DEVICES");
   if (!fr::machine::current().is_simulated() && needed && fr::devices().size() < std::strtoul(needed, nullptr, 10))
     return std::puts("skipped: fewer GPUs than processes"), 77;
-  fr::processes* const all = fr::processes::world();
   const std::string how = argc > 1 ? argv[1] : "";
+  std::optional<mpi_of_the_program> mpi;
+  if (how == "one_thread") mpi.emplace();
+  fr::processes* const all = fr::processes::world();
   const std::size_t rank = all ? all->rank() : 0;
   try {
     run(how, rank == 1);
@@ -150,5 +162,6 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     return 1;
   }
+  if (how == "one_thread") std::printf("MPI is for %s\n", all->allows_threads() ? "many threads" : "one thread");
   std::printf("process %zu is done\n", rank);
 }

@@ -210,6 +210,15 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
                  in(leaves, source_line{}), out(piece.chunks, source_line{}));
 }
 
+template <std::size_t Rank, class F, class Op, class... A>
+auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, const Op& op, const A&... a) {
+  using T = typename shard_result<shard_region<Rank>, F, A...>::type;
+  const team& t = region.layout().team();
+  reproducible_scalar<T> result(t, Op::template identity<T>(), [](const T& x, const T& y) -> T { return Op()(x, y); });
+  t.for_each([&](std::size_t m) { reduce_reproducibly<T>(m, region, f, op, result.of(m - t.first_local()), a...); });
+  return result;
+}
+
 }  // namespace detail_unit
 
 // As parallel_reduce over all cells of an array, owned(a), and the same bits on any number of devices of one kind, in any
@@ -219,17 +228,8 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    using T = typename detail_unit::shard_result<shard_region<Rank>, F, std::remove_cvref_t<decltype(a)>...>::type;
-    const team& t = region.layout().team();
-    reproducible_scalar<T> result(t, Op::template identity<T>(),
-                                  [](const T& x, const T& y) -> T { return Op()(x, y); });
-    t.for_each([&](std::size_t m) {
-      detail_unit::reduce_reproducibly<T>(m, region, f, op.op, result.of(m - t.first_local()), a...);
-    });
-    return result;
-  };
-  return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::reduce_reproducibly_on_team(region, f, op.op,
+                                                  detail::as_shard_argument(std::forward<Arguments>(arguments))...);
 }
 
 }  // namespace FERRY_UNIT

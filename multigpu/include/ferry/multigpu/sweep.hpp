@@ -2,6 +2,7 @@
 // work on the inside.
 #pragma once
 #include "ferry/multigpu/halo_exchange.hpp"
+#include "ferry/multigpu/reproducible.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"
 
 namespace ferry {
@@ -56,15 +57,21 @@ struct written_halos {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
+template <class Region, class... A>
+auto halos_of_sweep(const Region& region, const A&... a) {
+  static_assert(sizeof...(A) <= 16, "a sweep takes at most 16 arguments");
+  if (region.which() != shard_cells::owned) detail::throw_partial_sweep();
+  detail::written_halos<Region::rank> halos{region.layout()};
+  (halos.look(a), ...);
+  return halos;
+}
+
 // on_part(member, space) submits the loop over a part of the region.
 template <class Space, class OnPart, class... A>
 void run_sweep(const Space& space, OnPart on_part, const A&... a) {
-  static_assert(sizeof...(A) <= 16, "a sweep takes at most 16 arguments");
   const auto& region = detail::region_of(space);
-  if (region.which() != shard_cells::owned) detail::throw_partial_sweep();
+  const auto halos = halos_of_sweep(region, a...);
   const team& t = region.layout().team();
-  detail::written_halos<std::remove_cvref_t<decltype(region)>::rank> halos{region.layout()};
-  (halos.look(a), ...);
   const auto edges = detail::with_region(space, region.with(shard_cells::boundary));
   const auto inside = detail::with_region(space, region.with(shard_cells::interior));
   t.for_each([&](std::size_t m) { on_part(m, edges, false); });
@@ -79,7 +86,8 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
 }  // namespace detail_unit
 
 // parallel_for over all cells, after which the halos of the arrays that it writes are valid. The cells at the edges of
-// shards come first; what they are copied to travels on the side streams of the team while the rest is worked on. The
+// shards come first; what they are copied to travels on the side streams of the team while the rest is worked on, where what
+// is copied is contiguous, as with halos of rows: the log knows strided cells by their hull, so that the rest waits for them. The
 // array of the region must have the widest halos of all the arguments. Never blocks.
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
@@ -107,6 +115,20 @@ auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&
         },
         a...);
     return std::move(all).result();
+  };
+  return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+}
+
+// The same bits on any number of devices, as reproducible() says. Its chunks have cells of the edges and of the inside, so
+// that halos travel behind all of them.
+template <std::size_t Rank, class F, class Op, class... Arguments>
+auto parallel_reduce(const swept<shard_region<Rank>>& s, const F& f, const reproducible_op<Op>& op,
+                     Arguments&&... arguments) {
+  const auto run = [&](const auto&... a) {
+    const auto halos = detail_unit::halos_of_sweep(s.space, a...);
+    auto result = detail_unit::reduce_reproducibly_on_team(s.space, f, op.op, a...);
+    detail::exchange(s.space.layout().team(), halos.get());
+    return result;
   };
   return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
 }
