@@ -241,7 +241,7 @@ MUTANTS = [
     ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true, at};", "access use{&owner.get(), bytes, false, false, at};")),
     ("", "new owners inherit what was known of the pages", (MIGRATOR, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
     ("", "readers take what another device has", (PLAN, "if (reachable && !mine_by_now) return stay;", "if (false && mine_by_now) return stay;")),
-    ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by(p.used, g.where)) return stay;\n", "")),
+    ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by_others(g.range(), d)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) {", "if (g.before == d && g.flips + 1 >= s.options.flips && false) {")),
     ("", "what bounces is mapped by who cannot reach it", (PLAN, "    g.left_alone = true;\n    return stay;", "    g.left_alone = true;\n    return page_step::map;")),
     ("", "a page of which the CPU read an element is sent", (PLAN, "    if (a.mode == access_mode::in) return;\n", "")),

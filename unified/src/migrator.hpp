@@ -109,6 +109,10 @@ class migrator final : public access_policy {
   static void mark_advised(record& r, byte_range where, memory_advice what, memory_location place);
   static coming_access ahead_of(const coming_access& a);
   surroundings around(const record& r, const coming_access& a);
+  // Whether a device other than `who` still reads the bytes.
+  bool is_read_by_others(allocation& what, byte_range where, int who);
+  // Whether that is a stream of this object, to or from the CPU.
+  bool moves_pages(const timeline* line) const;
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
   timeline& stream_to_cpu(int device, bool serves = false);
