@@ -354,7 +354,7 @@ void migrator::set_mode(allocation& a, migration how) {
 }
 
 void migrator::set_options(const migration_options& o) {
-  if (o.page == 0) throw invalid_argument("set_migration: a page of 0 bytes");
+  check_options(o, "set_migration");
   std::lock_guard lock(mutex_);
   options_ = o;
   page_.store(o.page);
