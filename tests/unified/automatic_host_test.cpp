@@ -21,7 +21,8 @@ struct board {
   fr::page_ledger pages;
   fr::surroundings around;
   std::vector<fr::planned> plan;
-  int reader = -5;  // this device still reads
+  int reader = -5;                                   // this device still reads,
+  fr::byte_range read{bytes, bytes + sizeof bytes};  // these
   bool held = false, crowded = false;
   int asked = 0;  // whether a page is crowded
 
@@ -32,7 +33,9 @@ struct board {
     around.options.page = page;
     around.options.smallest_to_device = around.options.smallest_to_cpu = page;
     around.can_reach = [](int, int) { return true; };
-    around.is_read_by = [this](fr::byte_range, int owner) { return owner == reader; };
+    around.is_read_by_others = [this](fr::byte_range where, int who) {
+      return reader >= 0 && reader != who && read.overlaps(where);
+    };
     around.is_held_by_cpu = [this](fr::byte_range) { return held; };
     around.is_crowded = [this](fr::byte_range, int) { return ++asked, crowded; };
   }
@@ -113,13 +116,42 @@ BOOST_AUTO_TEST_CASE(nobody_takes_what_is_being_read) {
   b.reader = 0;
   for (int i = 0; i < 6; ++i) (void)b.device(1, 0, 4 * page, in);
   BOOST_TEST(b.where(0) == 0);
-  BOOST_TEST((b.cpu(0, 4 * page, in)[0].what == fr::page_step::fault));
-  b.around.can_reach = [](int, int) { return false; };
+  for (int i = 0; i < 2; ++i) BOOST_TEST((b.cpu(0, 4 * page, in)[0].what == fr::page_step::fault), "loop " << i);
   board c;
   (void)c.device(0, 0, 4 * page, out);
   c.reader = 0;
   c.around.can_reach = [](int, int) { return false; };
   BOOST_TEST((c.device(1, 0, 4 * page, in)[0].what == fr::page_step::fault));
+}
+
+// Who reads need not be who has the pages.
+BOOST_AUTO_TEST_CASE(nobody_takes_what_a_third_one_reads) {
+  for (const int asks : {1, 2, -1}) {
+    board b;
+    (void)b.device(0, 0, 6 * page, out);
+    b.reader = 1;
+    b.read = {b.bytes, b.bytes + 2 * page};
+    const auto last_of = [&] { return asks < 0 ? b.cpu(0, 4 * page, in) : b.device(asks, 0, 4 * page, in); };
+    for (int i = 0; i < 6; ++i) (void)last_of();
+    BOOST_TEST((asks == 1 || b.where(0) == 0 || b.where(0) == fr::nobody_knows), "asks " << asks);
+    BOOST_TEST((asks != 1 || b.where(0) == 1), "its own reading keeps nobody's pages from it");
+    const auto rest = asks < 0 ? b.cpu(4 * page, 6 * page, in) : b.device(asks, 4 * page, 6 * page, inout);
+    BOOST_TEST((rest[0].what == fr::page_step::move), "what it does not read, asks " << asks);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pages_on_the_cpu_that_a_device_reads_there) {
+  board b;
+  (void)b.cpu(0, 4 * page, inout);
+  b.reader = 1;
+  b.read = {b.bytes, b.bytes + 2 * page};
+  BOOST_TEST((b.device(0, 0, 2 * page, in)[0].what == fr::page_step::map));
+  BOOST_TEST(b.device(0, 0, 2 * page, in).empty(), "it is mapped already");
+  BOOST_TEST(b.where(0) == fr::on_the_cpu);
+  BOOST_TEST((b.device(0, 2 * page, 4 * page, in)[0].what == fr::page_step::move), "nobody reads these");
+  BOOST_TEST((b.device(1, 0, 2 * page, in)[0].what == fr::page_step::move), "who reads them itself gets them");
+  (void)b.cpu(0, 2 * page, inout);
+  BOOST_TEST((b.device(0, 0, 2 * page, inout)[0].what == fr::page_step::move), "writers wait for all readers");
 }
 
 BOOST_AUTO_TEST_CASE(pages_stay_with_a_loop_of_the_cpu) {

@@ -151,6 +151,59 @@ BOOST_AUTO_TEST_CASE(what_the_program_sets_goes_before) {
   BOOST_TEST((r.entries[0].to_cpu.by_prefetch == 0 && r.entries[0].to_cpu.by_fault == u.size_bytes()));
 }
 
+// By every way in, with what to do instead.
+BOOST_AUTO_TEST_CASE(settings_that_nobody_can_work_with) {
+  const fr::simulation sim("devices=2");
+  fr::unified_array<float> u({1000}, 1.f);
+  u.name("u");
+  const auto refused = [&](auto set, const std::string& expected) {
+    const auto says_it = [&](const std::string& what) {
+      BOOST_TEST((support::has(what, expected) && support::has(what, "migration_options{}.")), what);
+    };
+    fr::migration_options o;
+    set(o);
+    says_it(failure_of<fr::invalid_argument>([&] { fr::set_migration(o); }));
+    fr::array_policies p;
+    p.program = program_invocation_short_name;
+    set(p.of["u"]);
+    says_it(failure_of<fr::invalid_argument>([&] { fr::set_policy(u, p.of["u"]); }));
+    says_it(failure_of<fr::invalid_argument>([&] { fr::use_policies(p); }));
+    BOOST_TEST(!policy_of(u));
+  };
+  refused([](auto& o) { o.page = 0; }, "a page of 0 bytes");
+  refused([](auto& o) { o.piece = 0; }, "a piece of 0 bytes");
+  refused([](auto& o) { o.flips = -1; }, "flips is -1");
+  refused([](auto& o) { o.remote_reads = -2; }, "remote_reads is -2");
+  fr::migration_options o;
+  o.page_neighbours = -1;
+  BOOST_CHECK_THROW(fr::set_migration(o), fr::invalid_argument);
+  for (float& x : u) x = 2;
+}
+
+BOOST_AUTO_TEST_CASE(nodes_that_are_not_there) {
+  const fr::simulation sim("devices=2");
+  fr::unified_array<float> u({1000}, 1.f);
+  u.name("u");
+  const std::string expected = "there is no NUMA node 9 of the CPU";
+  const auto refused = [&](auto call) {
+    const std::string what = failure_of<fr::invalid_argument>(call);
+    BOOST_TEST(support::has(what, expected), what);
+  };
+  for (const char* text : {"automatic preferred=numa:9", "automatic accessed_by=cpu,numa:9"}) {
+    fr::array_policies p;
+    p.program = program_invocation_short_name;
+    p.of["u"] = fr::array_policy::parse(text);
+    refused([&] { fr::use_policies(p); });
+    refused([&] { fr::set_policy(u, p.of["u"]); });
+    BOOST_TEST(!policy_of(u));
+  }
+  refused([&] { fr::prefetch(u, fr::numa_node(9)); });
+  refused([&] { fr::advise(u, fr::advice::preferred_location, fr::numa_node(9)); });
+  fr::prefetch(u, fr::numa_node(0));
+  fr::set_policy(u, fr::array_policy::parse("automatic preferred=numa:0"));
+  BOOST_TEST(policy_of(u).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(files_of_others_are_refused) {
   const auto machine_with = [](const std::string& text) {
     const file f(text);

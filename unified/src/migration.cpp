@@ -7,25 +7,10 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/operation.hpp"
 #include "migrator.hpp"
+#include "places.hpp"
 
 namespace ferry {
 namespace detail {
-namespace {
-
-void check_place(machine& m, memory_location to) {
-  if (!to.is_host()) (void)m.properties(to.device);
-}
-
-memory_advice undoing(memory_advice a) {
-  switch (a) {
-    case memory_advice::read_mostly: return memory_advice::unset_read_mostly;
-    case memory_advice::preferred_location: return memory_advice::unset_preferred_location;
-    case memory_advice::accessed_by: return memory_advice::unset_accessed_by;
-    default: return a;
-  }
-}
-
-}  // namespace
 
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   machine& m = machine::current();
@@ -96,27 +81,44 @@ bool is_offered(const allocation_ref& owner, byte_range bytes) {
   return known && known->is_offered(owner.get(), bytes);
 }
 
-void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+namespace {
+// Whether there was anything to tell.
+bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
   machine& m = machine::current();
   check_place(m, where);
-  if (!owner || bytes.begin == bytes.end) return;
+  if (!owner || bytes.begin == bytes.end) return false;
   allocation& what = owner.get();
-  if (!m.migrates_unified()) return;
-  migrator* known = migrator::of(m);
-  if (known) known->need_managed(what, "advise");
+  if (!m.migrates_unified()) return false;
+  if (migrator* known = migrator::of(m)) known->need_managed(what, "advise");
   {
     std::lock_guard lock(what.log);
     what.log.set_advised(true);
   }
   m.verbs().advise(const_cast<std::byte*>(bytes.begin), bytes.size(), a, where);
-  if (known) known->advised(what, bytes, a, where);
+  return true;
+}
+}  // namespace
+
+void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+  if (!tell_driver(owner, bytes, a, where)) return;
+  if (migrator* known = migrator::of(machine::current())) known->advised(owner.get(), bytes, a, where);
+}
+
+std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+  migrator& known = migrator::current();  // which knows what is to hold again
+  return tell_driver(owner, bytes, a, where) ? known.begin_advice(owner.get(), bytes, a, where) : 0;
+}
+
+void end_advice(const allocation_ref& owner, std::uint64_t number) {
+  if (number == 0 || owner.is_freed()) return;
+  if (migrator* known = migrator::of(machine::current())) known->end_advice(owner.get(), number);
 }
 
 }  // namespace detail
 
 advice_scope::~advice_scope() {
   try {
-    if (!owner_.is_freed()) detail::advise_bytes(owner_, bytes_, detail::undoing(advice_), where_);
+    detail::end_advice(owner_, number_);
   } catch (const error&) {  // a broken device: its advice goes with the process
   }
 }

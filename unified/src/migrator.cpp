@@ -25,20 +25,6 @@ migration mode_of_environment() {
   throw parse_error("FERRY_MIGRATION='" + value + "' is no way of migration: allowed are automatic and explicit");
 }
 
-// Whether a device still reads the bytes: uses that nobody knows to be over, and the driver does not say so either.
-bool reads_now(allocation& what, byte_range where, int device) {
-  std::vector<std::pair<timeline*, ticket>> pending;
-  {
-    std::lock_guard lock(what.log);
-    for (const logged_use& u : what.log.uses())
-      if (!u.write && u.by->device() == device && u.where.overlaps(where) && !u.by->finished(u.at))
-        pending.emplace_back(u.by, u.at);
-  }
-  for (const auto& [by, at] : pending)
-    if (at == open_ticket || !by->poll(at)) return true;
-  return false;
-}
-
 bool is_managed(backend& verbs, const allocation& a) {
   try {
     const pointer_attributes found = verbs.attributes(a.begin);
@@ -146,12 +132,33 @@ surroundings migrator::around(const record& r, const coming_access& a) {
   return {how,
           may_move(r),
           [this](int device, int owner) { return machine_.peers().can_reach(device, owner, peer_memory::unified); },
-          [&a](byte_range where, int owner) { return reads_now(a.what, where, owner); },
+          [this, &a](byte_range where, int who) { return is_read_by_others(a.what, where, who); },
           [this](byte_range where) { return machine_.is_simulated() || many_on_cpu(where); },
           [&r](byte_range where) { return r.keeps(where); },
           [this, page = how.page, most = how.page_neighbours](byte_range where, int device) {
             return crowded_.is_crowded(where, page, device, most);
           }};
+}
+
+// Uses that nobody knows to be over, and the driver does not say so either. What moves pages reads nothing.
+bool migrator::is_read_by_others(allocation& what, byte_range where, int who) {
+  std::vector<std::pair<timeline*, ticket>> pending;
+  {
+    std::lock_guard lock(what.log);
+    for (const logged_use& u : what.log.uses())
+      if (!u.write && u.by->device() != who && u.where.overlaps(where) && !u.by->finished(u.at))
+        pending.emplace_back(u.by, u.at);
+  }
+  return std::any_of(pending.begin(), pending.end(), [&](const auto& use) {
+    const auto [by, at] = use;
+    return !moves_pages(by) && (at == open_ticket || !by->poll(at));
+  });
+}
+
+bool migrator::moves_pages(const timeline* line) const {
+  std::lock_guard lock(mutex_);
+  const auto is_it = [&](const auto& known) { return known.second == line; };
+  return std::any_of(to_cpu_.begin(), to_cpu_.end(), is_it) || std::any_of(out_of_.begin(), out_of_.end(), is_it);
 }
 
 void migrator::before_access(const coming_access& a) {
@@ -347,7 +354,7 @@ void migrator::set_mode(allocation& a, migration how) {
 }
 
 void migrator::set_options(const migration_options& o) {
-  if (o.page == 0) throw invalid_argument("set_migration: a page of 0 bytes");
+  check_options(o, "set_migration");
   std::lock_guard lock(mutex_);
   options_ = o;
   page_.store(o.page);

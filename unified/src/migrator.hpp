@@ -33,6 +33,9 @@ migration_thread_state& this_thread_migration();
 span_checks span_checks_of_environment();
 element_traces element_traces_of_environment();
 
+// Throws invalid_argument if nobody could work with them.
+void check_options(const migration_options& o, const std::string& whose);
+
 class migrator final : public access_policy {
  public:
   explicit migrator(machine& m);
@@ -62,6 +65,9 @@ class migrator final : public access_policy {
   // Throws invalid_argument if the bytes are memory of the program that stands in for a unified array.
   void need_managed(allocation& a, const char* verb);
   void advised(allocation& a, byte_range where, memory_advice what, memory_location place);
+  // Advice that ends: then what else was advised of the same bytes holds, and the driver is told so.
+  std::uint64_t begin_advice(allocation& a, byte_range where, memory_advice what, memory_location place);
+  void end_advice(allocation& a, std::uint64_t number);
   // What the ledger says of a range.
   std::vector<page_run> runs(allocation& a, byte_range where);
   // Calls f(place, bytes) for parts of the runs, by address: where the ledger or else the driver believes them to be.
@@ -105,10 +111,17 @@ class migrator final : public access_policy {
   migration_options options_of(const record& r) const;
   void use_environment();
   void take_policy(allocation& a);
+  // Of a policy that the array has got. If the driver refuses it, the array has what it had before, and this throws.
+  void tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own);
   void tell_driver(allocation& a);
+  void tell_driver(byte_range where, memory_advice what, memory_location place);
   static void mark_advised(record& r, byte_range where, memory_advice what, memory_location place);
   static coming_access ahead_of(const coming_access& a);
   surroundings around(const record& r, const coming_access& a);
+  // Whether a device other than `who` still reads the bytes.
+  bool is_read_by_others(allocation& what, byte_range where, int who);
+  // Whether that is a stream of this object, to or from the CPU.
+  bool moves_pages(const timeline* line) const;
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
   timeline& stream_to_cpu(int device, bool serves = false);
@@ -177,8 +190,11 @@ struct migrator::record {
     byte_range where;
     memory_advice what;
     memory_location place;
+    std::uint64_t number = 0;  // of advice that ends
   };
   std::vector<advice_given> advice;  // the program's own, that it has not taken back
+  // All that holds, in the order in which the driver is told: a policy's after the program's.
+  std::vector<advice_given> advice_that_holds() const;
   page_ledger pages;
   std::vector<cpu_touch> touches;
   std::shared_ptr<arrival> arriving;  // on the way to the CPU, or come

@@ -5,6 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/spin.hpp"
 #include "migrator.hpp"
+#include "places.hpp"
 #include "program_name.hpp"
 
 namespace ferry {
@@ -20,27 +21,95 @@ memory_advice kind_of(memory_advice a) {
   }
 }
 
-void check_places(machine& m, const array_policy& p) {
-  if (p.preferred && !p.preferred->is_host()) (void)m.properties(p.preferred->device);
-  for (const memory_location& where : p.accessed_by)
-    if (!where.is_host()) (void)m.properties(where.device);
+memory_advice undoing(memory_advice a) {
+  switch (a) {
+    case memory_advice::read_mostly: return memory_advice::unset_read_mostly;
+    case memory_advice::preferred_location: return memory_advice::unset_preferred_location;
+    case memory_advice::accessed_by: return memory_advice::unset_accessed_by;
+    default: return a;
+  }
+}
+
+// Whether one changes what the other said of the bytes of both.
+bool concern_the_same(memory_advice a, memory_location at, memory_advice b, memory_location by) {
+  return kind_of(a) == kind_of(b) && (kind_of(a) != memory_advice::accessed_by || at == by);
+}
+
+void check_policy(machine& m, const array_policy& p) {
+  check_options(p.over({}), "a policy");
+  if (p.preferred) check_place(m, *p.preferred);
+  for (const memory_location& where : p.accessed_by) check_place(m, where);
 }
 
 }  // namespace
+
+void check_options(const migration_options& o, const std::string& whose) {
+  const auto refuse = [&](const std::string& what, const std::string& way_out) {
+    throw invalid_argument(whose + ": " + what + ": " + way_out);
+  };
+  for (const auto& [bytes, name] : {std::pair{o.page, "page"}, {o.piece, "piece"}})
+    if (bytes == 0)
+      refuse(std::string("a ") + name + " of 0 bytes", std::string("it must be above 0; migration_options{}.") + name +
+                                                           " is what it is if nobody says");
+  for (const auto& [count, name] :
+       {std::pair{o.flips, "flips"}, {o.remote_reads, "remote_reads"}, {o.page_neighbours, "page_neighbours"}})
+    if (count < 0)
+      refuse(name + (" is " + std::to_string(count)), std::string("it must be 0 or more; migration_options{}.") + name +
+                                                          " is what it is if nobody says");
+}
 
 // Without what was said for the range before, and now means nothing.
 void migrator::advised(allocation& a, byte_range where, memory_advice what, memory_location place) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
   mark_advised(r, where, what, place);
-  const memory_advice kind = kind_of(what);
-  const auto same = [&](const record::advice_given& g) {
-    return kind_of(g.what) == kind && (kind != memory_advice::accessed_by || g.place == place);
-  };
+  const auto same = [&](const record::advice_given& g) { return concern_the_same(g.what, g.place, what, place); };
   std::erase_if(r.advice, [&](const auto& g) { return same(g) && where.covers(g.where); });
-  if (kind == what ||
+  if (kind_of(what) == what ||
       std::any_of(r.advice.begin(), r.advice.end(), [&](const auto& g) { return same(g) && where.overlaps(g.where); }))
     r.advice.push_back({where, what, place});
+}
+
+std::uint64_t migrator::begin_advice(allocation& a, byte_range where, memory_advice what, memory_location place) {
+  const std::uint64_t number = scopes_.fetch_add(1) + 1;
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  mark_advised(r, where, what, place);
+  r.advice.push_back({where, what, place, number});
+  return number;
+}
+
+// Nothing is left to do if the program has spoken of the same bytes since.
+void migrator::end_advice(allocation& a, std::uint64_t number) {
+  std::vector<record::advice_given> again;
+  {
+    record& r = record_of(a);
+    std::lock_guard lock(r.lock, std::adopt_lock);
+    const auto ending = std::find_if(r.advice.begin(), r.advice.end(), [&](const auto& g) { return g.number == number; });
+    if (ending == r.advice.end()) return;
+    const record::advice_given over = *ending;
+    r.advice.erase(ending);
+    for (record::advice_given g : r.advice_that_holds()) {
+      if (!concern_the_same(g.what, g.place, over.what, over.place) || !g.where.overlaps(over.where)) continue;
+      g.where = {std::max(g.where.begin, over.where.begin), std::min(g.where.end, over.where.end)};
+      again.push_back(g);
+    }
+    // What is said again of all the bytes need not be undone before, which would cost duplicates their pages.
+    if (std::none_of(again.begin(), again.end(), [&](const auto& g) { return g.where.covers(over.where); }))
+      again.insert(again.begin(), record::advice_given{over.where, undoing(over.what), over.place});
+    for (const auto& g : again) mark_advised(r, g.where, g.what, g.place);
+  }
+  for (const auto& g : again) tell_driver(g.where, g.what, g.place);
+}
+
+std::vector<migrator::record::advice_given> migrator::record::advice_that_holds() const {
+  std::vector<advice_given> all = advice;
+  if (!policy) return all;
+  if (policy->read_mostly) all.push_back({pages.all(), memory_advice::read_mostly, {}});
+  if (policy->preferred) all.push_back({pages.all(), memory_advice::preferred_location, *policy->preferred});
+  for (const memory_location& where : policy->accessed_by)
+    all.push_back({pages.all(), memory_advice::accessed_by, where});
+  return all;
 }
 
 void migrator::mark_advised(record& r, byte_range where, memory_advice what, memory_location place) {
@@ -68,15 +137,34 @@ coming_access migrator::ahead_of(const coming_access& a) {
 }
 
 void migrator::set_policy(allocation& a, std::optional<array_policy> p) {
-  if (p) check_places(machine_, *p);
+  if (p) check_policy(machine_, *p);
+  bool own = p.has_value();
   {
     record& r = record_of(a);
     std::lock_guard lock(r.lock, std::adopt_lock);
-    r.has_own_policy = p.has_value();
+    std::swap(r.policy, p);
+    std::swap(r.has_own_policy, own);
     r.policies_asked = 0;
-    r.policy = std::move(p);
   }
-  tell_driver(a);
+  tell_driver_or_restore(a, std::move(p), own);
+}
+
+void migrator::tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own) {
+  try {
+    tell_driver(a);
+  } catch (const error&) {
+    {
+      record& r = record_of(a);
+      std::lock_guard lock(r.lock, std::adopt_lock);
+      r.policy = std::move(before);
+      r.has_own_policy = was_own;
+    }
+    try {
+      tell_driver(a);
+    } catch (const error&) {  // the first one says why
+    }
+    throw;
+  }
 }
 
 std::optional<array_policy> migrator::policy(allocation& a) {
@@ -94,6 +182,7 @@ std::optional<array_policy> migrator::own_policy(allocation& a) {
 
 void migrator::take_policy(allocation& a) {
   const std::uint64_t given = policies_given_.load(std::memory_order_acquire);
+  std::optional<array_policy> its;
   {
     record& r = record_of(a);
     std::lock_guard lock(r.lock, std::adopt_lock);
@@ -101,16 +190,14 @@ void migrator::take_policy(allocation& a) {
     r.policies_asked = given;
     std::lock_guard mine(mutex_);
     const auto found = policies_.of.find(a.name.get());
-    if (found == policies_.of.end()) {
-      if (!r.policy) return;
-      r.policy.reset();
-    } else {
+    if (found != policies_.of.end()) {
       met_.insert(found->first);
-      if (r.policy == found->second) return;
-      r.policy = found->second;
+      its = found->second;
     }
+    if (r.policy == its) return;
+    std::swap(r.policy, its);
   }
-  tell_driver(a);
+  tell_driver_or_restore(a, std::move(its), false);
 }
 
 // From the start: what is not to hold any more cannot be told apart from what the program said, too.
@@ -121,13 +208,7 @@ void migrator::tell_driver(allocation& a) {
     record& r = record_of(a);
     std::lock_guard lock(r.lock, std::adopt_lock);
     if (!r.is_managed || !machine_.migrates_unified()) return;
-    now = r.advice;
-    if (r.policy) {
-      if (r.policy->read_mostly) now.push_back({a.range(), memory_advice::read_mostly, {}});
-      if (r.policy->preferred) now.push_back({a.range(), memory_advice::preferred_location, *r.policy->preferred});
-      for (const memory_location& where : r.policy->accessed_by)
-        now.push_back({a.range(), memory_advice::accessed_by, where});
-    }
+    now = r.advice_that_holds();
     r.pages.each(a.range(), [&](page_run& g) {
       was_advised = was_advised || g.is_advised() || g.mapped != 0;
       if (g.is_advised()) g.where = nobody_knows;
@@ -135,20 +216,21 @@ void migrator::tell_driver(allocation& a) {
     });
     for (const auto& g : now) mark_advised(r, g.where, g.what, g.place);
   }
-  const auto tell = [&](byte_range where, memory_advice what, memory_location place) {
-    machine_.verbs().advise(const_cast<std::byte*>(where.begin), where.size(), what, place);
-  };
   if (was_advised || !now.empty()) {
     std::lock_guard lock(a.log);
     a.log.set_advised(true);  // the next owner of the bytes has it undone
   }
   if (was_advised) {
-    tell(a.range(), memory_advice::unset_read_mostly, {});
-    tell(a.range(), memory_advice::unset_preferred_location, {});
-    tell(a.range(), memory_advice::unset_accessed_by, {});
-    for (const device d : machine_.devices()) tell(a.range(), memory_advice::unset_accessed_by, {d.index()});
+    tell_driver(a.range(), memory_advice::unset_read_mostly, {});
+    tell_driver(a.range(), memory_advice::unset_preferred_location, {});
+    tell_driver(a.range(), memory_advice::unset_accessed_by, {});
+    for (const device d : machine_.devices()) tell_driver(a.range(), memory_advice::unset_accessed_by, {d.index()});
   }
-  for (const auto& g : now) tell(g.where, g.what, g.place);
+  for (const auto& g : now) tell_driver(g.where, g.what, g.place);
+}
+
+void migrator::tell_driver(byte_range where, memory_advice what, memory_location place) {
+  machine_.verbs().advise(const_cast<std::byte*>(where.begin), where.size(), what, place);
 }
 
 void migrator::use(const array_policies& p, const std::string& from) {
@@ -162,7 +244,7 @@ void migrator::use(const array_policies& p, const std::string& from) {
                            ": run the tuner in this program, or say with ferry::name_program that they are the same");
   }
   for (const auto& [name, policy] : p.of) try {
-      check_places(machine_, policy);
+      check_policy(machine_, policy);
     } catch (const invalid_argument& e) {
       throw invalid_argument(from + ": array '" + name + "', policy '" + policy.text() + "': " + e.what());
     }

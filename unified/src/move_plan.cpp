@@ -56,7 +56,7 @@ page_step step_between_devices(page_run& g, const coming_access& a, const surrou
   const page_step stay = is_mapped ? page_step::remote : reachable ? page_step::map : page_step::fault;
   if (!large || !p.whole() || g.left_alone) return stay;
   if (a.mode == access_mode::in) {
-    if (s.is_read_by(p.used, g.where)) return stay;
+    if (s.is_read_by_others(g.range(), d)) return stay;
     const bool mine_by_now = g.user == d && g.streak >= s.options.remote_reads;
     if (reachable && !mine_by_now) return stay;
   }
@@ -70,7 +70,9 @@ page_step step_between_devices(page_run& g, const coming_access& a, const surrou
 page_step device_step(page_run& g, const coming_access& a, const surroundings& s, const part& p, bool large) {
   if (g.where >= 0) return step_between_devices(g, a, s, p, large);
   if (!large || !p.mostly() || !s.may_move) return page_step::fault;
-  if (g.where == on_the_cpu && s.is_held_by_cpu(p.pages))
+  // A writer waits for all readers first.
+  const bool is_read = a.mode == access_mode::in && s.is_read_by_others(g.range(), a.place.device);
+  if (is_read || (g.where == on_the_cpu && s.is_held_by_cpu(p.pages)))
     return (g.mapped & bit(a.place.device)) ? page_step::remote : page_step::map;
   return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;
 }
@@ -166,13 +168,14 @@ void plan_host_access(page_ledger& pages, const coming_access& a, const surround
     pages.each(p.pages, [&](page_run& g) {
       g.by_elements = false;
       if (g.where != on_the_cpu && !g.is_advised()) {
-        const bool is_read = g.where >= 0 && a.mode == access_mode::in && s.is_read_by(p.used, g.where);
-        const bool moves = s.may_move && large && p.mostly() && !is_read && !g.left_alone;
+        const bool takes_it =
+            large && p.mostly() && (a.mode != access_mode::in || !s.is_read_by_others(g.range(), on_the_cpu));
+        const bool moves = s.may_move && takes_it && !g.left_alone;
         const page_step what = !moves                                  ? page_step::fault
                                : a.mode == access_mode::out && p.all() ? page_step::drop
                                                                        : page_step::move;
         const int from = g.where;
-        arrive(g, on_the_cpu, what, large && p.mostly() && !is_read);
+        arrive(g, on_the_cpu, what, takes_it);
         const byte_range used = common(p.used, g.range());
         if (used.begin < used.end) add(plan, {what, g.range(), used, from, on_the_cpu});
       }

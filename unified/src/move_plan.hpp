@@ -31,8 +31,8 @@ struct surroundings {
   migration_options options;
   bool may_move = true;
   std::function<bool(int device, int owner)> can_reach;
-  // Whether a device (any but `device`, or just the one given) still reads the range.
-  std::function<bool(byte_range, int owner)> is_read_by;
+  // Whether a device other than `who` (on_the_cpu: any device) still reads the range.
+  std::function<bool(byte_range, int who)> is_read_by_others;
   // Whether a sample of the pages says that the CPU has taken many of them.
   std::function<bool(byte_range)> many_on_cpu;
   // Whether the CPU works on a part of the range now.

@@ -258,6 +258,43 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::pr
   BOOST_TEST(read_beside > 0, "no kernel was pending: nothing was tested");
 }
 
+// The same where the reader is not the device that has the pages: a third device asks, or the CPU.
+BOOST_AUTO_TEST_CASE(pages_stay_where_a_third_one_reads_them, *boost::unit_test::precondition(on_simulated_devices)) {
+  int read_beside = 0;
+  for (int seed = 0; seed < 20; ++seed)
+    for (const bool on_cpu : {false, true})
+      for (const bool cpu_asks : {false, true}) {
+        if (on_cpu && cpu_asks) continue;
+        place here("devices=3;memory=256MiB;schedule=random:" + std::to_string(seed));
+        fr::unified_array<float> u({n}, dev(0)), to({n}, dev(1)), too({n}, dev(2));
+        for (float& x : u) x = 1;
+        if (!on_cpu) add(dev(0), u);
+        fr::default_stream(dev(0)).synchronize();
+        const auto read = [&](fr::device d, fr::unified_array<float>& into) {
+          fr::parallel_for(fr::default_stream(d), n, copy_of{}, fr::out(into), fr::in(u));
+        };
+        if (on_cpu) {
+          const fr::host_guard keeps(fr::in(u));  // so that it is mapped where it is
+          read(dev(1), to);
+        } else {
+          read(dev(1), to);
+        }
+        const auto placed = driver_place(u);
+        const float value = on_cpu ? 1 : 2;
+        for (int i = 0; i < 5; ++i)
+          if (!cpu_asks)
+            read(dev(2), too);
+          else
+            BOOST_TEST(*std::as_const(u).begin() == value);
+        if (!to.is_ready()) {
+          ++read_beside;
+          BOOST_TEST((driver_place(u) == placed), "seed " << seed << ", the CPU asks: " << cpu_asks);
+        }
+        BOOST_TEST((std::as_const(to)[3] == value && std::as_const(u)[3] == value));
+      }
+  BOOST_TEST(read_beside > 0, "no kernel was pending: nothing was tested");
+}
+
 BOOST_AUTO_TEST_CASE(small_ranges_are_left_to_faults) {
   place here;
   fr::unified_array<float> u({n}, dev(0));

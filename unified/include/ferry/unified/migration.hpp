@@ -1,5 +1,6 @@
 // Hints: moving pages of unified arrays ahead of their use, dropping their contents, and telling the driver of their use.
 #pragma once
+#include <cstdint>
 #include <initializer_list>
 #include <span>
 
@@ -34,6 +35,9 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
 void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous);
 bool is_offered(const allocation_ref& owner, byte_range bytes);
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where);
+// The same until end_advice() with the number.
+std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where);
+void end_advice(const allocation_ref& owner, std::uint64_t number);
 
 template <memory_kind Kind>
 constexpr void need_unified() {
@@ -126,17 +130,14 @@ void advise(const array_view<T, Rank, Kind>& v, advice a, device where) {
   advise(v, a, memory_location{where.index()});
 }
 
-// Advice for a scope: taken back at its end, unless the array was freed meanwhile.
+// Advice for a scope: at its end what else was advised holds again, by advise(), by other scopes, which may end in any
+// order, and by the array's policy. Does nothing then if the array was freed meanwhile.
 class advice_scope {
  public:
   template <class T, std::size_t Rank>
   advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, memory_location where = host)
       : owner_(v.owner()),
-        bytes_(v.bytes()),
-        advice_(a),
-        where_(where) {
-    detail::advise_bytes(owner_, bytes_, advice_, where_);
-  }
+        number_(detail::begin_advice(owner_, v.bytes(), a, where)) {}
   template <class T, std::size_t Rank>
   advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, device where)
       : advice_scope(v, a, memory_location{where.index()}) {}
@@ -146,9 +147,7 @@ class advice_scope {
 
  private:
   allocation_ref owner_;
-  byte_range bytes_;
-  advice advice_;
-  memory_location where_;
+  std::uint64_t number_;
 };
 
 }  // namespace ferry
