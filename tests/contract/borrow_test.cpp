@@ -1,4 +1,5 @@
 // Memory of others: borrowed, pinned, adopted; on every kind, ordered like any array.
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -77,7 +78,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(borrowing_from_a_stream_and_back, K, kinds) {
     set_ints(theirs.native(), memory.get(), n, round);
     auto v = fr::borrow<K::value>(memory.get(), n, {.stream = theirs});
     fr::parallel_for(ours, n, add_one{}, v);
-    v.end(theirs);
+    v.give_back(theirs);
     fr::device_array<int> copied({n});
     {
       fr::machine::current().verbs().copy(theirs.native(), fr::pointer(copied, theirs), memory.get(), n * sizeof(int));
@@ -93,8 +94,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_of_an_ended_borrow_are_refused, K, kinds) {
   auto part = v.slice({10, 20});
   fr::stream s;
   fr::graph g = fr::capture(s, [&] { fr::parallel_for(s, 100, add_one{}, v); });
-  v.end();
-  v.end();  // a second time does nothing
+  v.give_back();
+  v.give_back();  // a second time does nothing
   check_error<fr::use_after_free>([&] { fr::fill(part, 1); }, {"free()"});
   check_error<fr::use_after_free>([&] { fr::parallel_for(100, add_one{}, v); }, {"free()"});
   check_error<fr::use_after_free>([&] { g.launch(s); }, {"free()"});
@@ -119,7 +120,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(borrows_that_overlap, K, kinds) {
   auto expected = std::vector<int>(n, 4);
   std::fill_n(expected.begin() + n / 2, n / 2, 5);
   CHECK_EQUAL(fr::to_vector(whole), expected);
-  whole.end();
+  whole.give_back();
   auto left = fr::borrow<K::value>(memory.get(), 10), right = fr::borrow<K::value>(memory.get() + 20, 10);
   check_error<fr::invalid_argument>([&] { (void)fr::borrow<K::value>(memory.get() + 5, 20); },
                                     {"overlap several borrows", "the whole first"});
@@ -261,6 +262,25 @@ BOOST_AUTO_TEST_CASE(pinned_memory_is_copied_without_waiting) {
   CHECK_EQUAL(fr::to_vector(a), constant);
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(lent_memory_is_walked_over_like_an_array, K, host_kinds) {
+  constexpr std::size_t n = 3000;
+  const foreign_ints<K::value> memory(n);
+  auto v = fr::borrow<K::value>(memory.get(), n);
+  fr::parallel_for(n, set_to{2}, fr::out(v));
+  for (int& x : v) ++x;
+  BOOST_TEST(std::count(v.begin(), v.end(), 3) == std::ptrdiff_t{n});
+  std::vector<int> own(n);
+  std::iota(own.rbegin(), own.rend(), 0);
+  auto p = fr::pin(own);
+  fr::parallel_for(n, add_one{}, p);
+  std::sort(p.begin(), p.end());
+  fr::parallel_for(n, add_one{}, p);
+  int expected = 1;
+  for (const int x : std::as_const(p)) BOOST_REQUIRE(x == ++expected);
+  p.give_back();
+  BOOST_TEST(own[n - 1] == int{n} + 1);
+}
+
 BOOST_AUTO_TEST_CASE(pins_that_overlap_or_touch) {
   auto& verbs = fr::machine::current().verbs();
   std::vector<int> v(1 << 16, 1);
@@ -277,9 +297,9 @@ BOOST_AUTO_TEST_CASE(pins_that_overlap_or_touch) {
     fr::copy(right, a.slice({20000, 40000}));
     BOOST_TEST(fr::to_vector(a)[1005] == 6);
     BOOST_TEST(fr::to_vector(a)[39999] == 1);
-    left.end();
+    left.give_back();
     BOOST_TEST((is_pinned(1000) && is_pinned(1009) && is_pinned(20000)));
-    again.end();
+    again.give_back();
     BOOST_TEST((!is_pinned(0) && !is_pinned(1000) && is_pinned(20000)));
   }
   BOOST_TEST((!is_pinned(20000) && !is_pinned(39999)));

@@ -1,6 +1,9 @@
 // Memory of the program's own vectors as unified arrays: where devices read it as it is, and where it is pinned.
+#include <algorithm>
 #include <memory>
 #include <numeric>
+#include <ranges>
+#include <type_traits>
 
 #include "contract/fixture.hpp"
 
@@ -35,8 +38,31 @@ void port_a_loop_of_a_vector() {
   int four[4] = {1, 2, 3, 4};
   auto square = fr::as_unified(four, fr::extents<2>(2, 2));
   fr::parallel_for(4, add_one{}, square);
-  square.end();
+  square.give_back();
   BOOST_TEST((four[0] == 2 && four[3] == 5));
+}
+
+// Loops of the CPU and the standard's algorithms wait once for the work before, as those over arrays do.
+void walk_over_a_vector() {
+  std::vector<int> v(5000);
+  std::iota(v.rbegin(), v.rend(), 0);
+  auto u = fr::as_unified(v);
+  using view = decltype(u);
+  static_assert(std::ranges::contiguous_range<view> && std::ranges::contiguous_range<const view>);
+  static_assert(std::is_const_v<std::remove_reference_t<decltype(*std::as_const(u).begin())>>);
+  fr::parallel_for(u.size(), add_one{}, u);
+  std::sort(u.begin(), u.end());
+  BOOST_TEST((u[0] == 1 && u[4999] == 5000));
+  fr::parallel_for(u.size(), add_one{}, u);
+  for (int& x : u) x += 10;
+  long sum = 0;
+  for (const int x : std::as_const(u)) sum += x;
+  BOOST_TEST(sum == 5000L * 5001 / 2 + 11 * 5000L);
+  const std::vector<int> constant(100, 3);
+  for (const int& x : fr::as_unified(constant)) BOOST_TEST(x == 3);
+  for (int& x : fr::as_unified(v)) x = 1;  // one that ends with the loop
+  u.give_back();
+  BOOST_TEST(std::ranges::count(v, 1) == 5000);
 }
 
 }  // namespace
@@ -52,6 +78,15 @@ BOOST_AUTO_TEST_CASE(devices_that_read_pageable_memory_and_others) {
       BOOST_TEST(sim.get().reaches_pageable() == contains(how, "on"));
       port_a_loop_of_a_vector();
     }
+}
+
+BOOST_AUTO_TEST_CASE(loops_and_algorithms_of_the_cpu) { walk_over_a_vector(); }
+
+BOOST_AUTO_TEST_CASE(loops_and_algorithms_with_devices_of_both_sorts) {
+  for (const char* how : {"pageable_access=on", "pageable_access=off"}) {
+    const fr::simulation sim(std::string("devices=2;schedule=random:3;") + how);
+    walk_over_a_vector();
+  }
 }
 
 BOOST_AUTO_TEST_CASE(memory_is_pinned_only_where_it_must_be) {

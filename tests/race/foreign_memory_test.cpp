@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(a_borrow_that_is_handed_back_comes_before_the_stream) {
     auto v = fr::borrow(memory.p, n, {.stream = theirs});
     busy(a);
     fr::parallel_for(a, n, set_to{5}, fr::out(v));
-    v.end(theirs);
+    v.give_back(theirs);
     return all_are(seen_on(theirs, memory.p), 5);
   });
 }

@@ -74,8 +74,8 @@ byte_range bytes_at(T* p, const extents<Rank>& e) {
 
 }  // namespace detail
 
-// A view of memory that somebody else owns. Ending it waits for the work that uses the memory, and so does its destructor:
-// the one destructor that blocks. Views of it throw use_after_free afterwards.
+// A view of memory that somebody else owns. Giving it back waits for the work that uses the memory, and so does the
+// destructor: the one destructor that blocks. Views of it throw use_after_free afterwards.
 template <class T, std::size_t Rank, memory_kind Kind>
 class borrowed : public array_view<T, Rank, Kind> {
   using view = array_view<T, Rank, Kind>;
@@ -88,14 +88,15 @@ class borrowed : public array_view<T, Rank, Kind> {
   borrowed& operator=(const borrowed&) = delete;
 
   // Blocks until all work on the memory is over. Throws device_error.
-  void end() { loan_.end(); }
-  // Gives the memory back without waiting: later work of s, and what waits for it, comes after all work on the memory.
-  void end(stream_ref s) { loan_.end(s); }
+  void give_back() { loan_.end(); }
+  // The same without waiting: later work of s, and what waits for it, comes after all work on the memory.
+  void give_back(stream_ref s) { loan_.end(s); }
   template <class Never = T>
   void free() {
-    static_assert(!std::is_same_v<Never, T>,
-                  "a borrowed pointer belongs to somebody else and cannot be freed: end() the borrow, or take the "
-                  "memory over with ferry::adopt(pointer, extents, deleter)");
+    static_assert(
+        !std::is_same_v<Never, T>,
+        "a borrowed pointer belongs to somebody else and cannot be freed: give_back() ends the borrow, or take "
+        "the memory over with ferry::adopt(pointer, extents, deleter)");
   }
 
  private:
@@ -116,7 +117,7 @@ class pinned : public array_view<T, 1, memory_kind::host> {
   pinned(const pinned&) = delete;
   pinned& operator=(const pinned&) = delete;
   // Blocks until all work on the memory is over, and unpins it unless others pin it too. Throws device_error.
-  void end() { loan_.end(); }
+  void give_back() { loan_.end(); }
 
  private:
   detail::loan loan_;
@@ -160,7 +161,7 @@ basic_array<T, 1, Kind> adopt(T* p, Int n, Deleter deleter, const borrow_options
 // Memory of the CPU (std::vector, malloc, a mapped file) in the place of a unified array, for as long as the result lives:
 // nothing is copied, the program goes on using its vector, and every device can use the view. Where devices read pageable
 // memory (HMM, ATS) pages stay or migrate as in unified arrays; elsewhere the memory is pinned meanwhile. While the view
-// lives, touch the elements through it, or after end(): the vector's own iterators wait for nobody.
+// lives, touch the elements through it, or after give_back(): the vector's own iterators wait for nobody.
 // Throws invalid_argument for device memory, not_supported where the memory can be neither; out_of_memory.
 template <class T, std::size_t Rank>
 borrowed<T, Rank, memory_kind::unified> as_unified(T* p, const extents<Rank>& e, const borrow_options& how = {}) {
