@@ -12,6 +12,9 @@ namespace {
 // Up to here one kernel over the link is faster than packing, with its launches and its forks.
 constexpr std::size_t small_view = std::size_t{256} << 10;
 
+// Where memory is short, parts are halved down to here.
+constexpr std::size_t least_scratch = std::size_t{256} << 10;
+
 bool is_array(const copy_side& s) { return s.owner != nullptr; }
 int device_of(const copy_side& s) { return s.owner->get().device; }
 bool in_device_memory(const copy_side& s) { return is_array(s) && s.owner->get().kind == memory_kind::device; }
@@ -34,6 +37,64 @@ copy_request part_of(copy_request w, std::size_t dimension, std::size_t first, s
   for (copy_side* side : {&w.to, &w.from})
     side->data += static_cast<std::ptrdiff_t>(first) * side->stride_bytes[dimension];
   w.shape.extent[dimension] = count;
+  return w;
+}
+
+// What goes through scratch memory at once: some indices of one dimension, at one index of each dimension before it.
+struct slab {
+  std::size_t dimension = 0, indices = 1, bytes = 0;
+};
+
+// The largest that takes no more than so many bytes; one element may.
+slab slab_of(const strided_shape& shape, std::size_t most) {
+  std::size_t row = bytes_of(shape);
+  if (shape.rank == 0 || row <= most) return {0, shape.extent[0], row};
+  for (std::size_t d = 0;; ++d) {
+    row /= shape.extent[d];
+    if (row > most && d + 1 < shape.rank) continue;
+    const std::size_t indices = std::clamp(most / row, std::size_t{1}, shape.extent[d]);
+    return {d, indices, indices * row};
+  }
+}
+
+std::size_t slabs_along(const slab& s, const strided_shape& shape) {
+  return (shape.extent[s.dimension] + s.indices - 1) / s.indices;
+}
+
+std::size_t number_of(const slab& s, const strided_shape& shape) {
+  if (shape.rank == 0) return 1;
+  std::size_t n = slabs_along(s, shape);
+  for (std::size_t d = 0; d < s.dimension; ++d) n *= shape.extent[d];
+  return n;
+}
+
+// Takes memory for slabs of the greatest size that options and memory allow. Less than everything only in parts.
+template <class Take>
+slab take_slabs(const strided_shape& shape, std::size_t most, bool in_parts, Take take) {
+  slab s = slab_of(shape, in_parts ? most : bytes_of(shape));
+  for (;;) {
+    try {
+      take(s);
+      return s;
+    } catch (const out_of_memory&) {
+      const slab less = slab_of(shape, std::max(s.bytes / 2, least_scratch));
+      if (!in_parts || less.bytes >= s.bytes) throw;
+      s = less;
+    }
+  }
+}
+
+// Slab i in row-major order.
+copy_request part_of(copy_request w, const slab& s, std::size_t i) {
+  if (w.shape.rank == 0) return w;
+  const std::size_t along = slabs_along(s, w.shape), first = i % along * s.indices;
+  i /= along;
+  w = part_of(w, s.dimension, first, std::min(s.indices, w.shape.extent[s.dimension] - first));
+  for (std::size_t d = s.dimension; d-- > 0;) {
+    const std::size_t extent = w.shape.extent[d];
+    w = part_of(w, d, i % extent, 1);
+    i /= extent;
+  }
   return w;
 }
 
@@ -120,21 +181,23 @@ void copy_operation::plan(const copy_request& w) {
 // source -> scratch beside it -> scratch beside the destination -> destination, without what is not needed. In parts
 // where that takes much memory.
 void copy_operation::plan_through(const copy_request& w, bool pack, int pack_on, bool unpack, int unpack_on) {
-  const bool convert_first = pack && w.converts();
+  const bool convert_first = pack && w.converts(), arrives = unpack && !(pack && pack_on == unpack_on);
   const std::size_t between = convert_first ? element_bytes_to(w) : w.shape.element_bytes;
   const number_type type = convert_first ? w.to_type : w.from_type;
-  std::size_t split = 0, rows = 1;
-  while (split + 1 < w.shape.rank && w.shape.extent[split] == 1) ++split;
-  const std::size_t all = w.shape.rank == 0 ? 1 : w.shape.extent[split];
-  const std::size_t row = bytes_of(with_elements(w.shape, between)) / all;
-  rows = same_bytes(w.to, w.from)
-             ? all
-             : std::clamp(engine_.options().scratch_bytes / std::max<std::size_t>(row, 1), std::size_t{1}, all);
-  for (std::size_t first = 0; first < all; first += rows) {
-    const copy_request part = w.shape.rank == 0 ? w : part_of(w, split, first, std::min(rows, all - first));
+  const auto take = [&](const slab& s) {
+    packed_.reset(), arrived_.reset();
+    if (pack) packed_.emplace(s.bytes, pack_on);
+    if (arrives) arrived_.emplace(s.bytes, unpack_on);
+  };
+  // Of views that overlap, parts would be written before others were read.
+  const slab each =
+      take_slabs(with_elements(w.shape, between), engine_.options().scratch_bytes, !same_bytes(w.to, w.from), take);
+  const std::size_t parts = number_of(each, w.shape);
+  for (std::size_t i = 0; i < parts; ++i) {
+    const copy_request part = part_of(w, each, i);
     copy_request now = part;
     if (pack) {
-      now.to = in_scratch(packed_, rows * row, pack_on, part.shape, between);
+      now.to = in_scratch(*packed_, part.shape, between);
       now.to_type = type;
       if (now.from.contiguous && !now.converts())
         move(now);
@@ -142,8 +205,8 @@ void copy_operation::plan_through(const copy_request& w, bool pack, int pack_on,
         kernel(now, pack_on);
       now.from = now.to, now.from_type = type, now.shape.element_bytes = between;
     }
-    if (unpack && !(pack && pack_on == unpack_on)) {
-      now.to = in_scratch(arrived_, rows * row, unpack_on, part.shape, between);
+    if (arrives) {
+      now.to = in_scratch(*arrived_, part.shape, between);
       now.to_type = now.from_type;
       move(now);
       now.from = now.to;
@@ -156,10 +219,8 @@ void copy_operation::plan_through(const copy_request& w, bool pack, int pack_on,
   }
 }
 
-copy_side copy_operation::in_scratch(std::optional<scratch>& memory, std::size_t bytes, int device,
-                                     const strided_shape& shape, std::size_t element_bytes) {
-  if (!memory) memory.emplace(bytes, device);
-  copy_side side = side_of(memory->bytes);
+copy_side copy_operation::in_scratch(scratch& memory, const strided_shape& shape, std::size_t element_bytes) {
+  copy_side side = side_of(memory.bytes);
   row_major_strides(side, shape, element_bytes);
   return side;
 }

@@ -55,8 +55,7 @@ class copy_operation {
   // On a stream of that device, forked from the given one where that is another's.
   void give_beside(step& st, int on);
   // One side of scratch memory with the shape of a request; the same memory for all its parts.
-  copy_side in_scratch(std::optional<scratch>& memory, std::size_t bytes, int device, const strided_shape& shape,
-                       std::size_t element_bytes);
+  static copy_side in_scratch(scratch& memory, const strided_shape& shape, std::size_t element_bytes);
   bool reaches(int device, const copy_side& side);
   void give(step& st, native_stream s);
 

@@ -1,11 +1,12 @@
 // as: host
-// test: jacksboro_elevation.npy gpu0 gpu1 --times 3
+// test: jacksboro_elevation.npy gpu0 gpu-last --times 3
 // Moves the array of a .npy file between any two places, says which way it went, and how fast.
 //
 //   copy FILE FROM TO [--times N] [--all-links]
 //   copy --topology
 //
-// FROM and TO: memory (as malloc gives it), pinned, unified, gpu0, gpu1, ... (the last one where there are fewer).
+// FROM and TO: memory (as malloc gives it), pinned, unified, gpu0, gpu1, ..., gpu-last.
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -44,16 +46,31 @@ bytes read_elements(const std::string& file) {
   return all;
 }
 
+// A whole number from `least` on.
+int parsed_number(std::string_view text, int least, const std::string& refusal) {
+  int n = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (wrong != std::errc{} || end != text.data() + text.size() || n < least) throw std::runtime_error(refusal);
+  return n;
+}
+
+fr::device parsed_device(const std::string& name) {
+  const int count = static_cast<int>(fr::devices().size());
+  if (name == "gpu-last") return fr::devices().back();
+  const int i = parsed_number(std::string_view(name).substr(3), 0,
+                              "'" + name + "' is no place: GPUs are gpu0, gpu1, ... and gpu-last");
+  if (i >= count)
+    throw std::runtime_error("there is no " + name + ": the last one here is gpu" + std::to_string(count - 1));
+  return fr::device(i);
+}
+
 place make_place(const std::string& name, std::size_t n) {
   const fr::extents<1> e{n};
   if (name == "memory") return bytes(n);
   if (name == "pinned") return fr::host_array<std::uint8_t>(e);
   if (name == "unified") return fr::unified_array<std::uint8_t>(e);
-  if (name.starts_with("gpu") && name.size() > 3 && name.find_first_not_of("0123456789", 3) == name.npos) {
-    const int last = static_cast<int>(fr::devices().size()) - 1;
-    return fr::device_array<std::uint8_t>(e, fr::device(std::min(std::atoi(name.c_str() + 3), last)));
-  }
-  throw std::runtime_error("'" + name + "' is no place: memory, pinned, unified, gpu0, gpu1, ...");
+  if (name.starts_with("gpu")) return fr::device_array<std::uint8_t>(e, parsed_device(name));
+  throw std::runtime_error("'" + name + "' is no place: memory, pinned, unified, gpu0, gpu1, ..., gpu-last");
 }
 
 fr::copy_end end_of(const place& p) {
@@ -71,13 +88,8 @@ fr::copy_end end_of(const place& p) {
 void move_bytes(const place& from, place& to) {
   std::visit(
       [](const auto& f, auto& t) {
-        constexpr bool from_memory = std::is_same_v<std::decay_t<decltype(f)>, bytes>;
-        constexpr bool to_memory = std::is_same_v<std::decay_t<decltype(t)>, bytes>;
-        if constexpr (from_memory && to_memory)
-          t = f;
-        else
-          fr::copy(f, t);
-        if constexpr (!to_memory) fr::default_stream(t.device()).synchronize();
+        fr::copy(f, t);
+        if constexpr (!std::is_same_v<std::decay_t<decltype(t)>, bytes>) fr::default_stream(t.device()).synchronize();
       },
       from, to);
 }
@@ -94,7 +106,7 @@ int run(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--all-links"))
       all_links = true;
     else if (!std::strcmp(argv[i], "--times") && i + 1 < argc)
-      times = std::max(1, std::atoi(argv[++i]));
+      times = parsed_number(argv[++i], 1, "--times needs a whole number from 1 on");
     else
       throw std::runtime_error(std::string("'") + argv[i] + "' is no option");
   }
