@@ -15,6 +15,7 @@ LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/
 MIGRATOR, PLAN = "unified/src/migrator.cpp", "unified/src/move_plan.cpp"
 SCOPES = "unified/src/host_scopes.cpp"
 HINTS = "unified/src/migration.cpp"
+ADVICE = "unified/src/migrator_advice.cpp"
 POLICIES, TUNED, TUNER = "unified/src/migrator_policies.cpp", "unified/src/tuned_arrays.cpp", "unified/src/tuner.cpp"
 ROOM, IDLE = "unified/src/make_room.cpp", "core/src/idle_guard.cpp"
 PIPELINE, PIPELINE_HPP = "unified/src/batch_pipeline.cpp", "unified/include/ferry/unified/batch_pipeline.hpp"
@@ -250,9 +251,9 @@ MUTANTS = [
     ("", "guards of the CPU refuse nothing", (SCOPES, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
     ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
     ("", "who looks ahead takes from other devices", (MIGRATOR, "if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts", "parts")),
-    ("", "policies take the program's advice with them", (POLICIES, "  std::vector<advice_given> all = advice;\n", "  std::vector<advice_given> all;\n")),
-    ("", "advice that ends takes what else was advised with it", (POLICIES, "      again.push_back(g);\n", "")),
-    ("", "the advice of a policy stays", (POLICIES, "  if (was_advised) {\n    tell_driver(", "  if (false) {\n    tell_driver(")),
+    ("", "policies take the program's advice with them", (ADVICE, "  std::vector<advice_given> all = advice;\n", "  std::vector<advice_given> all;\n")),
+    ("", "advice that ends takes what else was advised with it", (ADVICE, "      again.push_back(g);\n", "")),
+    ("", "the advice of a policy stays", (ADVICE, "  if (was_advised) {\n    tell_driver(", "  if (false) {\n    tell_driver(")),
     ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),
     ("", "trials begin where the last one ended", (TUNED, "if (!elements.empty()) std::memcpy", "if (false) std::memcpy")),
     ("", "a tuner chooses within the spread", (TUNER, "std::max({t.spread, other.spread, how_.least_gain * other.median})", "0")),

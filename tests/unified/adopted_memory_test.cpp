@@ -53,4 +53,32 @@ BOOST_AUTO_TEST_CASE(adopted_memory_stays_where_it_is) {
   BOOST_TEST(u[5] == 3);  // nothing happened to it
 }
 
+// What is borrowed may grow: all of it is known then, and moves.
+BOOST_AUTO_TEST_CASE(borrows_that_grow) {
+  fr::simulation sim("devices=1;memory=64MiB");
+  const std::size_t n = (std::size_t{16} << 20) / sizeof(float);
+  auto& driver = fr::machine::current().verbs();
+  void* const p = driver.allocate(fr::memory_kind::unified, 0, n * sizeof(float));
+  {
+    const auto part = [&](std::size_t lo, std::size_t hi) {
+      return fr::borrow<fr::memory_kind::unified>(static_cast<float*>(p) + lo, hi - lo);
+    };
+    const auto whole_is_known = [](auto& a) {
+      fr::fill(a, 1.f);
+      return fr::residency(a).on(fr::devices()[0]) == a.size_bytes();
+    };
+    auto middle = part(n / 4, n / 2);
+    BOOST_TEST(whole_is_known(middle));
+    auto later = part(n / 4, n);
+    BOOST_TEST(whole_is_known(later));
+    auto all = part(0, n);
+    BOOST_TEST(whole_is_known(all));
+    const auto r = fr::report_migration();
+    std::uint64_t sent = 0;
+    for (const fr::migration_entry& e : r.entries) sent += e.to_devices.by_prefetch + e.dropped;
+    BOOST_TEST(sent == n * sizeof(float));
+  }
+  driver.release(fr::memory_kind::unified, 0, p, n * sizeof(float));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -151,6 +151,30 @@ BOOST_AUTO_TEST_CASE(what_the_program_sets_goes_before) {
   BOOST_TEST((r.entries[0].to_cpu.by_prefetch == 0 && r.entries[0].to_cpu.by_fault == u.size_bytes()));
 }
 
+// Each name counts, from the next use on.
+BOOST_AUTO_TEST_CASE(arrays_that_are_renamed) {
+  const fr::simulation sim("devices=2");
+  fr::array_policies p;
+  p.program = program_invocation_short_name;
+  p.of["u"] = fr::array_policy::parse("prefetch");
+  p.of["v"] = fr::array_policy::parse("explicit");
+  fr::use_policies(p);
+  fr::unified_array<float> a({1000}, 1.f);
+  const auto named = [&](const char* name) {
+    a.name(name);
+    a[0] = 1;
+    const auto its = policy_of(a);
+    return its ? its->text() : "none";
+  };
+  for (int i = 0; i < 2; ++i) {
+    BOOST_TEST(named("other") == "none");
+    BOOST_TEST(named("u") == "prefetch");
+    BOOST_TEST(named("v") == "explicit");
+    BOOST_TEST(named("") == "none");
+  }
+  BOOST_TEST(fr::unmet_policies().empty());
+}
+
 // By every way in, with what to do instead.
 BOOST_AUTO_TEST_CASE(settings_that_nobody_can_work_with) {
   const fr::simulation sim("devices=2");

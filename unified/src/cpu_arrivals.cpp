@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
@@ -37,7 +38,7 @@ void arrival::stop() {
 }
 
 // One submission for all pieces, published when the last is there: who takes the bytes over meanwhile waits for that.
-void arrival::send(machine& m, unsigned helpers) noexcept {
+void arrival::send(machine& m, unsigned helpers, const std::function<void(const std::string&)>& on_failure) noexcept {
   try {
     access_guard guard(line_, {&use_, 1});
     try {
@@ -47,13 +48,14 @@ void arrival::send(machine& m, unsigned helpers) noexcept {
         m.verbs().synchronize(line_.stream());
         sent_.fetch_add(1, std::memory_order_release);
       }
-    } catch (const error&) {
-      failed_.store(true);
+    } catch (const error& e) {
+      on_failure(e.what());
     }
     stopped_.store(true);
     if (will_write_) give_way_until([&] { return touched_.load(std::memory_order_acquire) == sent() * helpers; });
-  } catch (const error&) {
-    failed_.store(true), stopped_.store(true);
+  } catch (const error& e) {
+    stopped_.store(true);
+    on_failure(e.what());
   }
   over_.store(true, std::memory_order_release);
 }
@@ -86,8 +88,12 @@ std::shared_ptr<arrival> cpu_arrivals::start(timeline& line, const access& use, 
   auto a = std::make_shared<arrival>(line, use, std::move(pieces), will_write);
   {
     std::lock_guard lock(mutex_);
-    while (threads_.size() < 1 + helping_threads())
-      threads_.emplace_back([this, sends = threads_.empty()] { work(sends); });
+    try {
+      while (threads_.size() < 1 + helping_threads())
+        threads_.emplace_back([this, sends = threads_.empty()] { work(sends); });
+    } catch (const std::system_error&) {  // tried again next time
+      return nullptr;
+    }
     waiting_.push_back(a);
   }
   changed_.notify_all();
@@ -110,7 +116,7 @@ void cpu_arrivals::work(bool sends) {
     lock.unlock();
     changed_.notify_all();
     if (sends)
-      mine->send(machine_, helping_threads());
+      mine->send(machine_, helping_threads(), on_failure_);
     else
       mine->help(helping_threads());
     lock.lock();

@@ -8,8 +8,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -33,11 +35,10 @@ class arrival {
   // The pieces that were sent; final once it is over.
   std::size_t sent() const { return sent_.load(std::memory_order_acquire); }
   const std::vector<page_move>& pieces() const { return pieces_; }
-  bool has_failed() const { return failed_.load(); }
 
  private:
   friend class cpu_arrivals;
-  void send(machine& m, unsigned helpers) noexcept;
+  void send(machine& m, unsigned helpers, const std::function<void(const std::string&)>& on_failure) noexcept;
   void help(unsigned helpers);
   void touch(std::size_t part, unsigned helpers) const;
 
@@ -46,26 +47,31 @@ class arrival {
   const std::vector<page_move> pieces_;
   const bool will_write_;
   std::atomic<std::size_t> sent_{0}, taken_{0}, touched_{0};  // pieces; parts of pieces
-  std::atomic<bool> stopped_{false}, over_{false}, failed_{false};
+  std::atomic<bool> stopped_{false}, over_{false};
 };
 
 // The threads that do it, made when first needed.
 class cpu_arrivals {
  public:
-  explicit cpu_arrivals(machine& m) : machine_(m) {}
+  // on_failure: told why a move failed, by one of the threads.
+  cpu_arrivals(machine& m, std::function<void(const std::string&)> on_failure)
+      : machine_(m),
+        on_failure_(std::move(on_failure)) {}
   // Waits for what is under way.
   ~cpu_arrivals();
   cpu_arrivals(const cpu_arrivals&) = delete;
   cpu_arrivals& operator=(const cpu_arrivals&) = delete;
 
   // Sends pages to the CPU in pieces, in their order. Counts as a read of `use` on `line`, which must serve (see
-  // timeline::serve) and is used for nothing else. Returns when the loop may start.
+  // timeline::serve) and is used for nothing else. Returns when the loop may start; null, with nothing done, where the system
+  // has no threads for it.
   std::shared_ptr<arrival> start(timeline& line, const access& use, const std::vector<page_move>& moves,
                                  std::size_t piece, bool will_write);
 
  private:
   void work(bool sends);
   machine& machine_;
+  const std::function<void(const std::string&)> on_failure_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::shared_ptr<arrival>> waiting_;  // for the thread that sends

@@ -52,8 +52,6 @@ void withdraw_offer(std::vector<byte_range>& offered, allocation& of) {
   of.log.invalidate();
 }
 
-constexpr int most_failures = 8;
-
 }  // namespace
 
 migration_thread_state& this_thread_migration() {
@@ -61,7 +59,11 @@ migration_thread_state& this_thread_migration() {
   return state;
 }
 
-migrator::migrator(machine& m) : machine_(m), mode_(mode_of_environment()), counters_(m), arrivals_(m) {
+migrator::migrator(machine& m)
+    : machine_(m),
+      mode_(mode_of_environment()),
+      counters_(m),
+      arrivals_(m, [this](const std::string& why) { failed_to_move(why); }) {
   const span_checks spans = span_checks_of_environment();
   traces_elements_ = element_traces_of_environment() == element_traces::on;
   use_environment();
@@ -109,13 +111,15 @@ migrator::record& migrator::record_of(allocation& a) {
     r->generation = generation;
     r->offered.clear();
     r->mode.reset();
-    r->policy.reset(), r->has_own_policy = false, r->policies_asked = 0;
+    r->policy.reset(), r->has_own_policy = false, r->policies_asked = 0, r->name_asked.clear();
     r->advice.clear();
     r->touches.clear();
     r->arriving.reset();
     r->scopes.clear();
     r->is_managed = is_managed(machine_.verbs(), a);
     r->pages.reset(a.range());
+  } else if (!r->pages.all().covers(a.range())) {  // borrowed memory that a later borrow has made larger
+    r->pages.extend(a.range());
   }
   return *r;
 }
@@ -248,7 +252,7 @@ bool migrator::arrives_beside_loop(const coming_access& a, const std::vector<pla
   const bool writes = a.mode != access_mode::in;
   wait_for_uses(a.what.log, a.where, writes, false);
   const auto started = arrivals_.start(stream_to_cpu(from, true), {&a.what, a.where, false}, moves, how.piece, writes);
-  if (started->has_failed() && failures_.fetch_add(1) + 1 >= most_failures) broken_.store(true);
+  if (!started) return false;
   record& r = record_of(a.what);
   std::lock_guard lock(r.lock, std::adopt_lock);
   r.arriving = started;
@@ -275,8 +279,8 @@ void migrator::carry_out(const coming_access& a, const std::vector<planned>& pla
       const auto is_it = [&](const planned& p) { return p.what == what; };
       if (std::any_of(plan.begin(), plan.end(), is_it)) send(a, a.stream ? *a.stream : stream_to_cpu(from), plan, what);
     }
-  } catch (const error&) {
-    if (failures_.fetch_add(1) + 1 >= most_failures) broken_.store(true);
+  } catch (const error& e) {
+    failed_to_move(e.what());
     record& r = record_of(a.what);
     std::lock_guard lock(r.lock, std::adopt_lock);
     for (const planned& p : plan) r.pages.each(p.pages, [](page_run& g) { g.where = nobody_knows; });

@@ -130,6 +130,10 @@ class migrator final : public access_policy {
   static void refuse_conflict(const record& r, const coming_access& a);
   void stop_arrival(record& r);
   bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
+  // Moves that failed so often would do so for ever: automatic migration ends, and says so.
+  void failed_to_move(const std::string& why);
+  // Why it has ended; nothing if it has not.
+  std::string why_ended() const;
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(const allocation& a);
   // Before pages of an array may move, for whatever reason.
@@ -156,7 +160,8 @@ class migrator final : public access_policy {
   std::atomic<std::uint64_t> scopes_{0};
   std::atomic<bool> checks_spans_{false};
   std::atomic<bool> traces_elements_{false};  // every access to an element asks
-  std::atomic<int> failures_{0};
+  int failures_ = 0;                          // with the mutex; and the last one of those that were too many
+  std::string why_broken_;
   std::atomic<bool> broken_{false};  // prefetches failed: from now on nothing is moved
   std::unordered_map<const allocation*, std::unique_ptr<record>> records_;  // one a node, for good
   std::map<std::pair<int, bool>, timeline*> to_cpu_;                        // by device, and whether it serves
@@ -185,7 +190,8 @@ struct migrator::record {
   std::optional<migration> mode;
   std::optional<array_policy> policy;
   bool has_own_policy = false;       // by set_policy: names do not count
-  std::uint64_t policies_asked = 0;  // of policies_given_
+  std::uint64_t policies_asked = 0;  // of policies_given_, for the name that the array had then
+  std::string name_asked;
   struct advice_given {
     byte_range where;
     memory_advice what;

@@ -39,6 +39,19 @@ class page_ledger {
     runs_.assign(1, page_run{});
     runs_[0].begin = all.begin, runs_[0].end = all.end;
   }
+  // Of bytes that have become more, at either end.
+  void extend(byte_range all) {
+    page_run more;
+    if (all.begin < runs_.front().begin) {
+      more.begin = all.begin, more.end = runs_.front().begin;
+      runs_.insert(runs_.begin(), more);
+    }
+    if (runs_.back().end < all.end) {
+      more.begin = runs_.back().end, more.end = all.end;
+      runs_.push_back(more);
+    }
+    join();
+  }
   byte_range all() const { return runs_.empty() ? byte_range{} : byte_range{runs_.front().begin, runs_.back().end}; }
   const std::vector<page_run>& runs() const { return runs_; }
 

@@ -1,6 +1,7 @@
 #include "ferry/unified/report.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <ostream>
 #include <sstream>
 
@@ -96,9 +97,29 @@ void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
   e.prefetches += sent;
 }
 
+// A device may be lost, or a driver refuse all moves.
+void migrator::failed_to_move(const std::string& why) {
+  constexpr int most = 8;
+  std::lock_guard lock(mutex_);
+  if (++failures_ != most) return;
+  why_broken_ = why;
+  broken_.store(true);
+  std::fprintf(
+      stderr,
+      "ferry: automatic migration has ended, because %d moves of pages failed, the last one so: %s. Pages move "
+      "by faults from now on\n",
+      most, why.c_str());
+}
+
+std::string migrator::why_ended() const {
+  std::lock_guard lock(mutex_);
+  return why_broken_;
+}
+
 migration_report migrator::report() {
   migration_report r;
   auto counted = counters_.read(r);
+  r.migration_ended = why_ended();
   std::lock_guard lock(mutex_);
   std::map<counted_pages::row_name, migration_entry> entries = entries_;
   for (auto& [key, counts] : counted) {
@@ -125,6 +146,7 @@ void migrator::reset_report() {
 
 std::string migrator::explain(allocation& a) {
   std::ostringstream out;
+  if (const std::string why = why_ended(); !why.empty()) out << "  automatic migration has ended: " << why << '\n';
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
   if (r.policy) out << "  policy: " << *r.policy << (r.has_own_policy ? "" : ", by the array's name") << '\n';

@@ -121,6 +121,7 @@ std::string migration_report::table() const {
   out << "MiB. By faults, and lost: reckoned from who used what last.\n";
   if (is_counted) out << '\n' << counted_table(*this);
   if (!not_counted.empty()) out << "Not counted by the driver: " << not_counted << ".\n";
+  if (!migration_ended.empty()) out << "Automatic migration has ended: " << migration_ended << ".\n";
   return out.str();
 }
 
@@ -156,6 +157,7 @@ std::string migration_report::json() const {
     }
     if (lost_counts > 0) out << ", \"lost_counts\": " << lost_counts;  // of all entries
     if (!not_counted.empty()) out << ", \"not_counted\": " << quoted(not_counted);
+    if (!migration_ended.empty()) out << ", \"migration_ended\": " << quoted(migration_ended);
     out << ", \"suggestion\": " << quoted(e.suggestion) << "}";
     between = ",";
   }

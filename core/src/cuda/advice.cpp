@@ -20,8 +20,10 @@ cudaMemoryAdvise native(memory_advice advice) {
   return cudaMemAdviseSetReadMostly;
 }
 
+// CUDA has mappings for the CPU as a whole, and refuses its nodes there.
 void tell(void* p, std::size_t bytes, memory_advice advice, memory_location where) {
-  check(cudaMemAdvise(p, bytes, native(advice), to_place(where)), "advise", where.device);
+  if (advice == memory_advice::accessed_by || advice == memory_advice::unset_accessed_by) where.numa_node = -1;
+  check(cuda::advise(p, bytes, native(advice), where), "advise", where.device);
 }
 
 int attribute(const void* p, std::size_t bytes, cudaMemRangeAttribute what) {
@@ -83,13 +85,12 @@ void cuda_backend::duplicate(void* p, std::size_t bytes) {
   }
   try {
     tell(p, bytes, memory_advice::unset_preferred_location, {});
-    check(prefetch_async(p, bytes, to_place({}), leaving_), "advise", 0);
+    check(prefetch_async(p, bytes, {}, leaving_), "advise", 0);
     check(cudaStreamSynchronize(leaving_), "advise", 0);
     tell(p, bytes, memory_advice::read_mostly, {});
   } catch (...) {
     for (const page_move& m : preferred)
-      if (cudaMemAdvise(m.begin, m.bytes, cudaMemAdviseSetPreferredLocation, to_place(m.to)) != cudaSuccess)
-        clear_pending();
+      if (cuda::advise(m.begin, m.bytes, cudaMemAdviseSetPreferredLocation, m.to) != cudaSuccess) clear_pending();
     throw;
   }
   for (const page_move& m : preferred) tell(m.begin, m.bytes, memory_advice::preferred_location, m.to);

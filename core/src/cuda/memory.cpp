@@ -120,7 +120,7 @@ void cuda_backend::unpin(void* p, std::size_t) {
 void cuda_backend::prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) {
   if (!to.is_host()) at(to.device, "prefetch");
   if (!managed_ || bytes == 0) return;
-  check_on(prefetch_async(p, bytes, to_place(to), raw(s)), "prefetch", raw(s));
+  check_on(prefetch_async(p, bytes, to, raw(s)), "prefetch", raw(s));
 }
 
 void cuda_backend::prefetch_many(native_stream s, std::span<const page_move> moves, bool discard_too) {

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <ferry/core/backend.hpp>
+#include <ferry/core/error.hpp>
 
 static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStreamGetId)");
 
@@ -54,8 +56,11 @@ inline place to_place(memory_location where) {
   if (where.is_host() && where.numa_node >= 0) return {cudaMemLocationTypeHostNuma, where.numa_node};
   return where.is_host() ? place{cudaMemLocationTypeHost, 0} : place{cudaMemLocationTypeDevice, where.device};
 }
-inline cudaError_t prefetch_async(const void* p, std::size_t bytes, place to, cudaStream_t s) {
-  return cudaMemPrefetchAsync(p, bytes, to, 0, s);
+inline cudaError_t prefetch_async(const void* p, std::size_t bytes, memory_location to, cudaStream_t s) {
+  return cudaMemPrefetchAsync(p, bytes, to_place(to), 0, s);
+}
+inline cudaError_t advise(const void* p, std::size_t bytes, cudaMemoryAdvise what, memory_location where) {
+  return cudaMemAdvise(p, bytes, what, to_place(where));
 }
 // One call a place. The batch calls refuse the legacy default stream.
 inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool discard, cudaStream_t s) {
@@ -75,14 +80,37 @@ inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool discard
 }
 inline cudaError_t discard_async(const page_move& m, cudaStream_t s) { return prefetch_batch({&m, 1}, true, s); }
 #else
-using place = int;
-inline place to_place(memory_location where) { return where.is_host() ? cudaCpuDeviceId : where.device; }
-inline cudaError_t prefetch_async(const void* p, std::size_t bytes, place to, cudaStream_t s) {
-  return cudaMemPrefetchAsync(p, bytes, to, s);
+// The plain calls, which all drivers of CUDA 12 have, know devices and the CPU; those for its NUMA nodes came with 12.2.
+inline int to_place(memory_location where) { return where.is_host() ? cudaCpuDeviceId : where.device; }
+inline bool is_node(memory_location where) { return where.is_host() && where.numa_node >= 0; }
+#if CUDART_VERSION >= 12020
+inline cudaMemLocation to_node(memory_location where) { return {cudaMemLocationTypeHostNuma, where.numa_node}; }
+inline cudaError_t prefetch_to_node(const void* p, std::size_t bytes, memory_location to, cudaStream_t s) {
+  return cudaMemPrefetchAsync_v2(p, bytes, to_node(to), 0, s);
+}
+inline cudaError_t advise_of_node(const void* p, std::size_t bytes, cudaMemoryAdvise what, memory_location where) {
+  return cudaMemAdvise_v2(p, bytes, what, to_node(where));
+}
+#else
+[[noreturn]] inline void refuse_node(memory_location where) {
+  throw not_supported("NUMA node " + std::to_string(where.numa_node) +
+                      " of the CPU: CUDA tells nodes apart from 12.2 on, and this program was built with an older one: "
+                      "build it with CUDA 12.2 or later, or say ferry::host, which is any node");
+}
+inline cudaError_t prefetch_to_node(const void*, std::size_t, memory_location to, cudaStream_t) { refuse_node(to); }
+inline cudaError_t advise_of_node(const void*, std::size_t, cudaMemoryAdvise, memory_location where) {
+  refuse_node(where);
+}
+#endif
+inline cudaError_t prefetch_async(const void* p, std::size_t bytes, memory_location to, cudaStream_t s) {
+  return is_node(to) ? prefetch_to_node(p, bytes, to, s) : cudaMemPrefetchAsync(p, bytes, to_place(to), s);
+}
+inline cudaError_t advise(const void* p, std::size_t bytes, cudaMemoryAdvise what, memory_location where) {
+  return is_node(where) ? advise_of_node(p, bytes, what, where) : cudaMemAdvise(p, bytes, what, to_place(where));
 }
 inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool, cudaStream_t s) {
   for (const page_move& m : moves)
-    if (const cudaError_t e = prefetch_async(m.begin, m.bytes, to_place(m.to), s); e != cudaSuccess) return e;
+    if (const cudaError_t e = prefetch_async(m.begin, m.bytes, m.to, s); e != cudaSuccess) return e;
   return cudaSuccess;
 }
 // CUDA 12 cannot discard: the contents stay, which is one of the things that undefined contents may do.

@@ -44,7 +44,7 @@ class migration_scope {
   std::optional<migration> before_;
 };
 
-// For the current machine.
+// For the current machine. Throws invalid_argument for a page or piece of 0 bytes or a negative number.
 void set_migration(migration how);
 void set_migration(const migration_options& options);
 migration_options get_migration_options();

@@ -11,7 +11,8 @@ namespace ferry {
 
 using advice = memory_advice;
 
-// The CPU's memory of one NUMA node, as a place for pages.
+// The CPU's memory of one NUMA node, as a place for pages. Programs that were built with CUDA before 12.2 cannot tell nodes
+// apart: where it is used there it is a not_supported error.
 inline memory_location numa_node(int node) { return {-1, node}; }
 
 // A view with the place that its pages are to go to: for several prefetches at once.
@@ -116,7 +117,7 @@ bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
 }
 
 // Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does
-// nothing where unified memory is pinned. Pages with a preferred location, or read mostly, are left to the driver by
+// nothing where unified memory is pinned. Throws invalid_argument for a device or node that is not there. Pages with a preferred location, or read mostly, are left to the driver by
 // automatic migration. With several GPUs, read_mostly for pages that had a device as preferred location (or share 2 MiB with
 // such) moves them to the CPU first, whose memory must have room, and waits for that: else the driver would give stale bytes
 // (docs/decisions/0027). Preferences that differ within 2 MiB are lost then.

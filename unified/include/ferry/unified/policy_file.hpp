@@ -33,8 +33,8 @@ struct array_policies {
 void name_program(std::string name, std::string version = {});
 
 // What FERRY_TUNE does, in code, for the current machine: every unified array of one of these names has that policy from its
-// next use on, if it has none by set_policy. Throws invalid_argument for policies of another program or version, or of
-// devices that are not there.
+// next use on, if it has none by set_policy. Throws invalid_argument for policies of another program or version, of
+// devices or NUMA nodes that are not there, or that set_policy would refuse.
 void use_policies(const array_policies& p);
 // Names for which the current machine has a policy and has seen no array used.
 std::vector<std::string> unmet_policies();

@@ -58,6 +58,8 @@ struct migration_report {
   bool is_counted = false;        // the driver's counts were read
   std::string not_counted;        // they were asked for and cannot be read: why
   std::uint64_t lost_counts = 0;  // events for which there was no room
+  // Why automatic migration has ended: the last of eight moves that failed. Nothing if it has not.
+  std::string migration_ended;
   std::string table() const;
   std::string json() const;
 };
