@@ -28,16 +28,23 @@ memory_advice undoing(memory_advice a) {
 }  // namespace
 
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
+  refuse_inside_capture("prefetch");
   machine& m = machine::current();
   std::vector<access> uses;
   std::vector<page_move> moves;
   for (const page_destination& p : what) {
     check_place(m, p.to);
     if (!*p.owner || p.bytes.begin == p.bytes.end) continue;
-    if (migrator* known = migrator::of(m); known && m.migrates_unified())
-      known->need_managed(p.owner->get(), "prefetch");
-    uses.push_back({&p.owner->get(), p.bytes, false});  // others may read while pages move below them
-    moves.push_back({const_cast<std::byte*>(p.bytes.begin), p.bytes.size(), p.to});
+    allocation& a = p.owner->get();
+    std::vector<byte_range> parts{p.bytes};
+    if (migrator* known = migrator::of(m); known && m.migrates_unified()) {
+      known->need_managed(a, "prefetch");
+      if (!p.to.is_host()) parts = known->without_kept(a, p.bytes);
+    }
+    for (const byte_range part : parts) {
+      uses.push_back({&a, part, false});  // others may read while pages move below them
+      moves.push_back({const_cast<std::byte*>(part.begin), part.size(), p.to});
+    }
   }
   for (const page_move& p : moves)
     if (!p.to.is_host()) m.test_pages(p.to.device);
@@ -65,6 +72,7 @@ void need_contiguous(const char* verb, bool contiguous) {
 }  // namespace
 
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
+  refuse_inside_capture("discard");
   if (!owner || bytes.begin == bytes.end) return;
   need_contiguous("discard", contiguous);
   machine& m = machine::current();
@@ -96,7 +104,8 @@ bool is_offered(const allocation_ref& owner, byte_range bytes) {
   return known && known->is_offered(owner.get(), bytes);
 }
 
-void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+namespace {
+void tell(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
   machine& m = machine::current();
   check_place(m, where);
   if (!owner || bytes.begin == bytes.end) return;
@@ -111,12 +120,22 @@ void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a
   m.verbs().advise(const_cast<std::byte*>(bytes.begin), bytes.size(), a, where);
   if (known) known->advised(what, bytes, a, where);
 }
+}  // namespace
+
+void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+  refuse_inside_capture("advise");
+  tell(owner, bytes, a, where);
+}
+
+void take_back_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+  tell(owner, bytes, undoing(a), where);
+}
 
 }  // namespace detail
 
 advice_scope::~advice_scope() {
   try {
-    if (!owner_.is_freed()) detail::advise_bytes(owner_, bytes_, detail::undoing(advice_), where_);
+    if (!owner_.is_freed()) detail::take_back_advice(owner_, bytes_, advice_, where_);
   } catch (const error&) {  // a broken device: its advice goes with the process
   }
 }

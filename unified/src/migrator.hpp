@@ -59,8 +59,11 @@ class migrator final : public access_policy {
   // The program's own prefetches, discards and advice.
   void sent(allocation& a, byte_range where, memory_location to);
   void forget(allocation& a, byte_range where);
+  bool is_managed(allocation& a);
   // Throws invalid_argument if the bytes are memory of the program that stands in for a unified array.
   void need_managed(allocation& a, const char* verb);
+  // The range without the pages that guards keep with the CPU.
+  std::vector<byte_range> without_kept(allocation& a, byte_range where);
   void advised(allocation& a, byte_range where, memory_advice what, memory_location place);
   // What the ledger says of a range.
   std::vector<page_run> runs(allocation& a, byte_range where);
@@ -161,6 +164,9 @@ class migrator final : public access_policy {
 
 struct migrator::record {
   explicit record(allocation& a) : what(a) {}
+  ~record() {
+    drop_scopes([](const host_scope&) { return true; });
+  }
   allocation& what;  // the node
   spin_lock lock;
   std::uint64_t generation = ~std::uint64_t{0};
@@ -189,8 +195,17 @@ struct migrator::record {
     source_line at;
     const char* through;
     bool keeps_pages;
+    bool is_unified;
   };
   std::vector<host_scope> scopes;  // what the CPU works on now
+  template <class Which>
+  void drop_scopes(Which which) {
+    std::erase_if(scopes, [&](const host_scope& h) {
+      if (!which(h)) return false;
+      if (!h.is_unified) held_beside_unified.fetch_sub(1, std::memory_order_relaxed);
+      return true;
+    });
+  }
   // Whether pages of these bytes stay where they are until the CPU is done with them.
   bool keeps(byte_range where) const {
     return std::any_of(scopes.begin(), scopes.end(),
