@@ -28,11 +28,12 @@ class hold_of_host {
 
 }  // namespace
 
-held_range hold_for_host(const allocation_ref& owner, byte_range where, bool writes, source_line at,
+held_range hold_for_host(const allocation_ref& owner, byte_range where, memory_kind as, bool writes, source_line at,
                          const char* through) {
   if (!owner || where.begin == where.end) return nullptr;
   allocation& a = owner.get();
-  access_policy* const p = a.kind == memory_kind::unified ? policy_of(a) : nullptr;
+  const bool is_unified = a.kind == memory_kind::unified || as == memory_kind::unified;
+  access_policy* const p = is_unified ? policy_of(a) : nullptr;
   const std::uint64_t number = p ? p->hold(a, where, writes, at, through) : 0;
   return number ? std::make_shared<hold_of_host>(owner, number) : nullptr;
 }

@@ -17,6 +17,11 @@ void test_pages(machine& m, stream_ref s, std::span<const access> uses) {
     if (a.what->kind == memory_kind::device) m.test_pages(a.what->device);
 }
 
+// Pinned memory is told of only while the CPU has some of it in a way that is followed.
+bool is_held_somewhere(const allocation& a) {
+  return a.kind == memory_kind::host && access_policy::held_beside_unified.load(std::memory_order_relaxed) != 0;
+}
+
 }  // namespace
 
 void need_access(stream_ref s, std::span<const access> uses, reach how) {
@@ -48,8 +53,13 @@ void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {
                            return b.what == a.what && !b.whole && b.where.overlaps(a.where);
                          });
     const access_mode mode = !a.write ? access_mode::in : a.whole && !is_read ? access_mode::out : access_mode::inout;
+    const auto coming = [&]() -> coming_access {
+      return {*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at};
+    };
     if (a.what->kind == memory_kind::unified)
-      p.before_access({*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at});
+      p.before_access(coming());
+    else if (is_held_somewhere(*a.what)) [[unlikely]]
+      p.before_copy(coming());
   }
 }
 
@@ -57,7 +67,7 @@ void announce_copy(stream_ref s, std::span<const access> uses) {
   access_policy* const p = machine::current().policy();
   if (!p || this_thread_state.capture || this_thread_state.submitting) return;
   for (const access& a : uses)
-    if (a.what->kind == memory_kind::unified)
+    if (a.what->kind == memory_kind::unified || is_held_somewhere(*a.what))
       p->before_copy({*a.what,
                       a.where,
                       {s.line().device()},

@@ -13,6 +13,17 @@ namespace fr = ferry;
 using support::failure_of;
 using support::has;
 
+namespace {
+
+// Work of a device that writes.
+template <class View>
+void use(View&& v) {
+  fr::submit(
+      fr::default_stream(fr::devices()[0]), [](fr::native_stream, int*) {}, fr::inout(v));
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(adopted_memory)
 
 BOOST_AUTO_TEST_CASE(neither_readable_nor_pinnable) {
@@ -50,6 +61,8 @@ BOOST_AUTO_TEST_CASE(adopted_memory_stays_where_it_is) {
   refused("prefetch", [&] { fr::prefetch(u, fr::host); });
   refused("advise", [&] { fr::advise(u, fr::advice::read_mostly); });
   refused("discard", [&] { fr::discard(u); });
+  refused("set_policy", [&] { fr::set_policy(u, fr::array_policy::parse("prefetch")); });
+  fr::clear_policy(u);
   BOOST_TEST(u[5] == 3);  // nothing happened to it
 }
 
@@ -79,6 +92,83 @@ BOOST_AUTO_TEST_CASE(borrows_that_grow) {
     BOOST_TEST(sent == n * sizeof(float));
   }
   driver.release(fr::memory_kind::unified, 0, p, n * sizeof(float));
+}
+
+// Pinned it is on the CPU; read in place, it is where the library believes it to be. The driver is asked in neither case.
+BOOST_AUTO_TEST_CASE(residency_of_adopted_memory) {
+  for (const bool in_place : {false, true}) {
+    fr::simulation sim(std::string("devices=1;pageable_access=") + (in_place ? "on" : "off"));
+    std::vector<int> v(1 << 20, 3);
+    auto u = fr::as_unified(v);
+    BOOST_TEST(fr::residency(u).on_cpu == (in_place ? 0U : u.size_bytes()));
+    BOOST_TEST(fr::residency(u).unknown == (in_place ? u.size_bytes() : 0U));
+    for (int& x : u) ++x;
+    BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());
+    use(u);
+    BOOST_TEST(fr::residency(u).on_cpu == (in_place ? 0U : u.size_bytes()));
+    BOOST_TEST(fr::residency(u.slice({10, 20})).unknown == 0U);
+  }
+}
+
+// A report suggests nothing that would throw.
+BOOST_AUTO_TEST_CASE(no_advice_for_adopted_memory) {
+  fr::simulation sim("devices=1;pageable_access=on");
+  std::vector<int> v(1 << 20, 3);
+  auto u = fr::as_unified(v, {.stream = {}, .name = "mine"});
+  fr::unified_array<int> own({v.size()}, 3);
+  own.name("own");
+  const fr::migration_scope by_hand(fr::migration::explicitly);
+  const auto suggestion_of = [](const std::string& array) -> std::string {
+    for (const fr::migration_entry& e : fr::report_migration().entries)
+      if (e.array == array) return e.suggestion;
+    return "no entry of " + array;
+  };
+  for (int round = 0; round < 2; ++round) {
+    for (int& x : u) ++x;
+    for (int& x : own) ++x;
+    use(u), use(own);
+    BOOST_TEST(has(suggestion_of("own"), "advise(own"), suggestion_of("own"));
+    BOOST_TEST(suggestion_of("mine") == "");
+  }
+}
+
+// Guards and spans are followed however the memory is reached.
+BOOST_AUTO_TEST_CASE(guards_and_spans_of_adopted_memory) {
+  for (const char* how : {"pageable_access=on", "pageable_access=off"}) {
+    fr::simulation sim(std::string("devices=2;") + how);
+    std::vector<int> v(1000, 3), w(1000, 4);
+    auto u = fr::as_unified(v, {.stream = {}, .name = "mine"});
+    fr::device_array<int> d({1000});
+    const auto is_refused = [&](auto call) {
+      return has(failure_of<fr::invalid_argument>(call), "while the CPU still");
+    };
+    const auto works = [&] { use(u), fr::copy(d, u); };
+    {
+      const fr::host_guard g(fr::inout(u));
+      BOOST_TEST(is_refused([&] { use(u); }), how);
+      BOOST_TEST(is_refused([&] { fr::copy(d, u); }), how);
+      BOOST_TEST(is_refused([&] { fr::copy(std::as_const(u), d); }), how);
+      use(u.slice({0, 0}));
+    }
+    works();
+    {
+      const fr::host_guard g(fr::in(u.slice({0, 10})));
+      fr::copy(std::as_const(u), d);
+      BOOST_TEST(is_refused([&] { use(u); }), how);
+    }
+    works();
+    fr::check_spans(fr::span_checks::on);
+    {
+      const auto s = fr::host_span(u);
+      BOOST_TEST(is_refused([&] { use(u); }), how);
+      auto other = fr::as_unified(w);
+      use(other);
+    }
+    works();
+    const auto h = fr::host(std::as_const(u));
+    BOOST_TEST(is_refused([&] { use(u); }), how);
+    u.give_back();
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -71,5 +71,52 @@ BOOST_AUTO_TEST_CASE(const_waits_for_writers_only) {
   BOOST_TEST(was_pending > 0, "no copy was ever pending: nothing was tested");
 }
 
+// Where spans are checked, a map that lives is in use, and so are its copies; expressions and plain maps are not followed.
+BOOST_AUTO_TEST_CASE(maps_are_followed_as_spans_are) {
+  fr::simulation sim("devices=1");
+  fr::unified_array<float> u({12}, 1.f);
+  fr::unified_array<float, 2> a({3, 4}, 1.f);
+  const auto is_refused = [](auto& what) {
+    try {
+      fr::fill(what, 2.f);
+      return std::string();
+    } catch (const fr::invalid_argument& e) {
+      return std::string(e.what());
+    }
+  };
+  const auto unchecked = fr::as_eigen(u);
+  BOOST_TEST(is_refused(u) == "");
+  fr::check_spans(fr::span_checks::on);
+  {
+    auto m = fr::as_eigen(u);
+    const std::string text = is_refused(u);
+    BOOST_TEST(text.find("writes it through a map of as_eigen made in eigen_test.cpp") != std::string::npos, text);
+    m.setZero();
+    auto same = m;
+    BOOST_TEST(same.sum() == 0);
+  }
+  BOOST_TEST(is_refused(u) == "");
+  {
+    const auto rows = fr::as_eigen(std::as_const(a));
+    BOOST_TEST(is_refused(a) != "");
+    BOOST_TEST(rows.sum() == 12);
+  }
+  {
+    auto columns = fr::as_eigen_columns(a.transpose());
+    const auto copy = columns;
+    auto strided = fr::as_eigen_strided(a.slice({{0, 3}, {0, 4, 2}}));
+    strided = strided + strided;  // elements
+    columns = copy;
+    const Eigen::MatrixXf product(columns), other = columns * fr::as_eigen(a);
+    BOOST_TEST((product(0, 0) == 2 && product(1, 0) == 1 && other.rows() == 4));
+    BOOST_TEST(is_refused(a) != "");
+  }
+  BOOST_TEST(is_refused(a) == "");
+  const Eigen::Map<Eigen::VectorXf> plain = fr::as_eigen(u);
+  const Eigen::VectorXf twice = 2 * fr::as_eigen(u);
+  BOOST_TEST((plain.size() == 12 && twice(3) == 4));
+  BOOST_TEST(is_refused(u) == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 #endif

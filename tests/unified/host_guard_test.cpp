@@ -1,8 +1,11 @@
 // host_guard: waits, writes, and the error that names two lines.
+#include <optional>
+
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/unified.hpp>
 
+#include "sim/sim_backend.hpp"
 #include "support/failures.hpp"
 
 namespace fr = ferry;
@@ -82,6 +85,75 @@ BOOST_AUTO_TEST_CASE(what_is_refused) {
   fr::unified_array<int> none({0});
   fr::host_guard nothing(fr::inout(none));
   BOOST_TEST(nothing.size() == 0U);
+}
+
+// A guard of a pinned array refuses what conflicts, too; when no such guard lives, nobody asks.
+BOOST_AUTO_TEST_CASE(of_pinned_arrays) {
+  fr::simulation sim("devices=2");
+  fr::host_array<int> h({100}, 2);
+  h.name("staging");
+  fr::device_array<int> d({100});
+  fr::stream s;
+  const auto write = [&] { fr::fill(s, h, 3); };
+  fr::graph g = fr::capture(s, write);
+  {
+    const fr::host_guard held(fr::in(h));
+    const std::string text = failure_of(write);
+    BOOST_TEST(text.find("'staging'") != std::string::npos, text);
+    BOOST_TEST(text.find("reads it through a host_guard") != std::string::npos, text);
+    BOOST_TEST(!failure_of([&] { g.launch(s); }).empty());
+    BOOST_TEST(!failure_of([&] { fr::copy(s, d, h); }).empty());
+    fr::copy(s, std::as_const(h), d);
+    BOOST_TEST(fr::access_policy::held_beside_unified.load() == 1);
+  }
+  write();
+  g.launch(s);
+  BOOST_TEST(std::as_const(h)[99] == 3);
+  BOOST_TEST(fr::access_policy::held_beside_unified.load() == 0);
+  std::optional<fr::host_guard<int, 1>> late;
+  {
+    fr::simulation inner("devices=1");
+    fr::host_array<int> gone({10}, 1);
+    late.emplace(fr::inout(gone));
+    gone.free();
+    late.reset();
+    BOOST_TEST(fr::access_policy::held_beside_unified.load() == 1);  // until the bytes have a new owner
+  }
+  BOOST_TEST(fr::access_policy::held_beside_unified.load() == 0);
+}
+
+// A prefetch leaves the pages under a guard with the CPU, and sends the others.
+BOOST_AUTO_TEST_CASE(prefetches_leave_what_is_held) {
+  constexpr std::size_t page = std::size_t{2} << 20;
+  fr::simulation sim("devices=2;memory=64MiB");
+  const fr::device first = fr::devices()[0];
+  fr::unified_array<char> u({8 * page});
+  for (char& c : u) c = 'x';
+  const auto sent = [&] {
+    auto& pages = dynamic_cast<fr::sim::inspector&>(sim.get().verbs());
+    fr::default_stream(first).synchronize();
+    const auto on_device = pages.residency(u.unsynchronized_data(), u.size())[0];
+    BOOST_TEST(fr::residency(u).on(first) == on_device);
+    return on_device / page;
+  };
+  {
+    const fr::host_guard all(fr::in(u));
+    fr::prefetch(u, first);
+    BOOST_TEST(sent() == 0U);
+  }
+  {
+    const fr::host_guard inner(fr::inout(u.slice({3 * page - 1, 4 * page + 1})));  // of three pages
+    const fr::host_guard edge(fr::in(u.slice({0, 1})));
+    fr::prefetch(u, first);
+    BOOST_TEST(sent() == 4U);
+    fr::prefetch(u, fr::host);
+    BOOST_TEST(sent() == 0U);
+    fr::prefetch(fr::default_stream(first), {{u.slice({2 * page, 5 * page}), first}, {u.slice({0, 2 * page}), first}});
+    BOOST_TEST(sent() == 1U);
+  }
+  fr::prefetch(u, first);
+  BOOST_TEST(sent() == 8U);
+  BOOST_TEST(std::as_const(u)[8 * page - 1] == 'x');
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,6 @@
 // prefetch and advise: where pages go, in which order, and what is refused.
 #include <map>
+#include <optional>
 
 #include <boost/test/unit_test.hpp>
 
@@ -105,6 +106,40 @@ BOOST_AUTO_TEST_CASE(discard_is_a_write) {
   fr::simulation sim;
   fr::unified_array<int, 2> m({10, 10}, 1);
   BOOST_CHECK_THROW(fr::discard(m.slice({{0, 10}, {0, 5}})), fr::invalid_argument);
+}
+
+// Hints take effect at once, or are work that CUDA does not record: a capture has none, and what is known of pages stays.
+BOOST_AUTO_TEST_CASE(hints_are_refused_inside_a_capture) {
+  fr::simulation sim("devices=2;memory=64MiB");
+  const fr::device first = fr::devices()[0], last = fr::devices()[1];
+  fr::stream s(first);
+  fr::unified_array<char> a({4 * page});
+  for (char& c : a) c = 'x';
+  const auto refused = [&](const std::string& verb, auto hint) {
+    try {
+      (void)fr::capture(s, hint);
+      BOOST_ERROR(verb + " was recorded");
+    } catch (const fr::invalid_argument& e) {
+      const std::string text = e.what();
+      BOOST_TEST(text.find(verb + " inside a capture") == 0, text);
+      BOOST_TEST(text.find("before or after ferry::capture") != std::string::npos, text);
+    }
+    BOOST_TEST(fr::residency(a).on_cpu == 4 * page, verb);
+    BOOST_TEST(places_of(a)[-1] == 4 * page, verb);
+  };
+  refused("prefetch", [&] { fr::prefetch(s, a, last); });
+  refused("prefetch", [&] { fr::prefetch(s, {{a.slice({0, page}), last}, {a.slice({page, 2 * page}), first}}); });
+  refused("discard", [&] { fr::discard(s, a); });
+  refused("advise", [&] { fr::advise(a, fr::advice::preferred_location, last); });
+  refused("advise", [&] { fr::advice_scope here(a, fr::advice::read_mostly); });
+  fr::prefetch(s, a, last);
+  std::optional<fr::advice_scope> until_then(std::in_place, a, fr::advice::accessed_by, first);
+  fr::graph g = fr::capture(s, [&] {
+    until_then.reset();  // what is taken back may be
+    fr::fill(s, a, 'y');
+  });
+  g.launch(s);
+  BOOST_TEST(std::as_const(a)[5] == 'y');
 }
 
 BOOST_AUTO_TEST_CASE(advice_for_a_scope) {

@@ -13,8 +13,7 @@ std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, ac
                            "ferry::to_unified(a), or make it a ferry::unified_array");
   wait_for_host_access(a, bytes, mode, {host_reach::range, nullptr, at});
   migrator* known = migrator::of(machine::current());
-  if (a.kind != memory_kind::unified || !known) return 0;
-  return known->begin_scope(a, bytes, mode != access_mode::in, at);
+  return known ? known->begin_scope(a, bytes, mode != access_mode::in, at) : 0;
 }
 
 void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept {

@@ -48,7 +48,9 @@ std::uint64_t migrator::add_scope(allocation& a, byte_range where, bool writes, 
   const std::uint64_t number = scopes_.fetch_add(1) + 1;
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
-  r.scopes.push_back({number, where, writes, at, through, keeps_pages});
+  const bool is_unified = a.kind == memory_kind::unified;
+  r.scopes.push_back({number, where, writes, at, through, keeps_pages, is_unified});
+  if (!is_unified) held_beside_unified.fetch_add(1, std::memory_order_relaxed);
   return number;
 }
 
@@ -64,7 +66,27 @@ std::uint64_t migrator::hold(allocation& a, byte_range where, bool writes, sourc
 void migrator::end_scope(allocation& a, std::uint64_t scope) noexcept {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
-  std::erase_if(r.scopes, [&](const record::host_scope& h) { return h.number == scope; });
+  r.drop_scopes([&](const record::host_scope& h) { return h.number == scope; });
+}
+
+std::vector<byte_range> migrator::without_kept(allocation& a, byte_range where) {
+  const auto page = static_cast<std::uintptr_t>(page_.load(std::memory_order_relaxed));
+  std::vector<byte_range> parts{where};
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  for (const record::host_scope& h : r.scopes) {
+    if (!h.keeps_pages) continue;
+    const auto first = reinterpret_cast<std::uintptr_t>(h.where.begin) / page * page;
+    const auto last = (reinterpret_cast<std::uintptr_t>(h.where.end) + page - 1) / page * page;
+    std::vector<byte_range> left;
+    for (const byte_range p : parts) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(p.begin), end = reinterpret_cast<std::uintptr_t>(p.end);
+      if (begin < first) left.push_back({p.begin, p.begin + (std::min(end, first) - begin)});
+      if (last < end) left.push_back({p.end - (end - std::max(begin, last)), p.end});
+    }
+    parts = std::move(left);
+  }
+  return parts;
 }
 
 void migrator::set_span_checks(span_checks how) {

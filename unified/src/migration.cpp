@@ -13,16 +13,23 @@ namespace ferry {
 namespace detail {
 
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
+  refuse_inside_capture("prefetch");
   machine& m = machine::current();
   std::vector<access> uses;
   std::vector<page_move> moves;
   for (const page_destination& p : what) {
     check_place(m, p.to);
     if (!*p.owner || p.bytes.begin == p.bytes.end) continue;
-    if (migrator* known = migrator::of(m); known && m.migrates_unified())
-      known->need_managed(p.owner->get(), "prefetch");
-    uses.push_back({&p.owner->get(), p.bytes, false});  // others may read while pages move below them
-    moves.push_back({const_cast<std::byte*>(p.bytes.begin), p.bytes.size(), p.to});
+    allocation& a = p.owner->get();
+    std::vector<byte_range> parts{p.bytes};
+    if (migrator* known = migrator::of(m); known && m.migrates_unified()) {
+      known->need_managed(a, "prefetch");
+      if (!p.to.is_host()) parts = known->without_kept(a, p.bytes);
+    }
+    for (const byte_range part : parts) {
+      uses.push_back({&a, part, false});  // others may read while pages move below them
+      moves.push_back({const_cast<std::byte*>(part.begin), part.size(), p.to});
+    }
   }
   for (const page_move& p : moves)
     if (!p.to.is_host()) m.test_pages(p.to.device);
@@ -50,6 +57,7 @@ void need_contiguous(const char* verb, bool contiguous) {
 }  // namespace
 
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
+  refuse_inside_capture("discard");
   if (!owner || bytes.begin == bytes.end) return;
   need_contiguous("discard", contiguous);
   machine& m = machine::current();
@@ -100,11 +108,13 @@ bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a,
 }  // namespace
 
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+  refuse_inside_capture("advise");
   if (!tell_driver(owner, bytes, a, where)) return;
   if (migrator* known = migrator::of(machine::current())) known->advised(owner.get(), bytes, a, where);
 }
 
 std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+  refuse_inside_capture("advise");
   migrator& known = migrator::current();  // which knows what is to hold again
   return tell_driver(owner, bytes, a, where) ? known.begin_advice(owner.get(), bytes, a, where) : 0;
 }

@@ -25,7 +25,7 @@ migration mode_of_environment() {
   throw parse_error("FERRY_MIGRATION='" + value + "' is no way of migration: allowed are automatic and explicit");
 }
 
-bool is_managed(backend& verbs, const allocation& a) {
+bool is_managed_by(backend& verbs, const allocation& a) {
   try {
     const pointer_attributes found = verbs.attributes(a.begin);
     return found.is_known && found.kind == memory_kind::unified;
@@ -115,8 +115,8 @@ migrator::record& migrator::record_of(allocation& a) {
     r->advice.clear();
     r->touches.clear();
     r->arriving.reset();
-    r->scopes.clear();
-    r->is_managed = is_managed(machine_.verbs(), a);
+    r->drop_scopes([](const record::host_scope&) { return true; });
+    r->is_managed = is_managed_by(machine_.verbs(), a);
     r->pages.reset(a.range());
   } else if (!r->pages.all().covers(a.range())) {  // borrowed memory that a later borrow has made larger
     r->pages.extend(a.range());
@@ -326,11 +326,15 @@ void migrator::sent(allocation& a, byte_range where, memory_location to) {
   });
 }
 
-void migrator::need_managed(allocation& a, const char* verb) {
-  expect_counts(a);
+bool migrator::is_managed(allocation& a) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
-  if (!r.is_managed)
+  return r.is_managed;
+}
+
+void migrator::need_managed(allocation& a, const char* verb) {
+  expect_counts(a);
+  if (!is_managed(a))
     throw invalid_argument(std::string(verb) + ": array '" + a.name.get() +
                            "' is memory of the program that was adopted, and stays where it is: copy it to a "
                            "ferry::unified_array to have its pages moved");

@@ -62,8 +62,11 @@ class migrator final : public access_policy {
   // The program's own prefetches, discards and advice.
   void sent(allocation& a, byte_range where, memory_location to);
   void forget(allocation& a, byte_range where);
+  bool is_managed(allocation& a);
   // Throws invalid_argument if the bytes are memory of the program that stands in for a unified array.
   void need_managed(allocation& a, const char* verb);
+  // The range without the pages that guards keep with the CPU.
+  std::vector<byte_range> without_kept(allocation& a, byte_range where);
   void advised(allocation& a, byte_range where, memory_advice what, memory_location place);
   // Advice that ends: then what else was advised of the same bytes holds, and the driver is told so.
   std::uint64_t begin_advice(allocation& a, byte_range where, memory_advice what, memory_location place);
@@ -179,6 +182,9 @@ class migrator final : public access_policy {
 
 struct migrator::record {
   explicit record(allocation& a) : what(a) {}
+  ~record() {
+    drop_scopes([](const host_scope&) { return true; });
+  }
   allocation& what;  // the node
   spin_lock lock;
   std::uint64_t generation = ~std::uint64_t{0};
@@ -211,8 +217,17 @@ struct migrator::record {
     source_line at;
     const char* through;
     bool keeps_pages;
+    bool is_unified;
   };
   std::vector<host_scope> scopes;  // what the CPU works on now
+  template <class Which>
+  void drop_scopes(Which which) {
+    std::erase_if(scopes, [&](const host_scope& h) {
+      if (!which(h)) return false;
+      if (!h.is_unified) held_beside_unified.fetch_sub(1, std::memory_order_relaxed);
+      return true;
+    });
+  }
   // Whether pages of these bytes stay where they are until the CPU is done with them.
   bool keeps(byte_range where) const {
     return std::any_of(scopes.begin(), scopes.end(),

@@ -176,7 +176,10 @@ void migrator::wait_for_arrival(allocation& a) {
 namespace detail {
 
 void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p) {
-  if (owner) migrator::current().set_policy(owner.get(), std::move(p));
+  if (!owner) return;
+  migrator& known = migrator::current();
+  if (p && machine::current().migrates_unified()) known.need_managed(owner.get(), "set_policy");
+  known.set_policy(owner.get(), std::move(p));
 }
 
 std::optional<array_policy> array_policy_of(const allocation_ref& owner) {

@@ -47,16 +47,16 @@ std::string suggestion_for(const migration_entry& e) {
   if (there >= 3 * size && back >= 2 * size)
     return "it goes to the GPU and back all the time: the CPU's loop" + cpu_in_line(e, loop ? loop : element) +
            " would cost less as a parallel_for";
-  if (e.to_cpu.by_fault >= size && loop)
+  if (e.to_cpu.by_fault >= size && loop && !e.stays)
     return "the CPU reads it" + cpu_in_line(e, loop) + " while the GPU does: advise(" + e.array +
            ", advice::read_mostly)";
-  if (e.to_devices.by_fault >= size)
+  if (e.to_devices.by_fault >= size && !e.stays)
     return "it moves by faults" + device_in_line(e) + ": prefetch(" + e.array +
            ", device) before that, or set FERRY_MIGRATION=automatic";
   if (element && element->asks >= 3)
     return "the CPU looks at single elements" + cpu_in_line(e, element) +
            " between kernels: parallel_reduce() or a copied slice gives the value without moving pages";
-  if (e.touches.empty() && there > 0)
+  if (e.touches.empty() && there > 0 && !e.stays)
     return "the CPU never touches it here: moved" + device_in_line(e) + ", it could be a device_array";
   return {};
 }
@@ -72,8 +72,10 @@ migration_entry& migrator::entry_of(const allocation& a) {
 }
 
 void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
+  const bool stays = !find_record(a.what).is_managed;  // as long as the array lives
   std::lock_guard lock(mutex_);
   migration_entry& e = entry_of(a.what);
+  e.stays = stays;
   if (!a.stream)
     note_touch(e.touches, a);
   else if (a.at.is_known())

@@ -39,16 +39,21 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
   result.on_device.resize(m.devices().size());
   if (!owner || bytes.begin == bytes.end) return result;
   allocation& what = owner.get();
-  if (!m.migrates_unified()) {
+  if (!m.migrates_unified() || what.kind == memory_kind::host) {
     result.on_cpu = bytes.size();
     return result;
   }
   migrator& known = migrator::current();
-  known.each_place(known.runs(what, bytes), [&](int where, byte_range part) {
+  const auto add = [&](int where, byte_range part) {
     (where >= 0            ? result.on_device[static_cast<std::size_t>(where)]
      : where == on_the_cpu ? result.on_cpu
                            : result.unknown) += part.size();
-  });
+  };
+  const std::vector<page_run> runs = known.runs(what, bytes);
+  if (known.is_managed(what))
+    known.each_place(runs, add);
+  else  // the driver only knows of its own
+    for (const page_run& g : runs) add(g.where, g.range());
   return result;
 }
 

@@ -27,6 +27,23 @@ template <class T>
 using eigen_strided =
     Eigen::Map<eigen_matrix<T, Eigen::RowMajor>, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
 
+// A map whose life ferry may follow (FERRY_CHECK_SPANS): as long as it or a copy lives, its elements are in use. Expressions
+// of it hold plain maps, which are not followed.
+template <class Map>
+class held_map : public Map {
+ public:
+  held_map(Map all, held_range held) : Map(all), held_(std::move(held)) {}
+  held_map(const held_map&) = default;
+  using Map::operator=;
+  held_map& operator=(const held_map& elements) {  // copies elements, as all maps do
+    Map::operator=(elements);
+    return *this;
+  }
+
+ private:
+  held_range held_;
+};
+
 inline void need_stride(bool ok, const char* what) {
   if (!ok) throw invalid_argument(what);
 }
@@ -39,49 +56,59 @@ void need_forward(const array_view<T, Rank, Kind>& v) {
                 "as_eigen of a view that runs backwards: Eigen has no negative strides");
 }
 
+// Waits, and follows the view from then on.
+template <class To, class View, class Map>
+held_map<Map> wait_and_hold(const View& v, source_line at, const Map& all) {
+  v.wait_for_host(!std::is_const_v<To>, at);
+  return {all, hold(v, !std::is_const_v<To>, at, "map of as_eigen")};
+}
+
 template <class To, class T, memory_kind Kind>
-Eigen::Map<eigen_vector<To>> map_vector(const array_view<T, 1, Kind>& v, source_line at) {
+auto map_vector(const array_view<T, 1, Kind>& v, source_line at) {
   need_stride(v.is_contiguous(), "as_eigen of a strided vector: use as_eigen_strided");
-  v.wait_for_host(!std::is_const_v<To>, at);
-  return {v.unsynchronized_data(), index_of(v.size())};
+  return wait_and_hold<To>(v, at, Eigen::Map<eigen_vector<To>>(v.unsynchronized_data(), index_of(v.size())));
 }
 template <class To, class T, memory_kind Kind>
-Eigen::Map<eigen_vector<To>, Eigen::Unaligned, Eigen::InnerStride<>> map_strided_vector(const array_view<T, 1, Kind>& v,
-                                                                                        source_line at) {
+auto map_strided_vector(const array_view<T, 1, Kind>& v, source_line at) {
   need_forward(v);
-  v.wait_for_host(!std::is_const_v<To>, at);
-  return {v.unsynchronized_data(), index_of(v.size()), Eigen::InnerStride<>(v.strides()[0])};
+  using map = Eigen::Map<eigen_vector<To>, Eigen::Unaligned, Eigen::InnerStride<>>;
+  return wait_and_hold<To>(v, at,
+                           map(v.unsynchronized_data(), index_of(v.size()), Eigen::InnerStride<>(v.strides()[0])));
 }
 template <class To, class T, memory_kind Kind>
-eigen_rows<To> map_rows(const array_view<T, 2, Kind>& v, source_line at) {
+auto map_rows(const array_view<T, 2, Kind>& v, source_line at) {
   need_forward(v);
   need_stride(
       v.strides()[1] == 1 || v.extent(1) < 2,
       "as_eigen needs rows of neighbouring elements: use as_eigen_columns where columns are, else as_eigen_strided");
-  v.wait_for_host(!std::is_const_v<To>, at);
-  return {v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)), Eigen::OuterStride<>(v.strides()[0])};
+  return wait_and_hold<To>(v, at,
+                           eigen_rows<To>(v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),
+                                          Eigen::OuterStride<>(v.strides()[0])));
 }
 template <class To, class T, memory_kind Kind>
-eigen_columns<To> map_columns(const array_view<T, 2, Kind>& v, source_line at) {
+auto map_columns(const array_view<T, 2, Kind>& v, source_line at) {
   need_forward(v);
   need_stride(v.strides()[0] == 1 || v.extent(0) < 2,
               "as_eigen_columns needs columns of neighbouring elements, as those of a transpose(): use as_eigen");
-  v.wait_for_host(!std::is_const_v<To>, at);
-  return {v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)), Eigen::OuterStride<>(v.strides()[1])};
+  return wait_and_hold<To>(v, at,
+                           eigen_columns<To>(v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),
+                                             Eigen::OuterStride<>(v.strides()[1])));
 }
 template <class To, class T, memory_kind Kind>
-eigen_strided<To> map_strided(const array_view<T, 2, Kind>& v, source_line at) {
+auto map_strided(const array_view<T, 2, Kind>& v, source_line at) {
   need_forward(v);
-  v.wait_for_host(!std::is_const_v<To>, at);
-  return {v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),
-          Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>(v.strides()[0], v.strides()[1])};
+  using strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
+  return wait_and_hold<To>(v, at,
+                           eigen_strided<To>(v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),
+                                             strides(v.strides()[0], v.strides()[1])));
 }
 
 }  // namespace detail
 
 // A map of a unified or pinned array for the CPU: of rank 1 a vector, of rank 2 a row-major matrix. Blocks until the device
-// work that conflicts is over (writers only, if the array is const); good until the next submission that conflicts. Throws
-// invalid_argument where elements of a row are not neighbours.
+// work that conflicts is over (writers only, if the array is const); good until the next submission that conflicts, which is
+// an invalid_argument where spans are checked (FERRY_CHECK_SPANS) and the map lives. Throws invalid_argument where elements
+// of a row are not neighbours.
 template <class T, memory_kind Kind>
 auto as_eigen(array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
   return detail::map_vector<T>(v, at);

@@ -50,7 +50,7 @@ class access_policy {
  public:
   virtual ~access_policy() = default;
   virtual void before_access(const coming_access& a) = 0;
-  // The same of copies, which find pages wherever they are: nothing need be moved for them.
+  // The same of copies, which find pages wherever they are, and of pinned memory: nothing need be moved for them.
   virtual void before_copy(const coming_access&) {}
   // Whether the CPU, having asked for a range, may go on without asking until somebody submits to the same bytes: else it
   // asks for each element.
@@ -63,6 +63,8 @@ class access_policy {
   virtual void let_go(allocation&, std::uint64_t /*number*/) noexcept {}
   // Policies of the process that check it: no span is followed where there are none.
   static inline std::atomic<int> checking{0};
+  // Guards and spans of the process that are followed, of memory that is no unified memory: nobody asks for others.
+  static inline std::atomic<int> held_beside_unified{0};
   // Lines for explain(), each indented by two spaces.
   virtual std::string explain(allocation& a) = 0;
 

@@ -9,7 +9,8 @@ namespace ferry::detail {
 
 // Ends with its last copy. Null: nobody checks.
 using held_range = std::shared_ptr<const void>;
-held_range hold_for_host(const allocation_ref& owner, byte_range where, bool writes, source_line at,
+// as: what the program takes the bytes for.
+held_range hold_for_host(const allocation_ref& owner, byte_range where, memory_kind as, bool writes, source_line at,
                          const char* through);
 
 // For unified arrays: what devices do with others is none of the policy's business.
@@ -17,7 +18,7 @@ template <class View>
 held_range hold(const View& v, bool writes, source_line at, const char* through) {
   if (access_policy::checking.load(std::memory_order_relaxed) == 0) [[likely]]
     return nullptr;
-  return hold_for_host(v.owner(), v.bytes(), writes, at, through);
+  return hold_for_host(v.owner(), v.bytes(), View::kind, writes, at, through);
 }
 
 }  // namespace ferry::detail

@@ -49,8 +49,8 @@ std::optional<array_policy> array_policy_of(const allocation_ref& owner);
 
 // From now on, for an array and all its views, in place of what it had by this or by FERRY_TUNE. Orders nothing; blocks
 // only where advise() does. Advice does nothing where unified memory is pinned. Throws invalid_argument for a device or NUMA
-// node that is not there, and for a page or piece of 0 bytes or a negative number; what the driver refuses is thrown, too, and
-// leaves the array the policy that it had.
+// node that is not there, for a page or piece of 0 bytes or a negative number, and for memory of the program (as_unified), which
+// stays where it is; what the driver refuses is thrown, too, and leaves the array the policy that it had.
 template <class T, std::size_t Rank>
 void set_policy(const array_view<T, Rank, memory_kind::unified>& a, const array_policy& p) {
   detail::set_array_policy(a.owner(), p);

@@ -12,15 +12,15 @@ std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, ac
 void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept;
 }  // namespace detail
 
-// Whether what host_span() and host() give for unified arrays is followed as guards are: while it or a copy of it lives,
+// Whether what host_span(), host() and as_eigen() give for unified arrays is followed as guards are: while it or a copy of it lives,
 // submitting work that conflicts is an invalid_argument that names both lines. It moves no pages, and costs an allocation
 // a span. For the current machine; FERRY_CHECK_SPANS says it for a program, off if not set. Of spans made from then on.
 enum class span_checks { off, on };
 void check_spans(span_checks how);
 
 // The elements of a unified or pinned array for the CPU, as in(a), inout(a) or out(a) says: waits once, then raw. Blocks
-// until the device work that conflicts is over. While a guard of a unified array lives, submitting work that conflicts is
-// an error that names both lines, and the pages stay with the CPU: a device that reads along reaches them there. With
+// until the device work that conflicts is over. While a guard lives, submitting work that conflicts is an error that names
+// both lines, and pages of a unified array stay with the CPU: a device that reads along reaches them there. With
 // out() every element must be written, and pages that lie wholly inside may come without their contents.
 // Throws invalid_argument for a device array.
 template <class T, std::size_t Rank>

@@ -50,8 +50,9 @@ constexpr void need_unified() {
 
 // Moves the pages under a view to a device, or to the CPU with ferry::host or numa_node(n), as work on `s`: ordered behind
 // what writes the array and before what writes it later. Never blocks. Contents do not change; whole pages move, 2 MiB or
-// less. Does nothing where unified memory is pinned (machine::migrates_unified). Throws invalid_argument for a device or
-// node that is not there.
+// less. Pages that a host_guard holds go to no device. Does nothing where unified memory is pinned
+// (machine::migrates_unified). Throws invalid_argument for a device or node that is not there, and inside a capture: prefetch
+// before the launch.
 template <class T, std::size_t Rank, memory_kind Kind>
 void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, memory_location to) {
   detail::need_unified<Kind>();
@@ -78,7 +79,7 @@ inline void prefetch(stream_ref s, std::initializer_list<page_destination> what)
 
 // From here on the contents are undefined until somebody writes them. Pages of 2 MiB that lie wholly inside go to the device
 // of `s` without their contents, where CUDA 13 is (on CUDA 12 they stay). A write to the array, ordered on `s`. Never blocks.
-// Throws invalid_argument for strided views.
+// Throws invalid_argument for strided views, and inside a capture.
 template <class T, std::size_t Rank, memory_kind Kind>
 void discard(stream_ref s, array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_unified<Kind>();
@@ -120,7 +121,7 @@ bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
 // nothing where unified memory is pinned. Throws invalid_argument for a device or node that is not there. Pages with a preferred location, or read mostly, are left to the driver by
 // automatic migration. With several GPUs, read_mostly for pages that had a device as preferred location (or share 2 MiB with
 // such) moves them to the CPU first, whose memory must have room, and waits for that: else the driver would give stale bytes
-// (docs/decisions/0027). Preferences that differ within 2 MiB are lost then.
+// (docs/decisions/0027). Preferences that differ within 2 MiB are lost then. Throws invalid_argument inside a capture.
 template <class T, std::size_t Rank, memory_kind Kind>
 void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host) {
   detail::need_unified<Kind>();

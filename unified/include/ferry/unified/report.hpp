@@ -44,6 +44,7 @@ struct migration_entry {
   std::uint64_t prefetches = 0;  // calls
   std::uint64_t bounces = 0;     // moves back to the device that a range had come from
   bool left_alone = false;       // it bounced so often that it is no longer moved
+  bool stays = false;            // memory of the program (as_unified), which nobody moves or advises about
   // By faults, compared with prefetches, and with mapped pages between devices: reckoned, from the figures for an H200 in
   // docs/unified.md.
   double lost_milliseconds = 0;

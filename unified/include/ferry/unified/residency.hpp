@@ -21,7 +21,8 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes);
 
 // Bytes of the view by place once all that was submitted is over: as the library knows from who used what last, and where
 // it does not, by the place that the driver last prefetched them to. Orders nothing; never blocks. Where unified memory
-// is pinned all is on the CPU.
+// is pinned all is on the CPU, as is memory of the program that as_unified had to pin; of such memory that devices read in
+// place the driver is not asked.
 template <class T, std::size_t Rank>
 residency_bytes residency(const array_view<T, Rank, memory_kind::unified>& v) {
   return detail::residency_of(v.owner(), v.bytes());

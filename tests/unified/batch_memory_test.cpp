@@ -1,0 +1,93 @@
+// Where the pieces of a loop over batches are made: room for pieces that grow, the caller's pool and tag.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/unified.hpp>
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+constexpr fr::batch_threads both_ways[] = {fr::batch_threads::background, fr::batch_threads::none};
+
+// Pieces of so many MiB.
+auto pieces_of(std::vector<std::size_t> sizes) {
+  return fr::generate([sizes, i = std::size_t{0}]() mutable -> std::optional<std::vector<char>> {
+    if (i == sizes.size()) return {};
+    const std::size_t n = sizes[i++];
+    return std::vector<char>(n * MiB, static_cast<char>(n));
+  });
+}
+
+std::size_t bytes_under(const std::string& tag) {
+  for (const auto& label : fr::memory_use().labels)
+    if (label.is_tag && label.label == tag) return label.current_bytes;
+  return 0;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(batch_memory)
+
+// The room of a piece goes before that of a larger one comes.
+BOOST_AUTO_TEST_CASE(pieces_that_grow_near_the_limit) {
+  for (const auto threads : both_ways) {
+    fr::simulation sim("devices=1;memory=64MiB");
+    std::vector<std::size_t> sizes;
+    for (auto&& piece : fr::batches(pieces_of({30, 40, 10, 50}), {.depth = 1, .threads = threads})) {
+      sizes.push_back(piece.size() / MiB);
+      BOOST_TEST(fr::to_vector(piece).back() == static_cast<char>(sizes.back()));
+    }
+    BOOST_TEST((sizes == std::vector<std::size_t>{30, 40, 10, 50}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pieces_come_from_the_pool_of_the_caller_s_scope) {
+  for (const auto threads : both_ways) {
+    fr::simulation sim("devices=2;memory=256MiB");
+    const fr::device last = fr::devices()[1];
+    fr::pool mine(last, {.kind = fr::pool_kind::split});
+    const std::vector<char> x(4 * MiB, 1);
+    std::vector<char> y(x.size());
+    const auto loop = [&] {
+      return fr::batches(x, fr::out(y), {.size = MiB, .depth = 2, .on = last, .threads = threads});
+    };
+    {
+      const fr::pool_scope here(mine);
+      for (auto&& [in, out] : loop()) {
+        fr::copy(in, out);
+        BOOST_TEST(mine.statistics().allocated_bytes >= 2 * MiB);
+      }
+    }
+    BOOST_TEST((y == x));
+    BOOST_TEST(mine.statistics().allocated_bytes == 0U);
+    for (auto&& [in, out] : loop()) BOOST_TEST((mine.statistics().allocated_bytes == 0U && in.size() == out.size()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pieces_count_under_the_tag_of_the_caller_s_scope) {
+  for (const auto threads : both_ways) {
+    fr::simulation sim("devices=1;memory=256MiB");
+    const std::vector<char> x(4 * MiB, 1);
+    const auto walk = [&](std::size_t expected) {
+      for (auto&& piece : fr::batches(x, {.size = MiB, .depth = 2, .threads = threads})) {
+        BOOST_TEST(piece.size() == MiB);
+        BOOST_TEST(bytes_under("loop") >= expected);
+        BOOST_TEST((expected > 0 || bytes_under("loop") == 0U));
+      }
+    };
+    {
+      const fr::memory_tag_scope here("loop");
+      walk(MiB);
+      const fr::device_array<char> after({MiB});  // the tag is the thread's own again
+      BOOST_TEST(bytes_under("loop") == MiB);
+    }
+    walk(0);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
