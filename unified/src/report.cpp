@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <ostream>
-#include <sstream>
 
 #include "cpu_touches.hpp"
 #include "fault_costs.hpp"
 #include "ferry/core/allocation.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "migrator.hpp"
 
 namespace ferry {
@@ -124,7 +124,7 @@ void migrator::reset_report() {
 }
 
 std::string migrator::explain(allocation& a) {
-  std::ostringstream out;
+  detail::plain_stream out;
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
   if (r.policy) out << "  policy: " << *r.policy << (r.has_own_policy ? "" : ", by the array's name") << '\n';
