@@ -109,7 +109,7 @@ route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::
   if (host.where == memory::pageable) {
     if (bytes < options_.parallel_from_bytes) return {route_kind::direct, reason::small};
     if (thread_count(device.on) < 2) return {route_kind::direct, reason::few_threads};
-    return {route_kind::parallel, reason::threads};
+    return {route_kind::parallel, reason::threads, device.on, device.on};
   }
   if (bytes < options_.multipath_from_bytes || this_thread_state.capture || helpers(device.on).empty()) return {};
   return {route_kind::multipath, reason::helpers, device.on, device.on};

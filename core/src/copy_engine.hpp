@@ -32,7 +32,7 @@ struct route_choice {
   };
   route_kind kind = route_kind::direct;
   reason why = reason::one_place;
-  int from = 0, to = 0;                                                      // devices, where there are two
+  int from = 0, to = 0;                                                      // devices; both the same where it is one
   peer_memory sort_from = peer_memory::plain, sort_to = peer_memory::plain;  // and how their memory was allocated
 };
 

@@ -1,6 +1,7 @@
 #include "ferry/core/explain.hpp"
 
 #include "ferry/core/machine.hpp"
+#include "ferry/core/plain_text.hpp"
 
 namespace ferry::detail {
 
@@ -18,7 +19,7 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   if (!owner) return "  no bytes\n";
   if (owner.is_freed()) return "  its bytes were given back by free()\n";
   allocation& a = owner.get();
-  std::ostringstream out;
+  detail::plain_stream out;
   out << "  bytes " << (bytes.begin - a.begin) << " to " << (bytes.end - a.begin) << " of a block of " << a.bytes
       << " in the pool of " << kind_name(a.kind) << " memory of device " << a.device << '\n';
   if (access_policy* p = machine::current().policy(); p && a.kind == memory_kind::unified) out << p->explain(a);

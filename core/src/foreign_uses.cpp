@@ -1,15 +1,15 @@
 #include "foreign_uses.hpp"
 
 #include <mutex>
-#include <sstream>
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/plain_text.hpp"
 
 namespace ferry {
 
 std::string text_of(byte_range bytes) {
-  std::ostringstream out;
+  detail::plain_stream out;
   out << bytes.size() << " bytes at " << static_cast<const void*>(bytes.begin);
   return out.str();
 }

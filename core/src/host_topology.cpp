@@ -24,7 +24,7 @@ std::string line_about(const std::string& pci_bus_id, const char* what) {
 std::vector<int> find_cores(const std::string& pci_bus_id) {
   std::vector<int> near = hwloc::cores_near(pci_bus_id);
   if (near.empty()) near = parse_core_list(line_about(pci_bus_id, "local_cpulist"));
-  const std::vector<int> usable = usable_cores();
+  const std::vector<int>& usable = process_cores();
   std::erase_if(near, [&](int c) { return std::find(usable.begin(), usable.end(), c) == usable.end(); });
   return near.empty() ? usable : near;
 }
@@ -41,9 +41,8 @@ std::vector<int> cores_near(const std::string& pci_bus_id) {
 }
 
 std::vector<int> nearer_cores(const std::string& pci_bus_id) {
-  static const std::size_t all = usable_cores().size();
   std::vector<int> near = cores_near(pci_bus_id);
-  if (near.size() >= all) near.clear();
+  if (near.size() >= process_cores().size()) near.clear();
   return near;
 }
 

@@ -6,6 +6,7 @@
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/memory_ledger.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "stack/call_stack.hpp"
 
 namespace ferry {
@@ -18,11 +19,7 @@ std::string last_user_of(allocation& a) {
   return "stream " + std::to_string(t.id()) + " of device " + std::to_string(t.device());
 }
 
-std::string seconds_text(double s) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f s", s);
-  return text;
-}
+std::string seconds_text(double s) { return detail::fixed_text(s, 3) + " s"; }
 
 // What belongs to one line of the report.
 struct group {

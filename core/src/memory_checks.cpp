@@ -2,12 +2,12 @@
 
 #include <array>
 #include <charconv>
-#include <sstream>
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "memory_checker.hpp"
 
 namespace ferry {
@@ -75,7 +75,7 @@ memory_checks_scope::memory_checks_scope(const std::optional<memory_checks>& wha
 memory_checks_scope::~memory_checks_scope() { set_memory_checks(before_); }
 
 std::string memory_fault::text() const {
-  std::ostringstream out;
+  detail::plain_stream out;
   out << "the " << kind_name(kind) << " array ";
   if (!name.empty()) out << "'" << name << "' ";
   out << "of device " << device << " (" << bytes << " bytes at " << static_cast<const void*>(address);

@@ -2,11 +2,10 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include "ferry/core/error.hpp"
+#include "ferry/core/plain_text.hpp"
 
 namespace ferry {
 namespace {
@@ -20,7 +19,7 @@ constexpr std::array<std::pair<std::string_view, int>, 5> units{
                     "above 0 to 100%");
 }
 
-// Digits with at most one point; nothing else that strtod would take.
+// Digits with at most one point.
 double number(std::string_view text, std::string_view whole) {
   std::size_t digits = 0, points = 0;
   for (const char c : text) {
@@ -28,7 +27,7 @@ double number(std::string_view text, std::string_view whole) {
     points += c == '.';
   }
   if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, "it has no number that can be read");
-  return std::strtod(std::string(text).c_str(), nullptr);
+  return detail::plain_number(text);
 }
 
 }  // namespace
@@ -62,18 +61,13 @@ std::size_t memory_size::bytes_of(std::size_t whole) const {
 std::string memory_size::text() const {
   if (unit_ == unit::none) return "none";
   if (unit_ == unit::bytes) return bytes_text(bytes_);
-  char text[32];
-  std::snprintf(text, sizeof text, "%g%%", percent_);
-  return text;
+  return detail::short_text(percent_) + '%';
 }
 
 std::string bytes_text(std::size_t bytes) {
   for (const auto& [suffix, shift] : units)
-    if (shift > 0 && bytes >> shift != 0) {
-      char text[48];
-      std::snprintf(text, sizeof text, "%.3f %s", std::ldexp(static_cast<double>(bytes), -shift), suffix.data());
-      return text;
-    }
+    if (shift > 0 && bytes >> shift != 0)
+      return detail::fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3) + ' ' + std::string(suffix);
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 

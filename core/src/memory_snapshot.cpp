@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "json_text.hpp"
 #include "machine_registry.hpp"
 #include "memory_page.hpp"
@@ -23,12 +23,6 @@ const char* action_name(memory_event::action a) {
     case memory_event::action::give_back: return "give_back";
   }
   return "?";
-}
-
-std::string number(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6f", seconds);
-  return text;
 }
 
 // An item a line.
@@ -89,9 +83,9 @@ std::string memory_snapshot::json() const {
   s += ",\n\"event_columns\":[\"seconds\",\"action\",\"kind\",\"device\",\"address\",\"bytes\",\"tag\",\"name\"],"
        "\n\"history\":";
   s += list(history, [](const memory_event& e) {
-    return "[" + number(e.seconds) + ",\"" + action_name(e.what) + "\",\"" + std::string(kind_name(e.kind)) + "\"," +
-           std::to_string(e.device) + "," + std::to_string(e.address) + "," + std::to_string(e.bytes) + "," +
-           std::to_string(e.tag) + "," + std::to_string(e.name) + "]";
+    return "[" + detail::fixed_text(e.seconds, 6) + ",\"" + action_name(e.what) + "\",\"" +
+           std::string(kind_name(e.kind)) + "\"," + std::to_string(e.device) + "," + std::to_string(e.address) + "," +
+           std::to_string(e.bytes) + "," + std::to_string(e.tag) + "," + std::to_string(e.name) + "]";
   });
   return s + "}\n";
 }

@@ -1,11 +1,11 @@
 #include "ferry/core/memory_status.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "json_text.hpp"
 #include "memory_sizes.hpp"
 
@@ -71,11 +71,10 @@ std::string memory_usage::text() const {
   std::string s;
   for (const of_device& d : devices) {
     const std::size_t used = d.total_bytes - std::min(d.free_bytes, d.total_bytes);
-    char share[32];
-    std::snprintf(share, sizeof share, "%.2f",
-                  d.total_bytes ? 100.0 * static_cast<double>(used) / static_cast<double>(d.total_bytes) : 0.0);
-    s += "Device " + std::to_string(d.device) + " (" + d.name + ")\n  Effective memory use: " + share + " % (" +
-         bytes_text(used) + " of " + bytes_text(d.total_bytes) + ")\n";
+    const double share = d.total_bytes ? 100.0 * static_cast<double>(used) / static_cast<double>(d.total_bytes) : 0.0;
+    s += "Device " + std::to_string(d.device) + " (" + d.name +
+         ")\n  Effective memory use: " + detail::fixed_text(share, 2) + " % (" + bytes_text(used) + " of " +
+         bytes_text(d.total_bytes) + ")\n";
     for (const of_kind& k : d.kinds) {
       if (k.kind != memory_kind::device && k.total_arrays == 0 && k.reserved_bytes == 0) continue;
       const std::string kept = kept_text(k.kept_bytes - k.quarantined_bytes, k.quarantined_bytes);

@@ -5,16 +5,19 @@
 
 #if defined(__linux__)
 #include <sched.h>
+#include <unistd.h>
 #endif
 
 namespace ferry {
+namespace {
 
-std::vector<int> usable_cores() {
+// Of a thread: 0 is the calling one, and the first has the number of the process.
+std::vector<int> cores_of([[maybe_unused]] int thread) {
   std::vector<int> cores;
 #if defined(__linux__)
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
+  if (sched_getaffinity(thread, sizeof set, &set) == 0)
     for (int c = 0; c < CPU_SETSIZE; ++c)
       if (CPU_ISSET(static_cast<std::size_t>(c), &set)) cores.push_back(c);
 #endif
@@ -24,11 +27,24 @@ std::vector<int> usable_cores() {
   return cores;
 }
 
+}  // namespace
+
+std::vector<int> usable_cores() { return cores_of(0); }
+
+const std::vector<int>& process_cores() {
+#if defined(__linux__)
+  static const auto* all = new std::vector<int>(cores_of(getpid()));
+#else
+  static const auto* all = new std::vector<int>(cores_of(0));
+#endif
+  return *all;
+}
+
 void run_this_thread_on([[maybe_unused]] const std::vector<int>& cores) {
 #if defined(__linux__)
   cpu_set_t set;
   CPU_ZERO(&set);
-  const std::vector<int> usable = usable_cores();
+  const std::vector<int>& usable = process_cores();
   for (const int c : cores)
     if (c < CPU_SETSIZE && std::find(usable.begin(), usable.end(), c) != usable.end())
       CPU_SET(static_cast<std::size_t>(c), &set);

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <functional>
 #include <iomanip>
+#include <locale>
+#include <optional>
 #include <ostream>
 #include <sstream>
 
@@ -15,8 +17,10 @@
 #endif
 
 #include "environment.hpp"
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "host_topology.hpp"
 #include "nvml/nvml_links.hpp"
 
@@ -24,6 +28,7 @@ namespace ferry {
 namespace {
 
 constexpr const char* first_line = "ferry topology 1";
+constexpr const char* machine_word = "machine ";
 
 std::string host_name() {
   if (const std::string given = environment("FERRY_HOST"); !given.empty()) return given;
@@ -46,6 +51,47 @@ double rate_of(std::size_t bytes, stream_ref s, const std::function<void()>& cop
     if (i > 0) best = std::min(best, took.count());
   }
   return static_cast<double>(bytes) / std::max(best, 1e-9) * 1e-9;
+}
+
+// By the driver itself, over the one link between the device and the CPU: a large copy() may take those of others, too.
+void copy_over_one_link(stream_ref s, const detail::copy_side& to, const detail::copy_side& from, std::size_t bytes) {
+  detail::access_list<2> uses;
+  uses.add(*to.owner, to.bytes, true);
+  uses.add(*from.owner, from.bytes, false);
+  detail::submit_ordered(s, uses.get(), reach::by_copy,
+                         [&](native_stream n) { machine::current().verbs().copy(n, to.data, from.data, bytes); });
+}
+
+// FNV-1a, of 32 bits.
+std::string short_hash(const std::string& text) {
+  std::uint32_t h = 2166136261u;
+  for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 16777619u;
+  char digits[9];
+  std::snprintf(digits, sizeof digits, "%08x", h);
+  return digits;
+}
+
+// Nothing for one that cannot be read.
+std::optional<std::string> text_of(const std::string& file) {
+  std::ifstream in(file);
+  if (file.empty() || !in) return {};
+  std::ostringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+// Whole or not at all, whoever else writes it.
+void replace_file(const std::string& file, const std::string& text) {
+  std::error_code wrong, ignored;
+  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
+  const std::string fresh = file + "." + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
+  std::ofstream out(fresh);
+  out << text;
+  out.close();
+  if (out) std::filesystem::rename(fresh, file, wrong);
+  if (out && !wrong) return;
+  std::filesystem::remove(fresh, ignored);
+  std::fprintf(stderr, "ferry: bandwidths cannot be written to %s: they are measured again next time\n", file.c_str());
 }
 
 }  // namespace
@@ -81,8 +127,9 @@ void topology::measure() {
     const stream s(from);
     device_array<std::byte> source(e, std::byte{1}, from);
     host_array<std::byte> pinned(e, std::byte{2}, from);
-    up_[a] = rate_of(bytes, s, [&] { copy(s, pinned, source); });
-    down_[a] = rate_of(bytes, s, [&] { copy(s, source, pinned); });
+    const detail::copy_side here = detail::side_of(source), cpu = detail::side_of(pinned);
+    up_[a] = rate_of(bytes, s, [&] { copy_over_one_link(s, here, cpu, bytes); });
+    down_[a] = rate_of(bytes, s, [&] { copy_over_one_link(s, cpu, here, bytes); });
     for (std::size_t b = 0; b < devices(); ++b) {
       const device to(static_cast<int>(b));
       device_array<std::byte> target(e, std::byte{3}, to);
@@ -94,7 +141,7 @@ void topology::measure() {
 
 // What must be the same for bandwidths to hold.
 std::string topology::machine() const {
-  std::ostringstream out;
+  detail::plain_stream out;
   out << host_name() << "; " << ferry::machine::current().verbs().name();
   for (const device_place& p : places_) out << "; " << p.name << ' ' << p.pci_bus_id;
   out << "; peers ";
@@ -103,8 +150,8 @@ std::string topology::machine() const {
 }
 
 std::string topology::text() const {
-  std::ostringstream out;
-  out << first_line << '\n' << "machine " << machine() << '\n' << std::setprecision(6);
+  detail::plain_stream out;
+  out << first_line << '\n' << machine_word << machine() << '\n' << std::setprecision(6);
   for (std::size_t a = 0; a < devices(); ++a) {
     out << "host " << a << ' ' << up_[a] << ' ' << down_[a] << '\n';
     for (std::size_t b = 0; b < devices(); ++b)
@@ -118,7 +165,7 @@ void topology::parse(const std::string& text) {
   std::string line;
   const auto next = [&] { return bool(std::getline(in, line)); };
   if (!next() || line != first_line) throw parse_error("it does not begin with '" + std::string(first_line) + "'");
-  if (!next() || line != "machine " + machine())
+  if (!next() || line != machine_word + machine())
     throw parse_error("it is of another machine, or of other devices: it says '" + line + "', and this is '" +
                       machine() + "'");
   topology found = *this;
@@ -126,6 +173,7 @@ void topology::parse(const std::string& text) {
   std::size_t seen = 0;
   while (next()) {
     std::istringstream words(line);
+    words.imbue(std::locale::classic());
     std::string what, more;
     std::size_t a = 0, b = 0;
     double x = 0, y = 0;
@@ -144,12 +192,13 @@ void topology::parse(const std::string& text) {
   *this = found;
 }
 
-// With the machine in its name: several machines may share a home.
+// With the machine in its name, as several machines may share a home, and several processes a machine: each with devices
+// and peers of its own.
 std::string topology::default_file() {
   if (const std::string given = environment("FERRY_TOPOLOGY"); !given.empty()) return given;
   std::string host = host_name();
   std::replace(host.begin(), host.end(), '/', '_');
-  const std::string name = "/ferry/topology-" + host;
+  const std::string name = "/ferry/topology-" + host + '-' + short_hash(look().machine());
   if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + name;
   if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache" + name;
   return {};
@@ -157,38 +206,23 @@ std::string topology::default_file() {
 
 topology topology::measured(const std::string& file) {
   topology t = look();
-  if (std::ifstream in(file); !file.empty() && in) {
-    std::ostringstream all;
-    all << in.rdbuf();
-    try {
-      t.parse(all.str());
+  bool is_of_others = false;
+  if (const std::optional<std::string> found = text_of(file)) try {
+      t.parse(*found);
       return t;
     } catch (const parse_error& e) {
-      std::fprintf(stderr, "ferry: the bandwidths in %s are not used: %s. They are measured again\n", file.c_str(),
-                   e.what());
+      const std::string head = std::string(first_line) + '\n' + machine_word;
+      is_of_others = found->starts_with(head) && !found->starts_with(head + t.machine() + '\n');
+      std::fprintf(stderr, "ferry: the bandwidths in %s are not used: %s. They are measured again%s\n", file.c_str(),
+                   e.what(), is_of_others ? ", and the file stays as it is: name another one in FERRY_TOPOLOGY" : "");
     }
-  }
   t.measure();
-  if (file.empty()) return t;
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
-  // Whole or not at all, whoever else writes it.
-  const std::string fresh = file + "." + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
-  std::ofstream out(fresh);
-  out << t.text();
-  out.close();
-  std::error_code wrong;
-  if (out) std::filesystem::rename(fresh, file, wrong);
-  if (!out || wrong) {
-    std::filesystem::remove(fresh, ignored);
-    std::fprintf(stderr, "ferry: bandwidths cannot be written to %s: they are measured again next time\n",
-                 file.c_str());
-  }
+  if (!file.empty() && !is_of_others) replace_file(file, t.text());
   return t;
 }
 
 std::ostream& operator<<(std::ostream& out, const topology& t) {
-  std::ostringstream text;
+  detail::plain_stream text;
   text << std::fixed << std::setprecision(0);
   const auto cell = [&](const std::string& s) { text << std::setw(16) << s; };
   text << "          ";
@@ -200,13 +234,13 @@ std::ostream& operator<<(std::ostream& out, const topology& t) {
     text << "device " << std::setw(3) << a;
     for (std::size_t b = 0; b < t.devices(); ++b) {
       const device_link& l = t.link(from, device(static_cast<int>(b)));
-      std::ostringstream s;
+      detail::plain_stream s;
       s << (a == b ? "self" : !l.peers ? "no peers" : l.nvlinks ? "NV" + std::to_string(l.nvlinks) : "peers");
       if (a != b && l.peers) s << (l.atomics ? " a" : "") << " r" << l.rank;
       if (t.is_measured()) s << ' ' << std::fixed << std::setprecision(l.gb_per_second < 10 ? 1 : 0) << l.gb_per_second;
       cell(s.str());
     }
-    std::ostringstream s;
+    detail::plain_stream s;
     if (t.is_measured())
       s << std::fixed << std::setprecision(0) << t.upload(from) << '/' << t.download(from);
     else

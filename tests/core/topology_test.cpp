@@ -11,6 +11,7 @@
 #include <ferry/core/topology.hpp>
 
 #include "contract/small_chunks.hpp"
+#include "copy_engine.hpp"
 #include "copy_workers.hpp"
 #include "ferry/core/thread_affinity.hpp"
 #include "host_topology.hpp"
@@ -81,14 +82,31 @@ BOOST_AUTO_TEST_CASE(bandwidths_are_measured_once_and_kept) {
   BOOST_TEST(contains(out.str(), "GB/s"));
 }
 
-BOOST_AUTO_TEST_CASE(files_of_other_machines_and_damaged_ones_are_refused_and_written_again) {
+// Nothing of another machine is lost.
+BOOST_AUTO_TEST_CASE(files_of_other_machines_stay_as_they_are) {
   const no_files after;
   const std::string file = temporary_file();
   {
     const fr::simulation other("devices=3");
     (void)fr::topology::measured(file);
   }
+  const std::string before = support::bytes_of(file);
   const fr::simulation sim("devices=2");
+  for (int i = 0; i < 2; ++i) {
+    const support::quiet_stderr said;
+    const fr::topology t = fr::topology::measured(file);
+    BOOST_TEST((t.is_measured() && t.devices() == 2u));
+    for (const char* part : {"are not used", "another machine", "stays as it is", "FERRY_TOPOLOGY"})
+      BOOST_TEST(contains(said.text(), part), said.text());
+    BOOST_TEST(support::bytes_of(file) == before);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(damaged_files_are_refused_and_written_again) {
+  const no_files after;
+  const std::string file = temporary_file();
+  const fr::simulation sim("devices=2");
+  (void)fr::topology::measured(file);
   const auto refused = [&](const std::string& why) {
     const support::quiet_stderr said;
     const fr::topology t = fr::topology::measured(file);
@@ -97,7 +115,6 @@ BOOST_AUTO_TEST_CASE(files_of_other_machines_and_damaged_ones_are_refused_and_wr
     BOOST_TEST(contains(said.text(), why), said.text());
     BOOST_TEST(support::bytes_of(file) == t.text());
   };
-  refused("another machine");
   const std::string good = support::bytes_of(file);
   const auto damage = [&](const std::string& text, const std::string& why) {
     std::ofstream(file) << text;
@@ -121,7 +138,7 @@ BOOST_AUTO_TEST_CASE(machines_that_share_a_home) {
   {
     const contract::variable host("FERRY_HOST", "north/1");
     first = fr::topology::default_file();
-    BOOST_TEST(first == (folder / "ferry/topology-north_1").string());
+    BOOST_TEST(first.starts_with((folder / "ferry/topology-north_1-").string()), first);
     (void)fr::topology::measured();
   }
   const contract::variable host("FERRY_HOST", "south");
@@ -132,6 +149,39 @@ BOOST_AUTO_TEST_CASE(machines_that_share_a_home) {
   (void)fr::topology::measured(first);
   BOOST_TEST(contains(said.text(), "it says 'machine north/1;"), said.text());
   BOOST_TEST(contains(said.text(), "this is 'south;"), said.text());
+}
+
+// As ranks of one machine that each see devices of their own: nobody overwrites another's file.
+BOOST_AUTO_TEST_CASE(processes_that_see_other_devices) {
+  const no_files after;
+  const auto folder = std::filesystem::path(temporary_file()).parent_path();
+  const contract::variable no_file("FERRY_TOPOLOGY", ""), cache("XDG_CACHE_HOME", folder.c_str());
+  const auto measured = [](const char* devices, const char* peers) {
+    const contract::variable policy("FERRY_PEER", peers);
+    const fr::simulation sim(devices);
+    return fr::topology::measured().text();
+  };
+  const support::quiet_stderr said;
+  const std::string two = measured("devices=2", "on"), one = measured("devices=1", "on"),
+                    apart = measured("devices=2", "off");
+  BOOST_TEST(measured("devices=2", "on") == two);
+  BOOST_TEST(measured("devices=1", "on") == one);
+  BOOST_TEST(measured("devices=2", "off") == apart);
+  BOOST_TEST(said.text() == "");
+}
+
+BOOST_AUTO_TEST_CASE(bandwidths_to_the_cpu_are_those_of_one_link) {
+  const fr::simulation sim("devices=2");
+  fr::copy_options o = fr::current_copy_options();
+  o.multipath_from_bytes = 1;
+  o.multipath_chunk_bytes = 4096;
+  fr::set_copy_options(o);
+  const fr::link_loan team(fr::devices());
+  fr::topology t = fr::topology::look();
+  t.measure();
+  BOOST_TEST(t.upload(fr::device(0)) > 0);
+  for (const int d : {0, 1})  // no chunks of helpers were needed
+    BOOST_TEST(fr::machine::current().copies().lanes().trim(fr::memory_kind::device, d) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_said) {
@@ -177,6 +227,35 @@ BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
     const fr::cores_scope none({});
   }
   BOOST_TEST(fr::usable_cores() == all, boost::test_tools::per_element());
+}
+
+// As threads of OpenMP are: what they ask for first must not be what everyone gets.
+BOOST_AUTO_TEST_CASE(bound_threads_ask_for_the_process) {
+  const std::vector<int> all = fr::usable_cores();
+  std::vector<int> near, within, after;
+  std::thread([&] {
+    const fr::cores_scope bound({all.back()});
+    near = fr::cores_near("ffff:ff:1e.6");  // that nobody has asked about
+    {
+      const fr::cores_scope elsewhere({all.front()});
+      within = fr::usable_cores();
+    }
+    after = fr::usable_cores();
+  }).join();
+  BOOST_TEST(near == all, boost::test_tools::per_element());
+  BOOST_TEST(within == std::vector<int>{all.front()}, boost::test_tools::per_element());
+  BOOST_TEST(after == std::vector<int>{all.back()}, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(threads_are_counted_by_the_device_they_copy_for) {
+  const fr::simulation sim("devices=3");
+  fr::copy_options o = fr::current_copy_options();
+  o.threads = 2;
+  fr::set_copy_options(o);
+  fr::copy_engine& engine = fr::machine::current().copies();
+  const std::size_t bytes = std::size_t{1} << 30;
+  BOOST_TEST(engine.choose(fr::pageable_memory, fr::device(2), bytes).from == 2);
+  BOOST_TEST(engine.choose(fr::device(1), fr::pageable_memory, bytes).from == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

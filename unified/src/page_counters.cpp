@@ -1,10 +1,10 @@
 #include "page_counters.hpp"
 
 #include <cstdlib>
-#include <sstream>
 
 #include "cupti/cupti_counters.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/plain_text.hpp"
 
 namespace ferry {
 namespace {
@@ -24,11 +24,7 @@ constexpr std::size_t many_events = 4096;
 
 std::string name_in_reports(const allocation& a) {
   if (!a.name.empty()) return a.name.get();
-  std::ostringstream out;
-  out.setf(std::ios::fixed);
-  out.precision(1);
-  out << "unnamed, " << static_cast<double>(a.bytes) / (1 << 20) << " MiB";
-  return out.str();
+  return "unnamed, " + detail::fixed_text(static_cast<double>(a.bytes) / (1 << 20), 1) + " MiB";
 }
 
 page_counters::page_counters(machine& m) : machine_(m) { set(counters_of_environment()); }

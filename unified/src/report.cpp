@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <ostream>
-#include <sstream>
 
 #include "cpu_touches.hpp"
 #include "fault_costs.hpp"
 #include "ferry/core/allocation.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "migrator.hpp"
 
 namespace ferry {
@@ -147,7 +147,7 @@ void migrator::reset_report() {
 }
 
 std::string migrator::explain(allocation& a) {
-  std::ostringstream out;
+  detail::plain_stream out;
   if (const std::string why = why_ended(); !why.empty()) out << "  automatic migration has ended: " << why << '\n';
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);

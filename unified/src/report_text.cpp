@@ -2,24 +2,18 @@
 #include <algorithm>
 #include <ostream>
 #include <span>
-#include <sstream>
 #include <vector>
 
 #include "cpu_touches.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "ferry/unified/report.hpp"
 
 namespace ferry {
 namespace {
 
-std::string decimal(double x, int digits) {
-  std::ostringstream out;
-  out.setf(std::ios::fixed);
-  out.precision(digits);
-  out << x;
-  return out.str();
-}
+using detail::fixed_text, detail::plain_stream;
 
-std::string mebibytes(std::uint64_t bytes) { return decimal(static_cast<double>(bytes) / (1 << 20), 1); }
+std::string mebibytes(std::uint64_t bytes) { return fixed_text(static_cast<double>(bytes) / (1 << 20), 1); }
 
 std::string quoted(const std::string& text) {
   std::string s = "\"";
@@ -71,7 +65,7 @@ std::string counted_table(const migration_report& r) {
         shown.push_back(c);
         break;
       }
-  std::ostringstream out;
+  plain_stream out;
   std::string head;
   for (const char* title : {"counted", "phase"}) pad(head, title, 20, false);
   for (const column& c : shown) pad(head, c.title, 10, true);
@@ -83,7 +77,7 @@ std::string counted_table(const migration_report& r) {
     pad(line, e.phase, 20, false);
     for (const column& c : shown)
       pad(line, c.bytes ? mebibytes(c.of(*e.counted)) : std::to_string(c.of(*e.counted)), 10, true);
-    out << line << decimal(e.counted->busy_milliseconds, 2) << '\n';
+    out << line << fixed_text(e.counted->busy_milliseconds, 2) << '\n';
   }
   out << "MiB, and times. As the driver counted; columns of zeros are left out.";
   if (r.lost_counts > 0) out << " There was no room for " << r.lost_counts << " events.";
@@ -94,7 +88,7 @@ std::string counted_table(const migration_report& r) {
 }  // namespace
 
 std::string migration_report::table() const {
-  std::ostringstream out;
+  plain_stream out;
   std::string head;
   for (const char* title : {"array", "phase"}) pad(head, title, 20, false);
   for (const char* title :
@@ -111,7 +105,7 @@ std::string migration_report::table() const {
           e.between_devices.by_prefetch, e.between_devices.by_fault, e.dropped, e.remote})
       pad(line, mebibytes(bytes), 10, true);
     pad(line, std::to_string(e.bounces), 7, true);
-    out << line << decimal(e.lost_milliseconds, 2) << '\n';
+    out << line << fixed_text(e.lost_milliseconds, 2) << '\n';
     for (const cpu_touch& t : std::span(e.touches).first(std::min(e.touches.size(), shown_touches)))
       out << "    CPU " << (t.writes ? "writes" : "reads") << (t.elements ? " elements" : "") << " in "
           << (t.at.is_known() ? t.at.text() : "a line not known") << " (" << t.asks << ")\n";
@@ -126,7 +120,7 @@ std::string migration_report::table() const {
 }
 
 std::string migration_report::json() const {
-  std::ostringstream out;
+  plain_stream out;
   out << "[";
   const char* between = "";
   for (const migration_entry& e : entries) {

@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
+
+#include "ferry/core/plain_text.hpp"
 
 namespace ferry {
 namespace {
@@ -29,11 +30,7 @@ void tune_progress::show(const std::string& array, const array_policy& p, double
   const std::size_t at = std::min(done_++, trials_), full = bar * at / trials_;
   std::string text = "tuning [" + std::string(full, '#') + std::string(bar - full, '.') + "] " +
                      std::to_string(100 * at / trials_) + " %";
-  if (best > 0) {
-    char number[32];
-    std::snprintf(number, sizeof number, ", best %.4g ms", best);
-    text += number;
-  }
+  if (best > 0) text += ", best " + detail::short_text(best, 4) + " ms";
   text += "  " + (array.empty() ? std::string("all") : array) + ": " + p.text();
   *to_ << wipe << text.substr(0, line) << std::flush;
 }

@@ -1,20 +1,16 @@
 // What a tuner found, as a table and as a picture.
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
-#include <sstream>
 
+#include "ferry/core/plain_text.hpp"
 #include "ferry/unified/tuner.hpp"
 #include "program_name.hpp"
 
 namespace ferry {
 namespace {
 
-std::string number(double v, const char* form = "%.4g") {
-  char text[40];
-  std::snprintf(text, sizeof text, form, v);
-  return text;
-}
+std::string number(double v) { return detail::short_text(v, 4); }
+std::string pixels(double v) { return detail::fixed_text(v, 1); }
 
 std::string padded(std::string text, std::size_t width, bool right = false) {
   const std::string space(text.size() < width ? width - text.size() : 0, ' ');
@@ -43,10 +39,19 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
+// Of all arrays; null where it was not run.
+const tune_trial* automatic_trial(const tune_result& r) {
+  const auto at =
+      std::ranges::find_if(r.trials, [](const tune_trial& t) { return t.array.empty() && t.policy == array_policy{}; });
+  return at == r.trials.end() ? nullptr : &*at;
+}
+
 std::string result_line(const tune_result& r) {
   std::string line = "a step takes " + number(r.best_milliseconds) + " ms";
   if (r.best.of.empty()) return line + ": automatic is best for all arrays";
-  return line + " with the policies chosen, " + number(r.automatic_milliseconds) + " ms without";
+  line += " with the policies chosen, ";
+  if (const tune_trial* t = automatic_trial(r); t && !t->rejected.empty()) return line + "automatic was rejected";
+  return line + number(r.automatic_milliseconds) + " ms without";
 }
 
 // Bars of one picture, from top to bottom.
@@ -66,24 +71,24 @@ class picture {
           << "</title>\n"
           << "<text x=\"" << left - 10 << "\" y=\"" << y_ + 14 << "\" class=\"policy\">"
           << escaped(shortened(t.policy.text(), 60)) << "</text>\n"
-          << "<rect x=\"" << left << "\" y=\"" << y_ + 3 << "\" width=\"" << number(length(t.median), "%.1f")
+          << "<rect x=\"" << left << "\" y=\"" << y_ + 3 << "\" width=\"" << pixels(length(t.median))
           << "\" height=\"14\" class=\"" << kind << "\"/>\n";
     const double from = length(std::max(0.0, t.median - t.spread / 2)), to = length(t.median + t.spread / 2);
     if (t.spread > 0)
-      body_ << "<path d=\"M" << number(left + from, "%.1f") << ' ' << y_ + 10 << "H" << number(left + to, "%.1f")
+      body_ << "<path d=\"M" << pixels(left + from) << ' ' << y_ + 10 << "H" << pixels(left + to)
             << "\" class=\"spread\"/>\n";
     if (automatic > 0)
-      body_ << "<path d=\"M" << number(left + length(automatic), "%.1f") << ' ' << y_ << "v" << row
+      body_ << "<path d=\"M" << pixels(left + length(automatic)) << ' ' << y_ << "v" << row
             << "\" class=\"automatic\"/>\n";
     std::string note = t.milliseconds.empty() ? "" : number(t.median) + " ms";
     if (t.chosen) note += "  chosen";
     if (!t.rejected.empty()) note += (note.empty() ? "" : "  ") + shortened(t.rejected, 40);
-    body_ << "<text x=\"" << number(left + std::max(to, length(automatic)) + 8, "%.1f") << "\" y=\"" << y_ + 14
+    body_ << "<text x=\"" << pixels(left + std::max(to, length(automatic)) + 8) << "\" y=\"" << y_ + 14
           << "\" class=\"note " << kind << "\">" << escaped(note) << "</text></g>\n";
     y_ += row;
   }
   std::string text(const std::string& title, const std::string& below) const {
-    std::ostringstream out;
+    detail::plain_stream out;
     out << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << width << "\" height=\"" << y_ + 44
         << "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\">\n<style>\n"
         << ".title{font-size:16px;font-weight:bold}.head{font-weight:bold;fill:#222}.policy{text-anchor:end;fill:#333}"
@@ -102,7 +107,7 @@ class picture {
   double length(double ms) const { return ms / longest_ * longest_bar; }
   double longest_;
   int y_ = 40;
-  std::ostringstream body_;
+  detail::plain_stream body_;
 };
 
 }  // namespace
@@ -125,11 +130,10 @@ std::string tune_result::table() const {
 }
 
 std::string tune_result::svg() const {
-  double longest = 0, automatic = 0;
-  for (const tune_trial& t : trials) {
-    longest = std::max(longest, t.median + t.spread / 2);
-    if (t.array.empty() && t.policy == array_policy{}) automatic = t.median;
-  }
+  double longest = 0;
+  for (const tune_trial& t : trials) longest = std::max(longest, t.median + t.spread / 2);
+  const tune_trial* of_all = automatic_trial(*this);
+  const double automatic = of_all ? of_all->median : 0;
   picture p(longest);
   const std::string* last = nullptr;
   for (const tune_trial& t : trials) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/plain_text.hpp"
 #include "program_name.hpp"
 #include "tune_progress.hpp"
 #include "tuned_arrays.hpp"
@@ -57,10 +57,10 @@ class search {
     const tune_trial by_hand = measure({}, explicit_policy(), untouched);
     reference_ = last_;
     need_repeatable(untouched);
-    const tune_trial on_its_own = measure({}, array_policy{}, automatic);
+    automatic_ = measure({}, array_policy{}, automatic);
     // Where automatic itself changes the results, it is no choice for any array.
-    best_ = on_its_own.rejected.empty() ? automatic : untouched;
-    now_ = on_its_own.rejected.empty() ? on_its_own : by_hand;
+    best_ = automatic_.rejected.empty() ? automatic : untouched;
+    now_ = automatic_.rejected.empty() ? automatic_ : by_hand;
     const std::vector<array_policy> usual = best_;
     for (std::size_t i = 0; i < arrays_.size(); ++i) choose(i, candidates(arrays_[i].name));
     confirm(usual);
@@ -166,11 +166,12 @@ class search {
     }
     for (std::size_t i = 0; i < arrays_.size(); ++i)
       if (best_[i] != array_policy{}) result_.best.of[arrays_[i].name] = best_[i];
-    char note[100];
-    std::snprintf(note, sizeof note, "a step took %.4g ms, %.4g ms without policies", end.median, start.median);
-    result_.best.notes = {note};
-    result_.automatic_milliseconds = start.median;
+    const bool is_usual = automatic_.rejected.empty();
+    result_.automatic_milliseconds = is_usual ? start.median : automatic_.median;
     result_.best_milliseconds = end.median;
+    result_.best.notes = {"a step took " + detail::short_text(end.median, 4) + " ms" +
+                          (is_usual ? ", " + detail::short_text(start.median, 4) + " ms without policies"
+                                    : "; without policies it was rejected")};
   }
 
   const tune_options& how_;
@@ -179,7 +180,8 @@ class search {
   tuned_arrays held_;
   tune_progress progress_;
   std::vector<array_policy> best_;
-  tune_trial now_;  // with these
+  tune_trial now_;        // with these
+  tune_trial automatic_;  // all arrays
   tuned_arrays::prints reference_, last_;
   tune_result result_;
 };

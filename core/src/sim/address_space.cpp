@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <sstream>
 
 #include "ferry/core/error.hpp"
+#include "ferry/core/plain_text.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -31,7 +31,7 @@ std::string readable_bytes(std::size_t bytes) {
 }
 
 std::string readable_address(const void* p) {
-  std::ostringstream out;
+  ferry::detail::plain_stream out;
   out << p;
   return out.str();
 }

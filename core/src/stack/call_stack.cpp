@@ -1,7 +1,8 @@
 #include "stack/call_stack.hpp"
 
 #include <algorithm>
-#include <sstream>
+
+#include "ferry/core/plain_text.hpp"
 
 #if __has_include(<boost/stacktrace.hpp>)
 #define FERRY_HAS_STACKS 1
@@ -24,7 +25,7 @@ std::size_t capture(const void** frames, std::size_t most, std::size_t skip) {
 }
 
 std::string describe(const void* frame) {
-  std::ostringstream out;
+  detail::plain_stream out;
   out << boost::stacktrace::frame(frame);
   return out.str();
 }
@@ -32,7 +33,7 @@ std::string describe(const void* frame) {
 std::size_t capture(const void**, std::size_t, std::size_t) { return 0; }
 
 std::string describe(const void* frame) {
-  std::ostringstream out;
+  detail::plain_stream out;
   out << frame;
   return out.str();
 }

@@ -206,9 +206,19 @@ BOOST_AUTO_TEST_CASE(policies_that_change_results_are_rejected) {
 BOOST_AUTO_TEST_CASE(automatic_can_be_rejected) {
   place here;
   auto u = made("u");
-  const fr::tune_result r =
-      fr::tuner(few({"prefetch"})).add(u).run([&] { u[0] += policy_of(u)->text() == "explicit" ? 1.f : 2.f; });
+  double now = 0;
+  fr::tune_options o = few({"prefetch"});
+  o.clock = [&] { return now; };
+  const fr::tune_result r = fr::tuner(o).add(u).run([&] {
+    const bool is_explicit = policy_of(u)->text() == "explicit";
+    u[0] += is_explicit ? 1.f : 2.f;
+    now += is_explicit ? 10 : 7;
+  });
   BOOST_TEST(best(r, "u") == "explicit", r.table());
+  BOOST_TEST((r.automatic_milliseconds == 7 && r.best_milliseconds == 10));
+  BOOST_TEST(r.best.notes[0] == "a step took 10 ms; without policies it was rejected");
+  BOOST_TEST(r.table().find("a step takes 10 ms with the policies chosen, automatic was rejected") !=
+             std::string::npos);
   BOOST_TEST((r.trials[1].rejected.find("changes results") == 0U && u[0] == 1));
 }
 

@@ -29,18 +29,18 @@ class topology {
  public:
   // Asks the driver, NVML and hwloc where they are present, and Linux. Measures nothing, grants nothing.
   static topology look();
-  // The same with bandwidths: those of the file if it is of this machine, else measured now and written there. Blocks for
-  // some milliseconds a pair then, and takes 64 MiB of each device. A file of another machine, and one that does not
-  // parse, are refused: stderr says why. So it does when the file cannot be written.
+  // The same with bandwidths: those of the file if it is of this machine, else measured now (some milliseconds a pair,
+  // 128 MiB of each device) and written there. stderr says why a file is not used, or cannot be written: one that does
+  // not parse is replaced, one of another machine, or of other devices of this one, stays as it is.
   static topology measured(const std::string& file = default_file());
-  // $FERRY_TOPOLOGY, else ferry/topology-HOST in $XDG_CACHE_HOME or ~/.cache, HOST being the machine; empty: no file.
+  // $FERRY_TOPOLOGY, else ferry/topology-HOST-HASH in $XDG_CACHE_HOME or ~/.cache, by devices and peers; empty: no file.
   static std::string default_file();
 
   std::size_t devices() const { return places_.size(); }
   const device_place& place(device d) const { return places_.at(static_cast<std::size_t>(d.index())); }
   // from == to: within one device.
   const device_link& link(device from, device to) const { return links_.at(index(from, to)); }
-  // GB/s of pinned memory to and from a device; 0: not measured.
+  // GB/s of pinned memory to and from a device, over its own link; 0: not measured.
   double upload(device d) const { return up_.at(static_cast<std::size_t>(d.index())); }
   double download(device d) const { return down_.at(static_cast<std::size_t>(d.index())); }
   bool is_measured() const { return measured_; }

@@ -39,7 +39,7 @@ struct tune_trial {
 struct tune_result {
   array_policies best;  // without the arrays for which automatic is best
   std::vector<tune_trial> trials;
-  double automatic_milliseconds = 0, best_milliseconds = 0;  // of a step, measured one after the other at the end
+  double automatic_milliseconds = 0, best_milliseconds = 0;  // of a step, at the end; or of automatic's own trial
   std::string table() const;
   // One picture that needs no other file.
   std::string svg() const;
