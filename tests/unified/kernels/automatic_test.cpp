@@ -261,7 +261,7 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::pr
 // The same where the reader is not the device that has the pages: a third device asks, or the CPU.
 BOOST_AUTO_TEST_CASE(pages_stay_where_a_third_one_reads_them, *boost::unit_test::precondition(on_simulated_devices)) {
   int read_beside = 0;
-  for (int seed = 0; seed < 20; ++seed)
+  for (int seed = 0; seed < 8; ++seed)
     for (const bool on_cpu : {false, true})
       for (const bool cpu_asks : {false, true}) {
         if (on_cpu && cpu_asks) continue;
