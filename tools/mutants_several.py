@@ -66,6 +66,6 @@ MUTANTS = [
      (RESHARD, "for (std::size_t source = 0; source < from.team().size(); ++source) {", "for (std::size_t source = 0; source + 1 < from.team().size() || source == 0; ++source) {")),
     ("shards", "a reproducible sum has chunks of each member's own",
      (REPRODUCIBLE, "if ((first + i + 1) % detail::reproducible_chunk == 0)", "if ((i + 1) % detail::reproducible_chunk == 0)")),
-    ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !has_scopes(t))", "false)")),
-    ("shards", "threads take no notice of the caller's scopes", (SHARD_COPY, " && !has_scopes(t))", ")")),
+    ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
+    ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
 ]

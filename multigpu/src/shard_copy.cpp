@@ -2,24 +2,11 @@
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/pool.hpp"
 #include "ferry/core/route.hpp"
 #include "ferry/core/workspace.hpp"
 #include "submitters.hpp"
 
 namespace ferry::detail {
-namespace {
-
-// Whether scratch memory of the members comes from where the calling thread says: other threads would not know.
-bool has_scopes(const team& t) {
-  if (workspace_scope::current()) return true;
-  for (std::size_t i = 0; i < t.local_size(); ++i)
-    if (pool_scope::of(t.device(t.first_local() + i).index())) return true;
-  return false;
-}
-
-}  // namespace
-
 void throw_other_count(std::size_t given, const std::string& shape) {
   throw invalid_argument("a copy between " + std::to_string(given) + " elements and a sharded array of shape " + shape);
 }
@@ -28,7 +15,7 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t bytes,
                            const std::function<void(std::size_t)>& f) {
   const std::size_t first = t.first_local();
   if (t.local_size() > 1 && kind == memory_kind::device && bytes >= current_copy_options().parallel_from_bytes &&
-      !this_thread_state.capture && !has_scopes(t))
+      !this_thread_state.capture && !workspace_scope::current())
     return t.waiting_threads().run([&](std::size_t i) { f(first + i); });
   for (std::size_t i = 0; i < t.local_size(); ++i) f(first + i);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ferry/core/thread_affinity.hpp"
+#include "ferry/core/thread_scopes.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -72,7 +73,12 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
     return;
   }
   std::lock_guard one_caller(calling_);
-  task_ = &f;
+  const thread_scopes scopes;
+  const std::function<void(std::size_t)> as_caller = [&](std::size_t i) {
+    const thread_scopes::use here(scopes);
+    f(i);
+  };
+  task_ = &as_caller;
   const unsigned number = call_.load(std::memory_order_relaxed) + 1;
   call_.store(number);  // before asleep_ is read, as a worker counts itself asleep before it reads call_
   if (asleep_.load() > 0) {

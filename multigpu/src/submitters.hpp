@@ -20,7 +20,7 @@ class submitters {
   submitters(const submitters&) = delete;
   submitters& operator=(const submitters&) = delete;
 
-  // Calls f(i) for each worker i at the same time, and returns when all have returned. One caller at a time; a call from
+  // In the caller's scopes of pools, tags and devices, calls f(i) for each worker i at the same time, and returns when all have returned. One caller at a time; a call from
   // inside one runs on the thread that makes it.
   void run(const std::function<void(std::size_t)>& f);
 

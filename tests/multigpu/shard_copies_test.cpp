@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_shard_that_fails_is_reported_when_the_others_are_there) {
   BOOST_TEST(there == 2u);
 }
 
-// A scope holds for one thread: what it says is done by that thread.
+// Threads that copy take on the scopes of the caller; a workspace is for one thread, and keeps the work with the caller.
 BOOST_AUTO_TEST_CASE(scratch_memory_comes_from_the_scopes_of_the_caller) {
   const fr::simulation sim("devices=2");
   const small_chunks threads_for_all;
@@ -131,6 +131,32 @@ BOOST_AUTO_TEST_CASE(scratch_memory_comes_from_the_scopes_of_the_caller) {
     BOOST_TEST(fr::to_vector(a) == values);
   }
   BOOST_TEST(w.statistics().taken > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(members_that_submit_by_threads_are_in_the_scopes_of_the_caller) {
+  const fr::simulation sim("devices=3");
+  fr::team t = fr::team::all();
+  t.submit(fr::submission::by_threads);
+  fr::pool pool(t.device(2), {});
+  std::vector<fr::device_array<int>> made(3);
+  {
+    const fr::pool_scope scope(pool);
+    const fr::memory_tag_scope tag("solver");
+    const fr::device_scope device(t.device(1));
+    t.for_each([&](std::size_t m) {
+      made[m] = m == 2 ? fr::device_array<int>({100}, t.device(2)) : fr::device_array<int>({100});
+    });
+  }
+  BOOST_TEST(pool.statistics().allocations == 1u);
+  BOOST_TEST(made[0].device().index() == 1);
+  std::size_t tagged = 0;
+  const fr::memory_usage now = fr::memory_use();
+  for (const auto& label : now.labels)
+    if (label.is_tag && label.label == "solver") tagged = label.arrays;
+  BOOST_TEST(tagged == 3u);
+  t.for_each([&](std::size_t m) { made[m] = fr::device_array<int>({100}); });  // and out of them again
+  BOOST_TEST(pool.statistics().allocations == 0u);
+  for (const auto& a : made) BOOST_TEST(a.device().index() == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -65,6 +65,7 @@ class pool_scope {
   }
 
  private:
+  friend class thread_scopes;
   static inline thread_local constinit const pool_scope* innermost_ = nullptr;
   pool& pool_;
   const pool_scope* outer_;

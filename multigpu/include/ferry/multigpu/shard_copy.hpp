@@ -50,8 +50,8 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 
 // f(member) for each local member, which copies some `bytes` between its shard and memory of the CPU and waits for them: by
 // a thread each where that is as much as threads copy (copy_options::parallel_from_bytes), so that all links are in use;
-// one after the other for less, for memory that is not of devices, and inside scopes that hold for the calling thread.
-// Throws what the first of them threw, when all have ended.
+// one after the other for less, for memory that is not of devices, and inside a workspace_scope, which is for one thread.
+// Throws what the first of them threw.
 void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t bytes,
                            const std::function<void(std::size_t member)>& f);
 

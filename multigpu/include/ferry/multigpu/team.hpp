@@ -70,7 +70,8 @@ class team {
   std::size_t member_of(std::size_t index, std::size_t count) const;
 
   // From now on: who calls the functions that for_each is given. Starting threads may block; each stays on the cores near
-  // its device, but the first member's: that is the caller, who stays where he is.
+  // its device, but the first member's: that is the caller, who stays where he is. The caller's scopes of pools, tags and
+  // devices hold for all of them; a workspace_scope is for the caller alone.
   void submit(submission how);
   submission how_submitted() const;
   // Calls f(member) for every local member, by the caller or by a thread each; returns when all calls have. What
