@@ -2,6 +2,7 @@
 #include "mpi_processes.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,9 +23,10 @@ std::chrono::steady_clock::duration patience_of_environment() {
   if (!given) return std::chrono::minutes(10);
   const std::string text = given;
   if (text == "off") return {};
-  char* end = nullptr;
-  const double seconds = std::strtod(given, &end);
-  if (text.empty() || *end != 0 || !(seconds > 0))
+  double seconds = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, wrong] = std::from_chars(text.data(), last, seconds);  // under every locale
+  if (wrong != std::errc{} || end != last || !(seconds > 0))
     throw parse_error("FERRY_COLLECTIVE_TIMEOUT is '" + text + "': it must be a number of seconds above 0, or off");
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
 }

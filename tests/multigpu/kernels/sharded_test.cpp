@@ -83,12 +83,6 @@ struct height {
     return a(i, j);
   }
 };
-struct cell {
-  FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, fr::shard_span<const int, 2> a) const {
-    return a(i, j);
-  }
-};
-
 // Waits between streams that a step makes, once everything has been used before.
 template <class Step>
 double waits_of(std::size_t devices, bool periodic, Step step) {
