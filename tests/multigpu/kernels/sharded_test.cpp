@@ -83,6 +83,7 @@ struct height {
     return a(i, j);
   }
 };
+
 // Waits between streams that a step makes, once everything has been used before.
 template <class Step>
 double waits_of(std::size_t devices, bool periodic, Step step) {
