@@ -1,5 +1,7 @@
 #include "ferry/multigpu/shard_copy.hpp"
 
+#include <system_error>
+
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/route.hpp"
@@ -11,12 +13,18 @@ void throw_other_count(std::size_t given, const std::string& shape) {
   throw invalid_argument("a copy between " + std::to_string(given) + " elements and a sharded array of shape " + shape);
 }
 
-void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t bytes,
+void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, std::size_t bytes,
                            const std::function<void(std::size_t)>& f) {
+  refuse_inside_submission("copy");  // the threads would not know
   const std::size_t first = t.first_local();
-  if (t.local_size() > 1 && kind == memory_kind::device && bytes >= current_copy_options().parallel_from_bytes &&
-      !this_thread_state.capture && !workspace_scope::current())
-    return t.waiting_threads().run([&](std::size_t i) { f(first + i); });
+  submitters* threads = nullptr;
+  if (t.local_size() > 1 && kind == memory_kind::device && axis == 0 &&
+      bytes >= current_copy_options().parallel_from_bytes && !this_thread_state.capture && !workspace_scope::current())
+    try {
+      threads = &t.waiting_threads();
+    } catch (const std::system_error&) {  // no more threads to be had
+    }
+  if (threads) return threads->run([&](std::size_t i) { f(first + i); });
   for (std::size_t i = 0; i < t.local_size(); ++i) f(first + i);
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/thread_affinity.hpp"
 #include "ferry/core/thread_scopes.hpp"
 
@@ -72,6 +73,7 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
     for (std::size_t i = 0; i < workers_.size(); ++i) f(i);
     return;
   }
+  refuse_inside_submission("submit by threads");  // which would not know
   std::lock_guard one_caller(calling_);
   const thread_scopes scopes;
   const std::function<void(std::size_t)> as_caller = [&](std::size_t i) {
@@ -87,8 +89,8 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
   }
   call(workers_[0], 0, f);
   for (std::size_t i = 1; i < workers_.size(); ++i)
-    while (workers_[i].done.load(std::memory_order_acquire) != number)
-      spin_until([&] { return workers_[i].done.load(std::memory_order_acquire) == number; });
+    while (!spin_until([&] { return workers_[i].done.load(std::memory_order_acquire) == number; }))
+      std::this_thread::sleep_for(patience / 2);  // something long, as a copy
   std::exception_ptr first;
   for (worker& w : workers_)
     if (auto failure = std::exchange(w.failure, nullptr); failure && !first) first = failure;

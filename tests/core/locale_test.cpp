@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(numbers_in_text) {
   const support::other_locale german;
   std::ostringstream shown;
   shown << 1234567.5;
-  BOOST_REQUIRE(shown.str().find(',') + shown.str().find('.') != std::string::npos);  // it is another one
+  BOOST_REQUIRE(shown.str().find(',') != std::string::npos);  // it is another one
   fr::detail::plain_stream out;
   out << 8388608 << ' ' << 0.5;
   BOOST_TEST(out.str() == "8388608 0.5");

@@ -74,18 +74,25 @@ BOOST_AUTO_TEST_CASE(shards_travel_at_the_same_time) {
   t.synchronize();
   std::vector<int> back(values.size());
   for (const bool up : {true, false}) {
-    const fr::ticket before = t.stream(1).line().last();
+    const std::size_t before = fr::machine::current().copied_bytes;
     support::busy_stream busy(t.stream(0));
+    auto first = a.shard(0);
+    fr::fill(t.stream(0), first, up ? 1 : 7, fr::source_line{});
     std::jthread copier([&] {
       if (up)
         fr::copy(std::span<const int>(values), a);
       else
         fr::copy(a, std::span<int>(back));
     });
-    while (busy.is_busy() && t.stream(1).line().last() == before) std::this_thread::yield();
-    BOOST_TEST(busy.is_busy(), (up ? "up" : "down") << ": member 1 waited for the stream of member 0");
+    const auto copied = [&] { return fr::machine::current().copied_bytes - before; };
+    while (busy.is_busy() && copied() < values.size() * sizeof(int)) std::this_thread::yield();
+    BOOST_TEST(busy.is_busy(), (up ? "up" : "down") << ": member 1 waited for what member 0 waits for");
     busy.release();
   }
+  std::fill(back.begin(), back.begin() + 1000, 0);
+  fr::copy(a, std::span<int>(back));
+  BOOST_TEST(std::count(back.begin(), back.begin() + 1000, 7) == 1000);
+  std::copy_n(values.begin(), 1000, back.begin());
   BOOST_TEST(back == values);
 }
 
@@ -114,7 +121,9 @@ BOOST_AUTO_TEST_CASE(scratch_memory_comes_from_the_scopes_of_the_caller) {
   const fr::simulation sim("devices=2");
   const small_chunks threads_for_all;
   const fr::team t = fr::team::all();
-  fr::sharded_array<int, 2> a(t, {40, 60}, {.axis = 1, .halo = 1}, 0);  // shards have strides, and are packed
+  fr::shard_options o{};
+  o.halo.widths = {0, 1}, o.halo.one = false;
+  fr::sharded_array<int, 2> a(t, {40, 60}, o, 0);  // shards have strides, and are packed
   const std::vector<int> values = counted_up(a.size());
   fr::pool pool(t.device(1), {});
   {

@@ -40,6 +40,8 @@ BOOST_AUTO_TEST_CASE(matrices) {
   BOOST_TEST((t.rows() == 4 && t(1, 2) == 21));
   const Eigen::MatrixXf product = m * t;
   BOOST_TEST(product(0, 0) == 0 * 0 + 1 * 1 + 2 * 2 + 3 * 3);
+  static_assert(Eigen::internal::traits<std::remove_cvref_t<decltype(m)>>::ColsAtCompileTime == Eigen::Dynamic,
+                "templates of Eigen's take the type by its name, as LLT does");
   const auto inner = a.slice({{0, 3, 2}, {1, 3}});
   BOOST_TEST((fr::as_eigen(inner).rows() == 2 && fr::as_eigen(inner)(1, 1) == 22));
   fr::as_eigen_strided(a.slice({{0, 3}, {0, 4, 2}})).setConstant(-1);

@@ -108,7 +108,6 @@ bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a,
 }  // namespace
 
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
-  refuse_inside_capture("advise");
   if (!tell_driver(owner, bytes, a, where)) return;
   if (migrator* known = migrator::of(machine::current())) known->advised(owner.get(), bytes, a, where);
 }

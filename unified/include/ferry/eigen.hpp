@@ -44,6 +44,22 @@ class held_map : public Map {
   held_range held_;
 };
 
+}  // namespace detail
+}  // namespace ferry
+
+// What Eigen asks of the type of a matrix, where a program names it.
+namespace Eigen::internal {
+template <class Map>
+struct traits<ferry::detail::held_map<Map>> : traits<Map> {};
+template <class Map>
+struct evaluator<ferry::detail::held_map<Map>> : evaluator<Map> {
+  using evaluator<Map>::evaluator;
+};
+}  // namespace Eigen::internal
+
+namespace ferry {
+namespace detail {
+
 inline void need_stride(bool ok, const char* what) {
   if (!ok) throw invalid_argument(what);
 }

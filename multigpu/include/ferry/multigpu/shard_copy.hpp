@@ -50,32 +50,33 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 
 // f(member) for each local member, which copies some `bytes` between its shard and memory of the CPU and waits for them: by
 // a thread each where that is as much as threads copy (copy_options::parallel_from_bytes), so that all links are in use;
-// one after the other for less, for memory that is not of devices, and inside a workspace_scope, which is for one thread.
-// Throws what the first of them threw.
-void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t bytes,
+// one after the other for less, for shards along another axis than the first, which lie scattered in memory of the CPU and
+// need as much again there, for memory that is not of devices, inside a workspace_scope, which is for one thread, and where
+// there are no threads to be had. Throws what the first of them threw.
+void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, std::size_t bytes,
                            const std::function<void(std::size_t member)>& f);
 
 }  // namespace detail
 
-// The elements in row-major order, from memory of the CPU; halos are left alone. On the streams of the team, large shards all
-// at the same time. Blocks until that memory was read. Throws invalid_argument when the counts differ.
+// The elements in row-major order, from memory of the CPU; halos are left alone. Large shards
+// travel at the same time, see for_each_waiting_copy. Ordered as any other work, on streams of their own. Blocks until that
+// memory was read. Throws invalid_argument when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(from.size(), to.extents().text());
   const team& t = to.team();
-  detail::for_each_waiting_copy(t, Kind, to.size() / t.size() * sizeof(T), [&](std::size_t m) {
+  detail::for_each_waiting_copy(t, Kind, to.layout().axis(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
     if (own.empty()) return;
     if (to.layout().axis() == 0) {
       const std::size_t row = to.size() / to.extent(0);
-      return copy(t.stream(m), from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
-                  to.shard(m), line);
+      return copy(from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m), line);
     }
     std::vector<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(t.stream(m), std::span<const T>(part), to.shard(m), line);
+    copy(std::span<const T>(part), to.shard(m), line);
   });
 }
 
@@ -87,16 +88,15 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
           source_line line = source_line::here()) {
   if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
   const team& t = from.team();
-  detail::for_each_waiting_copy(t, Kind, from.size() / t.size() * sizeof(T), [&](std::size_t m) {
+  detail::for_each_waiting_copy(t, Kind, from.layout().axis(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
     if (own.empty()) return;
     if (from.layout().axis() == 0) {
       const std::size_t row = from.size() / from.extent(0);
-      return copy(t.stream(m), from.shard(m),
-                  to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), line);
+      return copy(from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), line);
     }
     std::vector<T> part(own.extents().count());
-    copy(t.stream(m), from.shard(m), std::span<T>(part), line);
+    copy(from.shard(m), std::span<T>(part), line);
     detail::for_each_run(to.data(), from.extents(), own,
                          [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
   });

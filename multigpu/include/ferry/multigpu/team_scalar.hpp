@@ -1,5 +1,7 @@
 // One value that the members of a team work out together.
 #pragma once
+#include <deque>
+
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/multigpu/across_processes.hpp"
 
@@ -41,14 +43,17 @@ class team_scalar {
   // Not from several threads at once, as all that a team is told.
   auto as_kernel_argument(source_line at) const {
     if (!detail::spans_processes(team_)) return in(parts_, at);
-    joined_ = host_array<T, 1>({1}, value(), team_.device(team_.first_local()));
-    return in(std::as_const(joined_), at);
+    if (joined_.size() == most_arguments) joined_.pop_front();
+    joined_.emplace_back(extents<1>{1}, value(), team_.device(team_.first_local()));
+    return in(std::as_const(joined_.back()), at);
   }
 
  private:
   ferry::team team_;
   host_array<T, 1> parts_;
-  mutable host_array<T, 1> joined_;  // of all processes, for kernels: new each time, as earlier ones may still be read
+  // Of all processes, for kernels: new each time, as earlier ones may still be read, and live within the call.
+  static constexpr std::size_t most_arguments = 16;
+  mutable std::deque<host_array<T, 1>> joined_;
   T identity_;
   join join_;
 };

@@ -21,10 +21,11 @@ struct value_1d {
   }
 };
 
-struct keep_sum {
-  FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const float, 1> parts, float* kept) const {
+struct keep_sums {
+  FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const float, 1> parts, fr::mdspan<const float, 1> again,
+                                    float* kept) const {
     kept[0] = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) kept[0] += parts(i);
+    for (std::size_t i = 0; i < parts.size(); ++i) kept[0] += parts(i) + again(i);
   }
 };
 
@@ -86,9 +87,9 @@ BOOST_AUTO_TEST_CASE(are_those_of_all_processes_in_kernels_too) {
   fr::replicated_array<float> kept(t, {1});
   for (int step = 1; step <= 3; ++step) {
     const auto sum = fr::parallel_reduce(fr::owned(a), value_1d{}, fr::plus{}, fr::in(a));
-    fr::parallel_for(fr::each_member(t, 1), keep_sum{}, sum, fr::out(kept));
+    fr::parallel_for(fr::each_member(t, 1), keep_sums{}, sum, sum, fr::out(kept));
     for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m)
-      BOOST_TEST(fr::to_vector(kept.copy_of(m))[0] == 100.0f * static_cast<float>(step * step));
+      BOOST_TEST(fr::to_vector(kept.copy_of(m))[0] == 200.0f * static_cast<float>(step * step));
     fr::fill(a, static_cast<float>((step + 1) * (step + 1)));
   }
 }

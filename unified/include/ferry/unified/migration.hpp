@@ -125,6 +125,7 @@ bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
 template <class T, std::size_t Rank, memory_kind Kind>
 void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host) {
   detail::need_unified<Kind>();
+  refuse_inside_capture("advise");
   detail::advise_bytes(v.owner(), v.bytes(), a, where);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
