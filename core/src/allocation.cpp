@@ -1,5 +1,7 @@
 #include "ferry/core/allocation.hpp"
 
+#include <mutex>
+
 #include "ferry/core/error.hpp"
 
 namespace ferry {
@@ -7,6 +9,11 @@ namespace {
 constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
 constexpr std::uint64_t references_mask = one_generation - 1;
 }  // namespace
+
+byte_range range_now(allocation& a) {
+  std::lock_guard lock(a.log);
+  return a.range();
+}
 
 allocation_ref allocation_ref::another(allocation& a) {
   allocation_ref r;

@@ -153,6 +153,7 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
       }
   } else {
     allocation& a = *shared->what;
+    std::lock_guard lock(a.log);  // others may be using it: see range_now
     shared->bytes = {std::min(shared->bytes.begin, bytes.begin, std::less<>{}),
                      std::max(shared->bytes.end, bytes.end, std::less<>{})};
     a.begin = const_cast<std::byte*>(shared->bytes.begin);

@@ -1,5 +1,6 @@
 // The program's own memory as unified arrays: what they refuse, and what is said where no device can use it.
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <boost/test/unit_test.hpp>
@@ -92,6 +93,45 @@ BOOST_AUTO_TEST_CASE(borrows_that_grow) {
     BOOST_TEST(sent == n * sizeof(float));
   }
   driver.release(fr::memory_kind::unified, 0, p, n * sizeof(float));
+}
+
+// The driver hears of an array's policy for what it grows by, too.
+BOOST_AUTO_TEST_CASE(policies_of_borrows_that_grow) {
+  fr::simulation sim("devices=1;memory=64MiB");
+  const std::size_t n = (std::size_t{16} << 20) / sizeof(int);
+  auto& driver = fr::machine::current().verbs();
+  void* const p = driver.allocate(fr::memory_kind::unified, 0, n * sizeof(int));
+  {
+    auto half = fr::borrow<fr::memory_kind::unified>(static_cast<int*>(p), n / 2);
+    fr::set_policy(half, fr::array_policy::parse("explicit preferred=cpu"));
+    auto all = fr::borrow<fr::memory_kind::unified>(static_cast<int*>(p), n);
+    for (int& x : all) x = 1;
+    fr::fill(all, 2);  // reaches the pages where they are told to be
+    fr::machine::current().streams().synchronize();
+    BOOST_TEST((driver.prefetched_to(p, n * sizeof(int)) == fr::memory_location{}));
+  }
+  driver.release(fr::memory_kind::unified, 0, p, n * sizeof(int));
+}
+
+// One thread works on a borrow while another makes it larger.
+BOOST_AUTO_TEST_CASE(borrows_that_grow_meanwhile) {
+  fr::simulation sim("devices=1;memory=64MiB");
+  constexpr std::size_t piece = 1 << 10, pieces = 64;
+  auto& driver = fr::machine::current().verbs();
+  auto* const p = static_cast<int*>(driver.allocate(fr::memory_kind::unified, 0, pieces * piece * sizeof(int)));
+  {
+    auto first = fr::borrow<fr::memory_kind::unified>(p, piece);
+    std::thread other([&] {
+      for (std::size_t n = 2; n <= pieces; ++n) fr::borrow<fr::memory_kind::unified>(p, n * piece);
+    });
+    for (int i = 0; i < 200; ++i) {
+      fr::fill(first, i);
+      BOOST_TEST(first[piece - 1] == i);
+    }
+    other.join();
+    BOOST_TEST(fr::residency(first).unknown == 0U);
+  }
+  driver.release(fr::memory_kind::unified, 0, p, pieces * piece * sizeof(int));
 }
 
 // Pinned it is on the CPU; read in place, it is where the library believes it to be. The driver is asked in neither case.

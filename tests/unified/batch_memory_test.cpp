@@ -90,4 +90,32 @@ BOOST_AUTO_TEST_CASE(pieces_count_under_the_tag_of_the_caller_s_scope) {
   }
 }
 
+// Whatever thread runs it.
+BOOST_AUTO_TEST_CASE(generators_run_in_the_scopes_that_the_loop_was_made_in) {
+  for (const auto threads : both_ways) {
+    fr::simulation sim("devices=2;memory=256MiB");
+    const fr::device last = fr::devices()[1];
+    fr::pool mine(last), others(last);
+    std::vector<int> went_to;
+    const auto gives = [&, i = 0]() mutable -> std::optional<std::vector<char>> {
+      if (i++ == 3) return {};
+      const fr::device_array<char> scratch({MiB});
+      went_to.push_back(scratch.device().index());
+      return std::vector<char>(mine.statistics().allocated_bytes, 1);
+    };
+    const auto make = [&] {
+      const fr::device_scope on_the_last(last);
+      const fr::pool_scope from(mine);
+      return fr::batches(fr::generate(gives), {.depth = 1, .threads = threads});
+    };
+    auto loop = make();  // its scopes have ended
+    const fr::pool_scope later(others);
+    for (auto&& piece : loop) {
+      BOOST_TEST(piece.size() >= MiB);
+      BOOST_TEST(others.statistics().allocated_bytes == 0U);
+    }
+    BOOST_TEST((went_to == std::vector<int>{1, 1, 1}));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -102,7 +102,8 @@ migrator::record& migrator::find_record(allocation& a) {
   return *slot.its;
 }
 
-// With the lock of the record; the first access to bytes that have a new owner begins a new one.
+// With the lock of the record; the first access to bytes that have a new owner begins a new one. A later borrow may have made
+// borrowed memory larger.
 migrator::record& migrator::record_of(allocation& a) {
   record* const r = &find_record(a);
   r->lock.lock();
@@ -117,9 +118,14 @@ migrator::record& migrator::record_of(allocation& a) {
     r->arriving.reset();
     r->drop_scopes([](const record::host_scope&) { return true; });
     r->is_managed = is_managed_by(machine_.verbs(), a);
-    r->pages.reset(a.range());
-  } else if (!r->pages.all().covers(a.range())) {  // borrowed memory that a later borrow has made larger
-    r->pages.extend(a.range());
+    r->is_borrowed = a.home->ledger() == nullptr;
+    r->has_grown = false;
+    r->pages.reset(range_now(a));
+  } else if (r->is_borrowed) [[unlikely]] {
+    if (const byte_range all = range_now(a); !r->pages.all().covers(all)) {
+      r->pages.extend(all);
+      r->has_grown = r->policy.has_value();
+    }
   }
   return *r;
 }
@@ -175,6 +181,12 @@ void migrator::before_access(const coming_access& a) {
   {
     record& r = record_of(a.what);
     std::unique_lock lock(r.lock, std::adopt_lock);
+    if (r.has_grown) [[unlikely]] {
+      r.has_grown = false;
+      lock.unlock();
+      tell_driver_or_restore(a.what, {}, false);
+      lock.lock();
+    }
     if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);
     if (a.stream && r.arriving) stop_arrival(r);
     if (!a.stream) note_touch(r.touches, a);
@@ -191,7 +203,7 @@ void migrator::before_access(const coming_access& a) {
       b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
     };
     const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
-    if (goes_whole) whole.emplace(ahead_of(a));
+    if (goes_whole) whole.emplace(ahead_of(a, r.pages.all()));
     const auto plan_ahead = [&] {  // no device looks ahead to what another one has
       std::vector<byte_range> parts;
       for (const page_run& g : r.pages.runs())

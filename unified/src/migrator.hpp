@@ -119,7 +119,7 @@ class migrator final : public access_policy {
   void tell_driver(allocation& a);
   void tell_driver(byte_range where, memory_advice what, memory_location place);
   static void mark_advised(record& r, byte_range where, memory_advice what, memory_location place);
-  static coming_access ahead_of(const coming_access& a);
+  static coming_access ahead_of(const coming_access& a, byte_range all);
   surroundings around(const record& r, const coming_access& a);
   // Whether a device other than `who` still reads the bytes.
   bool is_read_by_others(allocation& what, byte_range where, int who);
@@ -140,7 +140,7 @@ class migrator final : public access_policy {
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(const allocation& a);
   // Before pages of an array may move, for whatever reason.
-  void expect_counts(const allocation& a) {
+  void expect_counts(allocation& a) {
     if (counters_.is_on()) counters_.used(a, this_thread_migration().phase);
   }
   // An array with pages on a device that is short of memory.
@@ -192,7 +192,9 @@ struct migrator::record {
   // What the program has offered, as long as the log's counter stands at that number.
   std::vector<byte_range> offered;
   std::uint64_t offered_at = 0;
-  bool is_managed = true;  // borrowed memory may be the program's own, which nobody moves
+  bool is_managed = true;    // borrowed memory may be the program's own, which nobody moves
+  bool is_borrowed = false;  // and so may grow
+  bool has_grown = false;    // and the driver has not heard of its policy there
   std::optional<migration> mode;
   std::optional<array_policy> policy;
   bool has_own_policy = false;       // by set_policy: names do not count

@@ -106,12 +106,14 @@ void migrator::mark_advised(record& r, byte_range where, memory_advice what, mem
 void migrator::tell_driver(allocation& a) {
   std::vector<record::advice_given> now;
   bool was_advised = false;
+  byte_range all;
   {
     record& r = record_of(a);
     std::lock_guard lock(r.lock, std::adopt_lock);
     if (!r.is_managed || !machine_.migrates_unified()) return;
+    all = r.pages.all();
     now = r.advice_that_holds();
-    r.pages.each(a.range(), [&](page_run& g) {
+    r.pages.each(all, [&](page_run& g) {
       was_advised = was_advised || g.is_advised() || g.mapped != 0;
       if (g.is_advised()) g.where = nobody_knows;
       g.duplicated = g.has_a_place = false, g.mapped = 0;
@@ -123,10 +125,10 @@ void migrator::tell_driver(allocation& a) {
     a.log.set_advised(true);  // the next owner of the bytes has it undone
   }
   if (was_advised) {
-    tell_driver(a.range(), memory_advice::unset_read_mostly, {});
-    tell_driver(a.range(), memory_advice::unset_preferred_location, {});
-    tell_driver(a.range(), memory_advice::unset_accessed_by, {});
-    for (const device d : machine_.devices()) tell_driver(a.range(), memory_advice::unset_accessed_by, {d.index()});
+    tell_driver(all, memory_advice::unset_read_mostly, {});
+    tell_driver(all, memory_advice::unset_preferred_location, {});
+    tell_driver(all, memory_advice::unset_accessed_by, {});
+    for (const device d : machine_.devices()) tell_driver(all, memory_advice::unset_accessed_by, {d.index()});
   }
   for (const auto& g : now) tell_driver(g.where, g.what, g.place);
 }

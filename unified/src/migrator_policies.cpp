@@ -39,8 +39,8 @@ migration_options migrator::options_of(const record& r) const {
 }
 
 // The same access, of the whole array, by somebody who only looks: others are not disturbed by it.
-coming_access migrator::ahead_of(const coming_access& a) {
-  return {a.what, a.what.range(), a.place, access_mode::in, a.stream, host_reach::range, a.what.begin, a.at};
+coming_access migrator::ahead_of(const coming_access& a, byte_range all) {
+  return {a.what, all, a.place, access_mode::in, a.stream, host_reach::range, all.begin, a.at};
 }
 
 void migrator::set_policy(allocation& a, std::optional<array_policy> p) {

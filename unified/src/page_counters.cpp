@@ -68,10 +68,10 @@ void page_counters::stop() {
   books_ = {};
 }
 
-void page_counters::used(const allocation& a, const std::string& phase) {
+void page_counters::used(allocation& a, const std::string& phase) {
   std::lock_guard lock(mutex_);
   if (!source_) return;
-  books_.used(a.range(), name_in_reports(a), phase, source_->page_clock());
+  books_.used(range_now(a), name_in_reports(a), phase, source_->page_clock());
   if (source_->waiting_page_events() >= many_events) take(false);
 }
 

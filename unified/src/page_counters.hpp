@@ -25,7 +25,7 @@ class page_counters {
   // Whether something counts.
   bool is_on() const { return on_.load(std::memory_order_relaxed); }
   // An array is about to be used in that phase.
-  void used(const allocation& a, const std::string& phase);
+  void used(allocation& a, const std::string& phase);
   // Counts so far, and in the report how that went. Blocks until the driver has given them.
   std::map<counted_pages::row_name, counted_moves> read(migration_report& into);
   // Counts begin again from zero. Blocks as read does.

@@ -288,7 +288,8 @@ BOOST_AUTO_TEST_CASE(pages_stay_where_a_third_one_reads_them, *boost::unit_test:
             BOOST_TEST(*std::as_const(u).begin() == value);
         if (!to.is_ready()) {
           ++read_beside;
-          BOOST_TEST((driver_place(u) == placed), "seed " << seed << ", the CPU asks: " << cpu_asks);
+          const bool first_took_it = !here.are_peers() && is_at(u, dev(1));  // the pages sent to it have come by now
+          BOOST_TEST((driver_place(u) == placed || first_took_it), "seed " << seed << ", the CPU asks: " << cpu_asks);
         }
         BOOST_TEST((std::as_const(to)[3] == value && std::as_const(u)[3] == value));
       }

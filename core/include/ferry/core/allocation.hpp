@@ -68,6 +68,9 @@ struct alignas(64) allocation {
 };
 static_assert(sizeof(allocation) == 128);
 
+// For whoever has not made the array: borrowed bytes may be borrowed anew meanwhile, and more of them. Locks the log.
+byte_range range_now(allocation& a);
+
 // A counted reference to one generation of an allocation.
 class allocation_ref {
  public:

@@ -52,23 +52,26 @@ class pool {
 // devices hold at the same time.
 class pool_scope {
  public:
-  explicit pool_scope(pool& p) : pool_(p), outer_(innermost_) { innermost_ = this; }
-  ~pool_scope() { innermost_ = outer_; }
+  explicit pool_scope(pool& p) : named_{&p, innermost_} { innermost_ = &named_; }
+  ~pool_scope() { innermost_ = named_.outer; }
   pool_scope(const pool_scope&) = delete;
   pool_scope& operator=(const pool_scope&) = delete;
 
   // The pool that the calling thread's scopes name for a device, or null.
   static pool* of(int device) {
-    for (const pool_scope* s = innermost_; s; s = s->outer_)
-      if (s->pool_.where().index() == device) return &s->pool_;
+    for (const named* n = innermost_; n; n = n->outer)
+      if (n->what->where().index() == device) return n->what;
     return nullptr;
   }
 
  private:
   friend class thread_scopes;
-  static inline thread_local constinit const pool_scope* innermost_ = nullptr;
-  pool& pool_;
-  const pool_scope* outer_;
+  struct named {
+    pool* what;
+    const named* outer;
+  };
+  static inline thread_local constinit const named* innermost_ = nullptr;
+  const named named_;
 };
 
 }  // namespace ferry

@@ -2,14 +2,10 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
-#include <utility>
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/memory_tag.hpp"
-#include "ferry/core/pool.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/unified/batch_pipeline.hpp"
 
@@ -36,30 +32,6 @@ class batch_slot {
  private:
   device_array<T, 1> buffer_;
   piece view_;
-};
-
-// What the scopes of the thread that makes a loop over batches say of new arrays, for whichever thread then makes them.
-class batch_memory {
- public:
-  explicit batch_memory(device on) : pool_(pool_scope::of(on.index())), tag_(this_thread_tag) {}
-  // For the calling thread.
-  class scope {
-   public:
-    explicit scope(const batch_memory& as) : tag_before_(std::exchange(this_thread_tag, as.tag_)) {
-      if (as.pool_) pool_.emplace(*as.pool_);
-    }
-    ~scope() { this_thread_tag = tag_before_; }
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
-
-   private:
-    std::optional<pool_scope> pool_;
-    memory_label tag_before_;
-  };
-
- private:
-  pool* pool_;
-  memory_label tag_;
 };
 
 // Rows [first, first + count) of the first axis.

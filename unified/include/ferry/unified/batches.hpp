@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/stream.hpp"
+#include "ferry/core/thread_scopes.hpp"
 #include "ferry/unified/batch_pipeline.hpp"
 #include "ferry/unified/batch_source.hpp"
 
@@ -54,7 +55,6 @@ class batch_range : private detail::batch_work {
       : source_(std::move(source)),
         size_(size_of_pieces(source_, o)),
         on_(o.on ? *o.on : default_device()),
-        memory_(on_),
         up_(on_),
         down_(on_),
         slots_(checked_depth(o.depth)),
@@ -83,7 +83,7 @@ class batch_range : private detail::batch_work {
     detail::batch_rows& r = rows_[slot];
     r.first = piece * size_;
     r.count = all && r.first < *all ? std::min(size_, *all - r.first) : 0;
-    const detail::batch_memory::scope as_the_loop_was_made(memory_);
+    const thread_scopes::use as_the_loop_was_made(scopes_);
     return source_.load(slots_[slot], r, {on_, up_, down_, pipeline_});
   }
   void store(std::size_t slot) override { source_.store(slots_[slot], rows_[slot], {on_, up_, down_, pipeline_}); }
@@ -91,7 +91,7 @@ class batch_range : private detail::batch_work {
   Source source_;
   const std::size_t size_;
   const device on_;
-  const detail::batch_memory memory_;
+  const thread_scopes scopes_;
   const stream up_, down_;
   std::vector<typename Source::slot> slots_;
   std::vector<detail::batch_rows> rows_;
@@ -112,7 +112,7 @@ class batch_range : private detail::batch_work {
 // the loop gives to any stream is ordered behind that, and the memory of a piece is used again behind that work. Nothing
 // blocks the device.
 // The memory of the pieces comes from the pool, and counts under the tag, of the scopes (pool_scope, memory_tag_scope) in which
-// batches() is called; the pool outlives the loop.
+// batches() is called; the pool outlives the loop. Generators run as if in these, too, and in its device_scope.
 // A view is good for its turn of the loop. The loop's thread blocks until its piece has been given to the stream.
 // Throws invalid_argument for lengths that differ and a depth of 0, out_of_memory, and in the loop what a source throws.
 template <class A>

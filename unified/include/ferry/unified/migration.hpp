@@ -118,10 +118,11 @@ bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
 }
 
 // Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does
-// nothing where unified memory is pinned. Throws invalid_argument for a device or node that is not there. Pages with a preferred location, or read mostly, are left to the driver by
-// automatic migration. With several GPUs, read_mostly for pages that had a device as preferred location (or share 2 MiB with
-// such) moves them to the CPU first, whose memory must have room, and waits for that: else the driver would give stale bytes
-// (docs/decisions/0027). Preferences that differ within 2 MiB are lost then. Throws invalid_argument inside a capture.
+// nothing where unified memory is pinned. Pages with a preferred location, or read mostly, are left to the driver by automatic
+// migration. With several GPUs, read_mostly for pages that had a device as preferred location (or share 2 MiB with such) moves
+// them to the CPU first, whose memory must have room, and waits for that: else the driver would give stale bytes
+// (docs/decisions/0027). Preferences that differ within 2 MiB are lost then. Throws invalid_argument for a device or node that
+// is not there, and inside a capture.
 template <class T, std::size_t Rank, memory_kind Kind>
 void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host) {
   detail::need_unified<Kind>();
