@@ -67,7 +67,7 @@ class rehearsal {
     halo_plan* const one[] = {&plan};
     try {
       return meter(team_, how, [&] {
-        team_.for_each([&](std::size_t m) { halo_plan::start(one, m, team_.stream(m)); });
+        team_.for_each([&](std::size_t m) { halo_plan::start(one, team_, m, halo_streams::own); });
         if (plan.packs()) team_.for_each([&](std::size_t m) { halo_plan::finish(one, m, team_.stream(m)); });
       });
     } catch (const peer_access_error&) {  // the test of a pair failed: it never will

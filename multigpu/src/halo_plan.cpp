@@ -62,6 +62,27 @@ std::size_t packed_bytes(const std::vector<const halo_box*>& boxes) {
   return n;
 }
 
+// Into contiguous memory, as one piece of it.
+void pack(planned_kernel& k, const halo_box& b, const allocation_ref& owner, std::byte* at) {
+  k.boxes.push_back(plan_box(packed_at(at, b.shape), b.source, b.shape));
+  k.uses.push_back({b.source_owner, b.read, false});
+  k.uses.push_back({owner, {at, at + bytes_of(b.shape)}, true});
+}
+void unpack(planned_kernel& k, const halo_box& b, const allocation_ref& owner, std::byte* at) {
+  k.boxes.push_back(plan_box(b.target, packed_at(at, b.shape), b.shape));
+  k.uses.push_back({owner, {at, at + bytes_of(b.shape)}, false});
+  k.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});
+}
+void store(planned_kernel& k, const halo_box& b) {
+  k.boxes.push_back(plan_box(b.target, b.source, b.shape));
+  k.uses.push_back({b.source_owner, b.read, false});
+  k.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});
+}
+
+bool reads_strided(const std::vector<const halo_box*>& boxes) {
+  return std::any_of(boxes.begin(), boxes.end(), [](const halo_box* b) { return !b->source_contiguous; });
+}
+
 void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
   thread_local std::vector<box_copy> boxes;
   thread_local std::vector<access> accesses;
@@ -84,7 +105,17 @@ void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
 struct halo_plan::member_plan {
   planned_kernel give, take;
   std::vector<planned_copy> copies;
+  // The same beside other work of the member. The log knows cells with strides by their first byte and their last: what comes
+  // next and writes between them would wait for whoever reads them. So they are packed on the member's own stream, and what
+  // travels is the copy.
+  planned_kernel pack_first, stores_beside;
+  std::vector<planned_copy> copies_beside;
   std::vector<buffer> buffers;
+
+  buffer& add_buffer(std::size_t bytes, device on) { return buffers.emplace_back(extents<1>(bytes), on); }
+  planned_kernel& pack_beside(const std::vector<const halo_box*>& boxes) {
+    return reads_strided(boxes) ? pack_first : stores_beside;
+  }
 };
 
 halo_plan::~halo_plan() = default;
@@ -113,14 +144,24 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     }
     member_plan& giver = of(b.from);
     const bool in_device_memory = b.target_owner.get().kind == memory_kind::device;
+    const std::size_t n = bytes_of(b.shape);
+    const auto target = [&] {
+      return array_view<std::byte, 1, memory_kind::device>(b.target_owner, b.target.base, {n}, {1});
+    };
     if (by_store(b) && (b.from == b.to || b.target_contiguous)) {
-      giver.give.boxes.push_back(plan_box(b.target, b.source, b.shape));
-      giver.give.uses.push_back({b.source_owner, b.read, false});
-      giver.give.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});
+      store(giver.give, b);
+      if (b.source_contiguous || (b.from != b.to && !in_device_memory)) {
+        store(giver.stores_beside, b);
+      } else if (b.from == b.to) {
+        store(giver.pack_first, b);
+      } else {
+        const auto given = giver.add_buffer(n, t.device(b.from)).slice({0, n});
+        pack(giver.pack_first, b, given.owner(), given.unsynchronized_data());
+        giver.copies_beside.push_back({given, target()});
+      }
     } else if (!by_store(b) && in_device_memory && b.source_contiguous && b.target_contiguous) {
-      const std::size_t n = bytes_of(b.shape);
-      giver.copies.push_back(
-          {{b.source_owner, b.source.base, extents<1>(n), {1}}, {b.target_owner, b.target.base, extents<1>(n), {1}}});
+      giver.copies.push_back({{b.source_owner, b.source.base, extents<1>(n), {1}}, target()});
+      giver.copies_beside.push_back(giver.copies.back());
     } else {
       packed[{b.from, b.to}].push_back(&b);
     }
@@ -130,33 +171,26 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     std::size_t bytes = 0;
     for (const halo_box* b : list) bytes += aligned(bytes_of(b->shape));
     member_plan &giver = of(ends.first), &taker = of(ends.second);
-    taker.buffers.emplace_back(extents<1>(bytes), t.device(ends.second));
-    const auto arrived = taker.buffers.back().slice({0, bytes});
-    auto given = arrived;
-    if (how == halo_method::copies || !reaches(ends.first, arrived.owner().get())) {
-      giver.buffers.emplace_back(extents<1>(bytes), t.device(ends.first));
-      given = giver.buffers.back().slice({0, bytes});
-      giver.copies.push_back({given, arrived});
-    }
+    const auto arrived = taker.add_buffer(bytes, t.device(ends.second)).slice({0, bytes});
+    const auto given = giver.add_buffer(bytes, t.device(ends.first)).slice({0, bytes});
+    const bool is_copied = how == halo_method::copies || !reaches(ends.first, arrived.owner().get());
+    if (is_copied) giver.copies.push_back({given, arrived});
+    giver.copies_beside.push_back({given, arrived});
+    const auto& first = is_copied ? given : arrived;
     std::size_t at = 0;
     for (const halo_box* b : list) {
-      const std::size_t n = bytes_of(b->shape);
-      const auto to = packed_at(given.unsynchronized_data() + at, b->shape);
-      const auto from = packed_at(arrived.unsynchronized_data() + at, b->shape);
-      giver.give.boxes.push_back(plan_box(to, b->source, b->shape));
-      giver.give.uses.push_back({b->source_owner, b->read, false});
-      giver.give.uses.push_back({given.owner(), {to.base, to.base + n}, true});
-      taker.take.boxes.push_back(plan_box(b->target, from, b->shape));
-      taker.take.uses.push_back({arrived.owner(), {from.base, from.base + n}, false});
-      taker.take.uses.push_back({b->target_owner, b->written, true, b->target_contiguous});
-      at += aligned(n);
+      pack(giver.give, *b, first.owner(), first.unsynchronized_data() + at);
+      pack(giver.pack_beside(list), *b, given.owner(), given.unsynchronized_data() + at);
+      unpack(taker.take, *b, arrived.owner(), arrived.unsynchronized_data() + at);
+      at += aligned(bytes_of(b->shape));
     }
     packs_ = true;
   }
   for (const auto& [ends, list] : carried)
     t.is_local(ends.first) ? plan_sending(ends.first, ends.second, list)
                            : plan_receiving(ends.first, ends.second, list);
-  for (const auto& p : members_) merge(p->give.uses), merge(p->take.uses);
+  for (const auto& p : members_)
+    for (planned_kernel* k : {&p->give, &p->take, &p->pack_first, &p->stores_beside}) merge(k->uses);
 }
 
 // One piece for each pair of members, as both ends know it: the boxes one behind the other, or the only one as it is.
@@ -167,16 +201,13 @@ void halo_plan::plan_sending(std::size_t from, std::size_t to, const box_list& b
     return;
   }
   member_plan& giver = of(from);
-  giver.buffers.emplace_back(extents<1>(packed_bytes(boxes)), team_.device(from));
-  const buffer& b = giver.buffers.back();
+  const buffer& b = giver.add_buffer(packed_bytes(boxes), team_.device(from));
   std::byte* at = b.unsynchronized_data();
   messages_.push_back({from, to, true, b.owner(), at, b.size()});
   for (const halo_box* box : boxes) {
-    const std::size_t n = bytes_of(box->shape);
-    giver.give.boxes.push_back(plan_box(packed_at(at, box->shape), box->source, box->shape));
-    giver.give.uses.push_back({box->source_owner, box->read, false});
-    giver.give.uses.push_back({b.owner(), {at, at + n}, true});
-    at += aligned(n);
+    pack(giver.give, *box, b.owner(), at);
+    pack(giver.pack_beside(boxes), *box, b.owner(), at);
+    at += aligned(bytes_of(box->shape));
   }
 }
 
@@ -187,16 +218,12 @@ void halo_plan::plan_receiving(std::size_t from, std::size_t to, const box_list&
     return;
   }
   member_plan& taker = of(to);
-  taker.buffers.emplace_back(extents<1>(packed_bytes(boxes)), team_.device(to));
-  const buffer& b = taker.buffers.back();
+  const buffer& b = taker.add_buffer(packed_bytes(boxes), team_.device(to));
   std::byte* at = b.unsynchronized_data();
   messages_.push_back({to, from, false, b.owner(), at, b.size()});
   for (const halo_box* box : boxes) {
-    const std::size_t n = bytes_of(box->shape);
-    taker.take.boxes.push_back(plan_box(box->target, packed_at(at, box->shape), box->shape));
-    taker.take.uses.push_back({b.owner(), {at, at + n}, false});
-    taker.take.uses.push_back({box->target_owner, box->written, true, box->target_contiguous});
-    at += aligned(n);
+    unpack(taker.take, *box, b.owner(), at);
+    at += aligned(bytes_of(box->shape));
   }
   packs_ = true;
 }
@@ -230,12 +257,19 @@ void halo_plan::carry(std::span<halo_plan* const> plans, const team& t, std::spa
 
 halo_plan::member_plan& halo_plan::of(std::size_t member) const { return *members_[member - team_.first_local()]; }
 
-void halo_plan::start(std::span<halo_plan* const> plans, std::size_t member, stream_ref on) {
-  std::vector<const planned_kernel*> kernels;
-  for (const halo_plan* p : plans) kernels.push_back(&p->of(member).give);
-  run(kernels, on);
+void halo_plan::start(std::span<halo_plan* const> plans, const team& t, std::size_t member, halo_streams where) {
+  const bool beside = where == halo_streams::side;
+  const auto all = [&](planned_kernel member_plan::*which) {
+    std::vector<const planned_kernel*> kernels;
+    for (const halo_plan* p : plans) kernels.push_back(&(p->of(member).*which));
+    return kernels;
+  };
+  const stream_ref own = t.stream(member), on = beside ? t.side_stream(member) : own;
+  if (beside) run(all(&member_plan::pack_first), own);
+  run(all(beside ? &member_plan::stores_beside : &member_plan::give), on);
   for (const halo_plan* p : plans)
-    for (planned_copy& c : p->of(member).copies) copy(on, c.from, c.to, source_line{});
+    for (planned_copy& c : beside ? p->of(member).copies_beside : p->of(member).copies)
+      copy(on, c.from, c.to, source_line{});
 }
 
 void halo_plan::finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on) {

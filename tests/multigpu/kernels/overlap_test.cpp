@@ -25,8 +25,12 @@ struct write_and_look {
 // Notes what streams are given, in order.
 class noting_backend final : public support::counting_backend {
  public:
-  enum class what { kernel, wait };
+  enum class what { kernel, wait, event };
   using support::counting_backend::counting_backend;
+  void record(fr::native_event e, fr::native_stream s) override {
+    given[s.handle].push_back(what::event);
+    counting_backend::record(e, s);
+  }
   void wait(fr::native_stream s, fr::native_event e) override {
     given[s.handle].push_back(what::wait);
     counting_backend::wait(s, e);
@@ -65,29 +69,45 @@ BOOST_AUTO_TEST_CASE(the_inside_and_the_halos_run_in_any_order) {
   BOOST_TEST(seen.size() == 2u);
 }
 
-// A stream is given the edges and then the inside of its shard, and nothing in between to wait for.
+// A stream is given the edges, the packing of what has strides, and the inside of its shard; the packing waits for the copies of
+// the last step, which it writes over, and the inside for nobody. What others wait for before they send the halos is noted
+// before the inside.
 BOOST_AUTO_TEST_CASE(no_stream_waits_between_the_edges_and_the_inside) {
-  fr::simulation sim("devices=4");
-  support::call_counts calls;
-  auto owned = std::make_unique<noting_backend>(sim.get().verbs(), calls);
-  noting_backend& notes = *owned;
-  fr::machine_scope noting(std::move(owned));
-  const fr::team t = fr::team::all();
-  fr::sharded_array<int, 2> a(t, {64, 8}, rows_with_halos, old);
-  int unused = 0;
-  const write_and_look f{std::size_t(-1), nullptr, &unused};
-  for (int i = 0; i < 10; ++i) {
-    notes.given.clear();
-    fr::parallel_for(fr::sweep(a), f, fr::inout(a));
-  }
-  for (std::size_t m = 0; m < t.size(); ++m) {
-    std::vector<noting_backend::what> given = notes.given[t.stream(m).line().stream().handle];
-    // What the edges come after: halos that others wrote into this shard, and read from it, in the last step.
-    const auto first = std::find(given.begin(), given.end(), noting_backend::what::kernel);
-    BOOST_TEST(std::count(given.begin(), given.end(), noting_backend::what::kernel) == 2);
-    const auto second = std::find(first + 1, given.end(), noting_backend::what::kernel);
-    BOOST_TEST((second - first == 1));
-  }
+  using enum noting_backend::what;
+  struct layout {
+    fr::shard_options how;
+    int packings;
+  };
+  fr::shard_options columns = rows_with_halos, both = rows_with_halos;
+  columns.axis = 1;
+  both.halo = {1, 1}, both.periodic = {true, true};
+  for (const char* machine : {"devices=4", "devices=4;peers=none"})
+    for (const auto& [how, packings] : {layout{rows_with_halos, 0}, {columns, 1}, {both, 1}}) {
+      fr::simulation sim(machine);
+      support::call_counts calls;
+      auto owned = std::make_unique<noting_backend>(sim.get().verbs(), calls);
+      noting_backend& notes = *owned;
+      fr::machine_scope noting(std::move(owned));
+      const fr::team t = fr::team::all();
+      fr::sharded_array<int, 2> a(t, {64, 64}, how, old);
+      int unused = 0;
+      const write_and_look f{std::size_t(-1), nullptr, &unused};
+      for (int i = 0; i < 10; ++i) {
+        notes.given.clear();
+        fr::parallel_for(fr::sweep(a), f, fr::inout(a));
+      }
+      for (std::size_t m = 0; m < t.size(); ++m) {
+        const std::vector<noting_backend::what> given = notes.given[t.stream(m).line().stream().handle];
+        // What the edges come after: halos that others wrote into this shard, and read from it, in the last step.
+        const auto edges = std::find(given.begin(), given.end(), kernel);
+        auto last = edges, inside = edges;
+        for (int k = 0; k <= packings && inside != given.end(); ++k)
+          last = inside, inside = std::find(inside + 1, given.end(), kernel);
+        BOOST_TEST_REQUIRE((inside != given.end()));
+        BOOST_TEST(std::count(last, inside, wait) == 0);
+        BOOST_TEST(std::count(last, inside, event) == 1);
+      }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -36,9 +36,6 @@ halo_plan& halo_plan_of(const sharded_array<T, Rank, Kind>& a) {
   });
 }
 
-inline void start_exchange(const team& t, std::span<halo_plan* const> plans, std::size_t member, halo_streams where) {
-  halo_plan::start(plans, member, where == halo_streams::own ? t.stream(member) : t.side_stream(member));
-}
 inline bool any_packs(std::span<halo_plan* const> plans) {
   for (const halo_plan* p : plans)
     if (p->packs()) return true;
@@ -50,7 +47,7 @@ inline void finish_exchange(const team& t, std::span<halo_plan* const> plans) {
   if (any_packs(plans)) t.for_each([&](std::size_t m) { halo_plan::finish(plans, m, t.stream(m)); });
 }
 inline void exchange(const team& t, std::span<halo_plan* const> plans) {
-  t.for_each([&](std::size_t m) { start_exchange(t, plans, m, halo_streams::own); });
+  t.for_each([&](std::size_t m) { halo_plan::start(plans, t, m, halo_streams::own); });
   carry_exchange(t, plans, halo_streams::own);
   finish_exchange(t, plans);
 }

@@ -19,7 +19,7 @@ struct halo_box {
   bool source_contiguous = true, target_contiguous = true;
 };
 
-// Where the packing and the stores run.
+// Where halos travel: on the members' own streams, or beside them, where only what has strides is packed on the own ones.
 enum class halo_streams : std::uint8_t { own, side };
 
 // One side of it: cells in the memory of a member of this process.
@@ -31,9 +31,9 @@ class halo_plan {
   halo_plan& operator=(const halo_plan&) = delete;
 
   // What the plans of several arrays of one team have to do for one member, in a kernel or none. First all members start,
-  // then all finish. start: gives what the member owns to those who mirror it, on the stream; finish: puts what arrived
-  // packed where it belongs.
-  static void start(std::span<halo_plan* const> plans, std::size_t member, stream_ref on);
+  // then all finish. start: gives what the member owns to those who mirror it; finish: puts what arrived packed where it
+  // belongs, on the stream.
+  static void start(std::span<halo_plan* const> plans, const team& t, std::size_t member, halo_streams where);
   static void finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on);
   // Between the two, for teams that span processes: what goes to members of other processes and comes from them, in one
   // submission to one stream a member. Waits for them where the processes talk by the CPU.

@@ -76,7 +76,7 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
   const auto inside = detail::with_region(space, region.with(shard_cells::interior));
   t.for_each([&](std::size_t m) { on_part(m, edges, false); });
   t.for_each([&](std::size_t m) {
-    detail::start_exchange(t, halos.get(), m, detail::halo_streams::side);
+    detail::halo_plan::start(halos.get(), t, m, detail::halo_streams::side);
     on_part(m, inside, true);
   });
   detail::carry_exchange(t, halos.get(), detail::halo_streams::side);
@@ -86,9 +86,9 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
 }  // namespace detail_unit
 
 // parallel_for over all cells, after which the halos of the arrays that it writes are valid. The cells at the edges of
-// shards come first; what they are copied to travels on the side streams of the team while the rest is worked on, where what
-// is copied is contiguous, as with halos of rows: the log knows strided cells by their hull, so that the rest waits for them. The
-// array of the region must have the widest halos of all the arguments. Never blocks.
+// shards come first; what they are copied to travels on the side streams of the team while the rest is worked on. Cells with
+// strides, as in columns, are packed in between, which costs a kernel. The array of the region must have the widest halos of all
+// the arguments. Never blocks.
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
   const auto run = [&](const auto&... a) {
