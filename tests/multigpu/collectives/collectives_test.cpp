@@ -3,6 +3,7 @@
 
 #include "cases.hpp"
 #include "collective_math.hpp"
+#include "halves.hpp"
 
 using namespace collectives;
 
@@ -26,6 +27,14 @@ BOOST_AUTO_TEST_CASE(on_this_machine) {
     check_type<float>(t, 300'001);
     check_type<int>(t, 0);
   }
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_16_bits) {
+  for (std::size_t ranks = 1; ranks <= std::min<std::size_t>(4, fr::devices().size()); ++ranks)
+    for (const std::size_t n : {1u, 3u, 1000u}) {
+      check_halves<__half>(first_devices(ranks), n);
+      check_halves<__nv_bfloat16>(first_devices(ranks), n);
+    }
 }
 
 // Operations of the members wait, and run in a random order that CUDA allows.

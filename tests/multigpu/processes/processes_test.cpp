@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "multigpu/collectives/cases.hpp"
+#include "multigpu/collectives/halves.hpp"
 #include "needs_processes.hpp"
 
 using namespace collectives;
@@ -92,6 +92,8 @@ BOOST_AUTO_TEST_CASE(every_collective) {
   check_type<float>(t, 100'003);  // messages that wait for their receiver
   check_type<int>(t, 0);
   check_moves<std::int16_t>(t, 7);
+  check_halves<__half>(t, 100);
+  check_halves<__nv_bfloat16>(t, 101);
 }
 
 BOOST_AUTO_TEST_CASE(unified_and_pinned_arrays) {
