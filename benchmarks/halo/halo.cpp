@@ -12,6 +12,7 @@ namespace {
 
 using field = fr::sharded_array<float, 2>;
 constexpr std::size_t rows_each = 64;
+constexpr std::size_t side = 8192;  // of a shard that is swept
 
 struct number_cells {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<float, 2> u) const {
@@ -24,6 +25,43 @@ struct pass_on {
     const bool is_first = static_cast<std::ptrdiff_t>(i) == u.begin(0) + 1;
     u(i, j) = u(is_first ? i - 1 : i + 1, j) + 1;
   }
+};
+struct relax {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const float, 2> from,
+                                    fr::shard_span<float, 2> to) const {
+    to(i, j) = from(i, j) / 2 + (from(i - 1, j) + from(i + 1, j) + from(i, j - 1) + from(i, j + 1)) / 8;
+  }
+};
+
+// Two fields by turns. Periodic along the axis that is dealt out; the first and last cells along the other stay as they are.
+class relaxation {
+ public:
+  relaxation(const fr::team& t, std::size_t axis)
+      : a_(t, extents(t, axis), {.axis = axis, .halo = 1, .periodic = true}, 1.f),
+        b_(t, extents(t, axis), {.axis = axis, .halo = 1, .periodic = true}, 1.f) {
+    inner_.begin[1 - axis] = 1, inner_.end[1 - axis] = static_cast<std::ptrdiff_t>(side) - 1;
+    inner_.end[axis] = static_cast<std::ptrdiff_t>(a_.extent(axis));
+    fr::exchange_halos(a_, b_);
+  }
+  // steps(sweep) and steps(owned): with halos and without.
+  template <class Space>
+  bm::timed steps(Space space) {
+    return bm::team_steps(a_.team(), [this, space](std::size_t n) {
+      for (std::size_t i = 0; i < n; ++i) {
+        fr::parallel_for(space(fr::owned(b_).within(inner_)), relax{}, fr::in(a_), fr::out(b_));
+        swap(a_, b_);
+      }
+    });
+  }
+
+ private:
+  static fr::extents<2> extents(const fr::team& t, std::size_t axis) {
+    fr::extents<2> e{side, side};
+    e[axis] *= t.size();
+    return e;
+  }
+  field a_, b_;
+  fr::box<2> inner_;
 };
 
 field make(const fr::team& t, std::size_t columns, fr::halo_method how, std::size_t axis = 0) {
@@ -60,6 +98,7 @@ bool is_right(field& u) {
 int main(int argc, char** argv) {
   bm::suite s(argc, argv, {.rounds = 31, .milliseconds = 5});
   std::deque<field> fields;
+  std::deque<relaxation> relaxations;
   std::deque<fr::graph> graphs;
   const std::size_t row = 20480;  // 80 KiB
   const bool timed = bm::has_gpu();
@@ -97,6 +136,15 @@ int main(int argc, char** argv) {
     add("halos of 80 KiB in columns, a thread each", row, threads, stores, bm::bound::none(), 1);
     add("halos of 80 KiB in columns, copies, a thread each", row, threads, copies, bm::bound::none(), 1);
     if (!timed) continue;
+
+    for (const std::size_t axis : {std::size_t{0}, std::size_t{1}}) {
+      const fr::team own = bm::first_devices(n, threads);
+      relaxation& r = relaxations.emplace_back(own, axis);
+      s.add({std::string("a sweep, shards of 8192 x 8192 cells, halos of ") + (axis == 0 ? "rows, " : "columns, ") +
+                 bm::of_devices(n),
+             "us", r.steps([](const auto& region) { return fr::sweep(region); }), "the cells without halos",
+             r.steps([](const auto& region) { return region; }), bm::bound::none()});
+    }
 
     const fr::team t = bm::first_devices(n);
     field& u = fields.emplace_back(make(t, row, stores));

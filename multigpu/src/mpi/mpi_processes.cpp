@@ -165,13 +165,18 @@ void mpi_processes::check_well(std::string_view what, const std::vector<piece>& 
   if (!trouble_.empty()) throw process_error(trouble_);
 }
 
-// Receives must not write any more when their memory goes.
+// Receives must not write any more when their memory goes: they are over once MPI says so, at once unless a message is half
+// there, which may never end when its sender has failed.
 void mpi_processes::give_up(std::vector<piece>& pending) noexcept {
+  constexpr std::chrono::seconds longest{1};
   for (piece& p : pending)
-    if (p.request != MPI_REQUEST_NULL) {
-      MPI_Cancel(&p.request);
-      MPI_Request_free(&p.request);
-    }
+    if (p.request != MPI_REQUEST_NULL) MPI_Cancel(&p.request);
+  const auto since = clock::now();
+  for (piece& p : pending) {
+    for (int over = 0; p.request != MPI_REQUEST_NULL && !over && clock::now() - since < longest;)
+      if (MPI_Test(&p.request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    if (p.request != MPI_REQUEST_NULL) MPI_Request_free(&p.request);
+  }
 }
 
 void mpi_processes::exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) {
@@ -206,8 +211,8 @@ void mpi_processes::exchange(std::span<const outgoing> out, std::span<const inco
         std::this_thread::yield();
     }
   } catch (const process_error& e) {
-    give_up(pending);
     fail(e.what());
+    give_up(pending);
     throw;
   }
 }
