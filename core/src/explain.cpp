@@ -19,8 +19,9 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   if (!owner) return "  no bytes\n";
   if (owner.is_freed()) return "  its bytes were given back by free()\n";
   allocation& a = owner.get();
+  const byte_range all = range_now(a);
   detail::plain_stream out;
-  out << "  bytes " << (bytes.begin - a.begin) << " to " << (bytes.end - a.begin) << " of a block of " << a.bytes
+  out << "  bytes " << (bytes.begin - all.begin) << " to " << (bytes.end - all.begin) << " of a block of " << all.size()
       << " in the pool of " << kind_name(a.kind) << " memory of device " << a.device << '\n';
   if (access_policy* p = machine::current().policy(); p && a.kind == memory_kind::unified) out << p->explain(a);
   std::lock_guard lock(a.log);
@@ -35,7 +36,7 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
     else
       out << ", ticket " << u.at << " of " << u.by->last() << (over ? ", finished" : ", not known to be finished");
     if (u.write && u.by->is_lost(u.at)) out << ", lost: device " << u.by->device() << " failed";
-    out << ", bytes " << (u.where.begin - a.begin) << " to " << (u.where.end - a.begin) << '\n';
+    out << ", bytes " << (u.where.begin - all.begin) << " to " << (u.where.end - all.begin) << '\n';
   }
   if (pending == 0) out << "  nothing that the CPU would have to wait for\n";
   if (a.log.is_shared()) out << "  shared by several streams lately: its submissions are marked at once\n";

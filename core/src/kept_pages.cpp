@@ -17,25 +17,28 @@ void kept_pages::keep(timeline& on, std::span<const access> uses) {
   for (const access& use : uses) {
     allocation& a = *use.what;
     if (a.kind != memory_kind::unified) continue;
-    std::uint64_t& owner = kept_.try_emplace(&a, ~std::uint64_t{0}).first->second;
+    kept& k = kept_[&a];
     const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
-    if (owner == generation) continue;
-    if (machine_.verbs().attributes(a.begin).kind == memory_kind::unified) keep(on, a);  // else memory of the program
-    owner = generation;
+    const byte_range all = range_now(a);
+    if (k.generation == generation && k.bytes.covers(all)) continue;
+    if (machine_.verbs().attributes(all.begin).kind == memory_kind::unified)
+      keep(on, a, all);  // else the program's own
+    k = {generation, all};
   }
 }
 
-void kept_pages::keep(timeline& on, allocation& a) {
+void kept_pages::keep(timeline& on, allocation& a, byte_range bytes) {
   {
     std::lock_guard lock(a.log);
     a.log.set_advised(true);  // the next owner of the bytes has it undone
   }
   backend& verbs = machine_.verbs();
-  verbs.advise(a.begin, a.bytes, memory_advice::unset_read_mostly, {});
-  verbs.advise(a.begin, a.bytes, memory_advice::preferred_location, {});
-  access all{&a, a.range(), true};
+  void* const begin = const_cast<std::byte*>(bytes.begin);
+  verbs.advise(begin, bytes.size(), memory_advice::unset_read_mostly, {});
+  verbs.advise(begin, bytes.size(), memory_advice::preferred_location, {});
+  access all{&a, bytes, true};
   access_guard guard(on, {&all, 1});
-  verbs.prefetch(on.stream(), a.begin, a.bytes, {});
+  verbs.prefetch(on.stream(), begin, bytes.size(), {});
 }
 
 }  // namespace ferry

@@ -207,6 +207,28 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_two_threads_read) {
   for (const auto& sum : sums) CHECK_EQUAL(fr::to_vector(sum), std::vector<int>(1000, 500));
 }
 
+// What a borrow grew by is kept with the CPU, too.
+BOOST_AUTO_TEST_CASE(lossy_pages_that_are_borrowed) {
+  for (const char* schedule : schedules) {
+    const lossy machine("unified", schedule, fr::pool_kind::split);
+    auto& driver = fr::machine::current().verbs();
+    constexpr std::size_t n = std::size_t{1} << 20;
+    auto* const p = static_cast<int*>(driver.allocate(memory_kind::unified, 0, n * sizeof(int)));
+    {
+      const fr::stream s0{fr::device(0)}, s1{fr::device(1)};
+      auto half = fr::borrow<memory_kind::unified>(p, n / 2);
+      fr::fill(half, 0);
+      for (const fr::stream* s : {&s0, &s1}) fr::parallel_for(*s, n / 2, add{1}, half);
+      auto all = fr::borrow<memory_kind::unified>(p, n);
+      fr::fill(all, 0);
+      for (int i = 0; i < 4; ++i)
+        for (const fr::stream* s : {&s0, &s1}) fr::parallel_for(*s, n, add{1}, all);
+      CHECK_EQUAL(fr::to_vector(all), std::vector<int>(n, 8));
+    }
+    driver.release(memory_kind::unified, 0, p, n * sizeof(int));
+  }
+}
+
 // Copies run kernels, too, on either device.
 BOOST_AUTO_TEST_CASE(lossy_pages_that_are_copied) {
   for (const char* schedule : schedules)

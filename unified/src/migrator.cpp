@@ -25,9 +25,9 @@ migration mode_of_environment() {
   throw parse_error("FERRY_MIGRATION='" + value + "' is no way of migration: allowed are automatic and explicit");
 }
 
-bool is_managed_by(backend& verbs, const allocation& a) {
+bool is_managed_by(backend& verbs, byte_range bytes) {
   try {
-    const pointer_attributes found = verbs.attributes(a.begin);
+    const pointer_attributes found = verbs.attributes(bytes.begin);
     return found.is_known && found.kind == memory_kind::unified;
   } catch (const error&) {
     return false;
@@ -117,10 +117,11 @@ migrator::record& migrator::record_of(allocation& a) {
     r->touches.clear();
     r->arriving.reset();
     r->drop_scopes([](const record::host_scope&) { return true; });
-    r->is_managed = is_managed_by(machine_.verbs(), a);
     r->is_borrowed = a.home->ledger() == nullptr;
     r->has_grown = false;
-    r->pages.reset(range_now(a));
+    const byte_range all = range_now(a);
+    r->is_managed = is_managed_by(machine_.verbs(), all);
+    r->pages.reset(all);
   } else if (r->is_borrowed) [[unlikely]] {
     if (const byte_range all = range_now(a); !r->pages.all().covers(all)) {
       r->pages.extend(all);

@@ -138,7 +138,7 @@ class migrator final : public access_policy {
   // Why it has ended; nothing if it has not.
   std::string why_ended() const;
   void enter(const coming_access& a, const std::vector<planned>& plan);
-  migration_entry& entry_of(const allocation& a);
+  migration_entry& entry_of(allocation& a);
   // Before pages of an array may move, for whatever reason.
   void expect_counts(allocation& a) {
     if (counters_.is_on()) counters_.used(a, this_thread_migration().phase);

@@ -22,9 +22,9 @@ constexpr std::size_t many_events = 4096;
 
 }  // namespace
 
-std::string name_in_reports(const allocation& a) {
+std::string name_in_reports(const allocation& a, std::size_t bytes) {
   if (!a.name.empty()) return a.name.get();
-  return "unnamed, " + detail::fixed_text(static_cast<double>(a.bytes) / (1 << 20), 1) + " MiB";
+  return "unnamed, " + detail::fixed_text(static_cast<double>(bytes) / (1 << 20), 1) + " MiB";
 }
 
 page_counters::page_counters(machine& m) : machine_(m) { set(counters_of_environment()); }
@@ -71,7 +71,8 @@ void page_counters::stop() {
 void page_counters::used(allocation& a, const std::string& phase) {
   std::lock_guard lock(mutex_);
   if (!source_) return;
-  books_.used(range_now(a), name_in_reports(a), phase, source_->page_clock());
+  const byte_range all = range_now(a);
+  books_.used(all, name_in_reports(a, all.size()), phase, source_->page_clock());
   if (source_->waiting_page_events() >= many_events) take(false);
 }
 

@@ -11,7 +11,7 @@
 namespace ferry {
 
 // What an array is called in reports.
-std::string name_in_reports(const allocation& a);
+std::string name_in_reports(const allocation& a, std::size_t bytes);
 
 class page_counters {
  public:

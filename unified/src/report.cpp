@@ -63,11 +63,12 @@ std::string suggestion_for(const migration_entry& e) {
 
 }  // namespace
 
-migration_entry& migrator::entry_of(const allocation& a) {
-  const std::string name = name_in_reports(a);
+migration_entry& migrator::entry_of(allocation& a) {
+  const std::size_t bytes = range_now(a).size();
+  const std::string name = name_in_reports(a, bytes);
   migration_entry& e = entries_[{name, this_thread_migration().phase}];
   if (e.array.empty()) e.array = name, e.phase = this_thread_migration().phase;
-  e.bytes = std::max(e.bytes, a.bytes);
+  e.bytes = std::max(e.bytes, bytes);
   return e;
 }
 
@@ -152,8 +153,9 @@ std::string migrator::explain(allocation& a) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
   if (r.policy) out << "  policy: " << *r.policy << (r.has_own_policy ? "" : ", by the array's name") << '\n';
+  const std::byte* const begin = r.pages.all().begin;
   for (const page_run& g : r.pages.runs()) {
-    out << "  bytes " << (g.begin - a.begin) << " to " << (g.end - a.begin) << " believed ";
+    out << "  bytes " << (g.begin - begin) << " to " << (g.end - begin) << " believed ";
     if (g.where >= 0)
       out << "on device " << g.where;
     else
