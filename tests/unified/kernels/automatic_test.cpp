@@ -207,7 +207,8 @@ BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone,
 }
 
 // Devices that are no peers cannot map what bounces between them, which is no failure: other arrays are sent as before.
-BOOST_AUTO_TEST_CASE(bouncing_without_peers_fails_nothing) {
+BOOST_AUTO_TEST_CASE(bouncing_without_peers_fails_nothing,
+                     *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   place here("devices=2;peers=none");
   for (int k = 0; k < 12; ++k) {
     fr::unified_array<float> u({n}, 1.f);
