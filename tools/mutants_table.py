@@ -54,7 +54,12 @@ MUTANTS = [
     ("R12", "split uses are not made one again", (LOG, "if (twin == uses_.end())", "if (twin == uses_.end() || true)")),
     # The CPU's counters.
     ("R7", "reads do not bump the CPU's counter", (LOG_HPP, "    bump(touches_);\n    if (write)", "    if (write) bump(touches_);\n    if (write)")),
-    ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) bump(writes_);\n", "")),
+    ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) note_write();\n", "")),
+    ("R7", "a write leaves reads free", (LOG_HPP, "    reads_are_free_.store(false, std::memory_order_relaxed);\n", "")),
+    ("R7", "reads are free while another part is written",
+     (LOG, "    if (u.write && !u.by->serves() && !is_over(u)) return;\n", "    (void)u;\n")),
+    ("R7", "reads of arrays that are traced are free",
+     (GUARD, "  if (policy && !policy->permits_at_large()) return {};  // which no log ever has\n", "")),
     ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "    if (!pending.all()) continue;\n", "")),
     ("R7", "element writes ask like reads",
      (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write ? access_mode::inout : access_mode::in,",

@@ -370,7 +370,12 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const host_access_state state = wait_for_points(what.log, where, write, false, &what.name.get());
   machine::current().memory().at_synchronization();
-  return !policy || policy->permits_at_large() ? state : host_access_state{};  // which no log ever has
+  if (policy && !policy->permits_at_large()) return {};  // which no log ever has
+  if (!what.log.reads_are_free()) {
+    std::lock_guard lock(what.log);
+    what.log.free_reads(state.writes);
+  }
+  return state;
 }
 
 }  // namespace ferry

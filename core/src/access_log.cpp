@@ -51,6 +51,13 @@ void access_log::add_beside(timeline& by, ticket at, byte_range where, bool writ
   invalidate();
 }
 
+void access_log::free_reads(std::uint64_t since) noexcept {
+  if (reads_are_free_.load(std::memory_order_relaxed) || writes() != since) return;
+  for (const logged_use& u : uses_)
+    if (u.write && !u.by->serves() && !is_over(u)) return;
+  reads_are_free_.store(true, std::memory_order_release);
+}
+
 // R10: later and wider is always safe. Two uses a timeline remain; with many timelines the next time comes later. The
 // order is that of the newest of each.
 void access_log::join_by_timeline() {

@@ -34,8 +34,10 @@ class access_log {
   // Counters for the CPU's fast path: uses of any kind, and writes, that were logged so far.
   std::uint64_t touches() const { return touches_.load(std::memory_order_relaxed); }
   std::uint64_t writes() const { return writes_.load(std::memory_order_relaxed); }
+  // Whether the CPU may read any of the bytes without asking. Who sees it true sees all that was written before.
+  bool reads_are_free() const { return reads_are_free_.load(std::memory_order_acquire); }
   // Makes every copy of the counters stale.
-  void invalidate() { bump(touches_), bump(writes_); }
+  void invalidate() { bump(touches_), note_write(); }
 
   // The rest with the log locked.
 
@@ -81,7 +83,7 @@ class access_log {
       add_another(by, at, where, write, true);
     }
     bump(touches_);
-    if (write) bump(writes_);
+    if (write) note_write();
   }
   // One use more that was not ordered behind those of others: it takes the place of its own timeline's only.
   void add_beside(timeline& by, ticket at, byte_range where, bool write) noexcept;
@@ -98,6 +100,8 @@ class access_log {
     else if (++calm_ >= calm_uses)
       keeper_.store(&by, std::memory_order_release);
   }
+  // For the CPU, which may read some of the bytes since writes() was so: reads are free if nobody is writing any others.
+  void free_reads(std::uint64_t since) noexcept;
   // Counts a submission; whether it should be marked at once.
   bool take_shared() { return shared_ > 0 && shared_-- > 0; }
 
@@ -143,10 +147,15 @@ class access_log {
   static void bump(std::atomic<std::uint64_t>& counter) {
     counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
+  void note_write() {
+    bump(writes_);
+    reads_are_free_.store(false, std::memory_order_relaxed);
+  }
   spin_lock lock_;
+  std::atomic<bool> reads_are_free_{false};
   std::int8_t shared_ = 0;
-  bool advised_ = false;
-  std::uint8_t calm_ = 0;
+  bool advised_ : 1 = false;
+  std::uint8_t calm_ : 7 = 0;
   std::uint16_t limit_ = usual_limit;
   std::uint16_t inherited_ = 0;  // so many of the first uses are of earlier owners
   std::atomic<std::uint64_t> touches_{1}, writes_{1};

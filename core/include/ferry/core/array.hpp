@@ -76,13 +76,11 @@ class basic_array : public array_view<T, Rank, Kind> {
   // As in a view, without its strides.
   T& operator[](located_index i) requires(Rank == 1) {
     this->check_indices(i.value);
-    this->template ask_for_host<T>(this->data_ + i.value, i.at);
-    return this->data_[i.value];
+    return *this->template granted<T>(this->data_ + i.value, i.at);
   }
   const T& operator[](located_index i) const requires(Rank == 1) {
     this->check_indices(i.value);
-    this->template ask_for_host<const T>(this->data_ + i.value, i.at);
-    return this->data_[i.value];
+    return *this->template granted<const T>(this->data_ + i.value, i.at);
   }
 
   using view::name;

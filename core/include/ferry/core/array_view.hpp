@@ -17,7 +17,8 @@
 
 namespace ferry {
 
-// What the CPU has asked for already; stands still until somebody submits to the same bytes.
+// What the CPU has asked for already; stands still until somebody submits to the same bytes. Two threads may ask through one view:
+// who sees what the other one was granted sees what was written before.
 class host_permission {
  public:
   host_permission() = default;
@@ -26,11 +27,15 @@ class host_permission {
     forget();
     return *this;
   }
-  bool may_read(const access_log& l) const { return l.writes() == writes_.load(std::memory_order_relaxed); }
-  bool may_write(const access_log& l) const { return l.touches() == touches_.load(std::memory_order_relaxed); }
+  bool may_read(const access_log& l) const {
+    if (l.reads_are_free()) [[likely]]
+      return true;  // a load less than counters, and loads are what a loop over elements waits for
+    return l.writes() == writes_.load(std::memory_order_acquire);
+  }
+  bool may_write(const access_log& l) const { return l.touches() == touches_.load(std::memory_order_acquire); }
   void keep(host_access_state s, bool write) {
-    writes_.store(s.writes, std::memory_order_relaxed);
-    if (write) touches_.store(s.touches, std::memory_order_relaxed);
+    writes_.store(s.writes, std::memory_order_release);
+    if (write) touches_.store(s.touches, std::memory_order_release);
   }
   void forget() { touches_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
 
@@ -202,13 +207,14 @@ class array_view {
  protected:
   // One comparison while nobody has submitted to the same bytes.
   template <class U>
-  void ask_for_host(const T* element, source_line line) const {
+  U* granted(T* element, source_line line) const {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
     const access_log& log = owner_.unchecked()->log;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
       wait_for_host(write ? access_mode::inout : access_mode::in,
                     {host_reach::elements, reinterpret_cast<const std::byte*>(element), line});
+    return element;
   }
   template <class U, class... Index>
   U& at_offset(source_line line, Index... index) const {
@@ -216,8 +222,7 @@ class array_view {
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
-    ask_for_host<U>(data_ + at, line);
-    return data_[at];
+    return *granted<U>(data_ + at, line);
   }
   template <class U>
   auto first(source_line line) const {
