@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "box_copies.hpp"
@@ -133,10 +134,13 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
       return false;
     }
   };
-  const auto stores_reach = [&](const halo_box& b) { return reaches(b.from, b.target_owner.get()); };
   const auto by_store = [&](const halo_box& b) {
-    return b.from == b.to || (how != halo_method::copies && stores_reach(b));
+    return how != halo_method::copies && reaches(b.from, b.target_owner.get());
   };
+  // What goes between two members is one piece if anything of it is strided: single cells, too, lie between those of the inside then.
+  std::set<std::pair<std::size_t, std::size_t>> strided;
+  for (const halo_box& b : boxes)
+    if (!b.source_contiguous || !b.target_contiguous) strided.insert({b.from, b.to});
   for (const halo_box& b : boxes) {
     if (!t.is_local(b.from) || !t.is_local(b.to)) {
       carried[{b.from, b.to}].push_back(&b);
@@ -144,23 +148,14 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     }
     member_plan& giver = of(b.from);
     const bool in_device_memory = b.target_owner.get().kind == memory_kind::device;
-    const std::size_t n = bytes_of(b.shape);
-    const auto target = [&] {
-      return array_view<std::byte, 1, memory_kind::device>(b.target_owner, b.target.base, {n}, {1});
-    };
-    if (by_store(b) && (b.from == b.to || b.target_contiguous)) {
+    const bool one_by_one = !strided.contains({b.from, b.to});
+    if (b.from == b.to || (one_by_one && by_store(b))) {
       store(giver.give, b);
-      if (b.source_contiguous || (b.from != b.to && !in_device_memory)) {
-        store(giver.stores_beside, b);
-      } else if (b.from == b.to) {
-        store(giver.pack_first, b);
-      } else {
-        const auto given = giver.add_buffer(n, t.device(b.from)).slice({0, n});
-        pack(giver.pack_first, b, given.owner(), given.unsynchronized_data());
-        giver.copies_beside.push_back({given, target()});
-      }
-    } else if (!by_store(b) && in_device_memory && b.source_contiguous && b.target_contiguous) {
-      giver.copies.push_back({{b.source_owner, b.source.base, extents<1>(n), {1}}, target()});
+      // The inside may read cells of halos along other axes than the team's: a member gives itself those first.
+      store(b.from == b.to ? giver.pack_first : giver.stores_beside, b);
+    } else if (one_by_one && in_device_memory) {
+      const extents<1> n(bytes_of(b.shape));
+      giver.copies.push_back({{b.source_owner, b.source.base, n, {1}}, {b.target_owner, b.target.base, n, {1}}});
       giver.copies_beside.push_back(giver.copies.back());
     } else {
       packed[{b.from, b.to}].push_back(&b);

@@ -165,15 +165,16 @@ void mpi_processes::check_well(std::string_view what, const std::vector<piece>& 
   if (!trouble_.empty()) throw process_error(trouble_);
 }
 
-// Receives must not write any more when their memory goes: they are over once MPI says so, at once unless a message is half
-// there, which may never end when its sender has failed.
+// Nothing may read or write the memory any more when it goes. Receives can be cancelled, and are over at once unless a message is
+// half there; what is being sent cannot be called back, and goes on for this long if somebody may still take it.
 void mpi_processes::give_up(std::vector<piece>& pending) noexcept {
   constexpr std::chrono::seconds longest{1};
   for (piece& p : pending)
-    if (p.request != MPI_REQUEST_NULL) MPI_Cancel(&p.request);
+    if (p.request != MPI_REQUEST_NULL && !p.sends) MPI_Cancel(&p.request);
   const auto since = clock::now();
   for (piece& p : pending) {
-    for (int over = 0; p.request != MPI_REQUEST_NULL && !over && clock::now() - since < longest;)
+    for (int over = 0; p.request != MPI_REQUEST_NULL && !over && clock::now() - since < longest;
+         std::this_thread::yield())
       if (MPI_Test(&p.request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
     if (p.request != MPI_REQUEST_NULL) MPI_Request_free(&p.request);
   }
@@ -191,7 +192,7 @@ void mpi_processes::exchange(std::span<const outgoing> out, std::span<const inco
       });
     for (const outgoing& m : out)
       each_piece(m.data, m.bytes, [&](const std::byte* p, int n) {
-        pending.push_back({m.process, MPI_REQUEST_NULL});
+        pending.push_back({m.process, MPI_REQUEST_NULL, true});
         check(MPI_Isend(p, n, MPI_BYTE, to_int(m.process), m.tag, data_, &pending.back().request), "MPI_Isend");
       });
     const auto since = clock::now();

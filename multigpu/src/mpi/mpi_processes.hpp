@@ -44,6 +44,7 @@ class mpi_processes final : public processes {
   struct piece {
     std::size_t process;
     MPI_Request request;
+    bool sends = false;
   };
   std::string own_machine();
   std::vector<std::size_t> find_neighbours();

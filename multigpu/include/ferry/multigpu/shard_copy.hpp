@@ -59,8 +59,8 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, st
 }  // namespace detail
 
 // The elements in row-major order, from memory of the CPU; halos are left alone. Large shards
-// travel at the same time, see for_each_waiting_copy. Ordered as any other work, on streams of their own. Blocks until that
-// memory was read. Throws invalid_argument when the counts differ.
+// travel at the same time, see for_each_waiting_copy. Ordered as any other work, on the default streams of the members' devices, not on
+// those of the team: raw pointers of shards that are out are good until then. Blocks until that memory was read. Throws invalid_argument when the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
@@ -69,14 +69,16 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
   detail::for_each_waiting_copy(t, Kind, to.layout().axis(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
     if (own.empty()) return;
+    const stream_ref on = default_stream(t.device(m));
     if (to.layout().axis() == 0) {
       const std::size_t row = to.size() / to.extent(0);
-      return copy(from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m), line);
+      return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m),
+                  line);
     }
     std::vector<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(std::span<const T>(part), to.shard(m), line);
+    copy(on, std::span<const T>(part), to.shard(m), line);
   });
 }
 
@@ -91,12 +93,14 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
   detail::for_each_waiting_copy(t, Kind, from.layout().axis(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
     if (own.empty()) return;
+    const stream_ref on = default_stream(t.device(m));
     if (from.layout().axis() == 0) {
       const std::size_t row = from.size() / from.extent(0);
-      return copy(from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), line);
+      return copy(on, from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
+                  line);
     }
     std::vector<T> part(own.extents().count());
-    copy(from.shard(m), std::span<T>(part), line);
+    copy(on, from.shard(m), std::span<T>(part), line);
     detail::for_each_run(to.data(), from.extents(), own,
                          [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
   });
@@ -117,7 +121,7 @@ std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line
   for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
     const std::size_t at = mine.size(), n = a.layout().own(m).extents().count();
     mine.resize(at + n);
-    if (n > 0) copy(a.shard(m), std::span<T>(mine).subspan(at), line);
+    if (n > 0) copy(default_stream(t.device(m)), a.shard(m), std::span<T>(mine).subspan(at), line);
   }
   const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
   std::vector<T> shards(in_order ? 0 : a.size());

@@ -25,7 +25,8 @@ shared_allocation allocate_shards(const team& t, std::span<const std::size_t> by
 // Rank dimensions of T, cut along one axis into contiguous shards, one a member of a team, in memory of its device, or
 // (kind unified) in one allocation of which each device prefers its part. Every shard has room for halos on all sides
 // that were asked for, also at the ends of the array; exchange_halos fills those that mirror cells of the array. Moves.
-// Its destructor never blocks. What is done with it runs on the streams of the team.
+// Its destructor never blocks. What is done with it runs on the streams of the team, but for copies from and to memory of the
+// CPU, which conflicting work waits for, and no other.
 template <class T, std::size_t Rank, memory_kind Kind = memory_kind::device>
 class sharded_array {
  public:
