@@ -59,7 +59,10 @@ MUTANTS = [
     ("R7", "reads are free while another part is written",
      (LOG, "    if (u.write && !u.by->serves() && !is_over(u)) return;\n", "    (void)u;\n")),
     ("R7", "reads of arrays that are traced are free",
-     (GUARD, "  if (policy && !policy->permits_at_large()) return {};  // which no log ever has\n", "")),
+     (GUARD, "const bool for_all = !policy || policy->permits_at_large();", "const bool for_all = true;")),
+    ("R7", "reads of stale views are free, too", (GUARD, " && !what.may_have_stale_references()", "")),
+    ("R7", "reads are free of pages that no policy heard of", (GUARD, "if (!policy || where.covers(what.range())) what.log", "what.log")),
+    ("R18", "reads are free while somebody captures", (GUARD, "!for_all || capture_session::is_any_under_way()", "!for_all")),
     ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "    if (!pending.all()) continue;\n", "")),
     ("R7", "element writes ask like reads",
      (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write ? access_mode::inout : access_mode::in,",
@@ -266,6 +269,8 @@ MUTANTS = [
     ("", "what was on its way to devices arrives behind", ("core/src/kept_pages.cpp", "      machine_.streams().synchronize();\n", "")),
     ("", "a new owner takes back what keeps its neighbours", ("core/src/array.cpp", " && !m.peers().loses_pages()", "")),
     # Batches.
+    ("", "pieces are uploaded and stored in no scopes",
+     (PIPELINE, "    const thread_scopes::use as_the_loop_was_made(scopes_);\n    work();", "    work();")),
     ("", "what a source of batches throws is the end of the data", (PIPELINE, "    if (thrown) std::rethrow_exception(thrown);\n    std::lock_guard lock(mutex_);\n    if (more)", "    std::lock_guard lock(mutex_);\n    if (more)")),
     ("", "uploads of batches run out of order", (PIPELINE, "    steps_.push_back({std::move(upload), std::move(settle), true});", "    steps_.push_front({std::move(upload), std::move(settle), true});")),
     ("", "a slot is filled while the loop has its piece", (PIPELINE_HPP, "read_ < released_ + depth_", "read_ <= released_ + depth_")),
@@ -287,7 +292,7 @@ MUTANTS = [
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.touches() != touches) return;\n", "    (void)touches;\n")),
     ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !u.by->finished(u.at)", "u.where.overlaps(use.where) && false")),
     ("R9", "room is made without a log entry", (IDLE, "    log.add(on, at_, use.where, use.write);\n", "")),
-    ("", "room is made in arrays that are in use", (ROOM, "  if (!uses_are_over(a, where, true)) return false;\n", "")),
+    ("", "room is made in arrays that are in use", (ROOM, "  if (!uses_are_over(a, where, true, touches)) return false;\n", "")),
     ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r.offered.empty()) withdraw_offer(r.offered, a.what);", "")),
     ("R7", "the CPU does not ask again after an offer", (ROOM, "  a.log.invalidate();  // the CPU, too, asks again before it touches them\n", "")),
     ("", "offers outlive uses of devices", (ROOM, "(how == page_step::drop && r.offered_at != touches)", "false")),
@@ -298,6 +303,8 @@ MUTANTS = [
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     # Memory of others, workspaces.
+    ("R12", "a borrow that grows does not come after those that are ending",
+     (FOREIGN, "    take_over_uses(a, bytes);\n    std::lock_guard lock(a.log);  // others", "    std::lock_guard lock(a.log);  // others")),
     ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet\n", "")),
     ("R9", "a borrow hides what others do with the bytes", (FOREIGN, "log.add_beside(line,", "log.add(line,")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),

@@ -349,16 +349,26 @@ host_access_state wait_for_uses(access_log& log, byte_range where, bool write, b
   return wait_for_points(log, where, write, for_bytes, nullptr);
 }
 
-bool uses_are_over(allocation& what, byte_range where, bool write) {
+namespace {
+
+bool are_over(allocation& what, byte_range where, bool write, const std::uint64_t* touches) {
   refuse_inside_submission("ask whether work is over");
   std::vector<point> pending;  // only looks: an open use stays open
   {
     std::lock_guard lock(what.log);
+    if (touches && what.log.touches() != *touches) return false;  // a free block's log is its pool's
     for (const logged_use& u : what.log.uses())
       if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
   }
   return std::all_of(pending.begin(), pending.end(),
                      [](const point& p) { return p.at == open_ticket ? p.by->is_broken() : p.by->poll(p.at); });
+}
+
+}  // namespace
+
+bool uses_are_over(allocation& what, byte_range where, bool write) { return are_over(what, where, write, nullptr); }
+bool uses_are_over(allocation& what, byte_range where, bool write, std::uint64_t touches) {
+  return are_over(what, where, write, &touches);
 }
 
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
@@ -370,10 +380,11 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const host_access_state state = wait_for_points(what.log, where, write, false, &what.name.get());
   machine::current().memory().at_synchronization();
-  if (policy && !policy->permits_at_large()) return {};  // which no log ever has
-  if (!what.log.reads_are_free()) {
+  const bool for_all = !policy || policy->permits_at_large();
+  if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused
+  if (!what.log.reads_are_free() && !what.may_have_stale_references()) {  // whose views must hear so
     std::lock_guard lock(what.log);
-    what.log.free_reads(state.writes);
+    if (!policy || where.covers(what.range())) what.log.free_reads(state.writes);  // a policy hears of every page
   }
   return state;
 }

@@ -102,12 +102,13 @@ const logged_use* access_log::last_use(byte_range where) const {
 void access_log::keep_only(byte_range where) noexcept {
   stand_alone();
   erase_if([&](const logged_use& u) { return !u.where.overlaps(where) || u.by->finished(u.at); });
-  advised_ = advised_ && where.begin != where.end;
+  if (where.begin == where.end) set_advised(false);
   for (logged_use& u : uses_) u.where = {std::max(u.where.begin, where.begin), std::min(u.where.end, where.end)};
 }
 
 void access_log::inherit(const access_log& other) {
   stand_alone();
+  invalidate();  // what the other one's owner may be writing, this one's has not waited for
   for (const logged_use& u : other.uses_) {
     if (u.by->finished(u.at)) continue;
     // What a split cut in two becomes one again: else a block that is split and joined in turn doubles its log each time.
@@ -121,8 +122,8 @@ void access_log::inherit(const access_log& other) {
       twin->where = {std::min(twin->where.begin, u.where.begin), std::max(twin->where.end, u.where.end)};
   }
   if (uses_.size() > limit_) join_by_timeline();
-  shared_ = std::max(shared_, other.shared_);
-  advised_ = advised_ || other.advised_;
+  if (other.shared_ > shared_) shared_ = other.shared_;
+  if (other.is_advised()) set_advised(true);
 }
 
 }  // namespace ferry

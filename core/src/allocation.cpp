@@ -6,8 +6,9 @@
 
 namespace ferry {
 namespace {
-constexpr std::uint64_t one_generation = std::uint64_t{1} << 32;
-constexpr std::uint64_t references_mask = one_generation - 1;
+constexpr std::uint64_t stale = std::uint64_t{1} << 32;  // see allocation::state
+constexpr std::uint64_t one_generation = 2 * stale;
+constexpr std::uint64_t references_mask = stale - 1;
 }  // namespace
 
 byte_range range_now(allocation& a) {
@@ -45,7 +46,8 @@ void allocation_ref::free() noexcept {
   if (!what_) return;
   std::uint64_t now = what_->state.load(std::memory_order_relaxed);
   while (generation_of(now) == generation_)
-    if (what_->state.compare_exchange_weak(now, (now & ~references_mask) + one_generation, std::memory_order_acq_rel)) {
+    if (what_->state.compare_exchange_weak(now, ((now & ~references_mask) + one_generation) | stale,
+                                           std::memory_order_acq_rel)) {
       what_->home->deallocate(*what_);
       return;
     }

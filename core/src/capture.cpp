@@ -44,11 +44,13 @@ capture_session::capture_session(timeline& origin) : origin_(origin), verbs_(ori
     abandon();
     throw;
   }
+  ++under_way_;
   this_thread_state.capture = this;
 }
 
 capture_session::~capture_session() {
   this_thread_state.capture = nullptr;
+  --under_way_;
   abandon();
 }
 

@@ -1,5 +1,6 @@
 // Ordering inside a capture: arrays get logs local to it; outer logs and clocks are neither read nor written (R18).
 #pragma once
+#include <atomic>
 #include <map>
 #include <set>
 #include <span>
@@ -31,6 +32,9 @@ class capture_session {
   capture_session(const capture_session&) = delete;
   capture_session& operator=(const capture_session&) = delete;
 
+  // Of any thread. A capture that begins later makes the CPU ask again for what it uses.
+  static bool is_any_under_way() { return under_way_.load() != 0; }
+
   // Makes the next submission to `on` come after what it conflicts with inside the capture.
   void order(timeline& on, std::span<access> uses);
   void submitted(timeline& on, std::span<access> uses) noexcept;
@@ -47,6 +51,7 @@ class capture_session {
   captured_graph finish();
 
  private:
+  static inline std::atomic<int> under_way_{0};
   struct step {  // one captured submission
     timeline* on;
     native_event done;

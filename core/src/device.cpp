@@ -1,6 +1,7 @@
 #include "ferry/core/device.hpp"
 
 #include <ostream>
+#include <utility>
 
 #include "ferry/core/machine.hpp"
 
@@ -27,10 +28,9 @@ std::span<const device> devices() { return machine::current().devices(); }
 
 device default_device() { return device(scoped_device); }
 
-device_scope::device_scope(device d) : before_(scoped_device) {
-  (void)d.properties();
-  scoped_device = d.index();
-}
+device_scope::device_scope(device d) : device_scope((static_cast<void>(d.properties()), d), unchecked{}) {}
+
+device_scope::device_scope(device d, unchecked) noexcept : before_(std::exchange(scoped_device, d.index())) {}
 
 device_scope::~device_scope() { scoped_device = before_; }
 

@@ -145,15 +145,12 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     a.device = static_cast<std::int8_t>(device);
     a.name = how.name;
     a.log.invalidate();
-    std::lock_guard lock(a.log);
-    for (entry& e : entries_)  // a loan that is ending may still be in use
-      if (e.ending && e.bytes.overlaps(bytes)) {
-        std::lock_guard other(e.what->log);
-        a.log.inherit(e.what->log);
-      }
+    take_over_uses(a, bytes);
   } else {
     allocation& a = *shared->what;
+    take_over_uses(a, bytes);
     std::lock_guard lock(a.log);  // others may be using it: see range_now
+    a.log.invalidate();           // who has waited for all of it has not waited for this
     shared->bytes = {std::min(shared->bytes.begin, bytes.begin, std::less<>{}),
                      std::max(shared->bytes.end, bytes.end, std::less<>{})};
     a.begin = const_cast<std::byte*>(shared->bytes.begin);
@@ -172,6 +169,17 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     throw;
   }
   return shared;
+}
+
+// Loans of these bytes that are ending may still be in use.
+void foreign_memory::take_over_uses(allocation& a, byte_range bytes) {
+  for (const entry& e : entries_) {
+    if (!e.ending || e.what == &a || !e.bytes.overlaps(bytes)) continue;
+    const bool in_order = std::less<>{}(&a, e.what);  // as guards lock them
+    std::lock_guard first(in_order ? a.log : e.what->log);
+    std::lock_guard second(in_order ? e.what->log : a.log);
+    a.log.inherit(e.what->log);
+  }
 }
 
 void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before) {

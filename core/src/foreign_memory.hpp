@@ -54,6 +54,7 @@ class foreign_memory final : public allocation_home {
   };
   known_memory look_at(byte_range bytes, memory_kind kind, std::string_view verb) const;
   entries::iterator enter(byte_range bytes, memory_kind kind, int device, const borrow_options& how);
+  void take_over_uses(allocation& a, byte_range bytes);
   entries::iterator find(const allocation& a);
   void erase(entries::iterator e) noexcept;
   void check_stream(const borrow_options& how) const;

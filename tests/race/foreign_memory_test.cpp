@@ -2,6 +2,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -76,7 +77,7 @@ std::vector<u32> seen_on(fr::stream_ref s, const u32* p) {
 }
 bool all_are(const std::vector<u32>& v, u32 value) { return v == std::vector<u32>(n, value); }
 
-// Lets something else happen when it is asked what some memory is, once.
+// Lets something else happen when it is asked what some memory is, or is about to wait, once.
 class interrupted_backend : public support::counting_backend {
  public:
   using counting_backend::counting_backend;
@@ -85,6 +86,12 @@ class interrupted_backend : public support::counting_backend {
     if (when_asked) std::exchange(when_asked, nullptr)();
     return counting_backend::attributes(p);
   }
+  std::function<void()> when_waiting;  // for an event
+  void synchronize(fr::native_event e) override {
+    if (when_waiting) std::exchange(when_waiting, nullptr)();
+    counting_backend::synchronize(e);
+  }
+  using counting_backend::synchronize;
 };
 
 // A stream that another thread captures, from construction to the end.
@@ -217,6 +224,46 @@ BOOST_AUTO_TEST_CASE(a_second_borrow_hides_no_work_given_meanwhile) {
     other.join();
     return all_are(fr::to_vector(sum), times * (times + 1) / 2);
   });
+}
+
+// A borrow whose work is under way ends while a larger one of the same bytes begins: as a new one, or as more of one that is there.
+BOOST_AUTO_TEST_CASE(a_larger_borrow_comes_after_those_that_are_ending) {
+  for (const bool grows : {false, true})
+    for (unsigned seed = 0; seed < support::seeds(20); ++seed) {
+      const fr::simulation below("devices=2;schedule=random:" + std::to_string(seed));
+      support::call_counts calls;
+      auto made = std::make_unique<interrupted_backend>(fr::machine::current().verbs(), calls);
+      interrupted_backend& driver = *made;
+      const fr::machine_scope scope(std::move(made));
+      auto* const p = static_cast<u32*>(driver.allocate(memory_kind::host, 0, 2 * bytes));
+      {
+        const fr::stream s{fr::device(0)}, t{fr::device(1)};
+        using borrowed = decltype(fr::borrow<memory_kind::host>(p, n));
+        std::optional<borrowed> left, all;
+        if (grows) {
+          left.emplace(fr::borrow<memory_kind::host>(p, n));
+          fr::fill(*left, 1U);
+          BOOST_TEST(std::as_const(*left)[0] == 1U);
+        }
+        auto right = fr::borrow<memory_kind::host>(p + n, n);
+        fr::host_array<u32> copied({n}, 0U);
+        fr::parallel_for(s, n, set_to{1}, right);
+        BOOST_TEST(std::as_const(right)[0] == 1U);
+        for (int i = 0; i < 10; ++i) fr::parallel_for(s, n, set_to{7}, right);
+        bool interrupted = false;
+        driver.when_waiting = [&] {
+          interrupted = true;
+          all.emplace(fr::borrow<memory_kind::host>(p, 2 * n));
+          fr::copy(t, all->slice({n, 2 * n}), copied);
+          BOOST_TEST(std::as_const(*all)[2 * n - 1] == 7U);
+        };
+        right.give_back();
+        driver.when_waiting = nullptr;
+        BOOST_TEST((seed > 0 || interrupted));
+        if (interrupted) BOOST_TEST(std::as_const(copied)[0] == 7U);
+      }
+      driver.release(memory_kind::host, 0, p, 2 * bytes);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_deleter_runs_when_the_work_is_over) {

@@ -90,6 +90,61 @@ BOOST_AUTO_TEST_CASE(pieces_count_under_the_tag_of_the_caller_s_scope) {
   }
 }
 
+// What copies of pieces with strides take for a while is the loop's, too.
+BOOST_AUTO_TEST_CASE(scratch_memory_is_of_the_scopes_that_the_loop_was_made_in) {
+  for (const auto threads : both_ways) {
+    fr::simulation sim("devices=1;memory=256MiB");
+    fr::pool mine, others;
+    const fr::device_array<char, 2> x({std::size_t{1} << 10, std::size_t{8} << 10}, 1);
+    fr::device_array<char, 2> y({std::size_t{1} << 10, std::size_t{8} << 10}, 0);
+    auto half = y.slice({fr::all_of, fr::slice{0, std::size_t{4} << 10}});
+    const auto make = [&] {
+      const fr::pool_scope from(mine);
+      const fr::memory_tag_scope as("loop");
+      return fr::batches(x.slice({fr::all_of, fr::slice{0, std::size_t{4} << 10}}), fr::out(half),
+                         {.size = 256, .depth = 2, .threads = threads});
+    };
+    {
+      auto loop = make();
+      const fr::pool_scope later(others);
+      for (auto&& [in, out] : loop) fr::copy(in, out);
+    }
+    fr::machine::current().streams().synchronize();
+    BOOST_TEST(others.statistics().made == 0U);
+    BOOST_TEST(fr::to_vector(half).back() == 1);
+  }
+}
+
+// Pools of other devices may go before the loop runs, and so may the machine that the scopes are of.
+BOOST_AUTO_TEST_CASE(other_scopes_of_the_caller_may_be_gone) {
+  for (const auto threads : both_ways) {
+    const fr::simulation four("devices=4");
+    const fr::device_scope on_the_last(fr::device(3));
+    const fr::simulation two("devices=2;memory=64MiB");
+    const std::vector<char> x(4 * MiB, 1);
+    auto unused = std::make_optional<fr::pool>(fr::device(1));
+    auto used = std::make_optional<fr::pool>(fr::device(0));
+    const auto make = [&] {
+      const fr::pool_scope one(*unused), other(*used);
+      return fr::batches(x, {.size = MiB, .on = fr::device(0), .threads = threads});
+    };
+    {
+      auto loop = make();
+      unused.reset();
+      const fr::pool_scope own(*used);
+      std::size_t pieces = 0;
+      for (auto&& piece : loop) {
+        BOOST_TEST(used->statistics().allocated_bytes >= piece.size());
+        ++pieces;
+      }
+      BOOST_TEST(pieces == 4U);
+    }
+    const fr::device_array<char> after({MiB}, fr::device(0));
+    BOOST_TEST(fr::pool_scope::of(0) == nullptr);
+    BOOST_TEST(fr::default_device() == fr::device(3));
+  }
+}
+
 // Whatever thread runs it.
 BOOST_AUTO_TEST_CASE(generators_run_in_the_scopes_that_the_loop_was_made_in) {
   for (const auto threads : both_ways) {

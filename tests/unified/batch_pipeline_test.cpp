@@ -22,7 +22,7 @@ class scripted_loop final : private fr::detail::batch_work {
   using read_function = std::function<bool(fr::detail::batch_pipeline&, std::size_t)>;
   scripted_loop(read_function read, std::size_t depth, fr::batch_threads threads = fr::batch_threads::background)
       : read_(std::move(read)),
-        pipeline_(*this, depth, false, threads) {}
+        pipeline_(*this, depth, false, threads, scopes_) {}
   bool take() { return pipeline_.next().has_value(); }
   void leave() { pipeline_.done(); }
   std::size_t walk() {
@@ -35,6 +35,7 @@ class scripted_loop final : private fr::detail::batch_work {
   bool load(std::size_t, std::size_t piece) override { return read_(pipeline_, piece); }
   void store(std::size_t) override {}
   read_function read_;
+  const fr::thread_scopes scopes_;
   fr::detail::batch_pipeline pipeline_;
 };
 

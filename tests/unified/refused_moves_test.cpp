@@ -67,6 +67,25 @@ class no_threads {
 
 BOOST_AUTO_TEST_SUITE(refused_moves)
 
+// The driver is told of an array's policy when somebody touches what was added, who has asked for nothing.
+BOOST_AUTO_TEST_CASE(a_policy_outlives_growth_that_the_driver_does_not_hear_of) {
+  refusing_machine m;
+  const support::quiet_stderr said;
+  auto* const p = static_cast<float*>(m.driver.allocate(fr::memory_kind::unified, 0, n * sizeof(float)));
+  {
+    auto half = fr::borrow<fr::memory_kind::unified>(p, n / 2);
+    fr::set_policy(half, fr::array_policy::parse("explicit preferred=cpu"));
+    auto all = fr::borrow<fr::memory_kind::unified>(p, n);
+    m.driver.refuses_advice = true;
+    for (float& x : all) x = 1;
+    fr::fill(all, 2.f);
+    BOOST_TEST(std::as_const(all)[n - 1] == 2);
+    BOOST_REQUIRE(fr::policy_of(half));
+    BOOST_TEST(fr::policy_of(half)->text() == "explicit preferred=cpu");
+  }
+  m.driver.release(fr::memory_kind::unified, 0, p, n * sizeof(float));
+}
+
 BOOST_AUTO_TEST_CASE(migration_ends_and_says_why) {
   refusing_machine m;
   fr::unified_array<float> u({n}, 0.f);

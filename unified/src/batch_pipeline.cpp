@@ -7,11 +7,13 @@
 
 namespace ferry::detail {
 
-batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads)
+batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads,
+                               const thread_scopes& scopes)
     : work_(work),
       depth_(depth),
       stores_(stores),
-      background_(threads == batch_threads::background) {
+      background_(threads == batch_threads::background),
+      scopes_(scopes) {
   if (!background_) return;
   try {
     threads_.emplace_back([this] { load_loop(); });
@@ -38,6 +40,7 @@ void batch_pipeline::end_threads() {
 void batch_pipeline::run(const std::function<void()>& work) {
   std::exception_ptr thrown;
   try {
+    const thread_scopes::use as_the_loop_was_made(scopes_);
     work();
   } catch (...) {
     thrown = std::current_exception();
@@ -64,6 +67,7 @@ bool batch_pipeline::load_one() {
   bool more = false;
   std::exception_ptr thrown;
   try {
+    const thread_scopes::use as_the_loop_was_made(scopes_);
     more = work_.load(read_ % depth_, read_);  // read_ changes here alone
   } catch (...) {
     thrown = std::current_exception();

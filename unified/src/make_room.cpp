@@ -140,7 +140,7 @@ std::size_t migrator::take_from(record& r, const memory_demand& d, page_step how
 
 bool migrator::send_away(record& r, byte_range where, int device, page_step how, std::uint64_t& touches) {
   allocation& a = r.what;
-  if (!uses_are_over(a, where, true)) return false;
+  if (!uses_are_over(a, where, true, touches)) return false;
   const page_move one{const_cast<std::byte*>(where.begin), where.size(), {}};
   const std::uint64_t before = touches;
   {

@@ -185,7 +185,7 @@ void migrator::before_access(const coming_access& a) {
     if (r.has_grown) [[unlikely]] {
       r.has_grown = false;
       lock.unlock();
-      tell_driver_or_restore(a.what, {}, false);
+      tell_driver_of_growth(a.what);
       lock.lock();
     }
     if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);

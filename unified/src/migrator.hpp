@@ -116,6 +116,7 @@ class migrator final : public access_policy {
   void take_policy(allocation& a);
   // Of a policy that the array has got. If the driver refuses it, the array has what it had before, and this throws.
   void tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own);
+  void tell_driver_of_growth(allocation& a);
   void tell_driver(allocation& a);
   void tell_driver(byte_range where, memory_advice what, memory_location place);
   static void mark_advised(record& r, byte_range where, memory_advice what, memory_location place);

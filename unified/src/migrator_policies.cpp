@@ -74,6 +74,15 @@ void migrator::tell_driver_or_restore(allocation& a, std::optional<array_policy>
   }
 }
 
+// The policy holds for what was added as for the rest. It is not this access that asked for it, which works all the same.
+void migrator::tell_driver_of_growth(allocation& a) {
+  try {
+    tell_driver(a);
+  } catch (const error& e) {
+    failed_to_move(e.what());
+  }
+}
+
 std::optional<array_policy> migrator::policy(allocation& a) {
   take_policy(a);
   record& r = record_of(a);

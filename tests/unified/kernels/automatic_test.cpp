@@ -56,6 +56,27 @@ BOOST_AUTO_TEST_CASE(cpu_and_gpu_in_turn) {
   BOOST_TEST(e->suggestion.find("automatic_test.cpp") != std::string::npos, e->suggestion);
 }
 
+// Elements that the CPU reads through one view or through several: the pages that it took are sent back when they are used next.
+BOOST_AUTO_TEST_CASE(all_pages_that_were_read_are_sent, *boost::unit_test::precondition(on_simulated_devices)) {
+  std::vector<std::uint64_t> sent;
+  for (const bool part_first : {false, true}) {
+    place here;
+    fr::unified_array<float> u({n}, dev(0));
+    u.name("u");
+    for (float& x : u) x = 1;
+    add(dev(0), u);
+    float sum = part_first ? std::as_const(u).slice({0, 1})[0] : 0;
+    for (std::size_t i = 0; i < n; ++i) sum += std::as_const(u)[i] > 0 ? 1.f : 0.f;
+    add(dev(0), u);
+    const auto r = fr::report_migration();
+    const fr::migration_entry* e = entry(r, "u");
+    BOOST_REQUIRE(e);
+    sent.push_back(e->to_devices.by_prefetch);
+  }
+  BOOST_TEST(sent[0] == 2 * n * sizeof(float));
+  BOOST_TEST(sent[1] == sent[0]);
+}
+
 // Pages that lie wholly inside go without their contents; the page that is only in part written goes with them.
 BOOST_AUTO_TEST_CASE(what_out_does_not_write_stays) {
   place here;

@@ -121,8 +121,8 @@ class access_log {
   bool is_shared() const { return shared_ > 0; }
   // The driver was told how some of these bytes are used (cudaMemAdvise), and should forget it before they belong to
   // another array. Split and joined with them.
-  bool is_advised() const { return advised_; }
-  void set_advised(bool yes) { advised_ = yes; }
+  bool is_advised() const { return advised_.load(std::memory_order_relaxed); }
+  void set_advised(bool yes) { advised_.store(yes, std::memory_order_relaxed); }
 
  private:
   static bool replaces(const timeline& by, byte_range where, bool write, const logged_use& u) {
@@ -153,9 +153,9 @@ class access_log {
   }
   spin_lock lock_;
   std::atomic<bool> reads_are_free_{false};
-  std::int8_t shared_ = 0;
-  bool advised_ : 1 = false;
-  std::uint8_t calm_ : 7 = 0;
+  std::uint8_t shared_ : 4 = 0;
+  std::uint8_t calm_ : 4 = 0;
+  std::atomic<bool> advised_{false};
   std::uint16_t limit_ = usual_limit;
   std::uint16_t inherited_ = 0;  // so many of the first uses are of earlier owners
   std::atomic<std::uint64_t> touches_{1}, writes_{1};

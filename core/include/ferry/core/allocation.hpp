@@ -39,7 +39,8 @@ class rare_text {
 // Two cache lines: what submissions touch, and what only the owner of the bytes does.
 struct alignas(64) allocation {
   access_log log;
-  // Generation (high half) and number of references (low half), so that free() and views need no second object.
+  // Generation (high half) and number of references (low half), so that free() and views need no second object. Generations are
+  // even until free() has left references behind that are stale, and odd from then on.
   std::atomic<std::uint64_t> state{0};
   allocation_home* home = nullptr;
 
@@ -61,6 +62,8 @@ struct alignas(64) allocation {
   allocation* previous = nullptr;
 
   byte_range range() const { return {begin, begin + bytes}; }
+  // Whether references to bytes that this node stood for earlier may still be asked for them.
+  bool may_have_stale_references() const { return (state.load(std::memory_order_relaxed) >> 32 & 1) != 0; }
   // What of it other devices ask for; of pinned memory nobody does.
   peer_memory sort() const {
     return kind == memory_kind::unified ? peer_memory::unified : is_pooled ? peer_memory::pooled : peer_memory::plain;

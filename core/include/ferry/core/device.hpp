@@ -43,6 +43,9 @@ class device_scope {
   device_scope& operator=(const device_scope&) = delete;
 
  private:
+  friend class thread_scopes;
+  struct unchecked {};
+  device_scope(device d, unchecked) noexcept;
   int before_;
 };
 

@@ -52,7 +52,7 @@ class pool {
 // devices hold at the same time.
 class pool_scope {
  public:
-  explicit pool_scope(pool& p) : named_{&p, innermost_} { innermost_ = &named_; }
+  explicit pool_scope(pool& p) : named_{&p, p.where().index(), innermost_} { innermost_ = &named_; }
   ~pool_scope() { innermost_ = named_.outer; }
   pool_scope(const pool_scope&) = delete;
   pool_scope& operator=(const pool_scope&) = delete;
@@ -60,7 +60,7 @@ class pool_scope {
   // The pool that the calling thread's scopes name for a device, or null.
   static pool* of(int device) {
     for (const named* n = innermost_; n; n = n->outer)
-      if (n->what->where().index() == device) return n->what;
+      if (n->device == device) return n->what;
     return nullptr;
   }
 
@@ -68,6 +68,7 @@ class pool_scope {
   friend class thread_scopes;
   struct named {
     pool* what;
+    int device;
     const named* outer;
   };
   static inline thread_local constinit const named* innermost_ = nullptr;

@@ -14,19 +14,19 @@ namespace ferry {
 class thread_scopes {
  public:
   thread_scopes() : tag_(this_thread_tag), device_(default_device()) {
-    for (const auto* n = pool_scope::innermost_; n; n = n->outer) pools_.push_back({n->what, nullptr});
+    for (const auto* n = pool_scope::innermost_; n; n = n->outer) pools_.push_back({n->what, n->device, nullptr});
     for (std::size_t i = 0; i + 1 < pools_.size(); ++i) pools_[i].outer = &pools_[i + 1];
   }
   thread_scopes(const thread_scopes&) = delete;
   thread_scopes& operator=(const thread_scopes&) = delete;
 
-  // As if the calling thread had made them, and no others.
+  // As if the calling thread had made them, and no others. Throws nothing: a device that is not there matters to who asks for it.
   class use {
    public:
-    explicit use(const thread_scopes& as)
+    explicit use(const thread_scopes& as) noexcept
         : pools_(std::exchange(pool_scope::innermost_, as.pools_.empty() ? nullptr : as.pools_.data())),
           tag_(std::exchange(this_thread_tag, as.tag_)),
-          device_(as.device_) {}
+          device_(as.device_, device_scope::unchecked{}) {}
     ~use() { pool_scope::innermost_ = pools_, this_thread_tag = tag_; }
     use(const use&) = delete;
     use& operator=(const use&) = delete;

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/thread_scopes.hpp"
+
 namespace ferry {
 
 // Who reads, uploads and stores: threads of their own, or the loop's thread whenever it takes a piece.
@@ -33,8 +35,8 @@ class batch_work {
 // Used by one thread. Its own threads call batch_work only.
 class batch_pipeline {
  public:
-  // stores: whether there is anything to store.
-  batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads);
+  // stores: whether there is anything to store. All work is done as if in these scopes, which live as long as the pipeline.
+  batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads, const thread_scopes& scopes);
   // Abandons pieces that the loop has not taken, and waits for the threads.
   ~batch_pipeline();
   batch_pipeline(const batch_pipeline&) = delete;
@@ -77,6 +79,7 @@ class batch_pipeline {
   batch_work& work_;
   const std::size_t depth_;
   const bool stores_, background_;
+  const thread_scopes& scopes_;
   // Pieces that were read, uploaded, given to the loop, left by the loop, and whose slots are free again.
   std::size_t read_ = 0, loaded_ = 0, given_ = 0, done_ = 0, released_ = 0;
   std::deque<step> steps_;  // of the uploading thread

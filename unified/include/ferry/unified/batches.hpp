@@ -59,7 +59,7 @@ class batch_range : private detail::batch_work {
         down_(on_),
         slots_(checked_depth(o.depth)),
         rows_(o.depth),
-        pipeline_(*this, o.depth, source_.stores(), o.threads) {}
+        pipeline_(*this, o.depth, source_.stores(), o.threads, scopes_) {}
   batch_range(const batch_range&) = delete;
   batch_range& operator=(const batch_range&) = delete;
 
@@ -83,7 +83,6 @@ class batch_range : private detail::batch_work {
     detail::batch_rows& r = rows_[slot];
     r.first = piece * size_;
     r.count = all && r.first < *all ? std::min(size_, *all - r.first) : 0;
-    const thread_scopes::use as_the_loop_was_made(scopes_);
     return source_.load(slots_[slot], r, {on_, up_, down_, pipeline_});
   }
   void store(std::size_t slot) override { source_.store(slots_[slot], rows_[slot], {on_, up_, down_, pipeline_}); }
@@ -112,7 +111,8 @@ class batch_range : private detail::batch_work {
 // the loop gives to any stream is ordered behind that, and the memory of a piece is used again behind that work. Nothing
 // blocks the device.
 // The memory of the pieces comes from the pool, and counts under the tag, of the scopes (pool_scope, memory_tag_scope) in which
-// batches() is called; the pool outlives the loop. Generators run as if in these, too, and in its device_scope.
+// batches() is called, as does what copies take beside; the pool of that device outlives the loop. Generators run as if in these,
+// too, and in its device_scope.
 // A view is good for its turn of the loop. The loop's thread blocks until its piece has been given to the stream.
 // Throws invalid_argument for lengths that differ and a depth of 0, out_of_memory, and in the loop what a source throws.
 template <class A>
