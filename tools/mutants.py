@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks the rules of ordering one at a time, in a copy of the sources: each time a test must fail.
 
-    tools/mutants.py [--sample N [--rotation R]] [--only TEXT] [--all-tests] [--list] [--jobs N] [--seeds N] [--compiler CXX]
+    tools/mutants.py [--sample N [--rotation R]] [--only TEXT]... [--all-tests] [--list] [--jobs N] [--seeds N] [--compiler CXX]
 
 The planted bugs are in tools/mutants_table.py and tools/mutants_several.py; each replaces a text that must be in its file exactly
 once. The tests are those of tests/race for the first, and those of tests/multigpu and of copies for the second, built for the
@@ -256,10 +256,14 @@ def page(results):
 
 
 def choose(mutants, options):
+    def matches(m, text):
+        return text in (m.rule, m.table.__name__) or text.lower() in m.name.lower()
+
     if options.only:
-        mutants = [m for m in mutants if options.only in (m.rule, m.table.__name__) or options.only.lower() in m.name.lower()]
-        if not mutants:
-            fail(f"'{options.only}' is no rule, no table and in no name: see --list")
+        for text in options.only:
+            if not any(matches(m, text) for m in mutants):
+                fail(f"'{text}' is no rule, no table and in no name: see --list")
+        mutants = [m for m in mutants if any(matches(m, text) for text in options.only)]
     if options.sample and options.sample < len(mutants):
         rotation = options.rotation if options.rotation is not None else datetime.date.today().toordinal()
         print(f"a sample of {options.sample}: --rotation {rotation} repeats it")
@@ -271,7 +275,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, metavar="N", help="N of the bugs, others every day")
     parser.add_argument("--rotation", type=int, metavar="R", help="which sample")
-    parser.add_argument("--only", metavar="TEXT", help="the bugs with TEXT in their names, of the rule TEXT, or of the table TEXT")
+    parser.add_argument("--only", metavar="TEXT", action="append", help="the bugs with TEXT in their names, of the rule TEXT, or of the table TEXT")
     parser.add_argument("--all-tests", action="store_true", help="name all tests that catch a bug, not only the first")
     parser.add_argument("--list", action="store_true", help="list the bugs, and check that each can be planted")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
