@@ -93,16 +93,17 @@ BOOST_AUTO_TEST_CASE(pieces_count_under_the_tag_of_the_caller_s_scope) {
 // What copies of pieces with strides take for a while is the loop's, too.
 BOOST_AUTO_TEST_CASE(scratch_memory_is_of_the_scopes_that_the_loop_was_made_in) {
   for (const auto threads : both_ways) {
-    fr::simulation sim("devices=1;memory=256MiB");
-    fr::pool mine, others;
-    const fr::device_array<char, 2> x({std::size_t{1} << 10, std::size_t{8} << 10}, 1);
-    fr::device_array<char, 2> y({std::size_t{1} << 10, std::size_t{8} << 10}, 0);
+    fr::simulation sim("devices=2;peers=none;memory=256MiB");  // views are packed to travel
+    const fr::device far(1);
+    fr::pool mine(far), others(far);
+    const fr::device_array<char, 2> x({std::size_t{1} << 10, std::size_t{8} << 10}, 1, far);
+    fr::device_array<char, 2> y({std::size_t{1} << 10, std::size_t{8} << 10}, 0, far);
     auto half = y.slice({fr::all_of, fr::slice{0, std::size_t{4} << 10}});
     const auto make = [&] {
       const fr::pool_scope from(mine);
       const fr::memory_tag_scope as("loop");
       return fr::batches(x.slice({fr::all_of, fr::slice{0, std::size_t{4} << 10}}), fr::out(half),
-                         {.size = 256, .depth = 2, .threads = threads});
+                         {.size = 256, .depth = 2, .on = fr::device(0), .threads = threads});
     };
     {
       auto loop = make();
@@ -110,6 +111,7 @@ BOOST_AUTO_TEST_CASE(scratch_memory_is_of_the_scopes_that_the_loop_was_made_in) 
       for (auto&& [in, out] : loop) fr::copy(in, out);
     }
     fr::machine::current().streams().synchronize();
+    BOOST_TEST(mine.statistics().made >= 4U);  // for each piece, read and written
     BOOST_TEST(others.statistics().made == 0U);
     BOOST_TEST(fr::to_vector(half).back() == 1);
   }
