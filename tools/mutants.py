@@ -36,7 +36,7 @@ MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
            *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support"]
 SEAMS = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
-UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/automatic",
+UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/routes", "core/large_copies"]
 SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/overlap", "kernels/sharded", "collectives/collectives", "collectives/graphs", "collectives/random_collectives"]
