@@ -349,9 +349,7 @@ host_access_state wait_for_uses(access_log& log, byte_range where, bool write, b
   return wait_for_points(log, where, write, for_bytes, nullptr);
 }
 
-namespace {
-
-bool are_over(allocation& what, byte_range where, bool write, const std::uint64_t* touches) {
+bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches) {
   refuse_inside_submission("ask whether work is over");
   std::vector<point> pending;  // only looks: an open use stays open
   {
@@ -362,13 +360,6 @@ bool are_over(allocation& what, byte_range where, bool write, const std::uint64_
   }
   return std::all_of(pending.begin(), pending.end(),
                      [](const point& p) { return p.at == open_ticket ? p.by->is_broken() : p.by->poll(p.at); });
-}
-
-}  // namespace
-
-bool uses_are_over(allocation& what, byte_range where, bool write) { return are_over(what, where, write, nullptr); }
-bool uses_are_over(allocation& what, byte_range where, bool write, std::uint64_t touches) {
-  return are_over(what, where, write, &touches);
 }
 
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {

@@ -145,10 +145,8 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     a.device = static_cast<std::int8_t>(device);
     a.name = how.name;
     a.log.invalidate();
-    take_over_uses(a, bytes);
   } else {
     allocation& a = *shared->what;
-    take_over_uses(a, bytes);
     std::lock_guard lock(a.log);  // others may be using it: see range_now
     a.log.invalidate();           // who has waited for all of it has not waited for this
     shared->bytes = {std::min(shared->bytes.begin, bytes.begin, std::less<>{}),
@@ -156,10 +154,11 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     a.begin = const_cast<std::byte*>(shared->bytes.begin);
     a.bytes = shared->bytes.size();
   }
-  if (!how.stream) return shared;
-  timeline& line = how.stream->line();
-  access_log& log = shared->what->log;
   try {
+    take_over_uses(*shared->what, bytes);
+    if (!how.stream) return shared;
+    timeline& line = how.stream->line();
+    access_log& log = shared->what->log;
     std::lock_guard lock(log);
     log.expect(1);
     log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet

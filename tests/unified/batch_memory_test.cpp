@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(scratch_memory_is_of_the_scopes_that_the_loop_was_made_in) 
   }
 }
 
-// Pools of other devices may go before the loop runs, and so may the machine that the scopes are of.
+// Pools of other devices may go before the loop runs, and the scope of a device may be of an outer machine.
 BOOST_AUTO_TEST_CASE(other_scopes_of_the_caller_may_be_gone) {
   for (const auto threads : both_ways) {
     const fr::simulation four("devices=4");

@@ -1,6 +1,7 @@
 // The only way to submit: one guard around each submission, and one wait for each access of the CPU.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -76,9 +77,8 @@ struct host_access_state {
 // serve, too.
 host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes = true);
 // Whether that wait would return at once. Never blocks; a raw pointer that is out stays out, and counts as unfinished.
-bool uses_are_over(allocation& what, byte_range where, bool write);
-// The same for who may not own the bytes: also false when the log has counted anything since `touches` was read with it locked.
-bool uses_are_over(allocation& what, byte_range where, bool write, std::uint64_t touches);
+// touches, for who may not own the bytes: also false when the log has counted anything since that was read with it locked.
+bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches = {});
 // How the CPU asks: for a range or for elements (the first is at `first`), and in which line of the program.
 struct host_ask {
   host_reach reach = host_reach::range;

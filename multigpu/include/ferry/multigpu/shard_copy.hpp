@@ -58,9 +58,10 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, st
 
 }  // namespace detail
 
-// The elements in row-major order, from memory of the CPU; halos are left alone. Large shards
-// travel at the same time, see for_each_waiting_copy. Ordered as any other work, on the default streams of the members' devices, not on
-// those of the team: raw pointers of shards that are out are good until then. Blocks until that memory was read. Throws invalid_argument when the counts differ.
+// The elements in row-major order, from memory of the CPU; halos are left alone. Large shards travel at the same time, see
+// for_each_waiting_copy. Ordered as any other work, on the default streams of the members' devices, not on those of the team:
+// raw pointers of shards that are out are good until then. Blocks until that memory was read. Throws invalid_argument when
+// the counts differ.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
