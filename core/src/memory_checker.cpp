@@ -81,7 +81,7 @@ void memory_checker::set(const std::optional<memory_checks>& what) {
   std::lock_guard lock(mutex_);
   settings_ = what;
   machine_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
-  machine_.poisons.store(what && what->poison, std::memory_order_relaxed);
+  machine_.checks.set(check::poison, what && what->poison);
   if (what) look_when_the_program_ends(machine_.serial());
 }
 

@@ -39,7 +39,7 @@ void memory_checker::retire(block b) noexcept {
   allocation& inner = *b.inner.unchecked();
   try {
     b.what.tag = label_text(labels_of(*node).tag);
-    const bool poison = machine_.poisons.load(std::memory_order_relaxed);
+    const bool poison = machine_.checks.has(check::poison);
     block live = b;
     live.node = node;
     copy_edges(live, *node, poison);

@@ -26,7 +26,7 @@ class workspace_blocks final : public allocation_home {
           "the workspace was made for another machine (another backend or simulation) than the current one: make it "
           "inside the same ferry::simulation");
     if (allocation_ref r = reuse(kind, device, bytes, wanted)) {
-      if (machine_.poisons.load(std::memory_order_relaxed)) machine_.checker().poison(r.get());
+      if (machine_.checks.has(check::poison)) machine_.checker().poison(r.get());
       return r;
     }
     allocation_ref r = allocate_block(machine_, kind, device, bytes);

@@ -148,7 +148,7 @@ void poison_output([[maybe_unused]] stream_ref s, [[maybe_unused]] const A& a) {
 }
 template <class... A>
 void poison_outputs([[maybe_unused]] stream_ref s, const A&... a) {
-  if (machine::current().poisons.load(std::memory_order_relaxed)) [[unlikely]]
+  if (machine::current().checks.has(check::poison)) [[unlikely]]
     (poison_output(s, a), ...);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ferry/core/backend.hpp"
+#include "ferry/core/checks.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/memory_pool.hpp"
 #include "ferry/core/peer.hpp"
@@ -68,9 +69,11 @@ class machine {
   bool reaches_pageable() const { return reaches_pageable_; }
   // What arrays use and others allocated (see borrow.hpp).
   foreign_memory& foreign() { return *foreign_; }
-  // Red zones, poison, quarantine (see memory_checks.hpp), and whether arrays and outputs get them.
+  // Red zones, poison, quarantine (see memory_checks.hpp), and whether arrays get them.
   memory_checker& checker() { return *checker_; }
-  std::atomic<bool> checks_arrays{false}, poisons{false};
+  std::atomic<bool> checks_arrays{false};
+  // Which checks calls make.
+  check_set checks;
   // For whoever has waited for devices: what waited for their work is seen to. Never blocks; one load if there is nothing.
   void synchronized() noexcept;
   // Who is told of accesses before they are ordered; null: nobody. Set when the machine is made.

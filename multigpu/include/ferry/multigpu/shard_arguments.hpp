@@ -176,7 +176,7 @@ void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const 
 }
 template <class Part, class... A>
 void poison_shard_outputs(stream_ref s, std::size_t member, const Part& p, const A&... a) {
-  if (machine::current().poisons.load(std::memory_order_relaxed)) [[unlikely]]
+  if (machine::current().checks.has(check::poison)) [[unlikely]]
     (poison_shard_output(s, member, p, a), ...);
 }
 

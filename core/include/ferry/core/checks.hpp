@@ -1,0 +1,33 @@
+// Checks of calls that a program can switch on: which of them a machine makes.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+namespace ferry {
+
+// One check each, as bits of a check_set.
+enum class check : std::uint8_t {
+  poison = 1,    // elements that out() promises to write read as NaN until they are written
+  pointers = 2,  // addresses inside functors and value arguments are looked up among live arrays
+  uses = 4,      // what a kernel wrote is compared with what its arguments declared
+  halos = 8      // loops over shards are refused halo cells that are out of date
+};
+
+// The checks of one machine. A call loads it once.
+class check_set {
+ public:
+  bool any() const { return bits_.load(std::memory_order_relaxed) != 0; }
+  bool has(check c) const { return (bits_.load(std::memory_order_relaxed) & static_cast<std::uint8_t>(c)) != 0; }
+  void set(check c, bool on) {
+    const auto bit = static_cast<std::uint8_t>(c);
+    if (on)
+      bits_.fetch_or(bit, std::memory_order_relaxed);
+    else
+      bits_.fetch_and(static_cast<std::uint8_t>(~bit), std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint8_t> bits_{0};
+};
+
+}  // namespace ferry
