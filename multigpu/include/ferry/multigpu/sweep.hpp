@@ -102,7 +102,7 @@ void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&&... arguments) {
   const auto run = [&](const auto&... a) {
-    using T = typename detail_unit::shard_result<Space, F, std::remove_cvref_t<decltype(a)>...>::type;
+    using T = typename detail_unit::shard_result<Space, F, Op, std::remove_cvref_t<decltype(a)>...>::type;
     const auto& region = detail::region_of(s.space);
     detail_unit::team_reduction<T, Op> all(region.layout().team(), op);
     all.expect(detail::with_region(s.space, region.with(shard_cells::boundary)));
