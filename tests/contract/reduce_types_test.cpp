@@ -91,7 +91,7 @@ void check_least_and_greatest(const std::vector<T>& values, T least, T greatest,
   check_same<T>(joined(values, fr::maximum_number{}), greatest_number);
 }
 
-// Where the least number is: the first of equal ones; NaN is never the least.
+// As in docs/reductions.md: the first of the least numbers.
 struct number_at {
   double value;
   std::int64_t at;
@@ -105,8 +105,10 @@ struct at_index {
 struct first_least {
   FERRY_HOST_DEVICE number_at operator()(const number_at& a, const number_at& b) const {
     if (a.at < 0 || b.at < 0) return a.at < 0 ? b : a;
-    if (a.value == b.value || (std::isnan(a.value) && std::isnan(b.value))) return b.at < a.at ? b : a;
-    return std::isnan(a.value) || b.value < a.value ? b : a;
+    const bool a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;
+    if (a_is_nan != b_is_nan) return a_is_nan ? b : a;
+    if (!a_is_nan && a.value != b.value) return a.value < b.value ? a : b;
+    return a.at < b.at ? a : b;
   }
   template <class T>
   static T identity() {
