@@ -65,7 +65,7 @@ MUTANTS = [
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),
     ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return chosen(a, b, ferry::maximum());", "case reduction::maximum: return chosen(a, b, ferry::minimum());")),
-    ("collectives", "NaN is lost among zeros and numbers", (OPERATIONS, "return detail::is_less(b, a) || detail::is_nan(a) ? a : b;", "return detail::is_less(b, a) ? a : b;")),
+    ("collectives", "NaN is lost among zeros and numbers", (OPERATIONS, "return detail::nan_or(a, b, detail::greater_number(a, b));", "return detail::greater_number(a, b);")),
     ("collectives", "negative floats as integers are in the wrong order", (KEYS, "return b < 0 ? static_cast<key>(b ^ magnitude) : static_cast<key>(b);", "return static_cast<key>(b);")),
     ("collectives", "NaN as an integer loses where it should win", (KEYED_MATH, "is_least(c.op) == ignores_nan(c.op) ? Format::highest", "is_least(c.op) != ignores_nan(c.op) ? Format::highest")),
     ("collectives", "shares of keys are those of the first rank", (KEYED, "c.to.data += (first_ + c.member) * c.count * bytes,", "c.to.data += 0 * c.count * bytes,")),
