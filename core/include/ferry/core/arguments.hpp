@@ -19,12 +19,59 @@ struct array_argument {
   source_line at = {};  // where in(), out() or inout() was written
 };
 
+// An argument that was written as out(...): its old contents are not read, and the call writes every element.
+template <class A>
+struct out_argument : A {
+  using argument = A;
+};
+
 namespace detail {
+
+// Why a call does not compile. The texts are in call_checks.hpp.
+enum class call_fault : std::uint8_t {
+  none,
+  too_many_dimensions,  // of the index space
+  plain_lambda,         // nvcc: not marked FERRY_HOST_DEVICE
+  device_lambda,        // nvcc: marked __device__ alone
+  not_const,            // the functor's call operator
+  cpu_container,        // an argument, such as std::vector
+  not_copyable,         // an argument that is neither an array nor bytes
+  number_of_arguments,
+  read_only,        // the functor writes what the call only reads
+  out_of_a_reader,  // out() of what the functor only reads
+  other_rank,
+  other_elements,
+  no_soa_span,
+  other_members,
+  no_shard_span,
+  not_callable,
+  no_result,  // of a reduction's functor
+};
 
 template <class X>
 inline constexpr bool is_array_argument = false;
 template <class T, std::size_t Rank>
 inline constexpr bool is_array_argument<array_argument<T, Rank>> = true;
+template <class A>
+inline constexpr bool is_array_argument<out_argument<A>> = is_array_argument<A>;
+
+template <class X>
+inline constexpr bool is_out_argument = false;
+template <class A>
+inline constexpr bool is_out_argument<out_argument<A>> = true;
+
+// True if a parameter of type P, without const and reference, gives a functor no way to write the elements of its array.
+// False where the functor declares no type (void).
+template <class P>
+inline constexpr bool only_reads = false;
+template <class T>
+inline constexpr bool only_reads<T*> = std::is_const_v<T>;
+template <class T, std::size_t Rank>
+inline constexpr bool only_reads<mdspan<T, Rank>> = std::is_const_v<T>;
+
+// Stands for an argument that no call takes.
+template <call_fault Why>
+struct refused_argument {};
 
 template <class T, std::size_t Rank, memory_kind Kind>
 array_label label_of(const array_view<T, Rank, Kind>& v) {
@@ -59,7 +106,7 @@ auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) 
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
-  return detail::make_argument<T>(v, access_mode::out, at);
+  return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, access_mode::out, at)};
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
@@ -68,13 +115,21 @@ auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
 
 namespace detail {
 
-// Arguments as calls take them: const arrays are read, others read and written, the rest are values. `at` is the line of the
-// call.
-template <class A>
-decltype(auto) as_argument(A&& a, source_line at = {}) {
+// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are read
+// if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
+template <class P = void, class A>
+auto as_argument(A&& a, source_line at = {}) {
   using X = std::remove_cvref_t<A>;
-  if constexpr (is_array_argument<X>) {
+  constexpr bool reads = only_reads<std::remove_cvref_t<P>>;
+  if constexpr (is_out_argument<X>) {
+    if constexpr (reads)
+      return refused_argument<call_fault::out_of_a_reader>();
+    else
+      return typename X::argument(a);
+  } else if constexpr (is_array_argument<X>) {
     return X(a);
+  } else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {
+    return as_argument<P>(std::as_const(a), at);
   } else if constexpr (requires { a.as_kernel_argument(at); }) {
     return a.as_kernel_argument(at);
   } else if constexpr (array_like<X>) {
@@ -82,10 +137,12 @@ decltype(auto) as_argument(A&& a, source_line at = {}) {
       return in(a, at);
     else
       return inout(a, at);
-  } else {
-    static_assert(std::is_trivially_copyable_v<X>,
-                  "a kernel argument that is not an array must be trivially copyable: it is copied to the device");
+  } else if constexpr (std::is_trivially_copyable_v<X>) {
     return X(a);
+  } else if constexpr (requires { a.begin(), a.size(); }) {
+    return refused_argument<call_fault::cpu_container>();
+  } else {
+    return refused_argument<call_fault::not_copyable>();
   }
 }
 

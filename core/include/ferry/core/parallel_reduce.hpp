@@ -149,7 +149,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
               space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
           to() = sum;
         },
-        out(result), a...);
+        detail::make_argument<T>(result, access_mode::out, source_line::here()), a...);
   });
 }
 
@@ -183,6 +183,22 @@ auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) 
   return reduce_on(default_stream(detail::placement(a...)), space, f, op, a...);
 }
 
+// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f, const Op& op,
+                 A&&... a) {
+  return reduce_on(s.value, space, f, op, detail::as_argument<P>(std::forward<A>(a), s.at)...);
+}
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce(detail::accepted_call<P...>, const detail::located_space<Space>& space, const F& f, const Op& op,
+                 A&&... a) {
+  return reduce_placed(space.space, f, op, detail::as_argument<P>(std::forward<A>(a), space.at)...);
+}
+template <class... Any>
+scalar<double> call_reduce(detail::refused_call, const Any&...) {
+  return scalar<double>();
+}
+
 }  // namespace detail_unit
 
 // The results f(index..., arguments...) of all indices, joined by op (plus, multiplies, minimum, maximum, or a functor
@@ -190,34 +206,73 @@ auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) 
 // parallel_for. Ordered on `s`; does not block but where parallel_for does: the result waits when the CPU reads it.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::reduce_on(s.value, detail::space_of(space), f, op,
-                                detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+  using over = decltype(detail::space_of(space));
+  return detail_unit::call_reduce(detail_unit::checked<detail_unit::reduction_check<over, F, Arguments...>>(), s,
+                                  detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<1>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<2>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 
 // The same on this thread's stream of the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_of_tiles, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
+}
+
+// More than three dimensions.
+template <class F, class Op, class... Arguments>
+scalar<double> parallel_reduce(detail::located_space<detail::space_beyond>, const F&, const Op&, Arguments&&...) {
+  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  return scalar<double>();
+}
+template <class F, class Op, class... Arguments>
+scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, const Op&,
+                               Arguments&&...) {
+  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  return scalar<double>();
 }
 
 }  // namespace FERRY_UNIT

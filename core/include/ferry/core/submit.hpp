@@ -2,6 +2,7 @@
 #pragma once
 #include <type_traits>
 
+#include "ferry/core/call_checks.hpp"
 #include "ferry/core/kernel_parameters.hpp"
 #include "ferry/core/parallel_for.hpp"
 
@@ -10,6 +11,8 @@ namespace ferry {
 namespace detail {
 
 // The native stream as the callee declares it: ferry's own handle, or a pointer type such as cudaStream_t.
+template <class F, class P = std::remove_cvref_t<typename declared_at<F, 0>::type>>
+using stream_type = std::conditional_t<std::is_pointer_v<P>, P, native_stream>;
 template <class F>
 auto stream_parameter(machine& m, native_stream s) {
   using P = std::remove_cvref_t<typename declared_at<F, 0>::type>;
@@ -51,6 +54,14 @@ void submit_call(stream_ref s, const F&, Call call, const A&... a) {
   give_call<F>(s, give, call, a...);
 }
 
+// What a call that was checked submits; nothing for one that was refused.
+template <class... P, class F, class Call, class... A>
+void submit_checked(accepted_call<P...>, const located<stream_ref>& s, const F& f, const Call& call, A&&... a) {
+  submit_call(s.value, f, call, as_argument<P>(std::forward<A>(a), s.at)...);
+}
+template <class... Any>
+void submit_checked(refused_call, const Any&...) {}
+
 }  // namespace detail
 
 // Calls f(stream, parameters...) on the CPU, now: it gives work to that stream, which touches the arrays as declared. f
@@ -58,7 +69,8 @@ void submit_call(stream_ref s, const F&, Call call, const A&... a) {
 // ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
-  detail::submit_call(s.value, f, f, detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+  using check = detail_unit::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
+  detail::submit_checked(detail_unit::checked<check>(), s, f, f, std::forward<Arguments>(arguments)...);
 }
 
 // The address of an array for work on `s` that ferry does not see: an open use. Ordered behind what it must come after;
@@ -113,22 +125,23 @@ template <class... P, class... Arguments>
 void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launch_size& size,
             [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {
 #if defined(__CUDACC__)
-  static_assert(sizeof...(P) == sizeof...(Arguments), "the kernel takes another number of arguments");
   machine& m = machine::current();
   if (m.is_simulated())
     throw not_supported(
         "launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
         "FERRY_BACKEND=cuda");
   using with_stream = void (*)(native_stream, P...);
-  detail::submit_call(
-      s.value, with_stream(nullptr),
+  using check =
+      detail_unit::call_check<detail::submitted_arguments, false, with_stream, void(native_stream), Arguments...>;
+  detail::submit_checked(
+      detail_unit::checked<check>(), s, with_stream(nullptr),
       [&](native_stream n, const auto&... p) {
         kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
                  dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
                  static_cast<cudaStream_t>(n.handle)>>>(p...);
         m.verbs().check_launch(n, "a kernel given to ferry::launch");
       },
-      detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+      std::forward<Arguments>(arguments)...);
 #else
   static_assert(sizeof...(P) > 1000000,
                 "ferry::launch runs __global__ functions: compile this source as CUDA, by "

@@ -188,7 +188,8 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
   for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
   device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
   detail::poison_shard_outputs(s, member, *parts.begin(), a...);
-  run_on_shard(s, detail::space_of(leaves.extents()), cells, out(leaves, source_line{}),
+  run_on_shard(s, detail::space_of(leaves.extents()), cells,
+               detail::make_argument<T>(leaves, access_mode::out, source_line{}),
                detail::argument_of(member, l, *parts.begin(), a)...);
 
   constexpr std::size_t chunk = detail::reproducible_chunk;
@@ -219,6 +220,16 @@ auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, c
   return result;
 }
 
+template <class... P, std::size_t Rank, class F, class Op, class... A>
+auto call_reproducibly(detail::accepted_call<P...>, const shard_region<Rank>& region, const F& f, const Op& op,
+                       A&&... a) {
+  return reduce_reproducibly_on_team(region, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+scalar<double> call_reproducibly(detail::refused_call, const Any&...) {
+  return scalar<double>();
+}
+
 }  // namespace detail_unit
 
 // As parallel_reduce over all cells of an array, owned(a), and the same bits on any number of devices of one kind, in any
@@ -228,8 +239,9 @@ auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, c
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_reproducibly_on_team(region, f, op.op,
-                                                  detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reproducibly(
+      detail_unit::checked<detail_unit::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), region, f, op.op,
+      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT

@@ -1,6 +1,7 @@
 // What a loop over shards is given, and what each member's kernel gets of it.
 #pragma once
 #include "ferry/core/arguments.hpp"
+#include "ferry/core/call_checks.hpp"
 #include "ferry/core/kernel_parameters.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
@@ -27,8 +28,8 @@ sharded_argument<T, Rank, Kind> inout(sharded_array<T, Rank, Kind>& a) {
 }
 // Every cell of the region is written, and none is read.
 template <class T, std::size_t Rank, memory_kind Kind>
-sharded_argument<T, Rank, Kind> out(sharded_array<T, Rank, Kind>& a) {
-  return {&a, access_mode::out};
+out_argument<sharded_argument<T, Rank, Kind>> out(sharded_array<T, Rank, Kind>& a) {
+  return {{&a, access_mode::out}};
 }
 
 // What a sharded array is for one kernel of one member.
@@ -46,6 +47,8 @@ namespace detail {
 
 template <class T, std::size_t Rank>
 inline constexpr bool is_array_argument<shard_argument<T, Rank>> = true;
+template <class T, std::size_t Rank>
+inline constexpr bool only_reads<shard_span<T, Rank>> = std::is_const_v<T>;
 
 template <class X>
 struct shard_span_traits {
@@ -60,50 +63,83 @@ struct shard_span_traits<shard_span<T, R>> {
 template <class T, std::size_t Rank>
 struct parameter<void, shard_argument<T, Rank>> {
   using type = shard_span<T, Rank>;
+  static constexpr call_fault fault = call_fault::none;
 };
 template <class P, class T, std::size_t Rank>
 struct parameter<P, shard_argument<T, Rank>> {
   using declared = std::remove_cvref_t<P>;
   using span = shard_span_traits<declared>;
-  static_assert(span::is, "the functor gets a sharded array here: declare the parameter as ferry::shard_span<T, Rank>");
   static constexpr bool fits = [] {
     if constexpr (span::is) return span::rank == Rank;
     return true;
   }();
-  static_assert(fits, "the functor takes a shard_span of another rank than the array has");
   static constexpr bool writes = [] {
     if constexpr (span::is) return span::writes && std::is_const_v<T>;
     return false;
   }();
-  static_assert(!writes,
-                "in given to a writing functor: the argument is passed as in(a) or as a const array, but the functor "
-                "takes a shard_span of non-const elements. Pass inout(a) or out(a), or declare the elements const");
+  static constexpr call_fault fault = !span::is ? call_fault::no_shard_span
+                                      : !fits   ? call_fault::other_rank
+                                      : writes  ? call_fault::read_only
+                                                : call_fault::none;
   using type = declared;
 };
 
-// Sharded arrays as calls take them; everything else as ferry::parallel_for takes it.
 template <class T, std::size_t Rank, memory_kind Kind>
-auto as_shard_argument(const sharded_array<T, Rank, Kind>& a) {
-  return in(a);
+constexpr bool is_sharded(const sharded_array<T, Rank, Kind>*) {
+  return true;
 }
+constexpr bool is_sharded(const void*) { return false; }
+
+template <class X>
+inline constexpr bool is_sharded_argument = false;
 template <class T, std::size_t Rank, memory_kind Kind>
-auto as_shard_argument(sharded_array<T, Rank, Kind>& a) {
-  return inout(a);
-}
-template <class T, std::size_t Rank, memory_kind Kind>
-auto as_shard_argument(const sharded_argument<T, Rank, Kind>& a) {
-  return a;
-}
-template <class A>
-decltype(auto) as_shard_argument(A&& a) {
+inline constexpr bool is_sharded_argument<sharded_argument<T, Rank, Kind>> = true;
+
+// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; so everything else.
+template <class P = void, class A>
+auto as_shard_argument(A&& a) {
   using X = std::remove_cvref_t<A>;
-  if constexpr (requires { a.of_member(std::size_t{}); })
+  constexpr bool reads = only_reads<std::remove_cvref_t<P>>, is_const = std::is_const_v<std::remove_reference_t<A>>;
+  if constexpr (is_out_argument<X>) {
+    if constexpr (reads)
+      return refused_argument<call_fault::out_of_a_reader>();
+    else
+      return typename X::argument(a);
+  } else if constexpr (is_sharded_argument<X> || requires { a.of_member(std::size_t{}); }) {
     return X(a);
-  else if constexpr (requires { a.as_team_argument(); })
+  } else if constexpr (reads && !is_const) {
+    return as_shard_argument<P>(std::as_const(a));
+  } else if constexpr (is_sharded(static_cast<const X*>(nullptr))) {
+    if constexpr (is_const)
+      return in(a);
+    else
+      return inout(a);
+  } else if constexpr (requires { a.as_team_argument(); }) {
     return a.as_team_argument();
-  else
-    return as_argument(std::forward<A>(a));
+  } else {
+    return as_argument<P>(a);
+  }
 }
+
+// What a kernel of one member gets for an argument.
+template <class X>
+struct member_argument {
+  using type = X;
+};
+template <class X>
+requires requires(const X& x) { x.of_member(std::size_t{}); }
+struct member_argument<X> {
+  using type = decltype(std::declval<const X&>().of_member(std::size_t{}));
+};
+template <class T, std::size_t Rank, memory_kind Kind>
+struct member_argument<sharded_argument<T, Rank, Kind>> {
+  using type = shard_argument<T, Rank>;
+};
+// How arguments arrive at the functor of a loop over shards (see call_checks.hpp).
+struct shard_loop_arguments : device_arguments {
+  template <class P, class A>
+  using given = typename member_argument<decltype(as_shard_argument<P>(std::declval<A>()))>::type;
+};
 
 // The part of a sharded array that a kernel over `p` on `member` may touch.
 template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>

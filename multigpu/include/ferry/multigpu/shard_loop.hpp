@@ -77,6 +77,39 @@ void run_on_team(const Space& space, const F& f, const A&... a) {
   detail::region_of(space).layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
 }
 
+template <class Space, class F, class... A>
+void run_on_each(const on_each_member<Space>& each, const F& f, const A&... a) {
+  each.team.for_each([&](std::size_t m) {
+    const auto here = [&]<class One>(const One& one) {
+      if constexpr (requires { one.of_member(m); })
+        return one.of_member(m);
+      else
+        return one;
+    };
+    for_each(each.team.stream(m), detail::space_of(each.space), f, here(a)...);
+  });
+}
+
+template <class Space, class F, class... A>
+using shard_loop_check = call_check<detail::shard_loop_arguments, false, F,
+                                    typename front_of<detail::part_space<Space>>::type, A...>;
+template <class Space, class F, class... A>
+using member_loop_check = call_check<detail::shard_loop_arguments, false, F, typename front_of<Space>::type, A...>;
+
+// The loop of a call that was checked; nothing for one that was refused.
+template <class... P, class Space, class F, class... A>
+void call_on_team(detail::accepted_call<P...>, const Space& space, const F& f, A&&... a) {
+  run_on_team(space, f, detail::as_shard_argument<P>(a)...);
+}
+template <class... P, class Space, class F, class... A>
+void call_on_each(detail::accepted_call<P...>, const on_each_member<Space>& each, const F& f, A&&... a) {
+  run_on_each(each, f, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+void call_on_team(detail::refused_call, const Any&...) {}
+template <class... Any>
+void call_on_each(detail::refused_call, const Any&...) {}
+
 }  // namespace detail_unit
 
 // Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
@@ -85,24 +118,16 @@ void run_on_team(const Space& space, const F& f, const A&... a) {
 // not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
-  detail_unit::run_on_team(space, f, detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  detail_unit::call_on_team(detail_unit::checked<detail_unit::shard_loop_check<Space, F, Arguments...>>(), space, f,
+                            std::forward<Arguments>(arguments)...);
 }
 
 // parallel_for over one device, once on each member: replicated arrays arrive as the member's copy.
 template <class Space, class F, class... Arguments>
 void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    each.team.for_each([&](std::size_t m) {
-      const auto here = [&]<class A>(const A& one) {
-        if constexpr (requires { one.of_member(m); })
-          return one.of_member(m);
-        else
-          return one;
-      };
-      detail_unit::for_each(each.team.stream(m), detail::space_of(each.space), f, here(a)...);
-    });
-  };
-  run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  using over = decltype(detail::space_of(each.space));
+  detail_unit::call_on_each(detail_unit::checked<detail_unit::member_loop_check<over, F, Arguments...>>(), each, f,
+                            std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT

@@ -64,6 +64,20 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
   return std::move(all).result();
 }
 
+template <class Space, class F, class... A>
+using shard_reduction_check = call_check<detail::shard_loop_arguments, true, F,
+                                         typename front_of<detail::part_space<Space>>::type, A...>;
+
+// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce_on_team(detail::accepted_call<P...>, const Space& space, const F& f, const Op& op, A&&... a) {
+  return reduce_on_team(space, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+scalar<double> call_reduce_on_team(detail::refused_call, const Any&...) {
+  return scalar<double>();
+}
+
 }  // namespace detail_unit
 
 // The results f(index..., arguments...) of all cells of a region, joined by op as in parallel_reduce over one device, in an
@@ -71,7 +85,9 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
 // shards. Every member works out its part on its stream; never blocks: the result waits when the CPU reads it.
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::reduce_on_team(space, f, op, detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reduce_on_team(
+      detail_unit::checked<detail_unit::shard_reduction_check<Space, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT
