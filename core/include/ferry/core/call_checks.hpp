@@ -36,9 +36,10 @@ template <class F>
 consteval detail::call_fault fault_of_lambda() {
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
   if (__nv_is_extended_device_lambda_closure_type(F)) return detail::call_fault::device_lambda;
-  if (!__nv_is_extended_host_device_lambda_closure_type(F) &&
-      std::string_view(__PRETTY_FUNCTION__).find("F=lambda [") != std::string_view::npos)
-    return detail::call_fault::plain_lambda;
+  // Only the spelling of the type tells a lambda from a struct: "[with F = lambda [](int)->void]".
+  constexpr std::string_view spelling = __PRETTY_FUNCTION__;
+  constexpr bool is_lambda = spelling.find("F = lambda [") != spelling.npos || spelling.find("F=lambda [") != spelling.npos;
+  if (is_lambda && !__nv_is_extended_host_device_lambda_closure_type(F)) return detail::call_fault::plain_lambda;
 #endif
   return detail::call_fault::none;
 }
@@ -69,17 +70,17 @@ struct call_check<Arguments, Result, F, void(Front...), A...> {
   }
   template <class... P>
   static consteval fault_type find_in_call(detail::accepted_call<P...>) {
-    using result =
-        std::invoke_result<function, Front...,
-                           const typename detail::parameter<P, typename Arguments::template given<P, A>>::type&...>;
-    if constexpr (requires { typename result::type; })
-      return Result && std::is_void_v<typename result::type> ? fault_type::no_result : fault_type::none;
-    else if constexpr (std::is_invocable_v<
-                           F&, Front...,
-                           const typename detail::parameter<P, typename Arguments::template given<P, A>>::type&...>)
-      return fault_type::not_const;
+    return fault_of_types<typename detail::parameter<P, typename Arguments::template given<P, A>>::type...>();
+  }
+  template <class... Parameter>
+  static consteval fault_type fault_of_types() {
+    if constexpr (!std::is_invocable_v<function, Front..., const Parameter&...>)
+      return std::is_invocable_v<F&, Front..., const Parameter&...> ? fault_type::not_const : fault_type::not_callable;
+    else if constexpr (Result)
+      return std::is_void_v<std::invoke_result_t<function, Front..., const Parameter&...>> ? fault_type::no_result
+                                                                                         : fault_type::none;
     else
-      return fault_type::not_callable;
+      return fault_type::none;
   }
   template <std::size_t... I>
   static detail::accepted_call<typename detail::declared_at<F, sizeof...(Front) + I>::type...> declared(

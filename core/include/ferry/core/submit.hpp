@@ -69,8 +69,8 @@ void submit_checked(refused_call, const Any&...) {}
 // ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
-  using check = detail_unit::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
-  detail::submit_checked(detail_unit::checked<check>(), s, f, f, std::forward<Arguments>(arguments)...);
+  using call = detail_unit::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
+  detail::submit_checked(detail_unit::checked<call>(), s, f, f, std::forward<Arguments>(arguments)...);
 }
 
 // The address of an array for work on `s` that ferry does not see: an open use. Ordered behind what it must come after;
@@ -131,10 +131,10 @@ void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launc
         "launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
         "FERRY_BACKEND=cuda");
   using with_stream = void (*)(native_stream, P...);
-  using check =
+  using call =
       detail_unit::call_check<detail::submitted_arguments, false, with_stream, void(native_stream), Arguments...>;
   detail::submit_checked(
-      detail_unit::checked<check>(), s, with_stream(nullptr),
+      detail_unit::checked<call>(), s, with_stream(nullptr),
       [&](native_stream n, const auto&... p) {
         kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
                  dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
