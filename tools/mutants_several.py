@@ -8,6 +8,8 @@ REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "mult
 SHARD_COPY = "multigpu/src/shard_copy.cpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
+OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/ordered_keys.hpp"
+KEYED, KEYED_MATH = "multigpu/src/keyed_transport.cpp", "multigpu/src/ordered_keys.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
@@ -62,7 +64,11 @@ MUTANTS = [
     ("peers", "graphs do not test links of pages", ("core/src/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),
-    ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return a < b ? b : a;", "case reduction::maximum: return b < a ? b : a;")),
+    ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return chosen(a, b, ferry::maximum());", "case reduction::maximum: return chosen(a, b, ferry::minimum());")),
+    ("collectives", "NaN is lost among zeros and numbers", (OPERATIONS, "return detail::is_less(b, a) || detail::is_nan(a) ? a : b;", "return detail::is_less(b, a) ? a : b;")),
+    ("collectives", "negative floats as integers are in the wrong order", (KEYS, "return b < 0 ? static_cast<key>(b ^ magnitude) : static_cast<key>(b);", "return static_cast<key>(b);")),
+    ("collectives", "NaN as an integer loses where it should win", (KEYED_MATH, "is_least(c.op) == ignores_nan(c.op) ? Format::highest", "is_least(c.op) != ignores_nan(c.op) ? Format::highest")),
+    ("collectives", "shares of keys are those of the first rank", (KEYED, "c.to.data += (first_ + c.member) * c.count * bytes,", "c.to.data += 0 * c.count * bytes,")),
     ("collectives", "an average is a sum", (MATH, "if (op != reduction::average) return;", "return;")),
     ("collectives", "all_gather in place takes the next member's share",
      (GROUP, "a.data += rank++ * a.count * element_bytes;", "a.data += (++rank % l.ranks) * a.count * element_bytes;"),

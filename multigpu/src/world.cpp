@@ -7,6 +7,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/multigpu/team.hpp"
+#include "keyed_transport.hpp"
 #include "mpi/mpi_transport.hpp"
 #include "nccl/nccl_transport.hpp"
 #include "processes.hpp"
@@ -74,7 +75,8 @@ team team::world() {
   const mpi::rank_table ranks(layout, *all);
   layout.ranks = ranks.first.back();
   layout.first = ranks.first[all->rank()];
-  auto carrier = by_mpi ? mpi::make_transport(layout, *all) : nccl::make_transport(layout, *all);
+  auto carrier =
+      by_mpi ? mpi::make_transport(layout, *all) : with_ordered_keys(nccl::make_transport(layout, *all), layout);
   auto wire = std::make_shared<world_transport>(std::move(carrier), ranks, *all, check);
   return team(mine, layout.first, layout.ranks, std::move(wire));
 }

@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(loops_in_one_and_three_dimensions) {
       const fr::extents<3> e{5, 4, 6};
       fr::sharded_array<int, 3> a(t, e, {.axis = axis, .halo = {1, 1, 1}, .periodic = true}, -1),
           b(t, e, {.axis = axis, .halo = {1, 1, 1}, .periodic = true}, 0);
-      const int sum = fr::parallel_reduce(fr::sweep(a), number_cells{}, fr::plus{}, fr::out(a));
+      const std::int64_t sum = fr::parallel_reduce(fr::sweep(a), number_cells{}, fr::plus{}, fr::out(a));
       fr::parallel_for(fr::sweep(b), add_neighbours{}, fr::in(a), fr::out(b));
       const std::vector<int> found = fr::to_vector(b);
       int expected_sum = 0;

@@ -94,6 +94,7 @@ BOOST_AUTO_TEST_CASE(every_collective) {
   check_moves<std::int16_t>(t, 7);
   check_halves<__half>(t, 100);
   check_halves<__nv_bfloat16>(t, 101);
+  check_special_values_of_floats(t);
 }
 
 BOOST_AUTO_TEST_CASE(unified_and_pinned_arrays) {

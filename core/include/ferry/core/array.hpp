@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/cpu_buffer.hpp"
 #include "ferry/core/default_kind.hpp"
 #include "ferry/core/stream.hpp"
 
@@ -53,7 +54,14 @@ class basic_array : public array_view<T, Rank, Kind> {
     return from(elements, extents<1>{elements.size()}, d);
   }
   static basic_array from(const std::vector<T>& elements, ferry::device d = default_device()) requires(Rank == 1) {
-    return from(std::span<const T>(elements), d);
+    if constexpr (std::is_same_v<T, bool>)
+      return from(elements, extents<1>{elements.size()}, d);
+    else
+      return from(std::span<const T>(elements), d);
+  }
+  static basic_array from(const std::vector<bool>& elements, const extents<Rank>& e,
+                          ferry::device d = default_device()) requires(std::is_same_v<T, bool>) {
+    return from(std::span<const T>(detail::cpu_buffer<bool>(elements).span()), e, d);
   }
   static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements.begin(), elements.size()), d);

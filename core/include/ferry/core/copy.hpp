@@ -171,6 +171,19 @@ void download(const stream_ref* s, const From& from, To&& memory, source_line at
   copy_typed<decltype(to), From>(s, in_shape(to, from.extents()), side_of(from, at), from.extents());
 }
 
+template <vector_of_bool From, class To>
+void upload(const stream_ref* s, From&& memory, To& to, source_line at) {
+  upload(s, std::span<const bool>(cpu_buffer<bool>(memory).span()), to, at);
+}
+template <class From, vector_of_bool To>
+void download(const stream_ref* s, const From& from, To&& memory, source_line at) {
+  need_lasting_destination<To>();
+  static_assert(!std::is_const_v<std::remove_reference_t<To>>, "copy(from, to): the destination is read-only");
+  const cpu_buffer<bool> all(memory.size());
+  download(s, from, all.span(), at);
+  std::copy(all.data(), all.data() + all.size(), memory.begin());
+}
+
 template <class From, class To>
 void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target) {
   need_lasting_destination<To>();
@@ -253,32 +266,32 @@ inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
   copy_many(s, std::span<const copy_task>(tasks.begin(), tasks.size()));
 }
 
-// From and to memory of the CPU: whatever std::span can be made of, in row-major order and as long as the other side, and
-// mdspans of the other side's shape, strided or not; a temporary that owns its elements is no destination. Numbers of
-// different types are converted. Ordered on `s`, or on this thread's stream of the array's device. Blocks until that memory was
+// From and to memory of the CPU: whatever std::span can be made of, and std::vector<bool>, in row-major order and as long as
+// the other side, and mdspans of the other side's shape, strided or not; a temporary that owns its elements is no
+// destination. Numbers of different types are converted. Ordered on `s`, or on this thread's stream of the array's device. Blocks until that memory was
 // read or written. Strided memory of the CPU is packed into as much memory of the CPU first; throws invalid_argument for that
 // of a device.
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
-template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
+template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
 void copy(const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(nullptr, from, std::forward<To>(to), at);
 }
-template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
+template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
 void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(&s, from, std::forward<To>(to), at);
 }
@@ -298,9 +311,8 @@ void copy(stream_ref s, From&& from, To&& to) {
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<std::remove_const_t<T>> to_vector(const array_view<T, Rank, Kind>& a,
                                               source_line at = source_line::here()) {
-  std::vector<std::remove_const_t<T>> v(a.size());
-  copy(a, std::span<std::remove_const_t<T>>(v), at);
-  return v;
+  using U = std::remove_const_t<T>;
+  return detail::written_vector<U>(a.size(), [&](std::span<U> all) { copy(a, all, at); });
 }
 
 }  // namespace ferry

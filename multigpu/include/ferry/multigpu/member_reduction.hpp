@@ -49,11 +49,11 @@ __global__ void __launch_bounds__(reduce_threads)
   const std::size_t j = (line - layer * b.along_y) * std::size_t{reduce_threads / b.bx} + threadIdx.y;
   T mine = identity;
   if constexpr (std::is_same_v<Space, detail::part_space_of_tiles>) {
-    if (i < space.x && j < space.y) mine = space.call(f, i, j, layer, p...);
+    if (i < space.x && j < space.y) mine = static_cast<T>(space.call(f, i, j, layer, p...));
   } else {
     if (j < space.y)
       for (std::size_t k = i; k < space.x; k += std::size_t{b.along_x} * b.bx)
-        mine = op(mine, space.call(f, k, j, layer, p...));
+        mine = op(mine, static_cast<T>(space.call(f, k, j, layer, p...)));
   }
   mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0 && threadIdx.y == 0) {
@@ -167,7 +167,7 @@ class member_reduction {
     const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
       T sum = is_first ? identity : to(0);
       run_on_cpu(
-          space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
+          space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
       to(0) = sum;
     };
     give([&](native_stream n) {

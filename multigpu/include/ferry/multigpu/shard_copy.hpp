@@ -76,10 +76,10 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
       return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m),
                   line);
     }
-    std::vector<T> part(own.extents().count());
+    const detail::cpu_buffer<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(on, std::span<const T>(part), to.shard(m), line);
+    copy(on, std::span<const T>(part.span()), to.shard(m), line);
   });
 }
 
@@ -100,42 +100,51 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
       return copy(on, from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
                   line);
     }
-    std::vector<T> part(own.extents().count());
-    copy(on, from.shard(m), std::span<T>(part), line);
+    const detail::cpu_buffer<T> part(own.extents().count());
+    copy(on, from.shard(m), part.span(), line);
     detail::for_each_run(to.data(), from.extents(), own,
                          [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
   });
 }
+
+namespace detail {
+
+// to_vector into memory that is there.
+template <class T, std::size_t Rank, memory_kind Kind>
+void copy_from_all_processes(const sharded_array<T, Rank, Kind>& a, std::span<T> all, source_line line) {
+  const team& t = a.team();
+  if (!spans_processes(t)) return copy(a, all, line);
+  std::size_t count = 0;
+  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m)
+    count += a.layout().own(m).extents().count();
+  const cpu_buffer<T> mine(count);
+  std::size_t end = 0;
+  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
+    const std::size_t at = end, n = a.layout().own(m).extents().count();
+    end += n;
+    if (n > 0) copy(default_stream(t.device(m)), a.shard(m), mine.span().subspan(at, n), line);
+  }
+  const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
+  const cpu_buffer<T> shards(in_order ? 0 : a.size());
+  join_processes(t, std::as_bytes(mine.span()), std::as_writable_bytes(in_order ? all : shards.span()),
+                 "to_vector of a sharded array");
+  std::size_t begin = 0;
+  for (std::size_t m = 0; m < t.size() && !in_order; ++m) {
+    const box<Rank> own = a.layout().own(m);
+    for_each_run(all.data(), a.extents(), own,
+                 [&](T* p, std::size_t at, std::size_t n) { std::copy_n(shards.data() + begin + at, n, p); });
+    begin += own.extents().count();
+  }
+}
+
+}  // namespace detail
 
 // All elements in row-major order. Blocks until the array is written and copied. For a team that spans processes all of
 // them make this call, and each gets the elements of all, by messages of the CPU; gather() brings them to one alone.
 // Throws process_error.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line = source_line::here()) {
-  const team& t = a.team();
-  std::vector<T> v(a.size());
-  if (!detail::spans_processes(t)) {
-    copy(a, std::span<T>(v), line);
-    return v;
-  }
-  std::vector<T> mine;
-  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
-    const std::size_t at = mine.size(), n = a.layout().own(m).extents().count();
-    mine.resize(at + n);
-    if (n > 0) copy(default_stream(t.device(m)), a.shard(m), std::span<T>(mine).subspan(at), line);
-  }
-  const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
-  std::vector<T> shards(in_order ? 0 : a.size());
-  detail::join_processes(t, std::as_bytes(std::span<const T>(mine)),
-                         std::as_writable_bytes(std::span<T>(in_order ? v : shards)), "to_vector of a sharded array");
-  std::size_t begin = 0;
-  for (std::size_t m = 0; m < t.size() && !in_order; ++m) {
-    const box<Rank> own = a.layout().own(m);
-    detail::for_each_run(v.data(), a.extents(), own,
-                         [&](T* p, std::size_t at, std::size_t n) { std::copy_n(shards.data() + begin + at, n, p); });
-    begin += own.extents().count();
-  }
-  return v;
+  return detail::written_vector<T>(a.size(), [&](std::span<T> all) { detail::copy_from_all_processes(a, all, line); });
 }
 
 // From an ordinary array or to one, wherever it lies. Ordered on the streams of the team; does not block, but as copy

@@ -92,7 +92,7 @@ void loop_of_sweep(const Space& space, const F& f, const A&... a) {
 // One reduction over edges and inside.
 template <class Space, class F, class Op, class... A>
 auto reduction_of_sweep(const Space& space, const F& f, const Op& op, const A&... a) {
-  using T = typename shard_result<Space, F, A...>::type;
+  using T = typename shard_result<Space, F, Op, A...>::type;
   const auto& region = detail::region_of(space);
   team_reduction<T, Op> all(region.layout().team(), op);
   all.expect(detail::with_region(space, region.with(shard_cells::boundary)));
