@@ -154,7 +154,8 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
 }
 
 template <class T, class Space, class F, class Op, class... A>
-void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_array<T, 0>& result, const A&... a) {
+void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
+            const A&... a) {
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -163,24 +164,25 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
   detail::access_list<sizeof...(A) + 2> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
-  detail::poison_outputs(s, a...);
+  detail::check_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 
 template <class Space, class F, class Op, class... A>
-auto reduce_on(stream_ref s, const Space& space, const F& f, const Op& op, const A&... a) {
+auto reduce_on(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
   using T = typename decltype(reduced_type(space, f, a...))::type;
   scalar<T> result(s.where());
-  reduce<T>(s, space, f, op, result.as_array(), a...);
+  reduce<T>(s, at, space, f, op, result.as_array(), a...);
   return result;
 }
 template <class Space, class F, class Op, class... A>
-auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) {
-  return reduce_on(default_stream(detail::placement(a...)), space, f, op, a...);
+auto reduce_placed(source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
+  return reduce_on(default_stream(detail::placement(a...)), at, space, f, op, a...);
 }
 
 }  // namespace detail_unit
@@ -190,7 +192,7 @@ auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) 
 // parallel_for. Ordered on `s`; does not block but where parallel_for does: the result waits when the CPU reads it.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::reduce_on(s.value, detail::space_of(space), f, op,
+  return detail_unit::reduce_on(s.value, s.at, detail::space_of(space), f, op,
                                 detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
 }
 
@@ -198,25 +200,25 @@ auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, cons
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
+  return detail_unit::reduce_placed(space.at, space.space, f, op,
                                     detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
+  return detail_unit::reduce_placed(space.at, space.space, f, op,
                                     detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
+  return detail_unit::reduce_placed(space.at, space.space, f, op,
                                     detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
+  return detail_unit::reduce_placed(space.at, space.space, f, op,
                                     detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <type_traits>
 
+#include "ferry/core/captured_pointers.hpp"
 #include "ferry/core/kernel_parameters.hpp"
 #include "ferry/core/parallel_for.hpp"
 
@@ -37,16 +38,18 @@ void give_call(stream_ref s, Give& give, Call call, const A&... a) {
       a...);
 }
 
-// A submission that touches the arrays among some arguments.
-template <class F, class Call, class... A>
-void submit_call(stream_ref s, const F&, Call call, const A&... a) {
+// A submission that touches the arrays among some arguments. by: what uses `values` and the arguments that are no arrays.
+template <class F, class Values, class Call, class... A>
+void submit_call(located<stream_ref> to, used_by by, const F&, const Values& values, Call call, const A&... a) {
+  const stream_ref s = to.value;
   access_list<sizeof...(A)> uses;
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
+    search_call(s, to.at, by, values, a...);
     mirrors give(s, uses.get());
     return give_call<F>(s, give, call, give.moved(a)...);
   }
-  poison_outputs(s, a...);
+  check_call(s, to.at, by, values, a...);
   in_place give(s, uses);
   give_call<F>(s, give, call, a...);
 }
@@ -58,7 +61,8 @@ void submit_call(stream_ref s, const F&, Call call, const A&... a) {
 // ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
-  detail::submit_call(s.value, f, f, detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+  detail::submit_call(s, detail::used_by::cpu, f, f, f,
+                      detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
 }
 
 // The address of an array for work on `s` that ferry does not see: an open use. Ordered behind what it must come after;
@@ -121,7 +125,7 @@ void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launc
         "FERRY_BACKEND=cuda");
   using with_stream = void (*)(native_stream, P...);
   detail::submit_call(
-      s.value, with_stream(nullptr),
+      s, detail::used_by::kernel, with_stream(nullptr), kernel,
       [&](native_stream n, const auto&... p) {
         kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
                  dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
