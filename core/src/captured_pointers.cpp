@@ -71,7 +71,7 @@ std::string text_of(const found_memory& f, const std::byte* p) {
   }
   out << "the " << kind_name(f.kind) << " array ";
   if (!f.name.empty()) out << "'" << f.name << "' ";
-  out << "of device " << f.device << " (byte " << p - f.bytes.begin << " of " << f.bytes.size() << ")";
+  out << "of device " << f.device << ", " << p - f.bytes.begin << " bytes behind its first element";
   return out.str();
 }
 
