@@ -86,17 +86,17 @@ std::string argument_text(const watched_elements& e) {
   const std::size_t n = count_of(e.shape);
   std::string text = *e.array.text() ? "array '" + std::string(e.array.text()) + "'" : "an unnamed array";
   text += " of " + std::to_string(n) + (n == 1 ? " element" : " elements");
-  return text + (e.line.is_known() ? ", passed in " + e.line.text() : "");
+  return text + (e.line.is_known() ? " (passed in " + e.line.text() + ")" : "");
 }
 
 [[noreturn]] void throw_changed(const watched_elements& e, std::size_t first, std::size_t count) {
-  throw invalid_argument(argument_text(e) + ", is only read by what the call says, and the kernel wrote " +
+  throw invalid_argument(argument_text(e) + " is only read by what the call says, and the kernel wrote " +
                          std::to_string(count) + " of them, the first at index " + index_text(e, first) +
                          ": pass inout(a), or out(a) where every element is written");
 }
 [[noreturn]] void throw_unwritten(const watched_elements& e, std::size_t first, std::size_t count) {
-  throw invalid_argument(argument_text(e) + ", is passed as out, and the kernel did not write " +
-                         std::to_string(count) + " of them, the first at index " + index_text(e, first) +
+  throw invalid_argument(argument_text(e) + " is passed as out, and the kernel did not write " + std::to_string(count) +
+                         " of them, the first at index " + index_text(e, first) +
                          ": write every element, pass a view of those that are written, or pass inout(a)");
 }
 

@@ -52,6 +52,10 @@ struct add_neighbour {
   }
 };
 
+struct negate_of {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, float* to, const float* from) const { to[i] = -from[i]; }
+};
+
 bool has(const std::string& text, std::initializer_list<const char*> parts) {
   for (const char* part : parts)
     if (text.find(part) == std::string::npos) return false;
@@ -146,6 +150,16 @@ BOOST_AUTO_TEST_CASE(sound_kernels_pass) {
          fr::parallel_for(10, even_to_odd{}, fr::in(even), fr::out(odd));
          fr::parallel_for(10, add_neighbour{}, fr::in(a), fr::inout(half));  // shares elements: is not compared
          (void)fr::to_vector(a);
+       }))
+    BOOST_TEST(text == "");
+}
+
+// Neither the pattern nor poison may change what the kernel reads.
+BOOST_AUTO_TEST_CASE(output_that_is_read_in_the_same_call_is_left_alone) {
+  for (const std::string& text : failures([] {
+         fr::device_array<float> a({20}, 6.f);
+         fr::parallel_for(20, negate_of{}, fr::out(a), fr::in(a));
+         BOOST_TEST(fr::to_vector(a) == std::vector<float>(20, -6.f));
        }))
     BOOST_TEST(text == "");
 }

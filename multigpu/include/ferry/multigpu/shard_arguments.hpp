@@ -177,10 +177,21 @@ void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const 
     }
   }
 }
+// As is_read_beside.
+template <class X, class... A>
+bool is_shard_read_beside(const X& x, const A&... all) {
+  [[maybe_unused]] const auto reads = [&](const auto& o) {
+    if constexpr (requires { o.what->layout(), x.what->layout(); })
+      return o.mode != access_mode::out && static_cast<const void*>(o.what) == static_cast<const void*>(x.what);
+    else
+      return false;
+  };
+  return (reads(all) || ...);
+}
 template <class Part, class... A>
 void poison_shard_outputs(stream_ref s, std::size_t member, const Part& p, const A&... a) {
   if (machine::current().checks.has(check::poison)) [[unlikely]]
-    (poison_shard_output(s, member, p, a), ...);
+    ((is_shard_read_beside(a, a...) ? void() : poison_shard_output(s, member, p, a)), ...);
 }
 
 // With check::uses: cells that `out` promises to write, and those that `in` may read.
