@@ -47,6 +47,13 @@ std::size_t foreign_memory::count() const {
   return entries_.size();
 }
 
+allocation* foreign_memory::at(const std::byte* p) const {
+  std::lock_guard lock(mutex_);
+  for (const entry& e : entries_)
+    if (!e.ending && e.bytes.begin <= p && p < e.bytes.end) return e.what;
+  return nullptr;
+}
+
 void foreign_memory::check_stream(const borrow_options& how) const {
   if (!how.stream) return;
   timeline& line = how.stream->line();

@@ -35,6 +35,8 @@ class foreign_memory final : public allocation_home {
   }
   // Borrows and adopted blocks that are alive, or whose deleters have not run.
   std::size_t count() const;
+  // The allocation of the borrow or adopted block that an address lies in; null if there is none.
+  allocation* at(const std::byte* p) const;
 
  private:
   struct entry {

@@ -20,7 +20,11 @@ bool is_on(const char* variable) {
 
 }  // namespace
 
-span_checks span_checks_of_environment() { return is_on("FERRY_CHECK_SPANS") ? span_checks::on : span_checks::off; }
+span_checks span_checks_of_environment(check_level level) {
+  const char* text = std::getenv("FERRY_CHECK_SPANS");
+  const bool on = text && *text ? is_on("FERRY_CHECK_SPANS") : level == check_level::all;
+  return on ? span_checks::on : span_checks::off;
+}
 element_traces element_traces_of_environment() {
   return is_on("FERRY_TRACE_ELEMENTS") ? element_traces::on : element_traces::off;
 }

@@ -64,7 +64,7 @@ migrator::migrator(machine& m)
       mode_(mode_of_environment()),
       counters_(m),
       arrivals_(m, [this](const std::string& why) { failed_to_move(why); }) {
-  const span_checks spans = span_checks_of_environment();
+  const span_checks spans = span_checks_of_environment(m.level());
   traces_elements_ = element_traces_of_environment() == element_traces::on;
   use_environment();
   rungs_[0] = m.memory().add_rung({"contents of unified arrays that may be discarded", rung_order::discard_scratch,

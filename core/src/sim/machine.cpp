@@ -13,7 +13,14 @@ std::uint64_t fresh_id() {
   return next++;
 }
 
-std::unique_ptr<backend> make_backend(const options& how) { return std::make_unique<machine>(how); }
+std::unique_ptr<backend> make_backend(const options& how) {
+  options all = how;
+  if (check_level_of_environment() == check_level::all) {
+    all.check_races = true;
+    all.check = check_level::all;
+  }
+  return std::make_unique<machine>(all);
+}
 
 machine::machine(const options& how) : options_(how), memory_(how), schedule_(how) {}
 

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "ferry/core/call_checks.hpp"
+#include "ferry/core/captured_pointers.hpp"
 #include "ferry/core/index_space.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/kernel_uses.hpp"
 #include "ferry/core/launch_compiled.hpp"
 #include "ferry/core/mirrors.hpp"
 #include "ferry/core/type_name.hpp"
@@ -96,10 +98,13 @@ void launch_simulated(native_stream s, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(
-            s, {detail::type_name<F>(), {uses.data(), n}, [body, p...](const relocation& move) {
-                  body(detail::relocated<A>(move, p)...);
-                }});
+        machine::current().verbs().launch(s, {detail::type_name<F>(),
+                                              {uses.data(), n},
+                                              [body, watch = detail::watch_of(a...), p...](const relocation& move) {
+                                                detail::watched_run run(watch.get(), move);
+                                                body(detail::relocated<A>(move, p)...);
+                                                run.finish();
+                                              }});
       },
       a...);
 }
@@ -125,7 +130,7 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& spa
 }
 
 template <class Space, class F, class... A>
-void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
+void for_each(stream_ref s, source_line at, const Space& space, const F& f, const A&... a) {
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -134,27 +139,29 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   detail::access_list<sizeof...(A)> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
-  detail::poison_outputs(s, a...);
+  detail::check_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
   launch_for_each(s, give, space, f, a...);
 }
 
 template <class Space, class F, class... A>
-void for_each_placed(const Space& space, const F& f, const A&... a) {
-  for_each(default_stream(detail::placement(a...)), space, f, a...);
+void for_each_placed(source_line at, const Space& space, const F& f, const A&... a) {
+  for_each(default_stream(detail::placement(a...)), at, space, f, a...);
 }
 
 // The loop of a call that was checked; nothing for one that was refused.
 template <class... P, class Space, class F, class... A>
-void call_for_each(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f, A&&... a) {
-  for_each(s.value, space, f, detail::as_argument<P>(std::forward<A>(a), s.at)...);
+void call_for_each(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
+                   A&&... a) {
+  for_each(s.value, s.at, space, f, detail::as_argument<P>(std::forward<A>(a), s.at)...);
 }
 template <class... P, class Space, class F, class... A>
 void call_for_each(detail::accepted_call<P...>, const detail::located_space<Space>& space, const F& f, A&&... a) {
-  for_each_placed(space.space, f, detail::as_argument<P>(std::forward<A>(a), space.at)...);
+  for_each_placed(space.at, space.space, f, detail::as_argument<P>(std::forward<A>(a), space.at)...);
 }
 template <class... Any>
 void call_for_each(detail::refused_call, const Any&...) {}
@@ -193,23 +200,23 @@ void parallel_for(located<stream_ref> s, const extents<3>& space, const F& f, Ar
 // The same on this thread's stream of the device of the first written argument.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_1d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_2d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_3d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_of_tiles> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_of_tiles, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_of_tiles, F, Arguments...>>(),
+                             space, f, std::forward<Arguments>(arguments)...);
 }
 
 // More than three dimensions.

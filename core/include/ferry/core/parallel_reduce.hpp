@@ -115,7 +115,8 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
 }
 
 template <class T, class Space, class F, class Op, class... A>
-void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_array<T, 0>& result, const A&... a) {
+void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
+            const A&... a) {
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -124,36 +125,37 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
   detail::access_list<sizeof...(A) + 2> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
-  detail::poison_outputs(s, a...);
+  detail::check_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 
 template <class Space, class F, class Op, class... A>
-auto reduce_on(stream_ref s, const Space& space, const F& f, const Op& op, const A&... a) {
+auto reduce_on(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
   using T = typename decltype(reduced_type<Op>(space, f, a...))::type;
   scalar<T> result(s.where());
-  reduce<T>(s, space, f, op, result.as_array(), a...);
+  reduce<T>(s, at, space, f, op, result.as_array(), a...);
   return result;
 }
 template <class Space, class F, class Op, class... A>
-auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) {
-  return reduce_on(default_stream(detail::placement(a...)), space, f, op, a...);
+auto reduce_placed(source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
+  return reduce_on(default_stream(detail::placement(a...)), at, space, f, op, a...);
 }
 
 // The reduction of a call that was checked; a number that stands for the result of one that was refused.
 template <class... P, class Space, class F, class Op, class... A>
-auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f, const Op& op,
-                 A&&... a) {
-  return reduce_on(s.value, space, f, op, detail::as_argument<P>(std::forward<A>(a), s.at)...);
+auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
+                 const Op& op, A&&... a) {
+  return reduce_on(s.value, s.at, space, f, op, detail::as_argument<P>(std::forward<A>(a), s.at)...);
 }
 template <class... P, class Space, class F, class Op, class... A>
 auto call_reduce(detail::accepted_call<P...>, const detail::located_space<Space>& space, const F& f, const Op& op,
                  A&&... a) {
-  return reduce_placed(space.space, f, op, detail::as_argument<P>(std::forward<A>(a), space.at)...);
+  return reduce_placed(space.at, space.space, f, op, detail::as_argument<P>(std::forward<A>(a), space.at)...);
 }
 template <class... Any>
 scalar<double> call_reduce(detail::refused_call, const Any&...) {

@@ -127,6 +127,7 @@ class member_reduction {
   template <class Space, class F, class... A>
   void run(const Space& space, const F& f, const A&... a) {
     if (detail::is_empty(space)) return;
+    detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
     detail::access_list<4 * sizeof...(A) + 2> uses;
     (detail::add_shard_use(uses, a), ...);
     if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {

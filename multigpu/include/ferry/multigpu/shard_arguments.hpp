@@ -3,6 +3,7 @@
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/call_checks.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/kernel_uses.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
@@ -40,7 +41,8 @@ struct shard_argument {
   byte_range hull;  // of all that the span reaches
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
-  bool contiguous;  // what is written
+  bool contiguous;                      // what is written
+  std::array<box<Rank>, 2> slabs = {};  // of the loop's region
 };
 
 namespace detail {
@@ -160,6 +162,7 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
   made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
                array_label(a.what->name().c_str())};
   for (std::size_t i = 0; i < p.slabs(); ++i) {
+    made.slabs[i] = p.slab(i);
     if (a.mode != access_mode::out) made.reads[i] = a.what->cells(member, around(p.slab(i))).bytes();
     if (a.mode == access_mode::in) continue;
     const auto written = a.what->cells(member, p.slab(i));
@@ -210,10 +213,48 @@ void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const 
     }
   }
 }
+// As is_read_beside.
+template <class X, class... A>
+bool is_shard_read_beside(const X& x, const A&... all) {
+  [[maybe_unused]] const auto reads = [&](const auto& o) {
+    if constexpr (requires { o.what->layout(), x.what->layout(); })
+      return o.mode != access_mode::out && static_cast<const void*>(o.what) == static_cast<const void*>(x.what);
+    else
+      return false;
+  };
+  return (reads(all) || ...);
+}
 template <class Part, class... A>
 void poison_shard_outputs(stream_ref s, std::size_t member, const Part& p, const A&... a) {
   if (machine::current().checks.has(check::poison)) [[unlikely]]
-    (poison_shard_output(s, member, p, a), ...);
+    ((is_shard_read_beside(a, a...) ? void() : poison_shard_output(s, member, p, a)), ...);
+}
+
+// With check::uses: cells that `out` promises to write, and those that `in` may read.
+template <class T, std::size_t Rank>
+void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
+  const auto add = [&](const box<Rank>& cells) {
+    if (cells.empty()) return;
+    extents<Rank> e;
+    strides<Rank> s;
+    std::ptrdiff_t offset = 0;
+    for (std::size_t d = 0; d != Rank; ++d) {
+      e[d] = cells.length(d), s[d] = a.span.stride(d);
+      offset += (cells.begin[d] - a.span.begin(d)) * s[d];
+    }
+    watched_elements some = elements_of(a.mode, mdspan<T, Rank>(a.span.data() + offset, e, s, a.span.label()), {});
+    for (std::size_t d = 0; d != Rank; ++d) some.first[d] = cells.begin[d];
+    w.add(some);
+  };
+  if (a.mode == access_mode::out)
+    for (const box<Rank>& cells : a.slabs) add(cells);
+  if (a.mode == access_mode::out) return;
+  box<Rank> seen;
+  for (std::size_t d = 0; d != Rank; ++d) {
+    seen.begin[d] = a.span.begin(d);
+    seen.end[d] = seen.begin[d] + static_cast<std::ptrdiff_t>(a.span.length(d));
+  }
+  add(seen);
 }
 
 template <class A>

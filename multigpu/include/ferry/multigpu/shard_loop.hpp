@@ -17,9 +17,12 @@ void simulate_on_shard(native_stream s, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(s, {detail::type_name<F>(), uses, [body, p...](const relocation& move) {
-                                                body(detail::relocated<A>(move, p)...);
-                                              }});
+        machine::current().verbs().launch(
+            s, {detail::type_name<F>(), uses, [body, watch = detail::watch_of(a...), p...](const relocation& move) {
+                  detail::watched_run run(watch.get(), move);
+                  body(detail::relocated<A>(move, p)...);
+                  run.finish();
+                }});
       },
       a...);
 }
@@ -51,6 +54,7 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
       "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
   if (detail::is_empty(space)) return;
+  detail::search_call(s, {}, detail::used_by::kernel, f, a...);
   detail::access_list<4 * sizeof...(A)> uses;
   (detail::add_shard_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
@@ -86,13 +90,13 @@ void run_on_each(const on_each_member<Space>& each, const F& f, const A&... a) {
       else
         return one;
     };
-    for_each(each.team.stream(m), detail::space_of(each.space), f, here(a)...);
+    for_each(each.team.stream(m), {}, detail::space_of(each.space), f, here(a)...);
   });
 }
 
 template <class Space, class F, class... A>
-using shard_loop_check = call_check<detail::shard_loop_arguments, false, F,
-                                    typename front_of<detail::part_space<Space>>::type, A...>;
+using shard_loop_check =
+    call_check<detail::shard_loop_arguments, false, F, typename front_of<detail::part_space<Space>>::type, A...>;
 template <class Space, class F, class... A>
 using member_loop_check = call_check<detail::shard_loop_arguments, false, F, typename front_of<Space>::type, A...>;
 
