@@ -19,7 +19,7 @@ struct captured_graph {
   std::vector<allocation_ref> keep;
   std::vector<launch_listener> listeners;
   std::vector<std::function<void()>> effects;  // on what the library itself knows of arrays
-  std::set<int> page_users;  // devices whose links for pages are not tested yet
+  std::set<int> page_users;                    // devices whose links for pages are not tested yet
 };
 
 // Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.

@@ -71,7 +71,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_signed_and_unsigned_integers, K, kinds) 
   const unsigned two = 2;
   const auto part = a.slice({{one, seven - 4}, {two, three}});
   CHECK_EQUAL(fr::to_vector(part), (std::vector<int>{11, 20}));
-  CHECK_EQUAL(fr::to_vector(a.slice({{0, fr::slice{}.end, -3}, {two}}).slice({{one, 2}, {0, 1}})), std::vector<int>{29});
+  CHECK_EQUAL(fr::to_vector(a.slice({{0, fr::slice{}.end, -3}, {two}}).slice({{one, 2}, {0, 1}})),
+              std::vector<int>{29});
   CHECK_EQUAL(fr::to_vector(a.slice({seven - 1, 7})), counting<int>(9, 54));
   BOOST_TEST((a.slice({{one}}).extents() == fr::extents<2>(6, 9)));
 }

@@ -95,8 +95,7 @@ BOOST_AUTO_TEST_CASE(cells_of_a_member_by_ranges) {
 BOOST_AUTO_TEST_CASE(writes_outside_of_the_region_are_errors) {
   for (const char* how : {"devices=3", "devices=3;schedule=random:1", "devices=3;schedule=random:8"})
     for (const std::size_t axis : {0u, 1u})
-      for (int which = 0; which < 6; ++which)
-        BOOST_TEST_CONTEXT(how << ", axis " << axis << ", loop " << which) {
+      for (int which = 0; which < 6; ++which) BOOST_TEST_CONTEXT(how << ", axis " << axis << ", loop " << which) {
           const fr::simulation sim(how);
           const fr::team t = fr::team::all();
           field a = made(t, axis);
@@ -134,8 +133,8 @@ BOOST_AUTO_TEST_CASE(shapes_with_too_many_bytes) {
     check_error<fr::invalid_argument>([&] { (void)fr::unified_sharded_array<double, 2>(t, e); }, {shape, "2^63 bytes"});
     check_error<fr::invalid_argument>([&] { (void)fr::sharded_array<double, 2>(t, e); }, {shape, "2^63 bytes"});
   };
-  refused({large, large}, "2147483648 x 2147483648");          // 2^65 bytes
-  refused({3, large * large}, "3 x 4611686018427387904");      // each shard 2^65 bytes
+  refused({large, large}, "2147483648 x 2147483648");      // 2^65 bytes
+  refused({3, large * large}, "3 x 4611686018427387904");  // each shard 2^65 bytes
   refused({large * large * 2 + 1, 1}, "9223372036854775809 x 1");
 }
 

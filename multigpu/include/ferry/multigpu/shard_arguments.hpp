@@ -132,7 +132,8 @@ decltype(auto) as_shard_argument(A&& a) {
 
 // Makes a span refuse the sides of its halo that are out of date.
 template <class T, std::size_t Rank>
-void refuse_stale_sides(shard_span<T, Rank>& s, std::size_t member, const box<Rank>& own, const stale_halos<Rank>& stale) {
+void refuse_stale_sides(shard_span<T, Rank>& s, std::size_t member, const box<Rank>& own,
+                        const stale_halos<Rank>& stale) {
   for (const auto& side : stale.sides) {
     if (side.member != member) continue;
     const std::size_t d = side.axis;

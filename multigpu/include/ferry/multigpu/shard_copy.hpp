@@ -165,7 +165,8 @@ void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source_line line = source_line::here()) {
   a.team().for_each([&](std::size_t m) {
-    if (!a.layout().own(m).empty()) fill(a.team().stream(m), detail::cells_for_call(a, m, a.layout().local(m)), value, line);
+    if (!a.layout().own(m).empty())
+      fill(a.team().stream(m), detail::cells_for_call(a, m, a.layout().local(m)), value, line);
   });
   if (a.validity()) a.validity()->refreshed();
 }

@@ -19,11 +19,12 @@ void simulate_on_shard(native_stream s, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(s, {detail::type_name<F>(), uses, [body, watched, p...](const relocation& move) {
-                                                detail::cell_watch watch(watched, move);
-                                                body(detail::relocated<A>(move, p)...);
-                                                watch.check();
-                                              }});
+        machine::current().verbs().launch(s,
+                                          {detail::type_name<F>(), uses, [body, watched, p...](const relocation& move) {
+                                             detail::cell_watch watch(watched, move);
+                                             body(detail::relocated<A>(move, p)...);
+                                             watch.check();
+                                           }});
       },
       a...);
 }

@@ -12,7 +12,7 @@ namespace detail {
 [[noreturn]] void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,
                                      std::ptrdiff_t end);
 [[noreturn]] void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index);
-}
+}  // namespace detail
 
 // Indices are those of the whole array; halo cells lie at -1, -2, ... and beyond the last one where an axis is periodic or
 // at its end. A functor that takes shard_spans also runs on whole arrays, as mdspans convert to it.
@@ -106,10 +106,10 @@ class shard_span {
           static_cast<long long>(i), d, label_.text(), label_.text());
     else
       ::printf(
-        "ferry: index %lld in dimension %d of sharded array '%s' is outside the cells [%lld, %lld) that this device "
-        "may touch here\n",
-        static_cast<long long>(i), d, label_.text(), static_cast<long long>(begin_[d]),
-        static_cast<long long>(begin_[d]) + static_cast<long long>(length_[d]));
+          "ferry: index %lld in dimension %d of sharded array '%s' is outside the cells [%lld, %lld) that this device "
+          "may touch here\n",
+          static_cast<long long>(i), d, label_.text(), static_cast<long long>(begin_[d]),
+          static_cast<long long>(begin_[d]) + static_cast<long long>(length_[d]));
     __trap();
 #endif
   }

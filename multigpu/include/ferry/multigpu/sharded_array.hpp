@@ -208,7 +208,8 @@ class sharded_array {
 namespace detail {
 // A writable view for calls that record themselves what they do to halos.
 template <class T, std::size_t Rank, memory_kind Kind>
-array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, std::size_t member, const box<Rank>& b) {
+array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, std::size_t member,
+                                         const box<Rank>& b) {
   const auto v = a.cells(member, b);
   return {v.owner(), const_cast<T*>(v.unsynchronized_data()), v.extents(), v.strides()};
 }
