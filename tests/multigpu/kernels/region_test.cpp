@@ -23,6 +23,13 @@ struct writes_beside {
   }
 };
 
+// Boxes are not made of braces, which mean ranges.
+template <class Box>
+concept made_of_corners = requires {
+  Box{{0, 0}, {5, 4}};
+};
+static_assert(!made_of_corners<fr::box<2>>);
+
 field made(const fr::team& t, std::size_t axis = 0) {
   field a(t, {9, 10}, {.axis = axis, .halo = {1, 1}, .periodic = true}, 0);
   a.name("height");
