@@ -62,6 +62,7 @@ BOOST_AUTO_TEST_CASE(within_takes_ranges_of_integers_of_any_type) {
   CHECK_EQUAL(cells(fr::owned(a).within({{one, n - 1}, {two, eight}})), expected(1, 8, 2, 8));
   CHECK_EQUAL(cells(fr::owned(a).within({{one, eight}})), expected(1, 8, 0, 10));
   CHECK_EQUAL(cells(fr::owned(a).within(fr::slice{one, n})), expected(1, 9, 0, 10));
+  CHECK_EQUAL(cells(fr::owned(a).within({one, n})), expected(1, 9, 0, 10));
   CHECK_EQUAL(cells(fr::owned(a).within({fr::all_of, {0, m / 2}})), expected(0, 9, 0, 5));
   CHECK_EQUAL(cells(fr::owned(a).within({{2, fr::slice{}.end}})), expected(2, 9, 0, 10));
   CHECK_EQUAL(cells(fr::owned(a).within({{0, 5}}).within({{3, 9}, {1, 2}})), expected(3, 5, 1, 2));
@@ -93,6 +94,7 @@ BOOST_AUTO_TEST_CASE(cells_of_a_member_by_ranges) {
     const auto at = own.begin[0];
     BOOST_TEST((a.cells(m, {}).extents() == fr::extents<2>{5, 12}));
     BOOST_TEST((a.cells(m, {{at - 1, at}}).extents() == fr::extents<2>{1, 12}));
+    BOOST_TEST((a.cells(m, {at - 1, at}).extents() == fr::extents<2>{1, 12}));
     BOOST_TEST((a.cells(m, {{at + 1, fr::slice{}.end}, {-1, 4}}).extents() == fr::extents<2>{3, 5}));
     BOOST_TEST(a.cells(m, {{at, own.end[0]}, {0, 10}}).unsynchronized_data() == a.shard(m).unsynchronized_data());
   }
