@@ -81,7 +81,9 @@ class shard_region {
     }
     return r;
   }
-  shard_region within(const slice& first_dimension) const { return within({first_dimension}); }
+  shard_region within(const slice& first_dimension) const {
+    return within(std::initializer_list<slice>{first_dimension});
+  }
   shard_region with(shard_cells which) const {
     shard_region r = *this;
     r.which_ = which;

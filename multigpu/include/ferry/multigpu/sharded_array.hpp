@@ -84,8 +84,12 @@ class sharded_array {
   const_view cells(std::size_t member, std::initializer_list<slice> ranges) const {
     return part_of<const_view>(member, box_of(member, ranges));
   }
-  view cells(std::size_t member, const slice& first_dimension) { return cells(member, {first_dimension}); }
-  const_view cells(std::size_t member, const slice& first_dimension) const { return cells(member, {first_dimension}); }
+  view cells(std::size_t member, const slice& first_dimension) {
+    return cells(member, std::initializer_list<slice>{first_dimension});
+  }
+  const_view cells(std::size_t member, const slice& first_dimension) const {
+    return cells(member, std::initializer_list<slice>{first_dimension});
+  }
   view cells(std::size_t member, const box<Rank>& b) {
     view v = part_of<view>(member, b);
     if (validity_ && !layout().own(member).contains(b)) validity_->handed_out(member, b);
