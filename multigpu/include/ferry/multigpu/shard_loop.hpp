@@ -14,14 +14,19 @@ template <class F, std::size_t First, class Body, class... A>
 void simulate_on_shard(native_stream s, Body body, const A&... a) {
   std::vector<kernel_use> uses;
   (detail::add_shard_kernel_use(uses, a), ...);
+  std::vector<detail::watched_cells> watched;
+  (detail::add_watched(watched, a), ...);
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
         machine::current().verbs().launch(
-            s, {detail::type_name<F>(), uses, [body, watch = detail::watch_of(a...), p...](const relocation& move) {
-                  detail::watched_run run(watch.get(), move);
+            s, {detail::type_name<F>(), uses,
+                [body, watched, declared = detail::watch_of(a...), p...](const relocation& move) {
+                  detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
+                  detail::watched_run elements(declared.get(), move);
                   body(detail::relocated<A>(move, p)...);
-                  run.finish();
+                  elements.finish();
+                  cells.check();
                 }});
       },
       a...);
@@ -78,7 +83,9 @@ void run_on_member(std::size_t member, const Space& space, const F& f, const A&.
 
 template <class Space, class F, class... A>
 void run_on_team(const Space& space, const F& f, const A&... a) {
-  detail::region_of(space).layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+  const auto& region = detail::region_of(space);
+  region.layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+  (detail::note_written(region, a), ...);
 }
 
 template <class Space, class F, class... A>
@@ -117,7 +124,7 @@ void call_on_each(detail::refused_call, const Any&...) {}
 }  // namespace detail_unit
 
 // Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
-// .within(a box), or shard_tiles of one; each member for its own cells, on its stream. Indices are those of the whole
+// .within({{begin, end}, {begin, end}}), or shard_tiles of one; each member for its own cells, on its stream. Indices are those of the whole
 // array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
 // not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
 template <detail::shard_space Space, class F, class... Arguments>
