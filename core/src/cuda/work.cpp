@@ -23,7 +23,7 @@ void run(host_task& task) noexcept {
   try {
     task.function();
   } catch (const std::exception& e) {
-    task.faults->add(e.what());
+    task.faults->add(plain_what(e));
   } catch (...) {
     task.faults->add("an exception that is no std::exception");
   }

@@ -124,9 +124,9 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
     inside_scope in;
     op();
   } catch (const device_fault& e) {
-    device = e.device, text = e.what();
+    device = e.device, text = plain_what(e);
   } catch (const std::exception& e) {
-    text = e.what();
+    text = plain_what(e);
   } catch (...) {
     text = "an exception that is no std::exception";
   }
