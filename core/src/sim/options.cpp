@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
+#include "ferry/core/memory_size.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -82,6 +83,7 @@ class parser {
   }
 
   std::size_t bytes(std::string_view item, std::string_view text) const {
+    const std::string_view given = text;
     std::size_t unit = 1;
     for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 4>{
              {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}, {"B", 1}}})
@@ -90,6 +92,8 @@ class parser {
         text = trim(text.substr(0, text.size() - suffix.size()));
         break;
       }
+    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    if (!is_number) refuse(item, "is no size: " + detail::why_no_size(given, "B, KiB, MiB or GiB"));
     return unit * number<std::size_t>(item, text, 1, std::numeric_limits<std::size_t>::max() / unit);
   }
 
