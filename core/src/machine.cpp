@@ -10,6 +10,7 @@
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/pool_backend.hpp"
+#include "ferry/core/settings.hpp"
 #include "foreign_memory.hpp"
 #include "kept_pages.hpp"
 #include "machine_registry.hpp"
@@ -27,6 +28,12 @@ pool_kind chosen_kind(pool_kind asked) {
   return text && *text ? parse_pool_kind(text) : pool_kind::split;
 }
 
+// Before anything of a machine is made.
+std::unique_ptr<backend> checked(std::unique_ptr<backend> verbs) {
+  detail::check_settings();
+  return verbs;
+}
+
 std::atomic<access_policy::maker>& current_maker() {
   static std::atomic<access_policy::maker> m{nullptr};
   return m;
@@ -36,7 +43,7 @@ std::atomic<access_policy::maker>& current_maker() {
 
 machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
     : serial_(next_serial()),
-      verbs_(std::move(verbs)),
+      verbs_(checked(std::move(verbs))),
       simulated_(verbs_->name() != "cuda"),
       streams_(*verbs_),
       memory_(*verbs_),
@@ -166,7 +173,7 @@ machine_scope::~machine_scope() {
     machine_->streams().synchronize();
     (void)machine_->checker().check();
   } catch (const error& e) {
-    std::fprintf(stderr, "ferry: at the end of a simulated machine: %s\n", e.what());
+    std::fprintf(stderr, "ferry: at the end of a simulated machine: %s\n", plain_what(e));
   }
   machine_registry::exchange(before_);
   if (const std::size_t left = machine_->allocations(); left > 0) {
