@@ -15,8 +15,7 @@ namespace ferry {
 namespace {
 
 [[noreturn]] void refuse(std::string_view whole, std::string_view part, std::string_view why) {
-  throw parse_error("ferry: FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " +
-                    std::string(why) +
+  throw parse_error("FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " + std::string(why) +
                     ". Allowed: on; off; or, separated by ';': poison=on|off, zone=BYTES (a multiple of 256), "
                     "quarantine=BYTES (plain or with KiB, MiB, GiB), blocks=N");
 }

@@ -48,7 +48,7 @@ class parser {
 
  private:
   [[noreturn]] void refuse(std::string_view part, std::string_view why) const {
-    throw parse_error("ferry: simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
+    throw parse_error("simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
                       std::string(why) + ". " + std::string(allowed));
   }
 
@@ -160,8 +160,7 @@ class parser {
 }  // namespace
 
 std::size_t options::memory_of(int device) const {
-  if (memory_bytes.empty())
-    throw invalid_argument("ferry: simulator options: memory_bytes holds no size: give at least one");
+  if (memory_bytes.empty()) throw invalid_argument("simulator options: memory_bytes holds no size: give at least one");
   return memory_bytes[std::min(static_cast<std::size_t>(device), memory_bytes.size() - 1)];
 }
 
