@@ -127,10 +127,9 @@ void capture_session::submitted(std::span<joint_guard::part> parts) noexcept {
 
 void capture_session::refuse(std::string_view what, std::span<const access> uses) const {
   std::string names;
-  for (const access& a : uses) names += (names.empty() ? " of " : ", ") + detail::use_text(a);
-  throw invalid_argument(
-      std::string(what) + names +
-      " inside a capture: a graph holds only submitted work; move it before or after ferry::capture");
+  for (const access& a : uses) names += (names.empty() ? ", of " : ", ") + detail::use_text(a);
+  throw invalid_argument(std::string(what) + " inside a capture" + names +
+                         ": a graph holds only submitted work; move it before or after ferry::capture");
 }
 
 captured_graph capture_session::finish() {
