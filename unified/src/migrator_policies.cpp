@@ -142,7 +142,14 @@ void migrator::use(const array_policies& p, const std::string& from) {
 void migrator::use_environment() {
   const char* text = std::getenv("FERRY_TUNE");
   const std::string file = text ? text : "";
-  if (!file.empty()) use(array_policies::load(file), "FERRY_TUNE=" + file);
+  if (file.empty()) return;
+  array_policies found;
+  try {
+    found = array_policies::load(file);
+  } catch (const parse_error& e) {
+    throw parse_error(std::string("FERRY_TUNE: ") + e.text());
+  }
+  use(found, "FERRY_TUNE=" + file);
 }
 
 std::vector<std::string> migrator::unmet() {
