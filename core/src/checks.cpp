@@ -13,8 +13,8 @@ std::atomic<bool>& debug_build() {
 }  // namespace
 
 check_level check_level_of_environment() {
-  static constexpr check_level levels[] = {check_level::usual, check_level::none, check_level::all};
-  return levels[environment_choice("FERRY_CHECK", {"", "off", "on"})];
+  if (environment("FERRY_CHECK").empty()) return check_level::usual;
+  return environment_choice("FERRY_CHECK", {"off", "on"}) == 0 ? check_level::none : check_level::all;
 }
 
 bool detail::note_debug_build() {

@@ -33,7 +33,7 @@ void tell(const launch_listener& f, stream_ref s) noexcept {
   try {
     f(s);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "ferry: a listener of a graph's launches threw: %s\n", e.what());
+    std::fprintf(stderr, "ferry: a listener of a graph's launches threw: %s\n", plain_what(e));
   } catch (...) {
     std::fprintf(stderr, "ferry: a listener of a graph's launches threw what is no std::exception\n");
   }
@@ -46,8 +46,8 @@ graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
 graph::~graph() = default;
 
-void graph::launch(stream_ref s) {
-  for (const allocation_ref& r : state_->captured.keep) (void)r.get();
+void graph::launch(stream_ref s, source_line at) {
+  for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
   std::vector<access> uses = state_->captured.uses;
   machine& m = machine::current();
   for (const int d : state_->captured.page_users) m.test_pages(d);

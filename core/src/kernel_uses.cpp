@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "ferry/core/array_text.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/plain_text.hpp"
 
@@ -84,7 +85,7 @@ std::string index_text(const watched_elements& e, std::size_t number) {
 
 std::string argument_text(const watched_elements& e) {
   const std::size_t n = count_of(e.shape);
-  std::string text = *e.array.text() ? "array '" + std::string(e.array.text()) + "'" : "an unnamed array";
+  std::string text = quoted_name(e.array.text());
   text += " of " + std::to_string(n) + (n == 1 ? " element" : " elements");
   return text + (e.line.is_known() ? " (passed in " + e.line.text() + ")" : "");
 }

@@ -11,6 +11,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_checks.hpp"
 #include "ferry/core/pool_backend.hpp"
+#include "ferry/core/settings.hpp"
 #include "foreign_memory.hpp"
 #include "kept_pages.hpp"
 #include "machine_registry.hpp"
@@ -33,6 +34,12 @@ check_level chosen_level(check_level of_options) {
   return of_environment == check_level::usual || of_options == check_level::all ? of_options : of_environment;
 }
 
+// Before anything of a machine is made.
+std::unique_ptr<backend> checked(std::unique_ptr<backend> verbs) {
+  detail::check_settings();
+  return verbs;
+}
+
 std::atomic<access_policy::maker>& current_maker() {
   static std::atomic<access_policy::maker> m{nullptr};
   return m;
@@ -42,7 +49,7 @@ std::atomic<access_policy::maker>& current_maker() {
 
 machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
     : serial_(next_serial()),
-      verbs_(std::move(verbs)),
+      verbs_(checked(std::move(verbs))),
       simulated_(verbs_->name() != "cuda"),
       level_(chosen_level(verbs_->level())),
       streams_(*verbs_),
@@ -179,7 +186,7 @@ machine_scope::~machine_scope() {
     machine_->streams().synchronize();
     (void)machine_->checker().check();
   } catch (const error& e) {
-    std::fprintf(stderr, "ferry: at the end of a simulated machine: %s\n", e.what());
+    std::fprintf(stderr, "ferry: at the end of a simulated machine: %s\n", plain_what(e));
   }
   machine_registry::exchange(before_);
   if (const std::size_t left = machine_->allocations(); left > 0) {

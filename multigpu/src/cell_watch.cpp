@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "ferry/core/array_text.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::detail {
@@ -32,8 +33,7 @@ void for_each_cell(const watched_cells& w, std::byte* at, F f) {
   std::string cell = "(";
   for (std::size_t d = 0; d < w.shape.rank; ++d)
     cell += (d ? ", " : "") + std::to_string(w.first[d] + static_cast<std::ptrdiff_t>(index[d]));
-  throw invalid_argument("cell " + cell + ") of " +
-                         (w.array.empty() ? "an unnamed sharded array" : "sharded array '" + w.array + "'") +
+  throw invalid_argument("cell " + cell + ") of " + quoted_name(w.array, "sharded array") +
                          " was written, and lies outside of the cells that this loop may write, " + w.region +
                          ": a loop writes no other cells than those of its region");
 }

@@ -97,6 +97,23 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reshape_and_transpose, K, kinds) {
   BOOST_TEST((a.reshape(fr::extents<6>(1, 2, 3, 2, 2, 1)).size() == 24u));
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(views_are_cloned_into_arrays_of_their_own, K, kinds) {
+  const fr::device last = fr::devices().back();
+  const auto a = counted<int, 2, K::value>(fr::extents<2>(3, 4), last);
+  const auto column = a.slice({fr::all_of, {1, 2}});
+  fr::basic_array<int, 2, K::value> copied = column.clone();  // of a const view, without const
+  BOOST_TEST(
+      (copied.is_contiguous() && copied.device() == last && copied.owner().unchecked() != a.owner().unchecked()));
+  CHECK_EQUAL(fr::to_vector(copied), (std::vector<int>{1, 5, 9}));
+  fr::fill(copied, 0);
+  CHECK_EQUAL(fr::to_vector(a), counting<int>(12));
+  auto b = counted<int, 1, K::value>(fr::extents<1>(6));
+  CHECK_EQUAL(fr::to_vector(b.slice({0, 6, -2}).clone()), (std::vector<int>{5, 3, 1}));
+  CHECK_EQUAL(fr::to_vector(a.transpose().clone().reshape(fr::extents<1>(12))), fr::to_vector(a.transpose()));
+  BOOST_TEST(b.slice({2, 2}).clone().empty());
+  BOOST_TEST((fr::array_view<const int, 3, K::value>().clone().empty()));
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(views_know_where_they_lie, K, kinds) {
   const fr::basic_array<double, 2, K::value> a({4, 6}, fr::devices().back());
   const auto down = a.slice({{0, 4, -1}, {1, 5, 2}});
@@ -261,6 +278,7 @@ BOOST_AUTO_TEST_CASE(arrays_explained) {
   BOOST_TEST(
       contains(fr::explain(a), "device array of 100 float on device " + std::to_string(d.index()) + ", named 'field'"));
   BOOST_TEST(contains(fr::explain(a), "bytes 0 to 400 of a block of " + std::to_string(a.owner().get().bytes)));
+  BOOST_TEST(contains(fr::explain(a), "device memory of device " + std::to_string(d.index()) + "\n"));
   fr::fill(s, a.slice({25, 50}), 1);
   const std::string by = "stream " + std::to_string(s.line().id()) + " of device " + std::to_string(d.index());
   const std::string text = fr::explain(a);

@@ -62,8 +62,8 @@ endforeach()
 foreach(case "throw|process 0 caught: .*process 1 failed" "leave|process [02] caught: .*waited in .* for process 1, which ended"
         "hang|waited 2 s in .* for process 1, which did not take part" "sizes|10 elements of int32 .4 bytes., and rank 3 receives 12"
         "reshard|process [02] .*process 1 failed: an exception ended its use of the team"
-        "setup|process [02] caught: making a team of all processes: process 1 failed: FERRY_TRANSPORT is .pigeon."
-        "full|member 0 goes on: save_npy.*process 1 failed: cannot write .*a.npy.*File too large" "die|exited with non-zero status")
+        "setup|process [02] caught: ferry: making a team of all processes: process 1 failed: FERRY_TRANSPORT=.pigeon."
+        "full|member 0 goes on: ferry: save_npy.*process 1 failed: cannot write .*a.npy.*File too large" "die|exited with non-zero status")
   string(REPLACE "|" ";" case "${case}")
   list(GET case 0 how)
   list(GET case 1 text)

@@ -34,7 +34,7 @@ void migrator::refuse_conflict(const record& r, const coming_access& a) {
   for (const record::host_scope& h : r.scopes)
     if (h.where.overlaps(a.where) && (writes || h.writes))
       throw invalid_argument(
-          "array '" + a.what.name.get() + "': work that " + (writes ? "writes" : "reads") + " it is submitted" +
+          detail::array_text(a.what) + ": work that " + (writes ? "writes" : "reads") + " it is submitted" +
           (a.at.is_known() ? " in " + a.at.text() : " in a line that is not known") + " while the CPU still " +
           (h.writes ? "writes" : "reads") + " it through a " + h.through + " made in " + h.at.text() + ": end " +
           (h.keeps_pages ? "the guard's" : "its") + " scope first");

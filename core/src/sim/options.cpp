@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
+#include "ferry/core/memory_size.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -47,7 +48,7 @@ class parser {
 
  private:
   [[noreturn]] void refuse(std::string_view part, std::string_view why) const {
-    throw parse_error("ferry: simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
+    throw parse_error("simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
                       std::string(why) + ". " + std::string(allowed));
   }
 
@@ -82,6 +83,7 @@ class parser {
   }
 
   std::size_t bytes(std::string_view item, std::string_view text) const {
+    const std::string_view given = text;
     std::size_t unit = 1;
     for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 4>{
              {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}, {"B", 1}}})
@@ -90,6 +92,8 @@ class parser {
         text = trim(text.substr(0, text.size() - suffix.size()));
         break;
       }
+    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    if (!is_number) refuse(item, "is no size: " + detail::why_no_size(given, "B, KiB, MiB or GiB"));
     return unit * number<std::size_t>(item, text, 1, std::numeric_limits<std::size_t>::max() / unit);
   }
 
@@ -159,8 +163,7 @@ class parser {
 }  // namespace
 
 std::size_t options::memory_of(int device) const {
-  if (memory_bytes.empty())
-    throw invalid_argument("ferry: simulator options: memory_bytes holds no size: give at least one");
+  if (memory_bytes.empty()) throw invalid_argument("simulator options: memory_bytes holds no size: give at least one");
   return memory_bytes[std::min(static_cast<std::size_t>(device), memory_bytes.size() - 1)];
 }
 

@@ -73,16 +73,18 @@ inline constexpr bool only_reads<mdspan<T, Rank>> = std::is_const_v<T>;
 template <call_fault Why>
 struct refused_argument {};
 
+// Throws use_after_free.
 template <class T, std::size_t Rank, memory_kind Kind>
-array_label label_of(const array_view<T, Rank, Kind>& v) {
-  return array_label(v.name().c_str());
+array_label label_of(const array_view<T, Rank, Kind>& v, source_line at) {
+  return v.owner() ? array_label(v.need_alive(at).name.get().c_str()) : array_label();
 }
 
 template <class To, class T, std::size_t Rank, memory_kind Kind>
 array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode, source_line at) {
   To* data = const_cast<To*>(v.unsynchronized_data());
-  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode, v.is_contiguous(),
-          at};
+  return {&v.owner(),        mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v, at)),
+          v.bytes(),         mode,
+          v.is_contiguous(), at};
 }
 
 }  // namespace detail

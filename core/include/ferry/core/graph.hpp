@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "ferry/core/source_line.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry {
@@ -17,7 +18,7 @@ class graph {
   ~graph();
   // One submission: ordered behind what the captured work requires of each array, reads and writes apart. Never blocks.
   // Throws use_after_free when an array was freed.
-  void launch(stream_ref s);
+  void launch(stream_ref s, source_line at = source_line::here());
 
  private:
   struct state;

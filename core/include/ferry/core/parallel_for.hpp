@@ -84,7 +84,7 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
       for (j = 0; j < space.y; ++j)
         for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
   } catch (const error& e) {  // of a check: what it does not know is who called
-    detail::failed_at(e.what(), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+    detail::failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
   }
 }
 

@@ -83,25 +83,25 @@ void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
 // it covers all that the stream is given until somebody else asks for the array. Then take the pointer again. Never
 // blocks. const arrays are read, others read and written.
 template <class T, std::size_t Rank, memory_kind Kind>
-const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s) {
+const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
-  uses.add(v.owner(), v.bytes(), false);
+  uses.add(v.owner(), v.bytes(), false, false, at);
   detail::need_access(s, uses.get(), reach::by_kernel);
   open_use(s.line(), uses.get());
   return v.unsynchronized_data();
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-T* pointer(array_view<T, Rank, Kind>& v, stream_ref s) {
+T* pointer(array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
-  uses.add(v.owner(), v.bytes(), true);
+  uses.add(v.owner(), v.bytes(), true, false, at);
   detail::need_access(s, uses.get(), reach::by_kernel);
   open_use(s.line(), uses.get());
   return v.unsynchronized_data();
 }
 
 template <class T, std::size_t Rank, memory_kind Kind>
-T* pointer(array_view<T, Rank, Kind>&& v, stream_ref s) {
-  return pointer(v, s);
+T* pointer(array_view<T, Rank, Kind>&& v, stream_ref s, source_line at = source_line::here()) {
+  return pointer(v, s, at);
 }
 
 // The size of a CUDA launch.

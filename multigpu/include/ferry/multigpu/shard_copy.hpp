@@ -46,7 +46,7 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
   for_each_run(e, b, [&](std::size_t from, std::size_t at, std::size_t n) { f(whole + from, at, n); });
 }
 
-[[noreturn]] void throw_other_count(std::size_t given, const std::string& shape);
+[[noreturn]] void throw_other_count(std::size_t given, const array_look& a, source_line at);
 
 // f(member) for each local member, which copies some `bytes` between its shard and memory of the CPU and waits for them: by
 // a thread each where that is as much as threads copy (copy_options::parallel_from_bytes), so that all links are in use;
@@ -65,7 +65,7 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, st
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
-  if (from.size() != to.size()) detail::throw_other_count(from.size(), to.extents().text());
+  if (from.size() != to.size()) detail::throw_other_count(from.size(), to.look(), line);
   const team& t = to.team();
   detail::for_each_waiting_copy(t, Kind, to.layout().axis(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
@@ -90,7 +90,7 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to,
           source_line line = source_line::here()) {
-  if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
+  if (from.size() != to.size()) detail::throw_other_count(to.size(), from.look(), line);
   const team& t = from.team();
   detail::for_each_waiting_copy(t, Kind, from.layout().axis(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
@@ -153,7 +153,7 @@ std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line
 template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
 void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
-  detail::need_same_shape(from.extents(), to.extents());
+  detail::need_same_shape(from.extents(), to.extents(), from, to, line);
   to.team().for_each([&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
     if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), to.shard(m), line);
@@ -163,7 +163,7 @@ void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& t
 template <class T, class U, std::size_t Rank, memory_kind Kind, memory_kind To>
 void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
           source_line line = source_line::here()) {
-  detail::need_same_shape(from.extents(), to.extents());
+  detail::need_same_shape(from.extents(), to.extents(), from, to, line);
   from.team().for_each([&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
     if (!own.empty()) copy(from.team().stream(m), from.shard(m), detail::slice_box(to, own), line);

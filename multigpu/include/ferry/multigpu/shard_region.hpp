@@ -75,7 +75,8 @@ class shard_region {
     shard_region r = *this;
     std::size_t d = 0;
     for (const slice& s : ranges) {
-      (void)checked_slice(s, layout_->extents()[d], d, layout_->extents().text());
+      if (!s.fits(layout_->extents()[d]))
+        throw_bad_slice(s, layout_->extents()[d], d, "a region of " + layout_->extents().text() + " cells");
       r.within_ = r.within_ & layout_->whole().with(d, s.begin, s.end_in(layout_->extents()[d]));
       ++d;
     }

@@ -99,16 +99,17 @@ class shard_span {
 #if FERRY_IN_DEVICE_CODE
   FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::ptrdiff_t i) const {
 #ifndef NDEBUG
+    const bool named = label_.is_named();
+    const char* const what = named ? "sharded array '" : "an unnamed sharded array";
     if (is_refused(d, i))
       ::printf(
-          "ferry: index %lld in dimension %d of sharded array '%s' is a halo cell that is out of date: call "
-          "exchange_halos(%s) first\n",
-          static_cast<long long>(i), d, label_.text(), label_.text());
+          "ferry: index %lld in dimension %d of %s%s%s is a halo cell that is out of date: call exchange_halos first\n",
+          static_cast<long long>(i), d, what, label_.text(), named ? "'" : "");
     else
       ::printf(
-          "ferry: index %lld in dimension %d of sharded array '%s' is outside the cells [%lld, %lld) that this device "
-          "may touch here\n",
-          static_cast<long long>(i), d, label_.text(), static_cast<long long>(begin_[d]),
+          "ferry: index %lld in dimension %d of %s%s%s is outside the cells [%lld, %lld) that this device may touch "
+          "here\n",
+          static_cast<long long>(i), d, what, label_.text(), named ? "'" : "", static_cast<long long>(begin_[d]),
           static_cast<long long>(begin_[d]) + static_cast<long long>(length_[d]));
     __trap();
 #endif

@@ -122,6 +122,12 @@ class sharded_array {
   detail::halo_validity<Rank>* validity() const { return validity_.get(); }
 
   const std::string& name() const { return name_; }
+  // What messages call the array.
+  detail::array_look look() const {
+    detail::array_look l{nullptr, Kind, detail::type_name<T>(), Rank, {}, name_};
+    for (std::size_t d = 0; layout_ && d != Rank; ++d) l.extent[d] = extent(d);
+    return l;
+  }
   sharded_array& name(std::string text) & {
     for (std::size_t m = 0; m < shards_.size(); ++m)
       if (shards_[m].owner())
@@ -161,7 +167,8 @@ class sharded_array {
     const view& all = local(member);
     const box<Rank> seen = layout().local(member);
     if (!seen.contains(b))
-      throw invalid_argument("the cells " + b.text() + " are not among those that member " + std::to_string(member) +
+      throw invalid_argument("the cells " + b.text() + " of sharded " + detail::array_text(look()) +
+                             " are not among those that member " + std::to_string(member) +
                              " of the team sees: " + seen.text());
     if (b.empty()) return View(all.owner(), all.unsynchronized_data(), b.extents(), all.strides());
     T* data = all.unsynchronized_data();
@@ -193,7 +200,7 @@ class sharded_array {
     const std::array<std::ptrdiff_t, Rank> at{index...};
     for (std::size_t d = 0; d != Rank; ++d)
       if (at[d] < 0 || at[d] >= all.end[d])
-        throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, nullptr);
+        throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, a.look(), {});
     const std::size_t axis = a.layout().axis();
     const std::size_t member = a.team().member_of(static_cast<std::size_t>(at[axis]), a.extent(axis));
     const box<Rank> seen = a.layout().local(member);
