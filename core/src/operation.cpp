@@ -37,7 +37,7 @@ void need_access(stream_ref s, std::span<const access> uses, reach how) {
                              "streams and arrays inside the same ferry::simulation");
     if (how != reach::by_kernel) continue;
     if (a.what->kind == memory_kind::device) m.need_peer(s.line().device(), a.what->device, a.what->sort());
-    a.what->home->need_peer(s.line().device());
+    a.what->home->need_peer(*a.what, s.line().device());
   }
   test_pages(m, s, uses);
   if (m.peers().loses_pages()) [[unlikely]]

@@ -242,6 +242,32 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
   });
 }
 
+// On the eager schedule threads work in turns of single calls: a block must not begin its next life before this one has ended.
+BOOST_AUTO_TEST_CASE(data_survive_with_threads_on_the_eager_schedule) {
+  for (const fr::pool_kind k : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
+      for (u32 seed = 0; seed < support::seeds(k == fr::pool_kind::driver ? 12 : 2); ++seed) {
+        fr::simulation sim("devices=3;memory=16MiB", small(k));
+        std::vector<fr::memory_pool*> pools;
+        for (int d = 0; d < 3; ++d) pools.push_back(&sim.get().pool(fr::memory_kind::device, d));
+        std::vector<std::size_t> bad(4);
+        std::vector<std::string> failures(4);
+        std::vector<std::jthread> threads;
+        for (u32 t = 0; t < 4; ++t)
+          threads.emplace_back([&, t] {
+            try {
+              bad[t] = churn(pools, 100 * seed + t, 400).run();
+            } catch (const fr::error& e) {
+              failures[t] = e.what();
+            }
+          });
+        threads.clear();
+        for (const std::string& f : failures) BOOST_TEST_REQUIRE(f == "", "seed " << seed);
+        BOOST_TEST((bad == std::vector<std::size_t>(4)), "seed " << seed);
+        for (fr::memory_pool* p : pools) BOOST_TEST(left_in(*p) == "", "seed " << seed);
+      }
+    }
+}
+
 // 1e5 operations, on arrays of all devices at once.
 BOOST_AUTO_TEST_CASE(data_survive_on_all_devices) {
   for (const fr::pool_kind k : {fr::pool_kind::split, fr::pool_kind::driver})

@@ -51,13 +51,15 @@ __global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, bl
                          std::to_string(x) + " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
 }
 
-template <class Space, class F, class... P>
-void launch_over(const launch_place& where, const Space& s, const F& f, const P&... p) {
-  static compiled_kernel handles;
+// The blocks of a launch over a space. Throws before anything is submitted.
+struct grid_layout {
+  block_layout layout{};
+  unsigned blocks = 0;
+};
+template <class Space>
+grid_layout grid_over([[maybe_unused]] const Space& s) {
   if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
-    const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
-    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
+    return {};  // the grid strides: its size depends on the device
   } else {
     unsigned bx = block_threads;
     while (bx > 32 && bx / 2 >= s.x) bx /= 2;
@@ -66,9 +68,20 @@ void launch_over(const launch_place& where, const Space& s, const F& f, const P&
     if (__builtin_mul_overflow(along_x, along_y, &blocks) ||
         __builtin_mul_overflow(blocks, std::size_t{s.z}, &blocks) || blocks > 0x7fffffff)
       throw_too_many_blocks(s.x, s.y, s.z);
-    const block_layout layout{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)};
-    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, static_cast<unsigned>(blocks),
-                    dim3(bx, block_threads / bx), s, layout, f, p...);
+    return {{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)}, static_cast<unsigned>(blocks)};
+  }
+}
+
+template <class Space, class F, class... P>
+void launch_over(const launch_place& where, const Space& s, const grid_layout& grid, const F& f, const P&... p) {
+  static compiled_kernel handles;
+  if constexpr (std::is_same_v<Space, detail::space_1d>) {
+    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
+    const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
+    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
+  } else {
+    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, grid.blocks,
+                    dim3(grid.layout.bx, block_threads / grid.layout.bx), s, grid.layout, f, p...);
   }
 }
 #endif
@@ -111,8 +124,9 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& spa
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const grid_layout grid = grid_over(space);
           give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
@@ -134,10 +148,11 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
-  detail::poison_outputs(s, a...);
   detail::in_place give(s, uses);
+  give.poison_outputs(a...);
   launch_for_each(s, give, space, f, a...);
 }
 

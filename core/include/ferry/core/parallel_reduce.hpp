@@ -164,10 +164,11 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
-  detail::poison_outputs(s, a...);
   detail::in_place give(s, uses);
+  give.poison_outputs(a...);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 

@@ -44,10 +44,11 @@ void submit_call(stream_ref s, const F&, Call call, const A&... a) {
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
     mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return give_call<F>(s, give, call, give.moved(a)...);
   }
-  poison_outputs(s, a...);
   in_place give(s, uses);
+  give.poison_outputs(a...);
   give_call<F>(s, give, call, a...);
 }
 

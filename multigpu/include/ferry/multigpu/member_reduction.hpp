@@ -131,9 +131,11 @@ class member_reduction {
     (detail::add_shard_use(uses, a), ...);
     if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
       detail::mirrors give(stream_, uses.get());
+      detail::poison_shard_outputs(give, a...);
       return run_once(give, space, f, detail::moved_shard_argument(give, a)...);
     }
     detail::in_place give(stream_, uses);
+    detail::poison_shard_outputs(give, a...);
     run_once(give, space, f, a...);
   }
 

@@ -40,6 +40,7 @@ struct shard_argument {
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
   bool contiguous;  // what is written
+  std::array<box<Rank>, 2> written = {};  // by an out argument: its cells
 };
 
 namespace detail {
@@ -129,6 +130,7 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
     const auto written = a.what->cells(member, p.slab(i));
     made.writes[i] = written.bytes();
     made.contiguous = made.contiguous && written.is_contiguous();
+    if (a.mode == access_mode::out) made.written[i] = p.slab(i);
   }
   return made;
 }
@@ -160,24 +162,28 @@ shard_argument<T, Rank> moved_shard_argument(const Mirrors&, const shard_argumen
   return a;
 }
 
-// Under memory checks, as poison_outputs: the cells that one kernel promises to write. Arrays that are not sharded are written
+// Under memory checks: the cells that one kernel promises to write (see output_poison). Arrays that are not sharded are written
 // by several kernels, and are left alone.
-template <class Part, class A>
-void poison_shard_output(stream_ref, std::size_t, const Part&, const A&) {}
-template <class Part, class T, std::size_t Rank, memory_kind Kind>
-void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const sharded_argument<T, Rank, Kind>& a) {
-  if constexpr (!std::is_const_v<T>) {
-    if (a.mode != access_mode::out) return;
-    for (std::size_t i = 0; i < p.slabs(); ++i) {
-      auto cells = a.what->cells(member, p.slab(i));
-      poison_output(s, out(cells, source_line{}));
+template <class A>
+void add_shard_outputs(std::vector<output_elements>&, const A&) {}
+template <class T, std::size_t Rank>
+void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<T, Rank>& a) {
+  if constexpr (!std::is_const_v<T>)
+    for (const box<Rank>& cells : a.written) {
+      if (a.mode != access_mode::out || cells.empty()) continue;
+      output_elements e{{reinterpret_cast<std::byte*>(a.span.data()), {}}, {sizeof(T), Rank, {}}};
+      for (std::size_t d = 0; d != Rank; ++d) {
+        e.at.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
+        e.at.base += (cells.begin[d] - a.span.begin(d)) * e.at.stride_bytes[d];
+        e.shape.extent[d] = cells.length(d);
+      }
+      list.push_back(e);
     }
-  }
 }
-template <class Part, class... A>
-void poison_shard_outputs(stream_ref s, std::size_t member, const Part& p, const A&... a) {
+template <class Give, class... A>
+void poison_shard_outputs(Give& give, const A&... a) {
   if (machine::current().checks.has(check::poison)) [[unlikely]]
-    (poison_shard_output(s, member, p, a), ...);
+    (add_shard_outputs(give.outputs_to_poison(), a), ...);
 }
 
 template <class A>
@@ -190,7 +196,7 @@ void add_shard_kernel_use(std::vector<kernel_use>& uses, const A& a) {
 template <class T, std::size_t Rank>
 void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T, Rank>& a) {
   const auto add = [&](const byte_range& r, bool reads, bool writes) {
-    if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes});
+    if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes, a.span.label()});
   };
   add(a.hull, false, false);  // addresses are counted from its beginning
   for (const byte_range& r : a.reads) add(r, true, false);

@@ -32,8 +32,9 @@ void launch_on_shard([[maybe_unused]] stream_ref s, Give& give, const Space& spa
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const grid_layout grid = grid_over(space);
           give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
@@ -55,9 +56,11 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   (detail::add_shard_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::mirrors give(s, uses.get());
+    detail::poison_shard_outputs(give, a...);
     return launch_on_shard(s, give, space, f, detail::moved_shard_argument(give, a)...);
   }
   detail::in_place give(s, uses);
+  detail::poison_shard_outputs(give, a...);
   launch_on_shard(s, give, space, f, a...);
 }
 
@@ -66,10 +69,8 @@ template <class Space, class F, class... A>
 void run_on_member(std::size_t member, const Space& space, const F& f, const A&... a) {
   const auto& region = detail::region_of(space);
   const stream_ref s = region.layout().team().stream(member);
-  for (const auto& p : region.parts(member)) {
-    detail::poison_shard_outputs(s, member, p, a...);
+  for (const auto& p : region.parts(member))
     run_on_shard(s, detail::space_of_part(space, p), f, detail::argument_of(member, region.layout(), p, a)...);
-  }
 }
 
 template <class Space, class F, class... A>
