@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kin
   fr::basic_array<float, 1, K::value> y({100}, 7.f);
   fr::basic_array<float, 2, K::value> m({10, 10}, 3.f);
   fr::device_array<float> freed({100}, 1.f);
-  const auto view = freed.view();
+  const fr::array_view<float, 1, memory_kind::device> view = freed;
   freed.free();
   const auto is_whole = [&] {
     return fr::to_vector(y) == std::vector<float>(100, 7.f) && fr::to_vector(m) == std::vector<float>(100, 3.f);

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/core.hpp>
+#include <ferry/core/memory_snapshot.hpp>
 
 namespace fr = ferry;
 

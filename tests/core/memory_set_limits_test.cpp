@@ -96,9 +96,9 @@ BOOST_AUTO_TEST_CASE(what_arrays_hold_is_told_and_nothing_changes) {
       const auto rules = sim.get().memory().limits().all();
       BOOST_TEST_REQUIRE(rules->size() == 1u);
       BOOST_TEST(rules->front().hard == 32 * MiB);
-      const auto more = device_bytes(12 * MiB);  // the old limit holds
-      refused<fr::out_of_memory>([] { device_bytes(4 * MiB); }, {"hard limit of 32.000 MiB"});
-      fr::set_memory_limit(fr::device(0), {.hard = "30MiB"});  // exactly what is in use
+      const auto more = device_bytes(8 * MiB);  // the old limit holds
+      refused<fr::out_of_memory>([] { device_bytes(8 * MiB); }, {"hard limit of 32.000 MiB"});
+      fr::set_memory_limit(fr::device(0), {.hard = "26MiB"});  // exactly what is in use
     }
 }
 

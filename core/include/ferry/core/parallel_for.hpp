@@ -98,9 +98,10 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
   }
 }
 
-// Gives one kernel to a simulated device: `body(parameters...)` runs the whole grid.
-template <class F, std::size_t First, class Body, class... A>
-void launch_simulated(native_stream s, Body body, const A&... a) {
+// Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. What is wrong with the arguments throws
+// before the submission begins.
+template <class F, std::size_t First, class Give, class Body, class... A>
+void launch_simulated(Give& give, Body body, const A&... a) {
   static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
   std::array<kernel_use, 16> uses;
   std::size_t n = 0;
@@ -108,10 +109,12 @@ void launch_simulated(native_stream s, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(
-            s, {detail::type_name<F>(), {uses.data(), n}, [body, p...](const relocation& move) {
-                  body(detail::relocated<A>(move, p)...);
-                }});
+        give([&](native_stream s) {
+          machine::current().verbs().launch(
+              s, {detail::type_name<F>(), {uses.data(), n}, [body, p...](const relocation& move) {
+                    body(detail::relocated<A>(move, p)...);
+                  }});
+        });
       },
       a...);
 }
@@ -131,10 +134,8 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& spa
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    launch_simulated<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  launch_simulated<F, Space::indices>(
+      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>

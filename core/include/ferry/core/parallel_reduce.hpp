@@ -139,18 +139,16 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    // The result stands in the place of the last index, whose type no mdspan parameter has.
-    launch_simulated<F, Space::indices - 1>(
-        n,
-        [space, f, op, identity](const auto& to, const auto&... p) {
-          T sum = identity;
-          run_on_cpu(
-              space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
-          to() = sum;
-        },
-        out(result), a...);
-  });
+  // The result stands in the place of the last index, whose type no mdspan parameter has.
+  launch_simulated<F, Space::indices - 1>(
+      give,
+      [space, f, op, identity](const auto& to, const auto&... p) {
+        T sum = identity;
+        run_on_cpu(
+            space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
+        to() = sum;
+      },
+      out(result), a...);
 }
 
 template <class T, class Space, class F, class Op, class... A>

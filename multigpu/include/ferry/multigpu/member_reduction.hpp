@@ -172,11 +172,9 @@ class member_reduction {
           space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
       to(0) = sum;
     };
-    give([&](native_stream n) {
-      // The result stands in the place of the last index, whose type no span parameter has.
-      simulate_on_shard<F, Space::indices - 1>(
-          n, body, is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
-    });
+    // The result stands in the place of the last index, whose type no span parameter has.
+    simulate_on_shard<F, Space::indices - 1>(
+        give, body, is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
   }
 
 #if defined(__CUDACC__)

@@ -9,17 +9,19 @@ namespace ferry {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-// One kernel to a simulated device.
-template <class F, std::size_t First, class Body, class... A>
-void simulate_on_shard(native_stream s, Body body, const A&... a) {
+// Submits one kernel to a simulated device, as launch_simulated.
+template <class F, std::size_t First, class Give, class Body, class... A>
+void simulate_on_shard(Give& give, Body body, const A&... a) {
   std::vector<kernel_use> uses;
   (detail::add_shard_kernel_use(uses, a), ...);
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(s, {detail::type_name<F>(), uses, [body, p...](const relocation& move) {
-                                                body(detail::relocated<A>(move, p)...);
-                                              }});
+        give([&](native_stream s) {
+          machine::current().verbs().launch(s, {detail::type_name<F>(), uses, [body, p...](const relocation& move) {
+                                                  body(detail::relocated<A>(move, p)...);
+                                                }});
+        });
       },
       a...);
 }
@@ -39,10 +41,8 @@ void launch_on_shard([[maybe_unused]] stream_ref s, Give& give, const Space& spa
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    simulate_on_shard<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  simulate_on_shard<F, Space::indices>(
+      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
