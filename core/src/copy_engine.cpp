@@ -86,7 +86,7 @@ bool copy_engine::reaches(int device, const allocation& a) {
   if (a.kind != memory_kind::device || a.device == device) return true;
   if (!links(device, a.device, a.sort())) return false;
   try {
-    a.home->need_peer(device);
+    a.home->need_peer(a, device);
     return true;
   } catch (const peer_access_error&) {
     return false;

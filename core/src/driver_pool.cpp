@@ -50,7 +50,7 @@ driver_pool::~driver_pool() {
   }
 }
 
-void driver_pool::grant_peer(int device) {
+void driver_pool::grant_peer(const allocation&, int device) {
   std::lock_guard lock(granting_);
   verbs_.grant(pool_, device);
   ungranted_.fetch_and(~(std::uint64_t{1} << device), std::memory_order_release);

@@ -69,7 +69,7 @@ class memory_checker final : public allocation_home {
     timeline* by;
     ticket at;
   };
-  void grant_peer(int device) override;
+  void grant_peer(const allocation& a, int device) override;
   timeline& line(int device);
   ticket submit(allocation& of, byte_range where, bool write, const std::function<void(native_stream)>& work);
   void fill(native_stream s, byte_range where, std::byte value) const;

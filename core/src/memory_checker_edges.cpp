@@ -102,7 +102,7 @@ std::vector<memory_fault> memory_checker::check() {
     std::lock_guard lock(mutex_);  // who frees them meanwhile waits, or comes late
     for (auto& [node, b] : live_) {
       b.what.name = node->name.get();
-      b.what.tag = label_text(labels_of(*node).tag);
+      b.what.tag = label_text(label_kind::tag, labels_of(*node).tag);
       copy_edges(b, *node, false);
     }
     for (const block& b : quarantine_)

@@ -1,7 +1,10 @@
 #include "ferry/core/memory_checks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
+#include <vector>
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array_view.hpp"
@@ -44,12 +47,15 @@ std::optional<memory_checks> parse_memory_checks(std::string_view text) {
   memory_checks how;
   if (text == "on") return how;
   if (text == "off") return std::nullopt;
+  std::vector<std::string_view> known;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find(';'));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     const std::size_t at = part.find('=');
     if (at == part.npos) refuse(text, part, "is neither on nor off, and no key=value");
     const std::string_view key = part.substr(0, at), value = part.substr(at + 1);
+    if (std::find(known.begin(), known.end(), key) != known.end()) refuse(text, part, "sets a key for the second time");
+    known.push_back(key);
     if (key == "poison") {
       if (value != "on" && value != "off") refuse(text, part, "is neither on nor off");
       how.poison = value == "on";
@@ -95,22 +101,18 @@ std::string memory_fault::text() const {
 
 std::vector<memory_fault> check_memory() { return machine::current().checker().check(); }
 
-void detail::poison_elements(stream_ref s, const allocation_ref& owner, byte_range hull, const strided_bytes& to,
-                             const strided_shape& shape) {
+void detail::output_poison::fill_outputs(native_stream s, const relocation& move) const {
   std::array<std::byte, 16> nan;
   nan.fill(std::byte{0xFF});
-  strided_shape elements = shape;
-  strided_bytes where = to;
-  if (shape.element_bytes > nan.size()) {  // byte by byte, as one dimension more
-    if (shape.rank == max_rank) return;
-    elements.element_bytes = 1;
-    elements.extent[elements.rank] = shape.element_bytes;
-    where.stride_bytes[elements.rank++] = 1;
+  for (output_elements e : outputs_) {
+    e.at.base = move(e.at.base);
+    if (e.shape.element_bytes > nan.size()) {  // byte by byte, as one dimension more
+      if (e.shape.rank == max_rank) continue;
+      e.shape.extent[e.shape.rank] = std::exchange(e.shape.element_bytes, 1);
+      e.at.stride_bytes[e.shape.rank++] = 1;
+    }
+    machine::current().verbs().fill_strided(s, e.at, e.shape, nan.data());
   }
-  access_list<1> uses;
-  uses.add(owner, hull, true);
-  submit_ordered(s, uses.get(), reach::by_kernel,
-                 [&](native_stream n) { machine::current().verbs().fill_strided(n, where, elements, nan.data()); });
 }
 
 }  // namespace ferry

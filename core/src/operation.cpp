@@ -12,7 +12,7 @@ namespace {
 void need_reach(machine& m, int device, const access& a) {
   try {
     if (a.what->kind == memory_kind::device) m.need_peer(device, a.what->device, a.what->sort());
-    a.what->home->need_peer(device);
+    a.what->home->need_peer(*a.what, device);
   } catch (const peer_access_error& e) {
     throw peer_access_error(use_text(a) + ": " + std::string(e.text()));
   }

@@ -169,19 +169,31 @@ void driver_pools::free(void* at, native_stream s) {
   used_.erase(found);
   auto freed = std::make_shared<signal>();
   freed->who = "a free on stream " + std::to_string(on.id);
-  pool& p = pools_.at(was.pool);
-  p.usage.used_bytes -= was.bytes;
-  p.free.push_back({at, was.bytes, freed, on.id, next_place()});
+  const std::uint64_t id = on.id;
   const int device = on.device;
   const auto touches = footprint_of("free", at, was.bytes, false);
   const auto run = [this, at, device] {
     if (!machine_.memory_.end_life(at))
       throw device_fault(device, "memory of a pool was freed before it was allocated");
   };
+  // From here on other allocations may get the block.
+  const auto list_as_free = [&] {
+    pool& p = pools_.at(was.pool);
+    p.usage.used_bytes -= was.bytes;
+    p.free.push_back({at, was.bytes, freed, id, next_place()});
+  };
   if (machine_.schedule_.is_eager()) {
-    machine_.schedule_.run_now(c.lock, *on.line, run, touches);
+    // The lock is let go while the block's life ends: until then, no other thread may begin its next life.
+    try {
+      machine_.schedule_.run_now(c.lock, *on.line, run, touches);
+    } catch (...) {
+      used_.emplace(at, was);
+      throw;
+    }
     freed->fired = true;
+    list_as_free();
   } else {
+    list_as_free();
     machine_.schedule_.push(c.lock, *on.line, {"free", {}, run, {}, freed, {}, touches});
     machine_.schedule_.run_lazily(c.lock);
   }

@@ -4,6 +4,7 @@
 
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
+#include "surroundings.hpp"
 
 namespace ferry::sim {
 
@@ -129,8 +130,11 @@ void machine::launch_graph(native_graph g, native_stream s) {
         all->uses.insert(all->uses.end(), one->uses.begin(), one->uses.end());
       }
     if (what.last) schedule_.order_behind(c.lock, *line, *what.last);
+    std::vector<const work*> works;
+    for (const graph_node& n : nodes) works.push_back(n.what.get());
+    surroundings around(works, memory_);
     schedule_.run_now(
-        c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); }, all);
+        c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); }, all, &around);
     if (const auto same = graphs_.find(to_id(g.handle)); same != graphs_.end()) {
       same->second.last = make_signal("the end");
       same->second.last->fired = true;

@@ -5,6 +5,7 @@
 #include "cpu_strided.hpp"
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
+#include "surroundings.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -26,8 +27,14 @@ void machine::give(call& c, stream& s, work w) {
   const auto touches = footprint_of(w);
   const auto done = w.done;
   if (schedule_.is_eager()) {
-    schedule_.run_now(
-        c.lock, *to, [&] { run_whole(w, to->device, memory_); }, touches);
+    const auto run = [&] { run_whole(w, to->device, memory_); };
+    if (w.is_kernel) {
+      const work* const one = &w;
+      surroundings around({&one, 1}, memory_);
+      schedule_.run_now(c.lock, *to, run, touches, &around);
+    } else {
+      schedule_.run_now(c.lock, *to, run, touches);
+    }
     if (done) schedule_.seen_by_cpu(c.lock, to->clock);
     return;
   }

@@ -115,7 +115,7 @@ void scheduler::fire(const queue& q, operation& op) {
 
 // Runs op with the mutex let go. Its exceptions become the device's sticky error.
 void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
-  q.busy = true, ++running_;
+  q.busy = true, ++running_, ++begun_;
   int device = q.device;
   std::string text;
   l.unlock();
@@ -175,7 +175,7 @@ void scheduler::hold_if_ready(lock& l, queue& q) {
 }
 
 void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
-                        const std::shared_ptr<const footprint>& touches) {
+                        const std::shared_ptr<const footprint>& touches, inspection* bytes) {
   while (q.busy || !q.pending.empty()) {
     if (q.busy)
       changed_.wait(l);
@@ -190,7 +190,13 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
     if (const std::string race = arrive(q, now); !race.empty()) fail(l, q.device, race);
     check(q.device);
   }
+  if (running_ != 0) bytes = nullptr;
+  if (bytes) bytes->before();
+  const std::uint64_t mine = begun_ + 1;
   if (op) run(l, q, op);
+  check(q.device);
+  if (!bytes || begun_ != mine) return;
+  if (const std::string why = bytes->after(); !why.empty()) fail(l, q.device, why);
   check(q.device);
 }
 

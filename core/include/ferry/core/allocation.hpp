@@ -72,6 +72,10 @@ struct alignas(64) allocation {
 };
 static_assert(sizeof(allocation) == 128);
 
+inline void allocation_home::need_peer(const allocation& a, int device) {
+  if (device != a.device && needs_grant(device)) grant_peer(a, device);
+}
+
 // For whoever has not made the array: borrowed bytes may be borrowed anew meanwhile, and more of them. Locks the log.
 byte_range range_now(allocation& a);
 

@@ -72,13 +72,4 @@ void search_call(stream_ref s, source_line at, used_by by, const F& f, const A&.
     search_values(s, at, by, f, a...);
 }
 
-// All that a call checks before it submits a kernel. One load where nothing is checked.
-template <class F, class... A>
-void check_call(stream_ref s, source_line at, used_by by, const F& f, const A&... a) {
-  if (!machine::current().checks.any()) [[likely]]
-    return;
-  search_call(s, at, by, f, a...);
-  poison_outputs(s, a...);
-}
-
 }  // namespace ferry::detail

@@ -54,13 +54,15 @@ __global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, bl
                          std::to_string(x) + " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
 }
 
-template <class Space, class F, class... P>
-void launch_over(const launch_place& where, const Space& s, const F& f, const P&... p) {
-  static compiled_kernel handles;
+// The blocks of a launch over a space. Throws before anything is submitted.
+struct grid_layout {
+  block_layout layout{};
+  unsigned blocks = 0;
+};
+template <class Space>
+grid_layout grid_over([[maybe_unused]] const Space& s) {
   if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
-    const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
-    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
+    return {};  // the grid strides: its size depends on the device
   } else {
     unsigned bx = block_threads;
     while (bx > 32 && bx / 2 >= s.x) bx /= 2;
@@ -69,9 +71,20 @@ void launch_over(const launch_place& where, const Space& s, const F& f, const P&
     if (__builtin_mul_overflow(along_x, along_y, &blocks) ||
         __builtin_mul_overflow(blocks, std::size_t{s.z}, &blocks) || blocks > 0x7fffffff)
       throw_too_many_blocks(s.x, s.y, s.z);
-    const block_layout layout{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)};
-    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, static_cast<unsigned>(blocks),
-                    dim3(bx, block_threads / bx), s, layout, f, p...);
+    return {{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)}, static_cast<unsigned>(blocks)};
+  }
+}
+
+template <class Space, class F, class... P>
+void launch_over(const launch_place& where, const Space& s, const grid_layout& grid, const F& f, const P&... p) {
+  static compiled_kernel handles;
+  if constexpr (std::is_same_v<Space, detail::space_1d>) {
+    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
+    const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
+    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
+  } else {
+    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, grid.blocks,
+                    dim3(grid.layout.bx, block_threads / grid.layout.bx), s, grid.layout, f, p...);
   }
 }
 #endif
@@ -88,9 +101,10 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
   }
 }
 
-// Gives one kernel to a simulated device: `body(parameters...)` runs the whole grid.
-template <class F, std::size_t First, class Body, class... A>
-void launch_simulated(native_stream s, Body body, const A&... a) {
+// Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. What is wrong with the arguments throws
+// before the submission begins.
+template <class F, std::size_t First, class Give, class Body, class... A>
+void launch_simulated(Give& give, Body body, const A&... a) {
   static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
   std::array<kernel_use, 16> uses;
   std::size_t n = 0;
@@ -98,13 +112,15 @@ void launch_simulated(native_stream s, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(s, {detail::type_name<F>(),
-                                              {uses.data(), n},
-                                              [body, watch = detail::watch_of(a...), p...](const relocation& move) {
-                                                detail::watched_run run(watch.get(), move);
-                                                body(detail::relocated<A>(move, p)...);
-                                                run.finish();
-                                              }});
+        give([&](native_stream s) {
+          machine::current().verbs().launch(s, {detail::type_name<F>(),
+                                                {uses.data(), n},
+                                                [body, watch = detail::watch_of(a...), p...](const relocation& move) {
+                                                  detail::watched_run run(watch.get(), move);
+                                                  body(detail::relocated<A>(move, p)...);
+                                                  run.finish();
+                                                }});
+        });
       },
       a...);
 }
@@ -117,16 +133,15 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& spa
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const grid_layout grid = grid_over(space);
           give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    launch_simulated<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  launch_simulated<F, Space::indices>(
+      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
@@ -141,10 +156,12 @@ void for_each(stream_ref s, source_line at, const Space& space, const F& f, cons
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
-  detail::check_call(s, at, detail::used_by::kernel, f, a...);
+  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
+  give.poison_outputs(a...);
   launch_for_each(s, give, space, f, a...);
 }
 

@@ -100,18 +100,16 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    // The result stands in the place of the last index, whose type no mdspan parameter has.
-    launch_simulated<F, Space::indices - 1>(
-        n,
-        [space, f, op, identity](const auto& to, const auto&... p) {
-          T sum = identity;
-          run_on_cpu(
-              space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
-          to() = sum;
-        },
-        detail::make_argument<T>(result, access_mode::out, source_line::here()), a...);
-  });
+  // The result stands in the place of the last index, whose type no mdspan parameter has.
+  launch_simulated<F, Space::indices - 1>(
+      give,
+      [space, f, op, identity](const auto& to, const auto&... p) {
+        T sum = identity;
+        run_on_cpu(
+            space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
+        to() = sum;
+      },
+      detail::make_argument<T>(result, access_mode::out, source_line::here()), a...);
 }
 
 template <class T, class Space, class F, class Op, class... A>
@@ -127,10 +125,12 @@ void reduce(stream_ref s, source_line at, const Space& space, const F& f, const 
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
-  detail::check_call(s, at, detail::used_by::kernel, f, a...);
+  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
+  give.poison_outputs(a...);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 

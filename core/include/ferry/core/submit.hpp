@@ -50,10 +50,12 @@ void submit_call(located<stream_ref> to, used_by by, const F&, const Values& val
   if (must_mirror(s, uses.get())) [[unlikely]] {
     search_call(s, to.at, by, values, a...);
     mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return give_call<F>(s, give, call, give.moved(a)...);
   }
-  check_call(s, to.at, by, values, a...);
+  search_call(s, to.at, by, values, a...);
   in_place give(s, uses);
+  give.poison_outputs(a...);
   give_call<F>(s, give, call, a...);
 }
 

@@ -192,7 +192,6 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
       f, op, Op::template identity<T>(), {l.axis(), {}}, first, l.extents().count() / l.extents()[l.axis()]};
   for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
   device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
-  detail::poison_shard_outputs(s, member, *parts.begin(), a...);
   run_on_shard(s, detail::space_of(leaves.extents()), cells,
                detail::make_argument<T>(leaves, access_mode::out, source_line{}),
                detail::argument_of(member, l, *parts.begin(), a)...);

@@ -272,17 +272,24 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
   if (a.region.has_gap()) add(hull.with(a.region.gap_axis, a.region.gap_begin, a.region.gap_end), false);
 }
 
-// Under memory checks, as poison_outputs: the cells that one kernel promises to write. Arrays that are not sharded are written
+// Under memory checks: the cells that one kernel promises to write (see output_poison). Arrays that are not sharded are written
 // by several kernels, and are left alone.
-template <class Part, class A>
-void poison_shard_output(stream_ref, std::size_t, const Part&, const A&) {}
-template <class Part, class T, std::size_t Rank, memory_kind Kind>
-void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const sharded_argument<T, Rank, Kind>& a) {
+template <class A>
+void add_shard_outputs(std::vector<output_elements>&, const A&) {}
+template <class T, std::size_t Rank>
+void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<T, Rank>& a) {
   if constexpr (!std::is_const_v<T>) {
     if (a.mode != access_mode::out) return;
-    for (std::size_t i = 0; i < p.slabs(); ++i) {
-      auto cells = cells_for_call(*a.what, member, p.slab(i));
-      poison_output(s, out(cells, source_line{}));
+    for (std::size_t i = 0; i < a.region.slabs(); ++i) {
+      const box<Rank> cells = a.region.slab(i);
+      if (cells.empty()) continue;
+      output_elements e{{reinterpret_cast<std::byte*>(a.span.data()), {}}, {sizeof(T), Rank, {}}};
+      for (std::size_t d = 0; d != Rank; ++d) {
+        e.at.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
+        e.at.base += (cells.begin[d] - a.span.begin(d)) * e.at.stride_bytes[d];
+        e.shape.extent[d] = cells.length(d);
+      }
+      list.push_back(e);
     }
   }
 }
@@ -290,17 +297,17 @@ void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const 
 template <class X, class... A>
 bool is_shard_read_beside(const X& x, const A&... all) {
   [[maybe_unused]] const auto reads = [&](const auto& o) {
-    if constexpr (requires { o.what->layout(), x.what->layout(); })
-      return o.mode != access_mode::out && static_cast<const void*>(o.what) == static_cast<const void*>(x.what);
+    if constexpr (requires { o.hull.overlaps(x.hull); })
+      return o.mode != access_mode::out && o.hull.overlaps(x.hull);
     else
       return false;
   };
   return (reads(all) || ...);
 }
-template <class Part, class... A>
-void poison_shard_outputs(stream_ref s, std::size_t member, const Part& p, const A&... a) {
+template <class Give, class... A>
+void poison_shard_outputs(Give& give, const A&... a) {
   if (machine::current().checks.has(check::poison)) [[unlikely]]
-    ((is_shard_read_beside(a, a...) ? void() : poison_shard_output(s, member, p, a)), ...);
+    ((is_shard_read_beside(a, a...) ? void() : add_shard_outputs(give.outputs_to_poison(), a)), ...);
 }
 
 // With check::uses: cells that `out` promises to write, and those that `in` may read.
@@ -340,7 +347,7 @@ void add_shard_kernel_use(std::vector<kernel_use>& uses, const A& a) {
 template <class T, std::size_t Rank>
 void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T, Rank>& a) {
   const auto add = [&](const byte_range& r, bool reads, bool writes) {
-    if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes});
+    if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes, a.span.label()});
   };
   add(a.hull, false, false);  // addresses are counted from its beginning
   for (const byte_range& r : a.reads) add(r, true, false);

@@ -9,9 +9,9 @@ namespace ferry {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-// One kernel to a simulated device.
-template <class F, std::size_t First, class Body, class... A>
-void simulate_on_shard(native_stream s, Body body, const A&... a) {
+// Submits one kernel to a simulated device, as launch_simulated.
+template <class F, std::size_t First, class Give, class Body, class... A>
+void simulate_on_shard(Give& give, Body body, const A&... a) {
   std::vector<kernel_use> uses;
   (detail::add_shard_kernel_use(uses, a), ...);
   std::vector<detail::watched_cells> watched;
@@ -19,15 +19,17 @@ void simulate_on_shard(native_stream s, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(
-            s, {detail::type_name<F>(), uses,
-                [body, watched, declared = detail::watch_of(a...), p...](const relocation& move) {
-                  detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
-                  detail::watched_run elements(declared.get(), move);
-                  body(detail::relocated<A>(move, p)...);
-                  elements.finish();
-                  cells.check();
-                }});
+        give([&](native_stream s) {
+          machine::current().verbs().launch(
+              s, {detail::type_name<F>(), uses,
+                  [body, watched, declared = detail::watch_of(a...), p...](const relocation& move) {
+                    detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
+                    detail::watched_run elements(declared.get(), move);
+                    body(detail::relocated<A>(move, p)...);
+                    elements.finish();
+                    cells.check();
+                  }});
+        });
       },
       a...);
 }
@@ -40,16 +42,15 @@ void launch_on_shard([[maybe_unused]] stream_ref s, Give& give, const Space& spa
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const grid_layout grid = grid_over(space);
           give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    simulate_on_shard<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  simulate_on_shard<F, Space::indices>(
+      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
@@ -64,9 +65,11 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   (detail::add_shard_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::mirrors give(s, uses.get());
+    detail::poison_shard_outputs(give, a...);
     return launch_on_shard(s, give, space, f, detail::moved_shard_argument(give, a)...);
   }
   detail::in_place give(s, uses);
+  detail::poison_shard_outputs(give, a...);
   launch_on_shard(s, give, space, f, a...);
 }
 
@@ -75,10 +78,8 @@ template <class Space, class F, class... A>
 void run_on_member(std::size_t member, const Space& space, const F& f, const A&... a) {
   const auto& region = detail::region_of(space);
   const stream_ref s = region.layout().team().stream(member);
-  for (const auto& p : region.parts(member)) {
-    detail::poison_shard_outputs(s, member, p, a...);
+  for (const auto& p : region.parts(member))
     run_on_shard(s, detail::space_of_part(space, p), f, detail::argument_of(member, region.layout(), p, a)...);
-  }
 }
 
 template <class Space, class F, class... A>

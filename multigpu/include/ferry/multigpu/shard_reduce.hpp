@@ -45,11 +45,9 @@ class team_reduction {
   template <class Space, class F, class... A>
   void run(std::size_t member, const Space& space, const F& f, const A&... a) {
     const auto& region = detail::region_of(space);
-    for (const auto& p : region.parts(member)) {
-      detail::poison_shard_outputs(region.layout().team().stream(member), member, p, a...);
+    for (const auto& p : region.parts(member))
       members_[member - first()].run(detail::space_of_part(space, p), f,
                                      detail::argument_of(member, region.layout(), p, a)...);
-    }
   }
   void finish(std::size_t member) { members_[member - first()].finish(); }
   team_scalar<T> result() && { return std::move(result_); }
