@@ -8,6 +8,7 @@ REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "mult
 SHARD_COPY = "multigpu/src/shard_copy.cpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
+ARGUMENTS, SHARD_ARGUMENTS = "core/include/ferry/core/arguments.hpp", "multigpu/include/ferry/multigpu/shard_arguments.hpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
@@ -74,6 +75,13 @@ MUTANTS = [
      (RESHARD, "for (std::size_t source = 0; source < from.team().size(); ++source) {", "for (std::size_t source = 0; source + 1 < from.team().size() || source == 0; ++source) {")),
     ("shards", "a reproducible sum has chunks of each member's own",
      (REPRODUCIBLE, "if ((first + i + 1) % detail::reproducible_chunk == 0)", "if ((i + 1) % detail::reproducible_chunk == 0)")),
+    ("arguments", "a bare array is written where the parameter is const",
+     (ARGUMENTS, "} else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {", "} else if constexpr (false) {")),
+    ("arguments", "an explicit inout() is read where the parameter is const",
+     (ARGUMENTS, "  } else if constexpr (is_array_argument<X>) {\n    return X(a);\n",
+      "  } else if constexpr (is_array_argument<X>) {\n    X b(a);\n    if (reads) b.mode = access_mode::in;\n    return b;\n")),
+    ("arguments", "a bare sharded array is written where the parameter is const",
+     (SHARD_ARGUMENTS, "  } else if constexpr (reads && !is_const) {\n", "  } else if constexpr (false) {\n")),
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
     ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
 ]
