@@ -12,6 +12,7 @@ WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/incl
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
 OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/ordered_keys.hpp"
 KEYED, KEYED_MATH = "multigpu/src/keyed_transport.cpp", "multigpu/src/ordered_keys.cpp"
+ARGUMENTS = "core/include/ferry/core/arguments.hpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
@@ -91,6 +92,13 @@ MUTANTS = [
      (RESHARD, "for (std::size_t source = 0; source < from.team().size(); ++source) {", "for (std::size_t source = 0; source + 1 < from.team().size() || source == 0; ++source) {")),
     ("shards", "a reproducible sum has chunks of each member's own",
      (REPRODUCIBLE, "if ((first + i + 1) % detail::reproducible_chunk == 0)", "if ((i + 1) % detail::reproducible_chunk == 0)")),
+    ("arguments", "a bare array is written where the parameter is const",
+     (ARGUMENTS, "} else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {", "} else if constexpr (false) {")),
+    ("arguments", "an explicit inout() is read where the parameter is const",
+     (ARGUMENTS, "  } else if constexpr (is_array_argument<X>) {\n    return X(a);\n",
+      "  } else if constexpr (is_array_argument<X>) {\n    X b(a);\n    if (reads) b.mode = access_mode::in;\n    return b;\n")),
+    ("arguments", "a bare sharded array is written where the parameter is const",
+     (SHARD_ARGUMENTS, "  } else if constexpr (reads && !is_const) {\n", "  } else if constexpr (false) {\n")),
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
     ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
 ]

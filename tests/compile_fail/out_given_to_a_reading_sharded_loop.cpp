@@ -9,7 +9,7 @@ struct value {
 };
 }  // namespace
 
-float call(ferry::sharded_array<float>& a) {
+float call(ferry::sharded_array<float, 1>& a) {
 #ifdef FERRY_WRONG
   return ferry::parallel_reduce(owned(a), value{}, ferry::plus{}, ferry::out(a));
 #endif

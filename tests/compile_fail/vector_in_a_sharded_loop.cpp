@@ -12,7 +12,7 @@ struct add {
 };
 }  // namespace
 
-float call(std::vector<float>& v, ferry::sharded_array<float>& a) {
+float call(std::vector<float>& v, ferry::sharded_array<float, 1>& a) {
   ferry::parallel_for(sweep(a), add{}, a, ferry::as_unified(v));
 #ifdef FERRY_WRONG
   return ferry::parallel_reduce(sweep(a), add{}, ferry::plus{}, a, v);
