@@ -12,7 +12,8 @@ using namespace collectives;
 
 namespace {
 
-// Of simulated devices; refuses the operations that NCCL gives another result than ferry.
+// Of simulated devices; refuses the operations for which NCCL has another result than ferry, and buffers that overlap
+// otherwise than NCCL allows.
 class without_floats final : public fr::transport {
  public:
   explicit without_floats(const fr::rank_layout& team) : below_(fr::sim::make_transport(team)) {}
@@ -21,6 +22,9 @@ class without_floats final : public fr::transport {
     for (const fr::collective_call& c : calls)
       if (fr::detail::is_float(c.type) && fr::detail::is_extreme(c.op))
         throw fr::not_supported(std::string(fr::name_of(c.op)) + " of " + fr::name_of(c.type));
+      else if (const std::size_t share = c.kind == fr::collective_kind::reduce_scatter ? c.member * c.bytes() : 0;
+               c.from.range().overlaps(c.to.range()) && c.to.data != c.from.data + share)
+        throw fr::invalid_argument("the buffers of member " + std::to_string(c.member) + " overlap");
     below_->submit(calls, streams);
   }
 
