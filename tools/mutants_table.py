@@ -181,7 +181,7 @@ MUTANTS = [
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (on && on != &by) on = &own_;\n", "")),
     ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      if (how == release_depth::unused) f.by->wait(f.at);\n      return f.by->is_broken() || f.by->tell_driver(f.at);\n", "      return (void)f, (void)how, true;\n"),
      (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
-    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(device);\n", "")),
+    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(*a.what, device);\n", "")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
