@@ -84,7 +84,7 @@ void with_type(element_type type, F f) {
     case element_type::float64: return f(double());
     case element_type::bytes: break;
   }
-  throw error("ferry: internal error: arithmetic on bytes");
+  throw error("internal error: arithmetic on bytes");
 }
 
 template <class T>

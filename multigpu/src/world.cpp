@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "choice.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/multigpu/team.hpp"
@@ -11,6 +10,7 @@
 #include "mpi/mpi_transport.hpp"
 #include "nccl/nccl_transport.hpp"
 #include "processes.hpp"
+#include "team_settings.hpp"
 #include "world_transport.hpp"
 
 namespace ferry {
@@ -59,10 +59,12 @@ team team::world() {
   std::size_t check = 0;
   all->together("making a team of all processes", [&] {
     mine = own_devices(*all);
-    by_mpi = choice("FERRY_TRANSPORT", {"auto", "mpi", "nccl"}) == 1 || machine::current().is_simulated();
+    by_mpi = transport_of_environment() == transport_choice::mpi || machine::current().is_simulated();
     // Messages of the CPU always compare the calls, and NCCL never does.
-    const std::size_t how = choice("FERRY_CHECK_COLLECTIVES", {"first", "off", "on"});
-    check = by_mpi || how == 1 ? 0 : how == 0 ? world_transport::first_calls : std::size_t(-1);
+    const collective_checks how = checks_of_environment();
+    check = by_mpi || how == collective_checks::off ? 0
+            : how == collective_checks::first       ? world_transport::first_calls
+                                                    : std::size_t(-1);
     if (!by_mpi) nccl::need_library();
     if (!by_mpi && !all->allows_threads())
       throw not_supported(

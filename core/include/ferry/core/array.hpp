@@ -79,15 +79,15 @@ class basic_array : public array_view<T, Rank, Kind> {
     return a;
   }
   // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
-  basic_array clone() const;
+  basic_array clone(source_line at = source_line::here()) const;
 
   // As in a view, without its strides.
   T& operator[](located_index i) requires(Rank == 1) {
-    this->check_indices(i.value);
+    this->check_indices(i.at, i.value);
     return *this->template granted<T>(this->data_ + i.value, i.at);
   }
   const T& operator[](located_index i) const requires(Rank == 1) {
-    this->check_indices(i.value);
+    this->check_indices(i.at, i.value);
     return *this->template granted<const T>(this->data_ + i.value, i.at);
   }
 
@@ -156,9 +156,16 @@ basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::from(std::span<const T> e
 }
 
 template <class T, std::size_t Rank, memory_kind Kind>
-basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::clone() const {
+basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::clone(source_line at) const {
   basic_array a(this->extents_, home_);
-  copy(*this, a, source_line{});
+  copy(*this, a, at);
+  return a;
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+auto array_view<T, Rank, Kind>::clone(source_line at) const -> basic_array<value_type, Rank, Kind> {
+  basic_array<value_type, Rank, Kind> a(extents_, device());
+  copy(*this, a, at);
   return a;
 }
 

@@ -100,22 +100,21 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    // The result stands in the place of the last index, whose type no mdspan parameter has.
-    launch_simulated<F, Space::indices - 1>(
-        n,
-        [space, f, op, identity](const auto& to, const auto&... p) {
-          T sum = identity;
-          run_on_cpu(
-              space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
-          to() = sum;
-        },
-        out(result), a...);
-  });
+  // The result stands in the place of the last index, whose type no mdspan parameter has.
+  launch_simulated<F, Space::indices - 1>(
+      give,
+      [space, f, op, identity](const auto& to, const auto&... p) {
+        T sum = identity;
+        run_on_cpu(
+            space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
+        to() = sum;
+      },
+      detail::make_argument<T>(result, access_mode::out, source_line::here()), a...);
 }
 
 template <class T, class Space, class F, class Op, class... A>
-void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_array<T, 0>& result, const A&... a) {
+void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
+            const A&... a) {
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -124,24 +123,43 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
   detail::access_list<sizeof...(A) + 2> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
-  detail::poison_outputs(s, a...);
+  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
+  give.poison_outputs(a...);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 
 template <class Space, class F, class Op, class... A>
-auto reduce_on(stream_ref s, const Space& space, const F& f, const Op& op, const A&... a) {
+auto reduce_on(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
   using T = typename decltype(reduced_type<Op>(space, f, a...))::type;
   scalar<T> result(s.where());
-  reduce<T>(s, space, f, op, result.as_array(), a...);
+  reduce<T>(s, at, space, f, op, result.as_array(), a...);
   return result;
 }
 template <class Space, class F, class Op, class... A>
-auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) {
-  return reduce_on(default_stream(detail::placement(a...)), space, f, op, a...);
+auto reduce_placed(source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
+  return reduce_on(default_stream(detail::placement(a...)), at, space, f, op, a...);
+}
+
+// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
+                 const Op& op, A&&... a) {
+  return reduce_on(s.value, s.at, space, f, op, detail::as_argument<P>(std::forward<A>(a), s.at)...);
+}
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce(detail::accepted_call<P...>, const detail::located_space<Space>& space, const F& f, const Op& op,
+                 A&&... a) {
+  return reduce_placed(space.at, space.space, f, op, detail::as_argument<P>(std::forward<A>(a), space.at)...);
+}
+template <class... Any>
+scalar<double> call_reduce(detail::refused_call, const Any&...) {
+  return scalar<double>();
 }
 
 }  // namespace detail_unit
@@ -156,34 +174,73 @@ auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) 
 // std::int64_t in place of signed ones.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::reduce_on(s.value, detail::space_of(space), f, op,
-                                detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+  using over = decltype(detail::space_of(space));
+  return detail_unit::call_reduce(detail_unit::checked<detail_unit::reduction_check<over, F, Arguments...>>(), s,
+                                  detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<1>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<2>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 
 // The same on this thread's stream of the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_of_tiles, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
+}
+
+// More than three dimensions.
+template <class F, class Op, class... Arguments>
+scalar<double> parallel_reduce(detail::located_space<detail::space_beyond>, const F&, const Op&, Arguments&&...) {
+  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  return scalar<double>();
+}
+template <class F, class Op, class... Arguments>
+scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, const Op&,
+                               Arguments&&...) {
+  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  return scalar<double>();
 }
 
 }  // namespace FERRY_UNIT

@@ -127,13 +127,16 @@ class member_reduction {
   template <class Space, class F, class... A>
   void run(const Space& space, const F& f, const A&... a) {
     if (detail::is_empty(space)) return;
+    detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
     detail::access_list<4 * sizeof...(A) + 2> uses;
     (detail::add_shard_use(uses, a), ...);
     if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
       detail::mirrors give(stream_, uses.get());
+      detail::poison_shard_outputs(give, a...);
       return run_once(give, space, f, detail::moved_shard_argument(give, a)...);
     }
     detail::in_place give(stream_, uses);
+    detail::poison_shard_outputs(give, a...);
     run_once(give, space, f, a...);
   }
 
@@ -170,11 +173,10 @@ class member_reduction {
           space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
       to(0) = sum;
     };
-    give([&](native_stream n) {
-      // The result stands in the place of the last index, whose type no span parameter has.
-      simulate_on_shard<F, Space::indices - 1>(
-          n, body, is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
-    });
+    // The result stands in the place of the last index, whose type no span parameter has.
+    simulate_on_shard<F, Space::indices - 1>(
+        give, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
+        a...);
   }
 
 #if defined(__CUDACC__)

@@ -192,8 +192,8 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
       f, op, Op::template identity<T>(), {l.axis(), {}}, first, l.extents().count() / l.extents()[l.axis()]};
   for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
   device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
-  detail::poison_shard_outputs(s, member, *parts.begin(), a...);
-  run_on_shard(s, detail::space_of(leaves.extents()), cells, out(leaves, source_line{}),
+  run_on_shard(s, detail::space_of(leaves.extents()), cells,
+               detail::make_argument<T>(leaves, access_mode::out, source_line{}),
                detail::argument_of(member, l, *parts.begin(), a)...);
 
   constexpr std::size_t chunk = detail::reproducible_chunk;
@@ -222,7 +222,18 @@ auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, c
   const team& t = region.layout().team();
   reproducible_scalar<T> result(t, Op::template identity<T>(), [](const T& x, const T& y) -> T { return Op()(x, y); });
   t.for_each([&](std::size_t m) { reduce_reproducibly<T>(m, region, f, op, result.of(m - t.first_local()), a...); });
+  (detail::note_written(region, a), ...);
   return result;
+}
+
+template <class... P, std::size_t Rank, class F, class Op, class... A>
+auto call_reproducibly(detail::accepted_call<P...>, const shard_region<Rank>& region, const F& f, const Op& op,
+                       A&&... a) {
+  return reduce_reproducibly_on_team(region, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+scalar<double> call_reproducibly(detail::refused_call, const Any&...) {
+  return scalar<double>();
 }
 
 }  // namespace detail_unit
@@ -234,8 +245,9 @@ auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, c
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_reproducibly_on_team(region, f, op.op,
-                                                  detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reproducibly(
+      detail_unit::checked<detail_unit::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), region, f, op.op,
+      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT

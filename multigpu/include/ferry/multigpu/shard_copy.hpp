@@ -16,7 +16,7 @@ namespace detail {
 template <class View, std::size_t Rank>
 auto slice_box(View& whole, const box<Rank>& b) {
   return [&]<std::size_t... D>(std::index_sequence<D...>) {
-    return whole.slice({ferry::slice{static_cast<std::size_t>(b.begin[D]), static_cast<std::size_t>(b.end[D])}...});
+    return whole.slice({ferry::slice{b.begin[D], b.end[D]}...});
   }
   (std::make_index_sequence<Rank>());
 }
@@ -46,7 +46,7 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
   for_each_run(e, b, [&](std::size_t from, std::size_t at, std::size_t n) { f(whole + from, at, n); });
 }
 
-[[noreturn]] void throw_other_count(std::size_t given, const std::string& shape);
+[[noreturn]] void throw_other_count(std::size_t given, const array_look& a, source_line at);
 
 // f(member) for each local member, which copies some `bytes` between its shard and memory of the CPU and waits for them: by
 // a thread each where that is as much as threads copy (copy_options::parallel_from_bytes), so that all links are in use;
@@ -65,7 +65,7 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, st
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
-  if (from.size() != to.size()) detail::throw_other_count(from.size(), to.extents().text());
+  if (from.size() != to.size()) detail::throw_other_count(from.size(), to.look(), line);
   const team& t = to.team();
   detail::for_each_waiting_copy(t, Kind, to.layout().axis(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
@@ -81,6 +81,7 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
     copy(on, std::span<const T>(part.span()), to.shard(m), line);
   });
+  if (to.validity()) to.validity()->changed();
 }
 
 // To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; those of other
@@ -89,7 +90,7 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to,
           source_line line = source_line::here()) {
-  if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
+  if (from.size() != to.size()) detail::throw_other_count(to.size(), from.look(), line);
   const team& t = from.team();
   detail::for_each_waiting_copy(t, Kind, from.layout().axis(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
@@ -152,16 +153,17 @@ std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line
 template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
 void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
-  detail::need_same_shape(from.extents(), to.extents());
+  detail::need_same_shape(from.extents(), to.extents(), from, to, line);
   to.team().for_each([&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
     if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), to.shard(m), line);
   });
+  if (to.validity()) to.validity()->changed();
 }
 template <class T, class U, std::size_t Rank, memory_kind Kind, memory_kind To>
 void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
           source_line line = source_line::here()) {
-  detail::need_same_shape(from.extents(), to.extents());
+  detail::need_same_shape(from.extents(), to.extents(), from, to, line);
   from.team().for_each([&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
     if (!own.empty()) copy(from.team().stream(m), from.shard(m), detail::slice_box(to, own), line);
@@ -172,8 +174,10 @@ void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source_line line = source_line::here()) {
   a.team().for_each([&](std::size_t m) {
-    if (!a.layout().own(m).empty()) fill(a.team().stream(m), a.shard_with_halo(m), value, line);
+    if (!a.layout().own(m).empty())
+      fill(a.team().stream(m), detail::cells_for_call(a, m, a.layout().local(m)), value, line);
   });
+  if (a.validity()) a.validity()->refreshed();
 }
 
 }  // namespace ferry

@@ -43,7 +43,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
   detail::together(t, "scatter of a sharded array", [&] {
-    if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.extents().text());
+    if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.look(), {});
   });
   if (t.is_local(root)) copy(values, a, source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
@@ -61,6 +61,7 @@ void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, R
       collective_group(t).send(packed, root, m).submit();
     }
   }
+  if (a.validity()) a.validity()->changed();
 }
 
 }  // namespace ferry

@@ -45,11 +45,9 @@ class team_reduction {
   template <class Space, class F, class... A>
   void run(std::size_t member, const Space& space, const F& f, const A&... a) {
     const auto& region = detail::region_of(space);
-    for (const auto& p : region.parts(member)) {
-      detail::poison_shard_outputs(region.layout().team().stream(member), member, p, a...);
+    for (const auto& p : region.parts(member))
       members_[member - first()].run(detail::space_of_part(space, p), f,
                                      detail::argument_of(member, region.layout(), p, a)...);
-    }
   }
   void finish(std::size_t member) { members_[member - first()].finish(); }
   team_scalar<T> result() && { return std::move(result_); }
@@ -70,7 +68,22 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
     all.run(m, space, f, a...);
     all.finish(m);
   });
+  (detail::note_written(detail::region_of(space), a), ...);
   return std::move(all).result();
+}
+
+template <class Space, class F, class... A>
+using shard_reduction_check = call_check<detail::shard_loop_arguments, true, F,
+                                         typename front_of<detail::part_space<Space>>::type, A...>;
+
+// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce_on_team(detail::accepted_call<P...>, const Space& space, const F& f, const Op& op, A&&... a) {
+  return reduce_on_team(space, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+scalar<double> call_reduce_on_team(detail::refused_call, const Any&...) {
+  return scalar<double>();
 }
 
 }  // namespace detail_unit
@@ -80,7 +93,9 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
 // shards. Every member works out its part on its stream; never blocks: the result waits when the CPU reads it.
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::reduce_on_team(space, f, op, detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reduce_on_team(
+      detail_unit::checked<detail_unit::shard_reduction_check<Space, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT
