@@ -156,7 +156,10 @@ struct minimum {
   template <class T>
   static T identity() {
     using limits = typename detail::extreme_of<T>::limits;
-    return limits::has_infinity ? limits::infinity() : limits::max();
+    if constexpr (limits::has_infinity)
+      return limits::infinity();
+    else
+      return limits::max();
   }
 };
 struct maximum {
@@ -169,7 +172,10 @@ struct maximum {
   template <class T>
   static T identity() {
     using limits = typename detail::extreme_of<T>::limits;
-    return limits::has_infinity ? -limits::infinity() : limits::lowest();
+    if constexpr (limits::has_infinity)
+      return -limits::infinity();
+    else
+      return limits::lowest();
   }
 };
 

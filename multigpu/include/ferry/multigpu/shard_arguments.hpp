@@ -293,16 +293,17 @@ void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<
     }
   }
 }
-// As is_read_beside.
+template <class O, class X>
+bool reads_cells_of([[maybe_unused]] const O& o, [[maybe_unused]] const X& x) {
+  if constexpr (requires { o.hull.overlaps(x.hull); })
+    return o.mode != access_mode::out && o.hull.overlaps(x.hull);
+  else
+    return false;
+}
+// As is_read_beside. The test is no lambda: in one, nvcc takes a missing member for an error.
 template <class X, class... A>
 bool is_shard_read_beside(const X& x, const A&... all) {
-  [[maybe_unused]] const auto reads = [&](const auto& o) {
-    if constexpr (requires { o.hull.overlaps(x.hull); })
-      return o.mode != access_mode::out && o.hull.overlaps(x.hull);
-    else
-      return false;
-  };
-  return (reads(all) || ...);
+  return (reads_cells_of(all, x) || ...);
 }
 template <class Give, class... A>
 void poison_shard_outputs(Give& give, const A&... a) {
