@@ -92,7 +92,10 @@ struct halo_scratch {
 };
 
 void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
-  auto& [boxes, accesses, uses] = thread_object<halo_scratch>::get();
+  halo_scratch& scratch = thread_object<halo_scratch>::get();
+  std::vector<box_copy>& boxes = scratch.boxes;
+  std::vector<access>& accesses = scratch.accesses;
+  std::vector<kernel_use>& uses = scratch.uses;
   boxes.clear(), accesses.clear(), uses.clear();
   for (const planned_kernel* k : kernels) {
     boxes.insert(boxes.end(), k->boxes.begin(), k->boxes.end());

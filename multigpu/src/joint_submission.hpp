@@ -35,7 +35,8 @@ struct joint_scratch {
 template <class Give>
 void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give) {
   joint_scratch& scratch = thread_object<joint_scratch>::get();  // collectives are not nested
-  auto& [all, parts] = scratch;
+  joint_uses& all = scratch.all;
+  std::vector<joint_guard::part>& parts = scratch.parts;
   all.assign(calls);
   parts.clear();
   for (const joint_uses::member& m : all.members())
