@@ -215,7 +215,7 @@ MUTANTS = [
     ("R18", "launches of one graph inside a capture may run at once", (CAPTURE, "  if (graph) launched_[graph] = steps_.size() - 1;\n", "")),
     ("R18", "whoever has its turn does not look again whether the stream rests", (GUARD, "  if (on.is_resting()) [[unlikely]]\n    refuse_in_turn", "  if (false)\n    refuse_in_turn")),
     ("R18", "a stream that rests is marked", (TIMELINE, "    if (!is_resting()) record(last());  // else", "    record(last());  // else")),
-    ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(s.line(), uses);", "access_guard guard(s.line(), {});")),
+    ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(admitted);", "access_guard guard(admission::unchecked(s.line(), {}));")),
     ("R18", "a graph's launch logs reads only", (CAPTURE, "g.uses.push_back({what, r, write});", "g.uses.push_back({what, r, false});")),
     ("R18", "a graph forgets ranges inside others", (CAPTURE, "out.back().end = std::max(out.back().end, r.end);", "out.back().end = r.end;")),
     ("R18", "a graph keeps no array alive", (CAPTURE, "keep_.push_back(allocation_ref::another(*a.what));", "")),

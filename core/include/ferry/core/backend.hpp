@@ -282,6 +282,9 @@ class backend {
   virtual bool is_capturing(native_stream s) = 0;
   virtual void launch_graph(native_graph g, native_stream s) = 0;
   virtual void destroy_graph(native_graph g) = 0;
+  // The device of a stream, also of a default one (as the calling thread means it); none where that cannot be told, as of
+  // streams that are being captured.
+  virtual std::optional<int> device_of(native_stream s) = 0;
 };
 
 }  // namespace ferry
