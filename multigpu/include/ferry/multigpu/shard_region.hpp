@@ -68,8 +68,8 @@ class shard_region {
         within_(layout_->whole()) {}
 
   const shard_layout<Rank>& layout() const { return *layout_; }
-  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions left out
-  // are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
+  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions
+  // left out are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
   shard_region within(std::initializer_list<slice> ranges) const {
     detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
     shard_region r = *this;
