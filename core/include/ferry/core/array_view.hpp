@@ -48,8 +48,8 @@ class host_permission {
   std::atomic<std::uint64_t> touches_{0}, writes_{0};
 };
 
-// Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Integers of any type: what does not
-// lie in the dimension, as negative ones, is refused by the call that takes the slice.
+// Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Takes integers of any type;
+// the call that takes the slice refuses what does not lie in the dimension, such as negative ones.
 struct slice {
   std::ptrdiff_t begin = 0, end = std::numeric_limits<std::ptrdiff_t>::max();
   std::ptrdiff_t step = 1;  // negative: from end - 1 downwards

@@ -71,8 +71,8 @@ class shard_region {
     if (!layout_) throw_moved_from("the region of a sharded array");
     return *layout_;
   }
-  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions left out
-  // are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
+  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions
+  // left out are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
   shard_region within(std::initializer_list<slice> ranges) const {
     detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
     shard_region r = *this;
