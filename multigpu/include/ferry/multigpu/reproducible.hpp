@@ -85,7 +85,6 @@ struct chunk_of_leaves {
 }  // namespace detail
 
 // The result of a reproducible reduction: chunks from all members, joined in the order of the array when the CPU reads it.
-// Moves. One that was moved from holds no value until another is assigned to it: reading it throws invalid_argument.
 template <class T>
 class reproducible_scalar {
   static_assert(std::is_trivially_copyable_v<T>);
