@@ -61,11 +61,11 @@ BOOST_FIXTURE_TEST_CASE(members_read_one_array_at_once, machine) {
   fr::fill(table, 5);
   fr::parallel_for(owned(y), add{}, x, table, y);  // each member waits for fill() once
   BOOST_TEST(waits([&] {
-    for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, table, y);
-  }) == 0);
+               for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, table, y);
+             }) == 0);
   BOOST_TEST(waits([&] {
-    for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, fr::inout(table), y);
-  }) > 0);
+               for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, fr::inout(table), y);
+             }) > 0);
   t.synchronize();
   BOOST_TEST(fr::to_vector(y)[35] == 6);
 }
@@ -75,9 +75,7 @@ BOOST_FIXTURE_TEST_CASE(a_sweep_exchanges_what_it_may_write, machine) {
   fr::sharded_array<int, 2> x(t, {9, 4}, rows_with_halos, 1), y(t, {9, 4}, rows_with_halos, 0);
   fr::host_array<int> table({1}, t.device(0));
   fr::fill(table, 5);
-  const auto sweep = [&](auto&& from) {
-    return waits([&] { fr::parallel_for(fr::sweep(y), add{}, from, table, y); });
-  };
+  const auto sweep = [&](auto&& from) { return waits([&] { fr::parallel_for(fr::sweep(y), add{}, from, table, y); }); };
   (void)sweep(x);
   const long read = sweep(fr::in(x));
   BOOST_TEST(sweep(x) == read);

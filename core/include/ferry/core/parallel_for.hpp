@@ -149,7 +149,8 @@ void for_each_placed(const Space& space, const F& f, const A&... a) {
 
 // The loop of a call that was checked; nothing for one that was refused.
 template <class... P, class Space, class F, class... A>
-void call_for_each(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f, A&&... a) {
+void call_for_each(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
+                   A&&... a) {
   for_each(s.value, space, f, detail::as_argument<P>(std::forward<A>(a), s.at)...);
 }
 template <class... P, class Space, class F, class... A>
@@ -161,13 +162,12 @@ void call_for_each(detail::refused_call, const Any&...) {}
 
 }  // namespace detail_unit
 
-// Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of 2 or
-// 3, also as {n, m} or {n, m, l}, give f(i, j, ...) or f(i, j, k, ...) with the last fastest, tiles give f(tile, ...).
-// Arrays arrive as pointers (contiguous only) or ferry::mdspan, as f declares. const arrays and in(a) are read; so are
-// arrays whose parameter in f is a pointer or mdspan to const. Others are read and written, out(a) is written. Ordered on
-// `s`. Does not block, except on first use of a pair of devices, whose link is tested then (that allocates, and waits for
-// the test), and where memory is needed for mirrors. Throws invalid_argument, peer_access_error, device_error; then nothing
-// ran.
+// Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of 2 or 3
+// give f(i, j, ...) or f(i, j, k, ...) with the last fastest, also written as {n, m} or {n, m, l}; tiles give f(tile, ...).
+// Arrays arrive as pointers (contiguous only) or ferry::mdspan, as f declares. Const arrays, in(a), and arrays for which f
+// declares const elements are read; others are read and written; out(a) is written. Ordered on `s`. Does not block, except
+// on first use of a pair of devices, whose link is tested then (that allocates, and waits for the test), and where memory
+// is needed for mirrors. Throws invalid_argument, peer_access_error, device_error; then nothing ran.
 template <detail::index_space Space, class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const Space& space, const F& f, Arguments&&... arguments) {
   using over = decltype(detail::space_of(space));
@@ -193,23 +193,23 @@ void parallel_for(located<stream_ref> s, const extents<3>& space, const F& f, Ar
 // The same on this thread's stream of the device of the first written argument.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_1d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_2d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_3d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_of_tiles> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_of_tiles, F, Arguments...>>(), space, f,
-                             std::forward<Arguments>(arguments)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_of_tiles, F, Arguments...>>(),
+                             space, f, std::forward<Arguments>(arguments)...);
 }
 
 // More than three dimensions.

@@ -185,8 +185,8 @@ auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) 
 
 // The reduction of a call that was checked; a number that stands for the result of one that was refused.
 template <class... P, class Space, class F, class Op, class... A>
-auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f, const Op& op,
-                 A&&... a) {
+auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
+                 const Op& op, A&&... a) {
   return reduce_on(s.value, space, f, op, detail::as_argument<P>(std::forward<A>(a), s.at)...);
 }
 template <class... P, class Space, class F, class Op, class... A>

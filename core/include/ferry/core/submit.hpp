@@ -69,7 +69,8 @@ void submit_checked(refused_call, const Any&...) {}
 // ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
-  using call = detail_unit::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
+  using call =
+      detail_unit::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
   detail::submit_checked(detail_unit::checked<call>(), s, f, f, std::forward<Arguments>(arguments)...);
 }
 

@@ -173,7 +173,8 @@ class member_reduction {
     give([&](native_stream n) {
       // The result stands in the place of the last index, whose type no span parameter has.
       simulate_on_shard<F, Space::indices - 1>(
-          n, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}), a...);
+          n, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
+          a...);
     });
   }
 

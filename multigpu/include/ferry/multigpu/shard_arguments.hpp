@@ -95,7 +95,7 @@ inline constexpr bool is_sharded_argument = false;
 template <class T, std::size_t Rank, memory_kind Kind>
 inline constexpr bool is_sharded_argument<sharded_argument<T, Rank, Kind>> = true;
 
-// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; so everything else.
+// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; the rest too.
 template <class P = void, class A>
 auto as_shard_argument(A&& a) {
   using X = std::remove_cvref_t<A>;

@@ -91,8 +91,8 @@ void run_on_each(const on_each_member<Space>& each, const F& f, const A&... a) {
 }
 
 template <class Space, class F, class... A>
-using shard_loop_check = call_check<detail::shard_loop_arguments, false, F,
-                                    typename front_of<detail::part_space<Space>>::type, A...>;
+using shard_loop_check =
+    call_check<detail::shard_loop_arguments, false, F, typename front_of<detail::part_space<Space>>::type, A...>;
 template <class Space, class F, class... A>
 using member_loop_check = call_check<detail::shard_loop_arguments, false, F, typename front_of<Space>::type, A...>;
 
