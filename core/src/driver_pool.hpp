@@ -33,7 +33,7 @@ class driver_pool final : public memory_pool {
     timeline* by;
     ticket at;
   };
-  void grant_peer(int device) override;
+  void grant_peer(const allocation& a, int device) override;
   timeline& line_to_allocate_on();
   void free_or_give_up(allocation& a);
   void free_now(allocation& a, timeline*& with, bool& told);

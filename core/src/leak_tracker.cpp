@@ -76,8 +76,8 @@ std::vector<outstanding_allocation> leak_tracker::outstanding() const {
       all.push_back({a->bytes,
                      a->kind,
                      a->device,
-                     label_text(labels.tag),
-                     label_text(labels.name),
+                     label_text(label_kind::tag, labels.tag),
+                     label_text(label_kind::name, labels.name),
                      std::chrono::duration<double>(now - r.since).count(),
                      last_user_of(*a),
                      {}});

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/memory_ledger.hpp"
@@ -22,11 +24,11 @@ double memory_pressure::pressure() const {
 }
 
 std::size_t memory_ledger::used_bytes(const memory_scope& scope) const {
-  const memory_label tag = intern_label(scope.tag);
+  const memory_label tag = intern_tag(scope.tag);
   std::size_t bytes = tag == 0 && !scope.on && scope.kind == memory_kind::host ? pinned_bytes() : 0;
   for (const memory_kind k : all_kinds)
     for (int d = 0; d < static_cast<int>(devices_); ++d)
-      if (scope.covers(k, d)) bytes += tag ? labels_.use(tag, index(k, d)).bytes : cell(k, d).load();
+      if (scope.covers(k, d)) bytes += tag ? bytes_in_use(k, d, tag) : cell(k, d).load();
   return bytes;
 }
 
@@ -76,7 +78,7 @@ void memory_ledger::book_pinned(std::size_t bytes, int device) {
   try {
     book();
   } catch (const out_of_memory& e) {
-    climb({memory_kind::host, device, bytes, nullptr}, e.what(), book);
+    climb({memory_kind::host, device, bytes, nullptr}, plain_what(e), book);
   }
   look_for_pressure();
 }
@@ -124,7 +126,7 @@ std::size_t memory_ledger::kept_bytes(memory_kind kind, int device) const {
 }
 
 std::size_t memory_ledger::bytes_in_use(memory_kind kind, int device, memory_label tag) const {
-  if (tag != 0) return labels_.use(tag, index(kind, device)).bytes;
+  if (tag != 0) return labels_.use(label_kind::tag, tag, index(kind, device)).bytes;
   return static_cast<std::size_t>(std::max<std::int64_t>(counts(kind, device).current_bytes(), 0));
 }
 
@@ -143,7 +145,7 @@ limit_rule memory_ledger::rule_of(const scoped_memory_limit& given) const {
   const std::size_t whole = whole_of(scope);
   if (whole == 0 && scope.tag.empty())
     throw invalid_argument("a limit on " + scope.text() + " of no device: name one with .on, or a tag");
-  limit_rule r{scope, intern_label(scope.tag), limit_rule::none, limit_rule::none, {}, {}};
+  limit_rule r{scope, intern_tag(scope.tag), limit_rule::none, limit_rule::none, {}, {}};
   const auto resolve = [&](const memory_size& size, std::string_view which, std::size_t& bytes, std::string& as) {
     if (!size.is_set()) return;
     const std::string what = "the " + std::string(which) + " limit of " + size.text() + " on " + scope.text();
@@ -168,9 +170,91 @@ void memory_ledger::limit(std::span<const scoped_memory_limit> all) {
   std::vector<limit_rule> rules;
   for (const scoped_memory_limit& l : all) rules.push_back(rule_of(l));
   for (const limit_rule& r : rules)
-    if (r.tag != 0) labels_.expect(r.tag, true);
-  limits_.set(std::move(rules));
+    if (r.tag != 0) labels_.expect(label_kind::tag, r.tag);
+  std::lock_guard one(setting_);
+  keep_within(rules);
+  const auto before = limits_.all();
+  limits_.set(rules);
+  try {
+    keep_within(rules);  // other threads may have allocated between the first look and the limit
+  } catch (...) {
+    limits_.restore(before);
+    throw;
+  }
   look_for_pressure();
+}
+
+// Throws out_of_memory if more is in use than the rules allow, and trimming does not help.
+void memory_ledger::keep_within(std::span<const limit_rule> rules) {
+  for (const limit_rule& r : rules) {
+    if (r.hard == limit_rule::none) continue;
+    const auto used = [&] {
+      std::lock_guard one(admitting_);
+      return used_bytes(r.scope) + (r.tag != 0 ? coming_bytes(r) : 0);
+    };
+    if (used() <= r.hard) continue;
+    trim_to(r);
+    if (const std::size_t left = used(); left > r.hard) throw out_of_memory(exceeded_text(r, left), left - r.hard);
+  }
+}
+
+// Gives cached bytes back until the hard limit holds: blocks in quarantine, then bytes whose uses are over, then all that no
+// array holds. Waits for the last uses of what goes back.
+void memory_ledger::trim_to(const limit_rule& r) {
+  if (r.tag != 0) return;  // counts arrays alone
+  refuse_inside_submission("trim pools for a memory limit");
+  const auto excess = [&] {
+    const std::size_t used = used_bytes(r.scope);
+    return used > r.hard ? used - r.hard : 0;
+  };
+  const auto release = [&](release_depth how) {
+    each_source([&](memory_source& s) {
+      if (!r.scope.covers(s.kind(), s.device())) return;
+      while (excess() > 0 && s.release_some(how, excess()) > 0) {
+      }
+    });
+  };
+  std::vector<numbered_rung> rungs;
+  {
+    std::lock_guard lock(rungs_mutex_);
+    rungs = rungs_;
+  }
+  for (const numbered_rung& n : rungs)
+    if (n.what->order == rung_order::quarantine) (void)n.what->reclaim({});
+  release(release_depth::finished);
+  if (excess() > 0) release(release_depth::unused);
+}
+
+std::string memory_ledger::exceeded_text(const limit_rule& r, std::size_t used) const {
+  constexpr std::size_t most_holders = 5;
+  const auto of_places = [&](auto value) {
+    std::size_t bytes = 0;
+    for (const memory_kind k : all_kinds)
+      for (int d = 0; d < static_cast<int>(devices_); ++d)
+        if (r.scope.covers(k, d)) bytes += value(k, d);
+    return bytes;
+  };
+  std::vector<std::pair<std::size_t, std::string>> holders;
+  const auto add = [&](std::size_t bytes, std::string who) {
+    if (bytes > 0) holders.emplace_back(bytes, std::move(who));
+  };
+  if (r.tag == 0) {
+    for (const label_use& u : labels_.all()) {
+      const std::size_t here = of_places([&](memory_kind k, int d) { return use_of(u.kind, u.label, k, d).bytes; });
+      add(here, (u.kind == label_kind::tag ? "tag '" : "'") + label_text(u.kind, u.label) + "'");
+    }
+    add(of_places([&](memory_kind k, int d) { return unlabelled(k, d).bytes; }), "arrays without a name or tag");
+    add(of_places([&](memory_kind k, int d) { return kept_bytes(k, d); }), "workspaces (workspace::clear gives it back)");
+    if (r.scope.kind == memory_kind::host && !r.scope.on) add(pinned_bytes(), "ranges that fr::pin has pinned");
+  }
+  std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (holders.size() > most_holders) holders.resize(most_holders);
+  std::string by;
+  for (const auto& [bytes, who] : holders) by += (by.empty() ? "" : ", ") + who + " " + bytes_text(bytes);
+  return "cannot set the hard limit of " + r.hard_as + " on " + r.scope.text() + ": " + bytes_text(used) +
+         " are in use" + (r.tag == 0 ? " after all cached bytes were given back" : "") +
+         (by.empty() ? "" : " (largest holders: " + by + ")") +
+         ". No limit has changed. Free arrays first, or set a limit of at least " + bytes_text(used);
 }
 
 void memory_ledger::look_for_pressure() {

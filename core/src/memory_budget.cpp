@@ -2,6 +2,8 @@
 #include <vector>
 
 #include "array_blocks.hpp"
+#include "copy_engine.hpp"
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/memory_status.hpp"
@@ -62,7 +64,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
       r.from_driver =
           sum_of(r.from_driver, without(m.properties(d).memory_bytes, ledger.used_bytes({scope_.on, {}, {}})));
   }
-  const memory_label tag = scope_.tag.empty() ? this_thread_tag : intern_label(scope_.tag);
+  const memory_label tag = scope_.tag.empty() ? this_thread_tag : intern_tag(scope_.tag);
   const auto rules = ledger.limits().all();
   for (const limit_rule& rule : *rules) {
     if (rule.hard == limit_rule::none || !rule.scope.covers(kind, d)) continue;
@@ -86,12 +88,36 @@ std::size_t memory_budget::available_bytes() const {
   return std::min(sum_of(of_pools, r.kept), without(r.by_tags, r.zones));
 }
 
+// A yes is found without a change. Before a no, what the allocation would give back first goes back, as what it makes free is
+// known only then: blocks in quarantine merge with others of their pool, and pages of cached unified memory may lie anywhere.
 bool memory_budget::would_fit(std::size_t bytes) const {
-  const room r = look(bytes);
-  if (r.kept_block > 0 && sum_of(r.kept_block, r.zones) <= r.by_tags) return true;
+  machine& m = machine::current();
+  const int d = scope_.on->index();
+  room r;
+  const auto fits = [&] {
+    r = look(bytes);
+    if (r.kept_block > 0 && r.kept_block <= r.by_tags) return true;
+    if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
+    return r.cost.is_cached || (r.cost.block_bytes <= r.by_limits && r.cost.backend_bytes <= r.cost.most_bytes &&
+                                r.cost.backend_bytes <= sum_of(r.from_driver, r.trimmable));
+  };
+  if (fits()) return true;
+  if (this_thread_state.submitting || this_thread_state.capture) return false;
   if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
-  return r.cost.is_cached || (r.cost.block_bytes <= r.by_limits && r.cost.backend_bytes <= r.cost.most_bytes &&
-                              r.cost.backend_bytes <= sum_of(r.from_driver, r.trimmable));
+  const std::size_t of_arrays = m.memory().bytes_in_use(memory_kind::device, d);
+  if (*scope_.kind == memory_kind::device &&
+      r.cost.backend_bytes > without(m.verbs().memory(d).total_bytes, of_arrays))
+    return false;
+  if (m.checker().quarantined() > 0) {
+    (void)m.checker().release();
+    if (fits()) return true;
+  }
+  if (*scope_.kind != memory_kind::device || r.cost.block_bytes > r.by_limits) return false;
+  std::size_t freed = m.copies().lanes().trim(memory_kind::device, d);
+  m.memory().each_source([&](memory_source& s) {
+    if (s.kind() == memory_kind::unified) freed += s.release_cached(release_depth::unused);
+  });
+  return freed > 0 && fits();
 }
 
 }  // namespace ferry

@@ -90,6 +90,13 @@ std::optional<memory_checks> memory_checker::settings() const {
   return settings_;
 }
 
+allocation* memory_checker::at(const std::byte* p) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [node, b] : live_)
+    if (node->begin <= p && p < node->begin + node->bytes) return node;
+  return nullptr;
+}
+
 timeline& memory_checker::line(int device) {
   std::lock_guard lock(mutex_);
   timeline*& t = lines_[static_cast<std::size_t>(device)];
@@ -97,16 +104,7 @@ timeline& memory_checker::line(int device) {
   return *t;
 }
 
-void memory_checker::grant_peer(int device) {
-  std::vector<allocation_home*> homes;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [node, b] : live_)
-      if (auto* const h = b.inner.get().home; std::find(homes.begin(), homes.end(), h) == homes.end())
-        homes.push_back(h);
-  }
-  for (allocation_home* h : homes) h->need_peer(device);
-}
+void memory_checker::grant_peer(const allocation& a, int device) { a.after->home->need_peer(*a.after, device); }
 
 // Ordered like any use of the bytes, on a stream of the checker's own, so that the program's streams stay what they were.
 ticket memory_checker::submit(allocation& of, byte_range where, bool write,

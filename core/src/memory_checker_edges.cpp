@@ -51,7 +51,7 @@ void memory_checker::look_at_copies(bool wait) noexcept {
     try {
       if (wait) c->by->wait(c->at);
       is_there = wait || c->by->poll(c->at);
-      if (is_there) look_at(*c);
+      if (is_there && !c->by->is_lost(c->at)) look_at(*c);
     } catch (const error&) {  // the device broke: there is nothing to look at
       is_there = true;
     }
@@ -102,7 +102,7 @@ std::vector<memory_fault> memory_checker::check() {
     std::lock_guard lock(mutex_);  // who frees them meanwhile waits, or comes late
     for (auto& [node, b] : live_) {
       b.what.name = node->name.get();
-      b.what.tag = label_text(labels_of(*node).tag);
+      b.what.tag = label_text(label_kind::tag, labels_of(*node).tag);
       copy_edges(b, *node, false);
     }
     for (const block& b : quarantine_)

@@ -38,7 +38,7 @@ void memory_checker::retire(block b) noexcept {
   allocation* const node = std::exchange(b.node, nullptr);
   allocation& inner = *b.inner.unchecked();
   try {
-    b.what.tag = label_text(labels_of(*node).tag);
+    b.what.tag = label_text(label_kind::tag, labels_of(*node).tag);
     const bool poison = machine_.checks.has(check::poison);
     block live = b;
     live.node = node;

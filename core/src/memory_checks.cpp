@@ -1,12 +1,16 @@
 #include "ferry/core/memory_checks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
+#include <vector>
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/memory_size.hpp"
 #include "ferry/core/plain_text.hpp"
 #include "memory_checker.hpp"
 
@@ -14,25 +18,26 @@ namespace ferry {
 namespace {
 
 [[noreturn]] void refuse(std::string_view whole, std::string_view part, std::string_view why) {
-  throw parse_error("ferry: FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " +
-                    std::string(why) +
+  throw parse_error("FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " + std::string(why) +
                     ". Allowed: on; off; or, separated by ';': poison=on|off, zone=BYTES (a multiple of 256), "
                     "quarantine=BYTES (plain or with KiB, MiB, GiB), blocks=N");
 }
 
 std::size_t number(std::string_view whole, std::string_view part, std::string_view text) {
+  const std::string_view given = text;
   std::size_t unit = 1;
   for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 3>{
            {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}}})
     if (text.ends_with(suffix)) {
       unit = size;
       text.remove_suffix(suffix.size());
+      while (text.ends_with(' ')) text.remove_suffix(1);
       break;
     }
   std::size_t value = 0, all = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || __builtin_mul_overflow(value, unit, &all))
-    refuse(whole, part, "has no number where one belongs");
+    refuse(whole, part, "is no size: " + detail::why_no_size(given, "KiB, MiB or GiB"));
   return all;
 }
 
@@ -42,12 +47,15 @@ std::optional<memory_checks> parse_memory_checks(std::string_view text) {
   memory_checks how;
   if (text == "on") return how;
   if (text == "off") return std::nullopt;
+  std::vector<std::string_view> known;
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view part = rest.substr(0, rest.find(';'));
     rest.remove_prefix(std::min(rest.size(), part.size() + 1));
     const std::size_t at = part.find('=');
     if (at == part.npos) refuse(text, part, "is neither on nor off, and no key=value");
     const std::string_view key = part.substr(0, at), value = part.substr(at + 1);
+    if (std::find(known.begin(), known.end(), key) != known.end()) refuse(text, part, "sets a key for the second time");
+    known.push_back(key);
     if (key == "poison") {
       if (value != "on" && value != "off") refuse(text, part, "is neither on nor off");
       how.poison = value == "on";
@@ -93,22 +101,18 @@ std::string memory_fault::text() const {
 
 std::vector<memory_fault> check_memory() { return machine::current().checker().check(); }
 
-void detail::poison_elements(stream_ref s, const allocation_ref& owner, byte_range hull, const strided_bytes& to,
-                             const strided_shape& shape) {
+void detail::output_poison::fill_outputs(native_stream s, const relocation& move) const {
   std::array<std::byte, 16> nan;
   nan.fill(std::byte{0xFF});
-  strided_shape elements = shape;
-  strided_bytes where = to;
-  if (shape.element_bytes > nan.size()) {  // byte by byte, as one dimension more
-    if (shape.rank == max_rank) return;
-    elements.element_bytes = 1;
-    elements.extent[elements.rank] = shape.element_bytes;
-    where.stride_bytes[elements.rank++] = 1;
+  for (output_elements e : outputs_) {
+    e.at.base = move(e.at.base);
+    if (e.shape.element_bytes > nan.size()) {  // byte by byte, as one dimension more
+      if (e.shape.rank == max_rank) continue;
+      e.shape.extent[e.shape.rank] = std::exchange(e.shape.element_bytes, 1);
+      e.at.stride_bytes[e.shape.rank++] = 1;
+    }
+    machine::current().verbs().fill_strided(s, e.at, e.shape, nan.data());
   }
-  access_list<1> uses;
-  uses.add(owner, hull, true);
-  submit_ordered(s, uses.get(), reach::by_kernel,
-                 [&](native_stream n) { machine::current().verbs().fill_strided(n, where, elements, nan.data()); });
 }
 
 }  // namespace ferry

@@ -25,16 +25,17 @@ memory_ledger::memory_ledger(backend& verbs)
 memory_ledger::~memory_ledger() = default;
 
 void memory_ledger::name(allocation& a, std::string text) {
-  const memory_label now = intern_label(text);
+  const memory_label now = intern_name(text);
   const auto [tag, before] = labels_of(a);
-  labels_.expect(now);
+  labels_.expect(label_kind::name, now);
   a.name = std::move(text);
   if (now == before) return;
   const std::size_t i = index(a.kind, a.device);
-  if (before != 0) labels_.remove(before, i, a.bytes);
-  if (now != 0) labels_.add(now, i, a.bytes);
-  if (tag == 0 && (before == 0) != (now == 0)) now == 0 ? labels_.remove(0, i, a.bytes) : labels_.add(0, i, a.bytes);
-  set_labels(a, tag | std::uint32_t{now} << 16);
+  if (before != 0) labels_.remove(label_kind::name, before, i, a.bytes);
+  if (now != 0) labels_.add(label_kind::name, now, i, a.bytes);
+  if (tag == 0 && (before == 0) != (now == 0))
+    now == 0 ? labels_.remove_labelled(i, a.bytes) : labels_.add_labelled(i, a.bytes);
+  set_labels(a, allocation_labels{tag, now}.packed());
 }
 
 void memory_ledger::set_aside(allocation& a, kept_by whom) noexcept {

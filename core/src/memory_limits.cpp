@@ -58,7 +58,7 @@ scoped_memory_limit parse_part(std::string_view part) {
       try {
         *to = memory_size(item.substr(5));
       } catch (const parse_error& e) {
-        refuse(part, e.what());
+        refuse(part, plain_what(e));
       }
     } else if (const std::size_t at = item.find('='); at != item.npos) {
       parse_scope(part, item.substr(0, at), item.substr(at + 1), l.scope);
@@ -102,9 +102,18 @@ void memory_limits::set(rules changed) {
     std::erase_if(*next, [&](const limit_rule& r) { return r.scope == rule.scope; });
     if (rule.soft != limit_rule::none || rule.hard != limit_rule::none) next->push_back(std::move(rule));
   }
-  any_ = !next->empty();
-  any_on_tags_ = std::any_of(next->begin(), next->end(), [](const limit_rule& r) { return r.tag != 0; });
-  rules_ = std::move(next);
+  hold(std::move(next));
+}
+
+void memory_limits::restore(std::shared_ptr<const rules> before) {
+  std::lock_guard lock(mutex_);
+  hold(std::move(before));
+}
+
+void memory_limits::hold(std::shared_ptr<const rules> all) {
+  any_ = !all->empty();
+  any_on_tags_ = std::any_of(all->begin(), all->end(), [](const limit_rule& r) { return r.tag != 0; });
+  rules_ = std::move(all);
 }
 
 std::shared_ptr<const memory_limits::rules> memory_limits::all() const {

@@ -5,7 +5,7 @@
 
 namespace ferry {
 
-memory_peak_meter::memory_peak_meter(memory_scope scope) : scope_(std::move(scope)), tag_(intern_label(scope_.tag)) {
+memory_peak_meter::memory_peak_meter(memory_scope scope) : scope_(std::move(scope)), tag_(intern_tag(scope_.tag)) {
   machine& m = machine::current();
   machine_ = m.serial();
   if (scope_.on) (void)m.properties(scope_.on->index());

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <utility>
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/machine.hpp"
@@ -31,16 +33,32 @@ std::string list(const Items& items, Text text) {
   return json_list(items, text, ",\n");
 }
 
-// Labels by number, for rows that name them often.
-std::string label_list(const memory_snapshot& s) {
-  memory_label last = 0;
-  for (const pool_blocks& p : s.pools)
-    for (const block_info& b : p.blocks) last = std::max({last, b.tag, b.name});
-  for (const memory_event& e : s.history) last = std::max({last, e.tag, e.name});
-  std::string text = "[";
-  for (memory_label l = 0; l <= last; ++l) text += (l ? "," : "") + json_text(label_text(l));
-  return text + "]";
-}
+// The texts of tags and names, for rows that refer to them by their place in the list. The first is empty.
+class label_list {
+ public:
+  explicit label_list(const memory_snapshot& s) {
+    const auto add = [&](label_kind kind, memory_label label) {
+      if (label != 0 && places_.try_emplace({kind, label}, places_.size() + 1).second)
+        text_ += "," + json_text(label_text(kind, label));
+    };
+    const auto add_both = [&](const auto& row) { add(label_kind::tag, row.tag), add(label_kind::name, row.name); };
+    for (const pool_blocks& p : s.pools)
+      for (const block_info& b : p.blocks) add_both(b);
+    for (const memory_event& e : s.history) add_both(e);
+  }
+  // Of a row's tag and name.
+  std::string of(memory_label tag, memory_label name) const {
+    return std::to_string(place(label_kind::tag, tag)) + "," + std::to_string(place(label_kind::name, name));
+  }
+  std::string json() const { return "[" + text_ + "]"; }
+
+ private:
+  std::size_t place(label_kind kind, memory_label label) const {
+    return label == 0 ? 0 : places_.at({kind, label});
+  }
+  std::map<std::pair<label_kind, memory_label>, std::size_t> places_;
+  std::string text_ = "\"\"";
+};
 
 }  // namespace
 
@@ -59,16 +77,17 @@ std::string memory_snapshot::json() const {
   const auto place = [](memory_kind kind, int device) {
     return "\"kind\":" + json_text(kind_name(kind)) + ",\"device\":" + std::to_string(device);
   };
-  std::string s = "{\"usage\":" + usage.json() + ",\n\"labels\":" + label_list(*this);
+  const label_list labels(*this);
+  std::string s = "{\"usage\":" + usage.json() + ",\n\"labels\":" + labels.json();
   s += ",\n\"block_columns\":[\"address\",\"bytes\",\"is_free\",\"starts_segment\",\"tag\",\"name\",\"is_kept\"],"
        "\n\"pools\":";
   s += list(pools, [&](const pool_blocks& p) {
     return "{" + place(p.kind, p.device) + ",\"blocks\":" +
            list(p.blocks,
-                [](const block_info& b) {
+                [&](const block_info& b) {
                   return "[" + std::to_string(reinterpret_cast<std::uintptr_t>(b.begin)) + "," +
                          std::to_string(b.bytes) + "," + (b.is_free ? "1," : "0,") + (b.starts_segment ? "1," : "0,") +
-                         std::to_string(b.tag) + "," + std::to_string(b.name) + (b.is_kept ? ",1]" : ",0]");
+                         labels.of(b.tag, b.name) + (b.is_kept ? ",1]" : ",0]");
                 }) +
            "}";
   });
@@ -82,10 +101,10 @@ std::string memory_snapshot::json() const {
   s += ",\n\"before\":[" + before + "],\n\"forgotten_events\":" + std::to_string(forgotten_events);
   s += ",\n\"event_columns\":[\"seconds\",\"action\",\"kind\",\"device\",\"address\",\"bytes\",\"tag\",\"name\"],"
        "\n\"history\":";
-  s += list(history, [](const memory_event& e) {
+  s += list(history, [&](const memory_event& e) {
     return "[" + detail::fixed_text(e.seconds, 6) + ",\"" + action_name(e.what) + "\",\"" +
            std::string(kind_name(e.kind)) + "\"," + std::to_string(e.device) + "," + std::to_string(e.address) + "," +
-           std::to_string(e.bytes) + "," + std::to_string(e.tag) + "," + std::to_string(e.name) + "]";
+           std::to_string(e.bytes) + "," + labels.of(e.tag, e.name) + "]";
   });
   return s + "}\n";
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 
+#include "ferry/core/error.hpp"
+
 namespace ferry {
 namespace {
 
@@ -12,30 +14,48 @@ struct labels {
   std::mutex mutex;
   std::deque<std::string> texts{""};
   std::map<std::string, memory_label, std::less<>> numbers{{"", 0}};
+
+  // `full`: what a text gets that comes after so many.
+  template <class Full>
+  memory_label intern(std::string_view text, std::size_t most, Full full) {
+    std::lock_guard lock(mutex);
+    if (const auto found = numbers.find(text); found != numbers.end()) return found->second;
+    if (texts.size() >= most) return full();
+    texts.emplace_back(text);
+    try {
+      return numbers.emplace(text, static_cast<memory_label>(texts.size() - 1)).first->second;
+    } catch (...) {
+      texts.pop_back();
+      throw;
+    }
+  }
 };
 
-labels& all() {
-  static auto* l = new labels;
-  return *l;
+labels& all(label_kind kind) {
+  static auto* tags = new labels;
+  static auto* names = new labels;
+  return kind == label_kind::tag ? *tags : *names;
 }
 
 }  // namespace
 
-memory_label intern_label(std::string_view text) {
-  labels& l = all();
-  std::lock_guard lock(l.mutex);
-  if (const auto found = l.numbers.find(text); found != l.numbers.end()) return found->second;
-  constexpr memory_label last = most_labels - 1;
-  if (l.texts.size() >= last) {  // programs that name arrays by counters
-    if (l.texts.size() == last) l.texts.emplace_back("(further names)");
-    return last;
-  }
-  l.texts.emplace_back(text);
-  return l.numbers.emplace(text, static_cast<memory_label>(l.texts.size() - 1)).first->second;
+memory_label intern_tag(std::string_view text) {
+  return all(label_kind::tag).intern(text, most_tags, [&]() -> memory_label {
+    throw invalid_argument("cannot tag memory with '" + std::string(text) + "': the program has used " +
+                           std::to_string(most_tags - 1) +
+                           " different tags already. A tag stands for a part of the program; give each array a name "
+                           "instead");
+  });
 }
 
-std::string label_text(memory_label label) {
-  labels& l = all();
+memory_label intern_name(std::string_view text) {
+  return all(label_kind::name).intern(text, other_names, [] { return other_names; });  // of programs that number arrays
+}
+
+std::string label_text(label_kind kind, memory_label label) {
+  if (kind == label_kind::name && label == other_names)
+    return "(other names: the first " + std::to_string(other_names - 1) + " have accounts of their own)";
+  labels& l = all(kind);
   std::lock_guard lock(l.mutex);
   return label < l.texts.size() ? l.texts[label] : "";
 }

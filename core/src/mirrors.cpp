@@ -98,6 +98,7 @@ void mirrors::run(const std::function<void(native_stream)>& submit) {
   if (this_thread_state.capture) return run_captured(submit);
   submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
     for (auto& x : mirrors_) x->in->give(n);
+    give_poison(n, relocation(pieces_));
     submit(n);
     for (auto& x : mirrors_)
       if (x->back) x->back->give(n);
@@ -108,7 +109,10 @@ void mirrors::run(const std::function<void(native_stream)>& submit) {
 void mirrors::run_captured(const std::function<void(native_stream)>& submit) {
   for (auto& x : mirrors_)
     stage_in_capture(*x->between, {&x->held.owner().get(), x->mine(), true}, {x->of, x->bytes, false});
-  submit_ordered(s_, uses_, reach::by_copy, submit);
+  submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
+    give_poison(n, relocation(pieces_));
+    submit(n);
+  });
   for (auto& x : mirrors_)
     if (x->write) stage_in_capture(*x->between, {x->of, x->bytes, true}, {&x->held.owner().get(), x->mine(), false});
 }

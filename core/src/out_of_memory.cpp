@@ -81,11 +81,11 @@ std::string memory_shortage::text() const {
 // Saturating: threads may be between an allocation and its count.
 label_use memory_ledger::unlabelled(memory_kind kind, int device) const {
   const memory_counts all = counts(kind, device);
-  const label_use some = labels_.use(0, index(kind, device));
+  const label_use some = labels_.labelled(index(kind, device));
   const auto minus = [](std::int64_t a, std::size_t b) {
     return static_cast<std::size_t>(std::max<std::int64_t>(a - static_cast<std::int64_t>(b), 0));
   };
-  return {0, false, minus(all.current_bytes(), some.bytes), 0, minus(all.current_allocations(), some.allocations)};
+  return {{}, 0, minus(all.current_bytes(), some.bytes), 0, minus(all.current_allocations(), some.allocations)};
 }
 
 memory_shortage memory_ledger::shortage(const memory_demand& d, const std::string& why) const {
@@ -112,8 +112,8 @@ memory_shortage memory_ledger::shortage(const memory_demand& d, const std::strin
     if (r.scope.covers(d.kind, d.device)) s.limits.push_back(r.text());
   const std::size_t i = index(d.kind, d.device);
   for (const label_use& u : labels_.all())
-    if (const label_use here = labels_.use(u.label, i); here.bytes > 0)
-      s.holders.push_back({label_text(u.label), u.is_tag, here.bytes, here.allocations});
+    if (const label_use here = labels_.use(u.kind, u.label, i); here.bytes > 0)
+      s.holders.push_back({label_text(u.kind, u.label), u.kind == label_kind::tag, here.bytes, here.allocations});
   std::stable_sort(s.holders.begin(), s.holders.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   if (s.holders.size() > most_holders) s.holders.resize(most_holders);
   if (const label_use rest = unlabelled(d.kind, d.device); rest.bytes > 0)
@@ -156,14 +156,14 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
     try {
       return again();
     } catch (const out_of_memory& e) {
-      reason = e.what();
+      reason = plain_what(e);
     }
     if (r.what->order < rung_order::callbacks) continue;  // what it freed went to the driver, not to pools
     if (reclaim(d.device) == 0) continue;
     try {
       return again();
     } catch (const out_of_memory& e) {  // the next rung
-      reason = e.what();
+      reason = plain_what(e);
     }
   }
   auto s = std::make_shared<memory_shortage>(shortage(d, reason));

@@ -6,13 +6,19 @@
 
 namespace ferry {
 
+// Of allocations under the rule's tag that are under way; with admitting_ held.
+std::size_t memory_ledger::coming_bytes(const limit_rule& r) const {
+  std::size_t bytes = 0;
+  for (const tag_booking* b = coming_; b; b = b->after_)
+    if (b->tag_ == r.tag && r.scope.covers(b->kind_, b->device_)) bytes += b->bytes_;
+  return bytes;
+}
+
 void memory_ledger::refuse_above_tag_limits(const memory_demand& d) const {
   const auto rules = limits_.all();
   for (const limit_rule& r : *rules) {
     if (r.tag != this_thread_tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
-    std::size_t used = used_bytes(r.scope);
-    for (const tag_booking* b = coming_; b; b = b->after_)
-      if (b->tag_ == r.tag && r.scope.covers(b->kind_, b->device_)) used += b->bytes_;
+    const std::size_t used = used_bytes(r.scope) + coming_bytes(r);
     if (used > r.hard || d.bytes > r.hard - used) throw out_of_memory(r.left_text(used), d.bytes);
   }
 }
@@ -31,7 +37,7 @@ void tag_booking::end() noexcept {
 }
 
 void memory_ledger::book(tag_booking& b, const memory_demand& d) {
-  labels_.expect(this_thread_tag, true);
+  labels_.expect(label_kind::tag, this_thread_tag);
   if (!limits_.any_on_tags() || !has_hard_limit(this_thread_tag)) return;
   const auto enter = [&] {
     std::lock_guard one(admitting_);
@@ -49,7 +55,7 @@ void memory_ledger::book(tag_booking& b, const memory_demand& d) {
   try {
     enter();
   } catch (const out_of_memory& e) {
-    climb(d, e.what(), enter);
+    climb(d, plain_what(e), enter);
   }
   look_for_pressure();
 }
@@ -64,8 +70,8 @@ void memory_ledger::leave_list(tag_booking& b) noexcept {
 void memory_ledger::add_under_tag(const allocation& a, tag_booking& booked) noexcept {
   const auto add = [&] {
     const std::size_t i = index(a.kind, a.device);
-    labels_.add(this_thread_tag, i, a.bytes);
-    labels_.add(0, i, a.bytes);
+    labels_.add(label_kind::tag, this_thread_tag, i, a.bytes);
+    labels_.add_labelled(i, a.bytes);
   };
   if (!booked.books_) return add();
   std::lock_guard one(admitting_);

@@ -77,14 +77,15 @@ class workspace_blocks final : public allocation_home {
     home->rename(a, std::move(text));
   }
 
-  void grant_peer(int device) override {
-    std::vector<allocation_home*> homes;
+  void grant_peer(const allocation& a, int device) override {
+    allocation_home* home = nullptr;
     {
       std::lock_guard lock(mutex_);
-      for (const slot& s : slots_)
-        if (std::find(homes.begin(), homes.end(), s.home) == homes.end()) homes.push_back(s.home);
+      const auto at = slot_of(a);
+      if (at == slots_.end()) return;  // freed meanwhile
+      home = at->home;
     }
-    for (allocation_home* h : homes) h->need_peer(device);
+    home->need_peer(a, device);
   }
 
   void clear() noexcept {
@@ -123,7 +124,9 @@ class workspace_blocks final : public allocation_home {
     if (&machine::current() != &machine_) return 0;
     std::lock_guard lock(mutex_);
     const slot* const s = find(kind, device, bytes, wanted);
-    return s ? s->what->bytes : 0;
+    if (!s) return 0;
+    const bool is_checked = s->home == &machine_.checker();  // then the block of the pool counts, with its red zones
+    return (is_checked ? s->what->after : s->what)->bytes;
   }
 
   std::size_t kept_bytes(memory_kind kind, int device) const {

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "contract/fixture.hpp"
 #include "support/counting_backend.hpp"
@@ -20,6 +22,12 @@ struct set_some {  // of what it promised to write
 };
 struct set_span {
   FERRY_HOST_DEVICE void operator()(std::size_t i, fr::mdspan<float, 2> y) const { y(i, 0) = 1; }
+};
+struct copy_some {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, float* y, const float* x) const { y[i] = x[i]; }
+};
+struct sum_and_set {
+  FERRY_HOST_DEVICE float operator()(std::size_t i, float* y, const float* x) const { return y[i] = x[i]; }
 };
 struct set_int {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] = 5; }
@@ -249,6 +257,90 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(outputs_are_nan_until_they_are_written, K, kinds) 
   BOOST_TEST((fr::to_vector(y)[0] == 1.f && std::isnan(fr::to_vector(y)[1])));
 }
 
+// A call that throws runs nothing, and leaves what out() names as it was.
+BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kinds) {
+  const fr::memory_checks_scope on;
+  fr::stream s;
+  fr::basic_array<float, 1, K::value> y({100}, 7.f);
+  fr::basic_array<float, 2, K::value> m({10, 10}, 3.f);
+  fr::device_array<float> freed({100}, 1.f);
+  const fr::array_view<float, 1, memory_kind::device> view = freed;
+  freed.free();
+  const auto is_whole = [&] {
+    return fr::to_vector(y) == std::vector<float>(100, 7.f) && fr::to_vector(m) == std::vector<float>(100, 3.f);
+  };
+  // A strided view for a pointer.
+  BOOST_CHECK_THROW(fr::parallel_for(s, 10, set_some{}, fr::out(m.slice({{}, {2, 5}}))), fr::invalid_argument);
+  BOOST_TEST(is_whole());
+  BOOST_CHECK_THROW(fr::submit(
+                        s, [](fr::native_stream, float*, float*) {}, fr::out(y), fr::out(m.slice({{}, {2, 5}}))),
+                    fr::invalid_argument);
+  BOOST_TEST(is_whole());
+  BOOST_CHECK_THROW((void)fr::parallel_reduce(s, 10, sum_and_set{}, fr::plus{}, fr::out(y), m.slice({{}, {2, 5}})),
+                    fr::invalid_argument);
+  BOOST_TEST(is_whole());
+  // A freed array beside it.
+  BOOST_CHECK_THROW(fr::parallel_for(s, 10, copy_some{}, fr::out(y), fr::in(view)), fr::use_after_free);
+  BOOST_TEST(is_whole());
+  // From inside a submission.
+  fr::device_array<int> other({1});
+  fr::submit(
+      s,
+      [&](fr::native_stream, int*) {
+        BOOST_CHECK_THROW(fr::parallel_for(s, 50, set_some{}, fr::out(y)), fr::invalid_argument);
+      },
+      other);
+  BOOST_TEST(is_whole());
+  fr::parallel_for(s, 50, set_some{}, fr::out(y));
+  BOOST_TEST(!is_whole());
+}
+
+// Without a way between them: nothing is poisoned, and mirrors are.
+BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
+  for (const char* schedule : {"", ";schedule=random:1", ";schedule=random:2"}) {
+    const fr::simulation machine("devices=2;peers=none" + std::string(schedule));
+    const fr::memory_checks_scope on;
+    const fr::stream s(fr::devices()[1]);
+    fr::device_array<float> y({100}, 7.f, fr::devices()[0]);
+    BOOST_CHECK_THROW(fr::parallel_for(s, 50, set_some{}, fr::out(y)), fr::peer_access_error);
+    BOOST_TEST((fr::to_vector(y) == std::vector<float>(100, 7.f)));
+    fr::machine::current().peers().kernels(fr::peer_kernels::stage);
+    fr::parallel_for(s, 50, set_some{}, fr::out(y));
+    const auto v = fr::to_vector(y);
+    for (std::size_t i = 0; i < 100; ++i) BOOST_TEST((i % 2 == 0 ? v[i] == 1.f : std::isnan(v[i])));
+  }
+}
+
+// Blocks of the driver's pools, checked and kept by workspaces, on devices that are no peers: each is asked for its own grant.
+BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
+  for (const bool checked : {false, true})
+    for (const fr::pool_kind kind : {fr::pool_kind::driver, fr::pool_kind::split}) {
+      const fr::simulation machine("devices=2;peers=none", {.kind = kind});
+      if (checked) fr::set_memory_checks(fr::memory_checks());
+      fr::workspace w;
+      for (int i = 0; i < 3; ++i) {
+        const fr::workspace_scope scope(w);
+        std::vector<fr::device_array<float>> all;
+        std::vector<fr::host_array<float>> pinned;
+        for (const fr::device d : fr::devices()) {
+          const fr::stream s(d);
+          all.emplace_back(fr::extents<1>{100}, 1.f, d);
+          pinned.emplace_back(fr::extents<1>{100}, 2.f, d);
+          fr::parallel_for(s, 50, set_some{}, fr::inout(all.back()));
+          fr::parallel_for(s, 50, set_some{}, fr::inout(pinned.front()));  // all devices reach it
+        }
+        const fr::stream s(fr::devices()[1]);
+        BOOST_CHECK_THROW(fr::parallel_for(s, 50, set_some{}, fr::inout(all[0])), fr::peer_access_error);
+        fr::copy(s, all[0], all[1]);
+        BOOST_TEST(fr::to_vector(all[1])[3] == 1.f);
+      }
+      BOOST_TEST(w.statistics().reused == 8u);
+      w.clear();
+      BOOST_TEST(fr::check_memory().empty());
+      fr::set_memory_checks(std::nullopt);
+    }
+}
+
 // Arrays that are made and destroyed inside a capture belong to the graph; checks do not enter it.
 BOOST_AUTO_TEST_CASE(captures_and_submissions) {
   const fr::memory_checks_scope on;
@@ -327,7 +419,8 @@ BOOST_AUTO_TEST_CASE(settings_that_make_no_sense) {
   BOOST_TEST((fr::parse_memory_checks("zone=512;quarantine=2MiB;blocks=3;poison=off") ==
               fr::memory_checks{false, 512, 2u << 20, 3}));
   for (const std::string_view wrong : {"", "yes", "zone", "zone=100", "zone=12x", "quarantine=-1", "poison=maybe",
-                                       "color=red", "quarantine=99999999999GiB"})
+                                       "color=red", "quarantine=99999999999GiB", "zone=512;zone=1024",
+                                       "poison=on;blocks=2;poison=on", "zone=512;zone=512"})
     check_error<fr::parse_error>([&] { (void)fr::parse_memory_checks(wrong); },
                                  {"FERRY_POISON \"" + std::string(wrong), "Allowed: on; off"});
 }

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
   fr::memory_ledger& ledger = sim.get().memory();
   const auto held = [&](const char* label) {
     for (const fr::label_use& u : ledger.labels().all())
-      if (u.label == fr::intern_label(label)) return u;
+      if (fr::label_text(u.kind, u.label) == label) return u;
     return fr::label_use{};
   };
   {

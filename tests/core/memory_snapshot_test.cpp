@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(blocks_tile_their_segments) {
       before = &b;
       bytes += b.bytes;
       if (!b.is_free) in_use += b.bytes;
-      if (b.name == fr::intern_label("seven")) named += b.bytes;
+      if (b.name == fr::intern_name("seven")) named += b.bytes;
     }
     const fr::pool_statistics now = sim.get().pool(fr::memory_kind::device, 0).statistics();
     BOOST_TEST(in_use == now.allocated_bytes);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(the_history_adds_up) {
     std::size_t& h = held[static_cast<std::size_t>(e.device)];
     if (e.what == fr::memory_event::action::reserve) h += e.bytes;
     if (e.what == fr::memory_event::action::give_back) h -= e.bytes;
-    named = named || (e.what == fr::memory_event::action::free && fr::label_text(e.name) == "a");
+    named = named || (e.what == fr::memory_event::action::free && fr::label_text(fr::label_kind::name, e.name) == "a");
   }
   BOOST_TEST((used[0] == 12 * KiB && used[1] == 0u));
   BOOST_TEST(held[0] == sim.get().memory().reserved_bytes(fr::memory_kind::device, 0));

@@ -1,6 +1,7 @@
 // Pools of every kind hand out bytes that others used just before: one suite that writes data and finds it again, and a pool
 // that forgets who used its bytes, which the suite must catch.
 #include <boost/test/unit_test.hpp>
+#include <latch>
 #include <memory>
 #include <random>
 #include <string>
@@ -240,6 +241,38 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
       BOOST_TEST(left_in(pool) == "", "seed " << seed);
     }
   });
+}
+
+// On the eager schedule a call lets others in while its operation runs: a block must not begin its next life before this one
+// has ended. Many threads that do nothing else meet in that moment now and then.
+BOOST_AUTO_TEST_CASE(threads_share_the_blocks_of_a_pool_on_the_eager_schedule) {
+  for (const fr::pool_kind k : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
+      fr::simulation sim("devices=1;memory=64MiB", small(k));
+      fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+      const std::size_t rounds = k == fr::pool_kind::driver ? 10000 : 1000;
+      std::vector<std::string> failures(8);
+      std::latch start(8);
+      std::vector<std::jthread> threads;
+      for (std::size_t t = 0; t < failures.size(); ++t)
+        threads.emplace_back([&, t] {
+          try {
+            const fr::stream s;
+            start.arrive_and_wait();
+            for (std::size_t i = 0; i < rounds; ++i) {
+              fr::allocation_ref bytes = pool.allocate(64 * sizeof(u32));
+              if (i % 8 != 0) continue;
+              auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
+              view v(std::move(bytes), data, fr::extents<1>{64}, {1});
+              fr::parallel_for(s, 64, count_from{1}, fr::out(v));
+            }
+          } catch (const fr::error& e) {
+            failures[t] = e.what();
+          }
+        });
+      threads.clear();
+      for (const std::string& f : failures) BOOST_TEST_REQUIRE(f == "");
+      BOOST_TEST(left_in(pool) == "");
+    }
 }
 
 // 1e5 operations, on arrays of all devices at once.

@@ -90,7 +90,9 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
 
 // Simulated: each seed on a machine of its own, whose pools are small so that blocks split and join all the time.
 // staged: where few devices or none are peers, and copies go through the CPU in several chunks each.
-std::string run_seed(u32 seed, int threads, const std::string& schedule, moving how) {
+// checked: with red zones, poison and quarantine.
+std::string run_seed(u32 seed, int threads, const std::string& schedule, moving how,
+                     ferry::pool_kind kind = ferry::pool_kind::automatic, bool checked = false) {
   const int operations = is_large(how) ? 120 : 300;
   if (!ferry::machine::current().is_simulated()) {
     if (!is_large(how)) return run_program(seed, threads, operations, how);
@@ -100,10 +102,12 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
     ferry::set_migration(ferry::migration_options{});
     return wrong;
   }
-  const ferry::pool_options small = is_large(how) ? ferry::pool_options{} : ferry::pool_options{64, 1024, 4096};
+  ferry::pool_options small = is_large(how) ? ferry::pool_options{} : ferry::pool_options{64, 1024, 4096};
+  small.kind = kind;
   const bool staged = how == moving::staged;
   const std::string peers = !staged ? "" : seed % 3 == 0 ? "peers=0-1;" : "peers=none;";
-  const std::string check = seed % 2 ? "check=on;" : "";  // of races: a wrong order is found though the bytes are right
+  // A wrong order is found though the bytes are right.
+  const std::string check = seed % 4 == 3 ? "check=on;" : seed % 2 ? "check=races;" : "";
   const std::string memory = is_large(how) ? "memory=512MiB;" : "memory=64MiB;";
   std::optional<support::quiet_stderr> said;
   if (how == moving::kept) said.emplace();
@@ -122,7 +126,16 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
     ferry::set_copy_options(o);
   }
   prepare(how);
+  if (checked) ferry::set_memory_checks(ferry::memory_checks{.quarantine_blocks = seed % 2 ? 1024u : 8u});
   std::string wrong = run_program(seed, threads, operations, how);
+  if (checked) {
+    for (const ferry::memory_fault& f : ferry::check_memory())
+      if (wrong.empty()) wrong = f.text();
+    ferry::set_memory_checks(ferry::memory_checks{.quarantine_bytes = 0, .quarantine_blocks = 0});
+    { const ferry::device_array<u32> last({1}); }  // the quarantine ends
+    ferry::default_stream(ferry::default_device()).synchronize();
+    ferry::set_memory_checks(std::nullopt);
+  }
   if (wrong.empty() && sim.get().allocations() != 0) wrong = "arrays are left";
   for (const ferry::device d : ferry::devices())
     for (const auto kind : {ferry::memory_kind::device, ferry::memory_kind::unified, ferry::memory_kind::host}) {
@@ -185,6 +198,23 @@ BOOST_AUTO_TEST_CASE(kept_with_the_cpu_two_threads, *boost::unit_test::precondit
   run_seeds(100, 2, true, moving::kept);
 }
 BOOST_AUTO_TEST_CASE(hints) { run_seeds(250, 1, true, moving::by_hints); }
+
+// Every pool, where few devices or none are peers, with memory checks and without, on eager and random schedules.
+BOOST_AUTO_TEST_CASE(every_pool, *boost::unit_test::precondition(devices_are_simulated)) {
+  for (const ferry::pool_kind kind : {ferry::pool_kind::driver, ferry::pool_kind::split, ferry::pool_kind::binned,
+                                      ferry::pool_kind::simple, ferry::pool_kind::none})
+    for (const bool checked : {false, true})
+      for (const moving how : {moving::as_usual, moving::staged})
+        for (u32 seed = 0; seed < support::seeds(4); ++seed)
+          for (const std::string& schedule : {std::string("eager"), "random:" + std::to_string(seed)}) {
+            const int threads = 1 + static_cast<int>(seed % 2);
+            const std::string wrong = run_seed(seed, threads, schedule, how, kind, checked);
+            BOOST_TEST(wrong.empty(), ferry::pool_kind_name(kind)
+                                          << (checked ? ", checked" : "") << (how == moving::staged ? ", no peers" : "")
+                                          << ", seed " << seed << ", " << schedule << ": " << wrong);
+            if (!wrong.empty()) return;
+          }
+}
 
 // Arrays that cross edges of 2 MiB: these are for GPUs, where smaller ones share a page.
 BOOST_AUTO_TEST_CASE(large) { run_seeds(large_seeds(), 1, true, moving::large); }

@@ -10,8 +10,10 @@
 namespace ferry::sim {
 namespace {
 
-// Addresses just past an allocation still belong to it, so that running over its end is seen.
-constexpr std::size_t gap_bytes = 256;
+// Addresses just past an allocation still belong to it, so that running over its end is seen. Device memory, which only
+// operations write, has guard bytes before it, too.
+constexpr std::size_t gap_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 256; }
+constexpr std::size_t lead_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 0; }
 
 std::string_view kind_name(memory_kind kind) {
   switch (kind) {
@@ -47,7 +49,8 @@ address_space::~address_space() {
 }
 
 void address_space::give_back(const std::byte* p, const allocation& a) {
-  if (!a.pinned_later) ::operator delete (const_cast<std::byte*>(p), std::align_val_t{a.alignment});
+  if (!a.pinned_later)
+    ::operator delete (const_cast<std::byte*>(p) - lead_of(a.kind), std::align_val_t{a.alignment});
 }
 
 usage& address_space::account(memory_kind kind, int device) {
@@ -65,7 +68,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     const std::size_t pages = kind == memory_kind::device ? resident_[static_cast<std::size_t>(device)] : 0;
     const std::size_t limit = kind == memory_kind::device ? how_.memory_of(device) : 0;
     if (kind == memory_kind::device && bytes > limit - u.bytes - pages)
-      throw out_of_memory("ferry: out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
+      throw out_of_memory("out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
                               readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit) +
                               " are in use" +
                               (pages > 0 ? ", and pages of unified memory take " + readable_bytes(pages) : "") +
@@ -82,15 +85,15 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
       a.pages.resize((bytes + page_bytes - 1) / page_bytes);
       if (bytes >= page_bytes) a.alignment = page_bytes;  // pages counted from the start are then pages of addresses
     }
-    p = ::operator new (bytes + gap_bytes, std::align_val_t{a.alignment});
+    p = ::operator new (lead_of(kind) + bytes + gap_of(kind), std::align_val_t{a.alignment});
   } catch (const std::bad_alloc&) {
     std::lock_guard lock(mutex_);
     usage& u = account(kind, device);
     u.bytes -= bytes, --u.allocations;
-    throw out_of_memory("ferry: out of memory: the CPU that simulates the devices has no " + readable_bytes(bytes),
-                        bytes);
+    throw out_of_memory("out of memory: the CPU that simulates the devices has no " + readable_bytes(bytes), bytes);
   }
-  std::memset(p, 0xA5, bytes + gap_bytes);
+  std::memset(p, 0xA5, lead_of(kind) + bytes + gap_of(kind));
+  p = static_cast<std::byte*>(p) + lead_of(kind);
   std::lock_guard lock(mutex_);
   table_.emplace(static_cast<const std::byte*>(p), std::move(a));
   return p;
@@ -124,8 +127,8 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   if (p == nullptr && bytes == 0) return;
   std::lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
-    throw invalid_argument("ferry: cannot release " + std::string(kind_name(kind)) + " memory at " +
-                           readable_address(p) + " (" + readable_bytes(bytes) + "): " + why);
+    throw invalid_argument("cannot release " + std::string(kind_name(kind)) + " memory at " + readable_address(p) +
+                           " (" + readable_bytes(bytes) + "): " + why);
   };
   const auto found = table_.find(static_cast<const std::byte*>(p));
   if (found == table_.end()) refuse("no allocation of this machine begins there");
@@ -155,7 +158,7 @@ void address_space::pin(void* p, std::size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(p);
   std::lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
-    throw invalid_argument("ferry: cannot pin " + readable_bytes(bytes) + " at " + readable_address(p) + ": " + why);
+    throw invalid_argument("cannot pin " + readable_bytes(bytes) + " at " + readable_address(p) + ": " + why);
   };
   if (p == nullptr || bytes == 0) refuse("there is nothing to pin");
   const auto next = table_.lower_bound(begin);
@@ -168,7 +171,7 @@ void address_space::unpin(void* p, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   const auto found = table_.find(static_cast<const std::byte*>(p));
   if (found == table_.end() || !found->second.pinned_later || found->second.bytes != bytes)
-    throw invalid_argument("ferry: cannot unpin " + readable_bytes(bytes) + " at " + readable_address(p) +
+    throw invalid_argument("cannot unpin " + readable_bytes(bytes) + " at " + readable_address(p) +
                            ": they were not pinned as a whole");
   table_.erase(found);
 }
@@ -177,7 +180,7 @@ address_space::table::const_iterator address_space::find(const std::byte* p) con
   auto next = table_.upper_bound(p);
   if (next == table_.begin()) return table_.end();
   --next;
-  const std::size_t gap = next->second.pinned_later ? 0 : gap_bytes;
+  const std::size_t gap = next->second.pinned_later ? 0 : gap_of(next->second.kind);
   return p < next->first + next->second.bytes + gap ? next : table_.end();
 }
 
@@ -190,6 +193,13 @@ place address_space::at(const void* p) const {
   const auto offset = static_cast<std::size_t>(at - found->first);
   const address_state state = a.freed ? address_state::freed : !a.born ? address_state::unborn : address_state::live;
   return {state, a.kind, a.device, offset < a.bytes ? a.bytes - offset : 0, a.pool};
+}
+
+std::span<const std::byte> address_space::guarded(const void* p) const {
+  std::lock_guard lock(mutex_);
+  const auto found = find(static_cast<const std::byte*>(p));
+  if (found == table_.end() || found->second.kind != memory_kind::device) return {};
+  return {found->first - guard_bytes, guard_bytes + found->second.bytes + guard_bytes};
 }
 
 usage address_space::held(memory_kind kind, int device) const {

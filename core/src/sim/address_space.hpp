@@ -38,6 +38,9 @@ struct traffic {
   std::size_t prefetched = 0, faulted = 0, discarded = 0, evicted = 0;
 };
 
+// Guard bytes on each side of a block of device memory.
+inline constexpr std::size_t guard_bytes = 1024;
+
 // Safe to use from any thread. Device memory is ordinary memory of the CPU, aligned to 256 bytes and filled with 0xA5.
 class address_space {
  public:
@@ -66,6 +69,9 @@ class address_space {
   void unpin(void* p, std::size_t bytes);
 
   place at(const void* p) const;
+  // Of device memory: its block with the guard bytes around it, in which no operation may write outside the block. Empty for
+  // other memory.
+  std::span<const std::byte> guarded(const void* p) const;
   usage held(memory_kind kind, int device) const;  // device counts for memory_kind::device only
   std::size_t resident(int device) const;          // bytes of managed pages that lie there
 

@@ -29,8 +29,7 @@ scheduler::scheduler(const options& how)
 
 scheduler::lock scheduler::enter() {
   if (inside_operation)
-    throw invalid_argument(
-        "ferry: operation not permitted: kernels and host tasks may not call ferry; submit from outside");
+    throw invalid_argument("operation not permitted: kernels and host tasks may not call ferry; submit from outside");
   const void* expected = nullptr;
   if (!first_thread_.compare_exchange_strong(expected, &this_thread_mark) && expected != &this_thread_mark)
     many_threads_ = true;
@@ -116,7 +115,7 @@ void scheduler::fire(const queue& q, operation& op) {
 
 // Runs op with the mutex let go. Its exceptions become the device's sticky error.
 void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
-  q.busy = true, ++running_;
+  q.busy = true, ++running_, ++begun_;
   int device = q.device;
   std::string text;
   l.unlock();
@@ -124,9 +123,9 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
     inside_scope in;
     op();
   } catch (const device_fault& e) {
-    device = e.device, text = e.what();
+    device = e.device, text = plain_what(e);
   } catch (const std::exception& e) {
-    text = e.what();
+    text = plain_what(e);
   } catch (...) {
     text = "an exception that is no std::exception";
   }
@@ -176,7 +175,7 @@ void scheduler::hold_if_ready(lock& l, queue& q) {
 }
 
 void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
-                        const std::shared_ptr<const footprint>& touches) {
+                        const std::shared_ptr<const footprint>& touches, inspection* bytes) {
   while (q.busy || !q.pending.empty()) {
     if (q.busy)
       changed_.wait(l);
@@ -191,7 +190,13 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
     if (const std::string race = arrive(q, now); !race.empty()) fail(l, q.device, race);
     check(q.device);
   }
+  if (running_ != 0) bytes = nullptr;
+  if (bytes) bytes->before();
+  const std::uint64_t mine = begun_ + 1;
   if (op) run(l, q, op);
+  check(q.device);
+  if (!bytes || begun_ != mine) return;
+  if (const std::string why = bytes->after(); !why.empty()) fail(l, q.device, why);
   check(q.device);
 }
 
@@ -231,7 +236,7 @@ void scheduler::run_few(lock& l) {
     if (!step(l)) {
       // Submissions wait only for earlier ones (R17), so one of the pending can always run.
       if (pending() != 0 && running_ == 0 && !someone_may_come())
-        throw error("ferry: internal error: no pending operation can run\n" + describe());
+        throw error("internal error: no pending operation can run\n" + describe());
       return;
     }
 }
@@ -241,8 +246,7 @@ void scheduler::pause(lock& l, std::string_view waiter) {
   const std::chrono::milliseconds patience{many_threads_.load(std::memory_order_relaxed) ? 10000 : 200};
   if (running_ == 0 && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
   if (running_ == 0)
-    throw deadlock("ferry: deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" +
-                   describe());
+    throw deadlock("deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" + describe());
   changed_.wait(l);
 }
 
@@ -272,7 +276,7 @@ std::string scheduler::describe() const {
 void scheduler::fail(const lock&, int device, const std::string& text) {
   std::string& sticky = failed_[static_cast<std::size_t>(device)];
   if (sticky.empty())
-    sticky = "ferry: simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
+    sticky = "simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
   for (const auto& q : queues_) {
     if (q->device != device) continue;
     if (races_) races_->cpu.join(q->clock);  // what it did counts as over

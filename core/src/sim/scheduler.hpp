@@ -58,6 +58,17 @@ struct device_fault : std::runtime_error {
   int device;
 };
 
+// Looks at bytes that an operation must leave alone. Called with the scheduler's mutex held, while no operation runs.
+class inspection {
+ public:
+  virtual void before() = 0;
+  // What is wrong, in words, or "".
+  virtual std::string after() const = 0;
+
+ protected:
+  ~inspection() = default;
+};
+
 // One mutex guards everything here, and the tables of the backend; it is let go while operations run. A caller holds
 // it by `enter`. Operations must not call back: that is found, and refused.
 class scheduler {
@@ -79,9 +90,9 @@ class scheduler {
 
   void push(const lock&, queue& q, operation op);
   // Runs `op` after all of q on this thread; for the eager schedule. Throws device_error if it fails.
-  // Without op: only waits for q.
-  void run_now(lock& l, queue& q, const std::function<void()>& op,
-               const std::shared_ptr<const footprint>& touches = {});
+  // Without op: only waits for q. bytes: looked at before and after op, unless another operation ran at the same time.
+  void run_now(lock& l, queue& q, const std::function<void()>& op, const std::shared_ptr<const footprint>& touches = {},
+               inspection* bytes = nullptr);
   // For the eager schedule: holds the meeting that is first in q if everybody is there.
   void hold_if_ready(lock& l, queue& q);
   // After submissions: runs some, as lazily as the seed says. Under pressure (polling, allocation): a few.
@@ -132,6 +143,7 @@ class scheduler {
   std::mt19937_64 random_;
   std::uint64_t laziness_, until_redraw_ = 0;
   int running_ = 0;
+  std::uint64_t begun_ = 0;  // operations that ran, or run
   std::vector<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
   std::vector<std::string> failed_;             // text per device, empty if well
   std::atomic<const void*> first_thread_{nullptr};

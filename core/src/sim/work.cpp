@@ -1,10 +1,9 @@
 #include "work.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
 
 #include "ferry/core/error.hpp"
+#include "scratch.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -29,59 +28,11 @@ void run_on(const work& w, int device, const relocation& where) {
   try {
     w.run(where);
   } catch (const std::exception& e) {
-    fault(w, device, e.what());
+    fault(w, device, plain_what(e));
   } catch (...) {
     fault(w, device, "threw what is no std::exception");
   }
 }
-
-// Copies of what a kernel uses.
-class scratch {
- public:
-  explicit scratch(const std::vector<kernel_use>& uses) : uses_(uses) {
-    std::erase_if(uses_, [](const kernel_use& u) { return u.bytes == 0; });
-    std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) { return std::less<>{}(a.begin, b.begin); });
-    for (const kernel_use& u : uses_) {
-      if (pieces_.empty() || u.begin >= pieces_.back().begin + pieces_.back().bytes)
-        pieces_.push_back({u.begin, u.bytes, nullptr});
-      else
-        pieces_.back().bytes =
-            std::max(pieces_.back().bytes, static_cast<std::size_t>(u.begin - pieces_.back().begin) + u.bytes);
-    }
-  }
-  scratch(const scratch&) = delete;
-  scratch& operator=(const scratch&) = delete;
-
-  void load() {
-    for (auto& p : pieces_) {
-      const std::size_t shift = reinterpret_cast<std::uintptr_t>(p.begin) % alignment;  // vector loads need it
-      buffers_.emplace_back(static_cast<std::byte*>(::operator new (p.bytes + shift, std::align_val_t{alignment})));
-      p.now = buffers_.back().get() + shift;
-      std::memset(p.now, 0xFF, p.bytes);  // NaN: who promised to write all and did not, shows
-    }
-    const relocation where = relocated();
-    for (const kernel_use& u : uses_)
-      if (u.reads) std::memcpy(const_cast<std::byte*>(where(u.begin)), u.begin, u.bytes);
-  }
-
-  void store() {
-    const relocation where = relocated();
-    for (const kernel_use& u : uses_)
-      if (u.writes) std::memcpy(const_cast<std::byte*>(u.begin), where(u.begin), u.bytes);
-    buffers_.clear();
-  }
-
-  relocation relocated() const { return relocation(pieces_); }
-
- private:
-  static constexpr std::size_t alignment = 256;
-  struct unaligned {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{alignment}); }
-  };
-  std::vector<kernel_use> uses_;
-  std::vector<relocation::piece> pieces_;
-  std::vector<std::unique_ptr<std::byte, unaligned>> buffers_;
-};
 
 }  // namespace
 
@@ -113,6 +64,7 @@ std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, 
                         begin_on(*w, device, memory);
                         copies->load();
                         run_on(*w, device, copies->relocated());
+                        if (const std::string text = copies->overrun(); !text.empty()) fault(*w, device, text);
                       }});
     result.push_back({"stores of kernel", w->name, [w, device, &memory, copies] {
                         check_alive(*w, device, memory);

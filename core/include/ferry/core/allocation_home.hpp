@@ -30,16 +30,15 @@ class allocation_home {
   virtual void set_aside(allocation& a) noexcept;
   // A new array of the calling thread gets the block. Throws out_of_memory when a limit on the thread's tag forbids it.
   virtual void hand_out(allocation& a);
-  // Lets kernels of `device` reach these bytes where a grant between the two devices does not cover them, as with the
-  // driver's pools. Asks the driver on first use (may block). Throws peer_access_error.
-  void need_peer(int device) {
-    if (needs_grant(device)) grant_peer(device);
-  }
+  // Lets kernels of `device` reach the bytes of one allocation where a grant between the two devices does not cover them, as
+  // with the driver's pools. Asks the driver on first use (may block). Throws peer_access_error.
+  inline void need_peer(const allocation& a, int device);
   bool needs_grant(int device) const { return (ungranted_.load(std::memory_order_acquire) >> device & 1) != 0; }
 
  protected:
   ~allocation_home() = default;
-  virtual void grant_peer(int /*device*/) {}
+  // Called only for a device other than that of the allocation.
+  virtual void grant_peer(const allocation& /*a*/, int /*device*/) {}
   std::atomic<std::uint64_t> ungranted_{0};  // bit d: device d needs a grant of its own
 
  private:

@@ -2,6 +2,7 @@
 #pragma once
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/operation.hpp"
@@ -73,16 +74,18 @@ inline constexpr bool only_reads<mdspan<T, Rank>> = std::is_const_v<T>;
 template <call_fault Why>
 struct refused_argument {};
 
+// Throws use_after_free.
 template <class T, std::size_t Rank, memory_kind Kind>
-array_label label_of(const array_view<T, Rank, Kind>& v) {
-  return array_label(v.name().c_str());
+array_label label_of(const array_view<T, Rank, Kind>& v, source_line at) {
+  return v.owner() ? array_label(v.need_alive(at).name.get().c_str()) : array_label();
 }
 
 template <class To, class T, std::size_t Rank, memory_kind Kind>
 array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode, source_line at) {
   To* data = const_cast<To*>(v.unsynchronized_data());
-  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode, v.is_contiguous(),
-          at};
+  return {&v.owner(),        mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v, at)),
+          v.bytes(),         mode,
+          v.is_contiguous(), at};
 }
 
 }  // namespace detail
@@ -177,37 +180,66 @@ device placement(const A&... a) {
   return written >= 0 ? device(written) : any >= 0 ? device(any) : default_device();
 }
 
-// Under memory checks, what out() promises to write reads as never written until then, so that a partial writer shows.
-void poison_elements(stream_ref s, const allocation_ref& owner, byte_range hull, const strided_bytes& to,
-                     const strided_shape& shape);
+// Elements that the kernel of a submission must write.
+struct output_elements {
+  strided_bytes at;
+  strided_shape shape;
+};
 
 template <class A>
-void poison_output([[maybe_unused]] stream_ref s, [[maybe_unused]] const A& a) {
+void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_unused]] const A& a) {
   if constexpr (is_array_argument<A>) {
     if (a.mode != access_mode::out || a.bytes.size() == 0) return;
-    strided_bytes to{const_cast<std::byte*>(a.bytes.begin), {1}};
-    strided_shape shape{1, 1, {a.bytes.size()}};
+    output_elements e{{const_cast<std::byte*>(a.bytes.begin), {1}}, {1, 1, {a.bytes.size()}}};
     if constexpr (requires { a.span.stride(0); }) {
       constexpr std::size_t rank = std::remove_cvref_t<decltype(a.span)>::rank();
       if (!a.contiguous) {
         using T = typename std::remove_cvref_t<decltype(a.span)>::element_type;
-        to.base = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data()));
-        shape.element_bytes = sizeof(T);
-        shape.rank = rank;
+        e.at.base = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data()));
+        e.shape.element_bytes = sizeof(T);
+        e.shape.rank = rank;
         for (std::size_t d = 0; d != rank; ++d) {
-          shape.extent[d] = a.span.extent(d);
-          to.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
+          e.shape.extent[d] = a.span.extent(d);
+          e.at.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
         }
       }
     }
-    poison_elements(s, *a.owner, a.bytes, to, shape);
+    list.push_back(e);
   }
 }
-template <class... A>
-void poison_outputs([[maybe_unused]] stream_ref s, const A&... a) {
-  if (machine::current().checks.has(check::poison)) [[unlikely]]
-    (poison_output(s, a), ...);
+// Whether another argument of the call reads bytes that `a` covers: then the kernel must find them as they were.
+template <class X, class... A>
+bool is_read_beside(const X& x, const A&... all) {
+  [[maybe_unused]] const auto reads = [&](const auto& o) {
+    if constexpr (is_array_argument<X> && is_array_argument<std::remove_cvref_t<decltype(o)>>)
+      return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
+    else
+      return false;
+  };
+  return (reads(all) || ...);
 }
+
+// Under memory checks, the elements that out() promises to write read as never written until the kernel writes them, so that
+// a partial writer shows. The fills are part of the submission of the kernel: if the call throws, nothing was filled.
+class output_poison {
+ public:
+  template <class... A>
+  void poison_outputs([[maybe_unused]] const A&... a) {
+    if (machine::current().checks.has(check::poison)) [[unlikely]]
+      ((is_read_beside(a, a...) ? void() : add_outputs(outputs_, a)), ...);
+  }
+  std::vector<output_elements>& outputs_to_poison() { return outputs_; }
+
+ protected:
+  void give_poison(native_stream s, const relocation& move = {}) const {
+    if (!outputs_.empty()) [[unlikely]]
+      fill_outputs(s, move);
+  }
+
+ private:
+  void fill_outputs(native_stream s, const relocation& move) const;
+  std::vector<output_elements> outputs_;
+};
 
 }  // namespace detail
 }  // namespace ferry

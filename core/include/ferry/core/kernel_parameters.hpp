@@ -109,7 +109,14 @@ requires(declared_parameters<F>::known&& I < declared_parameters<F>::count) stru
   using type = typename declared_parameters<F>::template type<I>;
 };
 
-[[noreturn]] void throw_strided_pointer(const array_label& label);
+[[noreturn]] void throw_strided_pointer(const array_look& view, source_line at);
+// What messages call an argument.
+template <class T, std::size_t Rank>
+array_look look_of(const array_argument<T, Rank>& a) {
+  array_look l{a.owner, a.owner->get(a.at).kind, type_name<std::remove_const_t<T>>(), Rank, {}};
+  for (std::size_t d = 0; d != Rank; ++d) l.extent[d] = a.span.extent(d);
+  return l;
+}
 
 // First: how many parameters come before the arguments (the indices).
 template <class F, std::size_t Position, class A>
@@ -119,7 +126,7 @@ auto to_parameter(const A& a) {
   if constexpr (!is_array_argument<A>) {
     return a;
   } else if constexpr (std::is_pointer_v<type>) {
-    if (!a.contiguous) throw_strided_pointer(a.span.label());
+    if (!a.contiguous) throw_strided_pointer(look_of(a), a.at);
     return type(a.span.data());
   } else {
     return type(a.span);

@@ -14,8 +14,8 @@ namespace ferry {
 
 // What one label holds.
 struct label_use {
+  label_kind kind = label_kind::name;
   memory_label label = 0;
-  bool is_tag = false;
   std::size_t bytes = 0, peak_bytes = 0, allocations = 0;
   std::size_t total_bytes = 0;  // ever; as the peak, over all kinds and devices
 };
@@ -23,18 +23,25 @@ struct label_use {
 class label_accounts {
  public:
   // cells: one for each kind and device.
-  explicit label_accounts(std::size_t cells) : cells_(cells) { expect(0); }
+  explicit label_accounts(std::size_t cells) : cells_(cells), any_(cells) {}
   ~label_accounts();
   label_accounts(const label_accounts&) = delete;
   label_accounts& operator=(const label_accounts&) = delete;
 
   // Makes room for a label, before add and remove, which then cannot fail.
-  void expect(memory_label label, bool is_tag = false);
-  void add(memory_label label, std::size_t cell, std::size_t bytes) noexcept;
-  void remove(memory_label label, std::size_t cell, std::size_t bytes) noexcept;
+  void expect(label_kind kind, memory_label label);
+  void add(label_kind kind, memory_label label, std::size_t cell, std::size_t bytes) noexcept {
+    find(kind, label)->add(cell, bytes);
+  }
+  void remove(label_kind kind, memory_label label, std::size_t cell, std::size_t bytes) noexcept {
+    find(kind, label)->remove(cell, bytes);
+  }
+  // The same for the account of what has a tag, a name or both: each allocation once.
+  void add_labelled(std::size_t cell, std::size_t bytes) noexcept { any_.add(cell, bytes); }
+  void remove_labelled(std::size_t cell, std::size_t bytes) noexcept { any_.remove(cell, bytes); }
 
-  // Label 0 counts what has any label.
-  label_use use(memory_label label, std::size_t cell) const;
+  label_use use(label_kind kind, memory_label label, std::size_t cell) const;
+  label_use labelled(std::size_t cell) const;
   // Labels that hold something, or did; most bytes first.
   std::vector<label_use> all() const;
 
@@ -44,14 +51,33 @@ class label_accounts {
   };
   struct account {
     explicit account(std::size_t cells) : by_cell(cells) {}
+    void add(std::size_t cell, std::size_t bytes) noexcept;
+    void remove(std::size_t cell, std::size_t bytes) noexcept;
     counts all;
     std::atomic<std::size_t> peak{0}, total{0};
-    std::atomic<bool> is_tag{false};
     std::vector<counts> by_cell;
   };
+  // Accounts by number, in pages that are made when they are needed.
+  static constexpr std::size_t page_size = 512;
+  using page = std::array<std::atomic<account*>, page_size>;
+  template <std::size_t Most>
+  using table = std::array<std::atomic<page*>, Most / page_size>;
+  static_assert(most_tags % page_size == 0 && most_names % page_size == 0);
+  const std::atomic<page*>* pages(label_kind kind) const {
+    return kind == label_kind::tag ? tags_.data() : names_.data();
+  }
+  account* find(label_kind kind, memory_label label) const {
+    const page* const p = pages(kind)[label / page_size].load(std::memory_order_acquire);
+    return p ? (*p)[label % page_size].load(std::memory_order_acquire) : nullptr;
+  }
+  template <class F>
+  void each(F f) const;
+
   const std::size_t cells_;
   std::mutex growing_;
-  std::array<std::atomic<account*>, most_labels> accounts_{};
+  account any_;
+  table<most_tags> tags_{};
+  table<most_names> names_{};
 };
 
 }  // namespace ferry

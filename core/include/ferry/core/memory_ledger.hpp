@@ -110,9 +110,9 @@ class memory_ledger {
     set_labels(a, 0);
     if ((l.tag | l.name) == 0) [[likely]]
       return;
-    for (const memory_label one : {l.tag, l.name})
-      if (one != 0) labels_.remove(one, i, a.bytes);
-    labels_.remove(0, i, a.bytes);
+    if (l.tag != 0) labels_.remove(label_kind::tag, l.tag, i, a.bytes);
+    if (l.name != 0) labels_.remove(label_kind::name, l.name, i, a.bytes);
+    labels_.remove_labelled(i, a.bytes);
   }
 
   // For homes that keep a pool's blocks between two arrays, with no lock held.
@@ -145,7 +145,7 @@ class memory_ledger {
     try {
       acquire_once(asker, bytes, attempt);
     } catch (const out_of_memory& e) {
-      climb({asker.kind(), asker.device(), bytes, &asker}, e.what(), [&] {
+      climb({asker.kind(), asker.device(), bytes, &asker}, plain_what(e), [&] {
         booked = !reuse();
         if (booked) acquire_once(asker, bytes, attempt);
       });
@@ -192,7 +192,8 @@ class memory_ledger {
   memory_limits& limits() { return limits_; }
   const memory_limits& limits() const { return limits_; }
   // Puts limits into force, all at once, and looks whether soft ones are crossed. Percentages are resolved (see
-  // set_memory_limit). If it throws, nothing has changed.
+  // set_memory_limit). Where pools hold more than a hard one, cached bytes go back first; may block then. If it throws, no
+  // limit has changed.
   void limit(std::span<const scoped_memory_limit> all);
   // Bytes that count against a limit of that scope.
   std::size_t used_bytes(const memory_scope& scope) const;
@@ -220,8 +221,8 @@ class memory_ledger {
   }
   const label_accounts& labels() const { return labels_; }
   // What one label holds of a kind on a device.
-  label_use use_of(memory_label label, memory_kind kind, int device) const {
-    return labels_.use(label, index(kind, device));
+  label_use use_of(label_kind which, memory_label label, memory_kind kind, int device) const {
+    return labels_.use(which, label, index(kind, device));
   }
   // By arrays with a tag, or by all for 0.
   std::size_t bytes_in_use(memory_kind kind, int device, memory_label tag = 0) const;
@@ -263,6 +264,10 @@ class memory_ledger {
   void leave_list(tag_booking& b) noexcept;
   static void refuse_impossible(std::size_t bytes);
   limit_rule rule_of(const scoped_memory_limit& l) const;
+  void trim_to(const limit_rule& r);
+  void keep_within(std::span<const limit_rule> rules);
+  std::string exceeded_text(const limit_rule& r, std::size_t used) const;
+  std::size_t coming_bytes(const limit_rule& r) const;
   void refuse_above_limits(const memory_demand& d) const;
   void refuse_above_tag_limits(const memory_demand& d) const;
   void look_for_pressure();
@@ -278,13 +283,14 @@ class memory_ledger {
   mutable std::vector<std::atomic<std::size_t>> booked_;  // by kind and device
   std::vector<std::atomic<std::size_t>> quarantined_;
   std::atomic<std::size_t> pinned_{0};
+  std::mutex setting_;  // one thread sets limits at a time; taken before admitting_
   // One thread asks for bytes under limits at a time. Only rules and labels are looked at under it.
   std::mutex admitting_;
   tag_booking* coming_ = nullptr;  // with that lock held
   memory_counters counters_;
   label_accounts labels_;
-  const memory_label kept_label_ = intern_label("(kept for the next array)");  // for pictures of pools
-  const memory_label quarantine_label_ = intern_label("(in quarantine)");
+  const memory_label kept_label_ = intern_tag("(kept for the next array)");  // for pictures of pools
+  const memory_label quarantine_label_ = intern_tag("(in quarantine)");
   mutable std::shared_mutex enrolling_;
   std::vector<memory_source*> sources_;
   std::vector<std::size_t> device_bytes_;

@@ -38,9 +38,10 @@ struct memory_scope {
   bool operator==(const memory_scope&) const = default;
 };
 
-// Sets the limits of a scope, in place of those it had; none to take them away. Arrays that are there stay. Never blocks.
-// Throws invalid_argument for a limit above the device, a soft one above the hard one, a scope without a size that a
-// percentage could be of, and a device that is not there.
+// Sets the limits of a scope, in place of those it had; none to take them away. If more than a hard limit is in use, gives
+// cached bytes back first, which may block for their last uses. Throws out_of_memory if arrays, workspaces and pinned ranges
+// alone hold more than a hard limit. Throws invalid_argument for a limit above the device, a soft one above the hard one, a
+// scope without a size that a percentage could be of, a device that is not there, and inside a submission.
 void set_memory_limit(const memory_scope& scope, const memory_limit& limit);
 inline void set_memory_limit(device d, const memory_limit& limit) { set_memory_limit({d, {}, {}}, limit); }
 // "soft:60%,hard:8GiB": one limit. Throws parse_error.
@@ -54,8 +55,8 @@ struct scoped_memory_limit {
 // tag=solver,hard:1GiB". No scope twice. Throws parse_error that quotes the part.
 std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text);
 // Sets them for the current machine: those that name neither device nor tag hold for each device, unless others
-// name that device; those of pinned memory for all together. Other threads see none of them, or all. Never blocks. Throws
-// as set_memory_limit does, and then nothing has changed.
+// name that device; those of pinned memory for all together. Other threads see none of them, or all. Blocks and throws as
+// set_memory_limit does; if it throws, no limit has changed.
 void set_memory_limits(const std::vector<scoped_memory_limit>& limits);
 
 // RAM that this process may use: the machine's, or less in a container.
@@ -78,12 +79,15 @@ class memory_limits {
   using rules = std::vector<limit_rule>;
   // In place of those of the same scopes; all() has none of them, or all.
   void set(rules changed);
+  // As all() was before.
+  void restore(std::shared_ptr<const rules> before);
   bool any() const { return any_.load(std::memory_order_relaxed); }
   bool any_on_tags() const { return any_on_tags_.load(std::memory_order_relaxed); }
   // As they are now.
   std::shared_ptr<const rules> all() const;
 
  private:
+  void hold(std::shared_ptr<const rules> all);
   std::atomic<bool> any_{false}, any_on_tags_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const rules> rules_ = std::make_shared<rules>();

@@ -103,8 +103,8 @@ class memory_budget {
   std::size_t available_bytes() const;
   // Whether one array of so many bytes can be had without freeing another: by limits, what the driver has, and the rules of
   // the pool that new arrays of this thread come from (see pool_scope and workspace_scope), whose caches and those of others
-  // are given back when that helps. Two kinds of room it does not see: what the driver evicts of unified memory by itself, and what it
-  // cannot give of its pools because their pages are larger than what is free in them.
+  // are given back when that helps; before it says no, the quarantine ends and cached unified memory goes back, which may block. It
+  // sees no room that needs arrays moved, evicted or freed (by callbacks), nor that the driver's pools lack pages to give all.
   bool would_fit(std::size_t bytes) const;
 
  private:

@@ -1,4 +1,4 @@
-// Whose memory it is: tags for scopes of a program. Reports and limits go by them, and by the names of arrays.
+// Whose memory it is: tags for scopes of a program, and names of arrays. Reports list both, limits are about tags.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,15 +7,21 @@
 
 namespace ferry {
 
-// A tag, or an array's name, as a small number; 0 is none. The same text has the same number for the life of the process.
-using memory_label = std::uint16_t;
-// Texts that come after so many different ones share one label.
-inline constexpr std::size_t most_labels = 4096;
+// A tag, or the name of an array, as a small number; 0 is none. Tags and names are numbered apart: the tag "solver" and the
+// name "solver" have nothing in common. The same text has the same number for the life of the process.
+using memory_label = std::uint32_t;
+enum class label_kind : std::uint8_t { tag, name };
 
-// May allocate CPU memory.
-memory_label intern_label(std::string_view text);
+// An allocation stores both numbers, and a flag, in 32 bits. Beyond the last tag tagging throws; names that come later are
+// accounted together under one label, other_names.
+inline constexpr std::size_t most_tags = std::size_t{1} << 19, most_names = std::size_t{1} << 12;
+inline constexpr memory_label other_names = most_names - 1;
+
+// May allocate CPU memory. Throws invalid_argument for a tag after most_tags - 1 different ones.
+memory_label intern_tag(std::string_view text);
+memory_label intern_name(std::string_view text);
 // Empty for 0.
-std::string label_text(memory_label label);
+std::string label_text(label_kind kind, memory_label label);
 
 // The tag that the calling thread's allocations get.
 inline thread_local constinit memory_label this_thread_tag = 0;
@@ -23,7 +29,7 @@ inline thread_local constinit memory_label this_thread_tag = 0;
 // The arrays that the calling thread makes within the scope are counted under a tag. Scopes nest: the innermost holds.
 class memory_tag_scope {
  public:
-  explicit memory_tag_scope(std::string_view tag) : before_(this_thread_tag) { this_thread_tag = intern_label(tag); }
+  explicit memory_tag_scope(std::string_view tag) : before_(this_thread_tag) { this_thread_tag = intern_tag(tag); }
   ~memory_tag_scope() { this_thread_tag = before_; }
   memory_tag_scope(const memory_tag_scope&) = delete;
   memory_tag_scope& operator=(const memory_tag_scope&) = delete;

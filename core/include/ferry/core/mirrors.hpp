@@ -13,7 +13,7 @@ bool must_mirror(stream_ref s, std::span<const access> uses);
 
 // Copies, in the memory of a stream's device, of what a kernel was declared to touch and its device does not reach. The
 // kernel with both copies, in and back, is one use of the arrays.
-class mirrors {
+class mirrors : public output_poison {
  public:
   // Takes memory for them; may block. Throws out_of_memory.
   mirrors(stream_ref s, std::span<const access> uses);
@@ -61,13 +61,16 @@ class mirrors {
 
 // The usual submission, for code that takes either.
 template <std::size_t Most>
-class in_place {
+class in_place : public output_poison {
  public:
   in_place(stream_ref s, access_list<Most>& uses) : s_(s), uses_(uses) {}
   void add(const allocation_ref& owner, byte_range where, bool write) { uses_.add(owner, where, write); }
   template <class Submit>
   void operator()(Submit submit) {
-    submit_ordered(s_, uses_.get(), reach::by_kernel, submit);
+    submit_ordered(s_, uses_.get(), reach::by_kernel, [&](native_stream n) {
+      give_poison(n);
+      submit(n);
+    });
   }
 
  private:

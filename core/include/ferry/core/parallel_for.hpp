@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "ferry/core/call_checks.hpp"
+#include "ferry/core/captured_pointers.hpp"
 #include "ferry/core/index_space.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/kernel_uses.hpp"
 #include "ferry/core/launch_compiled.hpp"
 #include "ferry/core/mirrors.hpp"
 #include "ferry/core/type_name.hpp"
@@ -52,13 +54,15 @@ __global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, bl
                          std::to_string(x) + " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
 }
 
-template <class Space, class F, class... P>
-void launch_over(const launch_place& where, const Space& s, const F& f, const P&... p) {
-  static compiled_kernel handles;
+// The blocks of a launch over a space. Throws before anything is submitted.
+struct grid_layout {
+  block_layout layout{};
+  unsigned blocks = 0;
+};
+template <class Space>
+grid_layout grid_over([[maybe_unused]] const Space& s) {
   if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
-    const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
-    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
+    return {};  // the grid strides: its size depends on the device
   } else {
     unsigned bx = block_threads;
     while (bx > 32 && bx / 2 >= s.x) bx /= 2;
@@ -67,9 +71,20 @@ void launch_over(const launch_place& where, const Space& s, const F& f, const P&
     if (__builtin_mul_overflow(along_x, along_y, &blocks) ||
         __builtin_mul_overflow(blocks, std::size_t{s.z}, &blocks) || blocks > 0x7fffffff)
       throw_too_many_blocks(s.x, s.y, s.z);
-    const block_layout layout{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)};
-    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, static_cast<unsigned>(blocks),
-                    dim3(bx, block_threads / bx), s, layout, f, p...);
+    return {{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)}, static_cast<unsigned>(blocks)};
+  }
+}
+
+template <class Space, class F, class... P>
+void launch_over(const launch_place& where, const Space& s, const grid_layout& grid, const F& f, const P&... p) {
+  static compiled_kernel handles;
+  if constexpr (std::is_same_v<Space, detail::space_1d>) {
+    const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
+    const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
+    launch_compiled(where, handles, run_over_line<F, P...>, blocks, block_threads, s.x, f, p...);
+  } else {
+    launch_compiled(where, handles, run_over_blocks<Space, F, P...>, grid.blocks,
+                    dim3(grid.layout.bx, block_threads / grid.layout.bx), s, grid.layout, f, p...);
   }
 }
 #endif
@@ -82,13 +97,14 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
       for (j = 0; j < space.y; ++j)
         for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
   } catch (const error& e) {  // of a check: what it does not know is who called
-    detail::failed_at(e.what(), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+    detail::failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
   }
 }
 
-// Gives one kernel to a simulated device: `body(parameters...)` runs the whole grid.
-template <class F, std::size_t First, class Body, class... A>
-void launch_simulated(native_stream s, Body body, const A&... a) {
+// Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. What is wrong with the arguments throws
+// before the submission begins.
+template <class F, std::size_t First, class Give, class Body, class... A>
+void launch_simulated(Give& give, Body body, const A&... a) {
   static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
   std::array<kernel_use, 16> uses;
   std::size_t n = 0;
@@ -96,10 +112,15 @@ void launch_simulated(native_stream s, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(
-            s, {detail::type_name<F>(), {uses.data(), n}, [body, p...](const relocation& move) {
-                  body(detail::relocated<A>(move, p)...);
-                }});
+        give([&](native_stream s) {
+          machine::current().verbs().launch(s, {detail::type_name<F>(),
+                                                {uses.data(), n},
+                                                [body, watch = detail::watch_of(a...), p...](const relocation& move) {
+                                                  detail::watched_run run(watch.get(), move);
+                                                  body(detail::relocated<A>(move, p)...);
+                                                  run.finish();
+                                                }});
+        });
       },
       a...);
 }
@@ -112,20 +133,19 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& spa
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const grid_layout grid = grid_over(space);
           give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    launch_simulated<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  launch_simulated<F, Space::indices>(
+      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
-void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
+void for_each(stream_ref s, source_line at, const Space& space, const F& f, const A&... a) {
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -134,28 +154,31 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   detail::access_list<sizeof...(A)> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
+    give.poison_outputs(a...);
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
-  detail::poison_outputs(s, a...);
+  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
+  give.poison_outputs(a...);
   launch_for_each(s, give, space, f, a...);
 }
 
 template <class Space, class F, class... A>
-void for_each_placed(const Space& space, const F& f, const A&... a) {
-  for_each(default_stream(detail::placement(a...)), space, f, a...);
+void for_each_placed(source_line at, const Space& space, const F& f, const A&... a) {
+  for_each(default_stream(detail::placement(a...)), at, space, f, a...);
 }
 
 // The loop of a call that was checked; nothing for one that was refused.
 template <class... P, class Space, class F, class... A>
 void call_for_each(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
                    A&&... a) {
-  for_each(s.value, space, f, detail::as_argument<P>(std::forward<A>(a), s.at)...);
+  for_each(s.value, s.at, space, f, detail::as_argument<P>(std::forward<A>(a), s.at)...);
 }
 template <class... P, class Space, class F, class... A>
 void call_for_each(detail::accepted_call<P...>, const detail::located_space<Space>& space, const F& f, A&&... a) {
-  for_each_placed(space.space, f, detail::as_argument<P>(std::forward<A>(a), space.at)...);
+  for_each_placed(space.at, space.space, f, detail::as_argument<P>(std::forward<A>(a), space.at)...);
 }
 template <class... Any>
 void call_for_each(detail::refused_call, const Any&...) {}

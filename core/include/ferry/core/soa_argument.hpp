@@ -26,7 +26,7 @@ inline constexpr bool is_array_argument<soa_argument<M...>> = true;
 
 template <class... N, memory_kind Kind, class... M>
 soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode mode, source_line at) {
-  if (s.owner()) (void)s.owner().get();  // freed?
+  if (s.owner()) (void)s.owner().get(at);  // freed?
   const soa_span<N...> span = const_cast<basic_soa<Kind, M...>&>(s).unsynchronized_span();
   if (s.empty()) return {&s.owner(), span, {}, mode, at};
   const auto* begin = reinterpret_cast<const std::byte*>(span.template data<0>());

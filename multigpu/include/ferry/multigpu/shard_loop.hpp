@@ -9,17 +9,27 @@ namespace ferry {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-// One kernel to a simulated device.
-template <class F, std::size_t First, class Body, class... A>
-void simulate_on_shard(native_stream s, Body body, const A&... a) {
+// Submits one kernel to a simulated device, as launch_simulated.
+template <class F, std::size_t First, class Give, class Body, class... A>
+void simulate_on_shard(Give& give, Body body, const A&... a) {
   std::vector<kernel_use> uses;
   (detail::add_shard_kernel_use(uses, a), ...);
+  std::vector<detail::watched_cells> watched;
+  (detail::add_watched(watched, a), ...);
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(s, {detail::type_name<F>(), uses, [body, p...](const relocation& move) {
-                                                body(detail::relocated<A>(move, p)...);
-                                              }});
+        give([&](native_stream s) {
+          machine::current().verbs().launch(
+              s, {detail::type_name<F>(), uses,
+                  [body, watched, declared = detail::watch_of(a...), p...](const relocation& move) {
+                    detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
+                    detail::watched_run elements(declared.get(), move);
+                    body(detail::relocated<A>(move, p)...);
+                    elements.finish();
+                    cells.check();
+                  }});
+        });
       },
       a...);
 }
@@ -32,16 +42,15 @@ void launch_on_shard([[maybe_unused]] stream_ref s, Give& give, const Space& spa
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
+          const grid_layout grid = grid_over(space);
           give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, f, p...);
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
 #endif
-  give([&](native_stream n) {
-    simulate_on_shard<F, Space::indices>(
-        n, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-  });
+  simulate_on_shard<F, Space::indices>(
+      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
@@ -51,13 +60,16 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
       "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
   if (detail::is_empty(space)) return;
+  detail::search_call(s, {}, detail::used_by::kernel, f, a...);
   detail::access_list<4 * sizeof...(A)> uses;
   (detail::add_shard_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::mirrors give(s, uses.get());
+    detail::poison_shard_outputs(give, a...);
     return launch_on_shard(s, give, space, f, detail::moved_shard_argument(give, a)...);
   }
   detail::in_place give(s, uses);
+  detail::poison_shard_outputs(give, a...);
   launch_on_shard(s, give, space, f, a...);
 }
 
@@ -66,15 +78,15 @@ template <class Space, class F, class... A>
 void run_on_member(std::size_t member, const Space& space, const F& f, const A&... a) {
   const auto& region = detail::region_of(space);
   const stream_ref s = region.layout().team().stream(member);
-  for (const auto& p : region.parts(member)) {
-    detail::poison_shard_outputs(s, member, p, a...);
+  for (const auto& p : region.parts(member))
     run_on_shard(s, detail::space_of_part(space, p), f, detail::argument_of(member, region.layout(), p, a)...);
-  }
 }
 
 template <class Space, class F, class... A>
 void run_on_team(const Space& space, const F& f, const A&... a) {
-  detail::region_of(space).layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+  const auto& region = detail::region_of(space);
+  region.layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+  (detail::note_written(region, a), ...);
 }
 
 template <class Space, class F, class... A>
@@ -86,7 +98,7 @@ void run_on_each(const on_each_member<Space>& each, const F& f, const A&... a) {
       else
         return one;
     };
-    for_each(each.team.stream(m), detail::space_of(each.space), f, here(a)...);
+    for_each(each.team.stream(m), {}, detail::space_of(each.space), f, here(a)...);
   });
 }
 
@@ -113,7 +125,7 @@ void call_on_each(detail::refused_call, const Any&...) {}
 }  // namespace detail_unit
 
 // Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
-// .within(a box), or shard_tiles of one; each member for its own cells, on its stream. Indices are those of the whole
+// .within({{begin, end}, {begin, end}}), or shard_tiles of one; each member for its own cells, on its stream. Indices are those of the whole
 // array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
 // not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
 template <detail::shard_space Space, class F, class... Arguments>

@@ -8,15 +8,23 @@ namespace ferry {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-template <class Space, class F, class... A>
+template <class Space, class F, class Op, class... A>
 struct shard_result {
   using region = std::remove_cvref_t<decltype(detail::region_of(std::declval<Space>()))>;
   using part = std::remove_cvref_t<decltype(*std::declval<region>().parts(0).begin())>;
   using space = decltype(detail::space_of_part(std::declval<Space>(), std::declval<part>()));
-  using type = typename decltype(reduced_type(
+  using type = typename decltype(reduced_type<Op>(
       std::declval<space>(), std::declval<F>(),
       detail::argument_of(0, std::declval<region>().layout(), std::declval<part>(), std::declval<A>())...))::type;
 };
+
+// The CPU joins the parts of members by an object of the operation's type that it makes itself.
+template <class Op>
+constexpr void need_op_without_state() {
+  static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
+                "the operation of a reduction over a team holds no data: the CPU joins the members' parts by another "
+                "object of its type. Pass the data to the functor, as an argument");
+}
 
 // One reduction over all members; every region of it is run once.
 template <class T, class Op>
@@ -24,6 +32,7 @@ class team_reduction {
  public:
   team_reduction(const team& t, const Op& op)
       : result_(t, Op::template identity<T>(), [](const T& a, const T& b) -> T { return Op()(a, b); }) {
+    need_op_without_state<Op>();
     for (std::size_t i = 0; i < t.local_size(); ++i)
       members_.emplace_back(t.stream(t.first_local() + i), op, result_.parts().slice({i, i + 1}));
   }
@@ -36,11 +45,9 @@ class team_reduction {
   template <class Space, class F, class... A>
   void run(std::size_t member, const Space& space, const F& f, const A&... a) {
     const auto& region = detail::region_of(space);
-    for (const auto& p : region.parts(member)) {
-      detail::poison_shard_outputs(region.layout().team().stream(member), member, p, a...);
+    for (const auto& p : region.parts(member))
       members_[member - first()].run(detail::space_of_part(space, p), f,
                                      detail::argument_of(member, region.layout(), p, a)...);
-    }
   }
   void finish(std::size_t member) { members_[member - first()].finish(); }
   team_scalar<T> result() && { return std::move(result_); }
@@ -53,7 +60,7 @@ class team_reduction {
 
 template <class Space, class F, class Op, class... A>
 auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a) {
-  using T = typename shard_result<Space, F, A...>::type;
+  using T = typename shard_result<Space, F, Op, A...>::type;
   const team& t = detail::region_of(space).layout().team();
   team_reduction<T, Op> all(t, op);
   all.expect(space);
@@ -61,6 +68,7 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
     all.run(m, space, f, a...);
     all.finish(m);
   });
+  (detail::note_written(detail::region_of(space), a), ...);
   return std::move(all).result();
 }
 

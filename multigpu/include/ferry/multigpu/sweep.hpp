@@ -28,6 +28,13 @@ namespace detail {
 [[noreturn]] void throw_narrow_sweep(const std::string& name);
 [[noreturn]] void throw_partial_sweep();
 
+template <class A>
+void note_swept(const A&) {}
+template <class T, std::size_t Rank, memory_kind Kind>
+void note_swept(const sharded_argument<T, Rank, Kind>& a) {
+  if (a.mode != access_mode::in) halos_are_filled(*a.what);
+}
+
 // The arrays that a sweep writes, and whether it may be cut into boundary and interior by the halos of its region.
 template <std::size_t Rank>
 struct written_halos {
@@ -81,6 +88,7 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
   });
   detail::carry_exchange(t, halos.get(), detail::halo_streams::side);
   detail::finish_exchange(t, halos.get());
+  (detail::note_swept(a), ...);
 }
 
 template <class Space, class F, class... A>
@@ -92,7 +100,7 @@ void loop_of_sweep(const Space& space, const F& f, const A&... a) {
 // One reduction over edges and inside.
 template <class Space, class F, class Op, class... A>
 auto reduction_of_sweep(const Space& space, const F& f, const Op& op, const A&... a) {
-  using T = typename shard_result<Space, F, A...>::type;
+  using T = typename shard_result<Space, F, Op, A...>::type;
   const auto& region = detail::region_of(space);
   team_reduction<T, Op> all(region.layout().team(), op);
   all.expect(detail::with_region(space, region.with(shard_cells::boundary)));
@@ -112,6 +120,7 @@ auto reproducible_sweep(const shard_region<Rank>& region, const F& f, const Op& 
   const auto halos = halos_of_sweep(region, a...);
   auto result = reduce_reproducibly_on_team(region, f, op, a...);
   detail::exchange(region.layout().team(), halos.get());
+  (detail::note_swept(a), ...);
   return result;
 }
 

@@ -1,0 +1,55 @@
+// Copies of what a kernel uses, on which random schedules run it: between guard bytes that show when it writes outside.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ferry/core/backend.hpp"
+
+namespace ferry::sim {
+
+// A range that some uses of a kernel cover without a gap between them.
+struct used_range {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  bool writes = false;
+  kernel_use first, last;  // the uses at its beginning and at its end
+  const std::byte* end() const { return begin + bytes; }
+};
+// Of uses in any order; by address. Ranges that only touch stay apart.
+std::vector<used_range> used_ranges(std::vector<kernel_use>& uses);
+
+// What to say of a write outside the uses. distance: of the first changed byte from the end of the range, or, negative, from
+// its beginning.
+std::string overrun_text(const used_range& of, std::ptrdiff_t distance);
+
+class scratch {
+ public:
+  explicit scratch(const std::vector<kernel_use>& uses);
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+
+  void load();
+  relocation relocated() const { return relocation(pieces_); }
+  // Between load() and store(): where the kernel wrote outside its uses, in words, or "".
+  std::string overrun() const;
+  void store();
+
+ private:
+  static constexpr std::size_t alignment = 256;
+  struct unaligned {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{alignment}); }
+  };
+  struct buffer {
+    std::unique_ptr<std::byte, unaligned> begin;
+    std::size_t bytes = 0;
+  };
+  std::string gap_overrun(std::size_t i) const;
+
+  std::vector<kernel_use> uses_;
+  std::vector<used_range> ranges_;
+  std::vector<relocation::piece> pieces_;  // of each range
+  std::vector<buffer> buffers_;            // of each range, with its guards
+};
+
+}  // namespace ferry::sim

@@ -1,0 +1,31 @@
+// The bytes around what kernels may write, for schedules that run them in place.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "scheduler.hpp"
+#include "scratch.hpp"
+#include "work.hpp"
+
+namespace ferry::sim {
+
+// Guard bytes on each side of each range of device memory that one of some kernels writes, as far as no other use lies there.
+// Unified and pinned memory is left alone: the CPU may write it at any time.
+class surroundings final : public inspection {
+ public:
+  surroundings(std::span<const work* const> all, const address_space& memory);
+  void before() override;
+  std::string after() const override;
+
+ private:
+  struct zone {
+    const std::byte* begin = nullptr;
+    std::size_t bytes = 0, range = 0;
+  };
+  std::span<const work* const> all_;
+  std::vector<used_range> ranges_;
+  std::vector<zone> zones_;
+  std::vector<std::byte> saved_;
+};
+
+}  // namespace ferry::sim
