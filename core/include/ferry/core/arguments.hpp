@@ -61,8 +61,8 @@ inline constexpr bool is_out_argument = false;
 template <class A>
 inline constexpr bool is_out_argument<out_argument<A>> = true;
 
-// True if a parameter of type P, without const and reference, gives a functor no way to write the elements of its array.
-// False where the functor declares no type (void).
+// True if a parameter of type P, without const and reference, lets a functor only read the elements of its array. False
+// where the functor declares no type (void).
 template <class P>
 inline constexpr bool only_reads = false;
 template <class T>
@@ -118,8 +118,8 @@ auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
 
 namespace detail {
 
-// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are read
-// if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
+// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are
+// read if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
 template <class P = void, class A>
 auto as_argument(A&& a, source_line at = {}) {
   using X = std::remove_cvref_t<A>;

@@ -118,7 +118,7 @@ void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
     v->changed(r);
 }
 
-// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; so everything else.
+// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; the rest too.
 template <class P = void, class A>
 auto as_shard_argument(A&& a) {
   using X = std::remove_cvref_t<A>;
