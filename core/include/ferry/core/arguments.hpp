@@ -146,16 +146,17 @@ void poison_output([[maybe_unused]] stream_ref s, [[maybe_unused]] const A& a) {
     poison_elements(s, *a.owner, a.bytes, to, shape);
   }
 }
-// Whether another argument of the call reads bytes that `a` covers: then the kernel must find them as they were.
+// Whether another argument of the call reads bytes that x covers: then the kernel must find them as they were.
+template <class X, class O>
+bool reads_bytes_of([[maybe_unused]] const X& x, [[maybe_unused]] const O& o) {
+  if constexpr (is_array_argument<X> && is_array_argument<O>)
+    return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
+  else
+    return false;
+}
 template <class X, class... A>
 bool is_read_beside(const X& x, const A&... all) {
-  [[maybe_unused]] const auto reads = [&](const auto& o) {
-    if constexpr (is_array_argument<X> && is_array_argument<std::remove_cvref_t<decltype(o)>>)
-      return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
-    else
-      return false;
-  };
-  return (reads(all) || ...);
+  return (reads_bytes_of(x, all) || ...);
 }
 template <class... A>
 void poison_outputs([[maybe_unused]] stream_ref s, const A&... a) {

@@ -178,15 +178,16 @@ void poison_shard_output(stream_ref s, std::size_t member, const Part& p, const 
   }
 }
 // As is_read_beside.
+template <class X, class O>
+bool reads_shards_of([[maybe_unused]] const X& x, [[maybe_unused]] const O& o) {
+  if constexpr (requires { o.what->layout(), x.what->layout(); })
+    return o.mode != access_mode::out && static_cast<const void*>(o.what) == static_cast<const void*>(x.what);
+  else
+    return false;
+}
 template <class X, class... A>
 bool is_shard_read_beside(const X& x, const A&... all) {
-  [[maybe_unused]] const auto reads = [&](const auto& o) {
-    if constexpr (requires { o.what->layout(), x.what->layout(); })
-      return o.mode != access_mode::out && static_cast<const void*>(o.what) == static_cast<const void*>(x.what);
-    else
-      return false;
-  };
-  return (reads(all) || ...);
+  return (reads_shards_of(x, all) || ...);
 }
 template <class Part, class... A>
 void poison_shard_outputs(stream_ref s, std::size_t member, const Part& p, const A&... a) {
