@@ -9,6 +9,7 @@ SHARD, DIRECT, DRIVER = "core/src/pool_shard.hpp", "core/src/direct_pool.cpp", "
 CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
 MIRRORS = "core/src/mirrors.cpp"
+SIM_POOLS = "core/src/sim/driver_pools.cpp"
 REGISTRY = "core/src/machine_registry.cpp"
 FOREIGN, ADOPTION, WORKSPACE = "core/src/foreign_memory.cpp", "core/src/foreign_adoption.cpp", "core/src/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
@@ -181,7 +182,7 @@ MUTANTS = [
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (on && on != &by) on = &own_;\n", "")),
     ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      if (how == release_depth::unused) f.by->wait(f.at);\n      return f.by->is_broken() || f.by->tell_driver(f.at);\n", "      return (void)f, (void)how, true;\n"),
      (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
-    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(s.line().device());\n", "")),
+    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(*a.what, s.line().device());\n", "")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
@@ -302,6 +303,7 @@ MUTANTS = [
     ("", "the newest goes first", (ROOM, "return a.used < b.used;", "return a.used > b.used;")),
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
+    ("R12", "a driver's block is handed out before its free ran", (SIM_POOLS, "    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n", "    list_as_free();\n    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n"), (SIM_POOLS, "    freed->fired = true;\n    list_as_free();\n", "    freed->fired = true;\n")),
     # Memory of others, workspaces.
     ("R12", "a borrow does not come after those that are ending", (FOREIGN, "    take_over_uses(*shared->what, bytes);\n", "")),
     ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet\n", "")),
