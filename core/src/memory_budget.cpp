@@ -105,8 +105,7 @@ bool memory_budget::would_fit(std::size_t bytes) const {
   if (this_thread_state.submitting || this_thread_state.capture) return false;
   if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
   const std::size_t of_arrays = m.memory().bytes_in_use(memory_kind::device, d);
-  if (*scope_.kind == memory_kind::device &&
-      r.cost.backend_bytes > without(m.verbs().memory(d).total_bytes, of_arrays))
+  if (*scope_.kind == memory_kind::device && r.cost.backend_bytes > without(m.verbs().memory(d).total_bytes, of_arrays))
     return false;
   if (m.checker().quarantined() > 0) {
     (void)m.checker().release();

@@ -173,8 +173,8 @@ class member_reduction {
       to(0) = sum;
     };
     // The result stands in the place of the last index, whose type no span parameter has.
-    simulate_on_shard<F, Space::indices - 1>(
-        give, body, is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
+    simulate_on_shard<F, Space::indices - 1>(give, body,
+                                             is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
   }
 
 #if defined(__CUDACC__)

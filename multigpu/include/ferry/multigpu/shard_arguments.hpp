@@ -39,7 +39,7 @@ struct shard_argument {
   byte_range hull;  // of all that the span reaches
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
-  bool contiguous;  // what is written
+  bool contiguous;                        // what is written
   std::array<box<Rank>, 2> written = {};  // by an out argument: its cells
 };
 
