@@ -15,6 +15,7 @@ KEYED, KEYED_MATH = "multigpu/src/keyed_transport.cpp", "multigpu/src/ordered_ke
 ARGUMENTS = "core/include/ferry/core/arguments.hpp"
 OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/operation.cpp", "core/src/foreign_memory.cpp", "core/src/stream.cpp", "core/src/mirrors.cpp"
 JOINT_HPP = "multigpu/src/joint_submission.hpp"
+LAUNCH = "core/include/ferry/core/mirrors.hpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
@@ -113,4 +114,6 @@ MUTANTS = [
      (SHARD_ARGUMENTS, "  } else if constexpr (reads && !is_const) {\n", "  } else if constexpr (false) {\n")),
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
     ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
+    ("checks", "what a kernel promises to write is not poisoned",
+     (LAUNCH, "      give_poison(n);\n", "")),
 ]

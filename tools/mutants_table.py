@@ -9,6 +9,7 @@ SHARD, DIRECT, DRIVER = "core/src/pool_shard.hpp", "core/src/direct_pool.cpp", "
 CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
 MIRRORS = "core/src/mirrors.cpp"
+SIM_POOLS = "core/src/sim/driver_pools.cpp"
 REGISTRY = "core/src/machine_registry.cpp"
 FOREIGN, ADOPTION, WORKSPACE = "core/src/foreign_memory.cpp", "core/src/foreign_adoption.cpp", "core/src/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
@@ -302,6 +303,7 @@ MUTANTS = [
     ("", "the newest goes first", (ROOM, "return a.used < b.used;", "return a.used > b.used;")),
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
+    ("R12", "a driver's block is handed out before its free ran", (SIM_POOLS, "    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n", "    list_as_free();\n    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n"), (SIM_POOLS, "    freed->fired = true;\n    list_as_free();\n", "    freed->fired = true;\n")),
     # Memory of others, workspaces.
     ("R12", "a borrow does not come after those that are ending", (FOREIGN, "    take_over_uses(*shared->what, bytes);\n", "")),
     ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet\n", "")),

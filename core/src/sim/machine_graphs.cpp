@@ -132,9 +132,9 @@ void machine::launch_graph(native_graph g, native_stream s) {
     if (what.last) schedule_.order_behind(c.lock, *line, *what.last);
     std::vector<const work*> works;
     for (const graph_node& n : nodes) works.push_back(n.what.get());
-    surroundings around(works, memory_);
     schedule_.run_now(
-        c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); }, all, &around);
+        c.lock, *line, [&, order = order_of(nodes)] { run_nodes(nodes, order); }, all,
+        &surroundings::of(works, memory_));
     if (const auto same = graphs_.find(to_id(g.handle)); same != graphs_.end()) {
       same->second.last = make_signal("the end");
       same->second.last->fired = true;

@@ -30,8 +30,7 @@ void machine::give(call& c, stream& s, work w) {
     const auto run = [&] { run_whole(w, to->device, memory_); };
     if (w.is_kernel) {
       const work* const one = &w;
-      surroundings around({&one, 1}, memory_);
-      schedule_.run_now(c.lock, *to, run, touches, &around);
+      schedule_.run_now(c.lock, *to, run, touches, &surroundings::of({&one, 1}, memory_));
     } else {
       schedule_.run_now(c.lock, *to, run, touches);
     }

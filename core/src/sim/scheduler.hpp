@@ -143,7 +143,7 @@ class scheduler {
   std::mt19937_64 random_;
   std::uint64_t laziness_, until_redraw_ = 0;
   int running_ = 0;
-  std::uint64_t begun_ = 0;  // operations that ran, or run
+  std::uint64_t begun_ = 0;                     // operations that ran, or run
   std::vector<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
   std::vector<std::string> failed_;             // text per device, empty if well
   std::atomic<const void*> first_thread_{nullptr};
