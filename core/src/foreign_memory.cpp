@@ -87,11 +87,11 @@ void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
   const std::string what = std::string(verb) + " of " + text_of(bytes) + ": ";
   if (own->is_free || own->is_kept)
     throw invalid_argument(what + "they are of a pool of ferry, and the array that had them is gone");
-  throw invalid_argument(what + "they belong to " +
-                         (own->name ? "the array '" + label_text(own->name) + "'" : "an array") + " of ferry (" +
-                         kind_name(memory.kind) + " memory, " + std::to_string(own->bytes) +
-                         " bytes), and their work would not be ordered against that of the array: use the array itself, "
-                         "or a view of it (slice, reshape)");
+  throw invalid_argument(
+      what + "they belong to " + (own->name ? "the array '" + label_text(own->name) + "'" : "an array") +
+      " of ferry (" + kind_name(memory.kind) + " memory, " + std::to_string(own->bytes) +
+      " bytes), and their work would not be ordered against that of the array: use the array itself, "
+      "or a view of it (slice, reshape)");
 }
 
 allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const borrow_options& how,

@@ -24,7 +24,8 @@ bool is_held_somewhere(const allocation& a) {
 }
 
 constexpr const char* other_machine =
-    " belongs to another machine (another backend or simulation) than the current one: make streams and arrays inside the "
+    " belongs to another machine (another backend or simulation) than the current one: make streams and arrays inside "
+    "the "
     "same ferry::simulation";
 
 void need_own(machine& m, timeline& on) {
@@ -48,9 +49,9 @@ void tell(access_policy& p, timeline& on, std::span<const access> uses, bool as_
     const bool is_read = a.whole && std::any_of(uses.begin(), uses.end(), [&](const access& b) {
                            return b.what == a.what && !b.whole && b.where.overlaps(a.where);
                          });
-    const access_mode mode = !a.write                           ? access_mode::in
+    const access_mode mode = !a.write                          ? access_mode::in
                              : a.whole && !is_read && !as_copy ? access_mode::out
-                                                                : access_mode::inout;
+                                                               : access_mode::inout;
     const coming_access coming{*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at};
     if (is_unified && !as_copy)
       p.before_access(coming);

@@ -79,12 +79,12 @@ stream_ref stream_ref::from_native(device d, native_stream s) {
   machine& m = machine::current();
   (void)m.properties(d.index());
   if (const std::optional<int> of = m.verbs().device_of(s); of && *of != d.index())
-    throw invalid_argument(
-        (is_default_handle(s) ? "from_native: a default stream is of the calling thread's current device, which is "
-                              : "from_native: the stream is of ") +
-        (is_default_handle(s) ? std::to_string(*of) : "device " + std::to_string(*of)) + ", and device " +
-        std::to_string(d.index()) + " was named: name the stream's own device, ferry::device(" + std::to_string(*of) +
-        ")");
+    throw invalid_argument((is_default_handle(s)
+                                ? "from_native: a default stream is of the calling thread's current device, which is "
+                                : "from_native: the stream is of ") +
+                           (is_default_handle(s) ? std::to_string(*of) : "device " + std::to_string(*of)) +
+                           ", and device " + std::to_string(d.index()) +
+                           " was named: name the stream's own device, ferry::device(" + std::to_string(*of) + ")");
   const auto origin = is_default_handle(s) ? stream_origin::on_the_spot : stream_origin::foreign;
   return stream_ref(m.streams().foreign(d.index(), s, origin));
 }
@@ -180,7 +180,8 @@ native_event event::current() const {
   if (!native_.handle) throw_moved_from("the event");
   if (serial_ != machine::current().serial())
     throw invalid_argument(
-        "the event belongs to another machine (another backend or simulation) than the current one: record it inside the "
+        "the event belongs to another machine (another backend or simulation) than the current one: record it inside "
+        "the "
         "same ferry::simulation");
   return native_;
 }

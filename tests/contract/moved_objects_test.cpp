@@ -48,25 +48,35 @@ support::uses_of<A> uses_of_an_array() {
   std::vector<support::use_of<A>> verbs = {
       {"fill", [](A& a) { fr::fill(a, T{}); }},
       {"fill on a stream", [](A& a) { fr::fill(fr::stream(), a, T{}); }},
-      {"copy", [](A& a) {
+      {"copy",
+       [](A& a) {
          const fr::host_array<T, A::rank> other(a.extents());
          fr::copy(other, a);
        }},
-      {"copy of it", [](A& a) {
+      {"copy of it",
+       [](A& a) {
          fr::host_array<T, A::rank> other(a.extents());
          fr::copy(std::as_const(a), other);
        }},
       {"to_vector", [](A& a) { (void)fr::to_vector(a); }},
-      {"pointer", [](A& a) {
+      {"pointer",
+       [](A& a) {
          const fr::stream s;
          (void)fr::pointer(a, s);
          s.synchronize();
        }},
-      {"submit", [](A& a) { fr::submit(fr::stream(), [](fr::native_stream, fr::mdspan<T, A::rank>) {}, a); }},
-      {"submit of in", [](A& a) {
-         fr::submit(fr::stream(), [](fr::native_stream, fr::mdspan<const T, A::rank>) {}, fr::in(a));
+      {"submit",
+       [](A& a) {
+         fr::submit(
+             fr::stream(), [](fr::native_stream, fr::mdspan<T, A::rank>) {}, a);
        }},
-      {"capture", [](A& a) {
+      {"submit of in",
+       [](A& a) {
+         fr::submit(
+             fr::stream(), [](fr::native_stream, fr::mdspan<const T, A::rank>) {}, fr::in(a));
+       }},
+      {"capture",
+       [](A& a) {
          fr::stream s;
          (void)fr::capture(s, [&] { fr::fill(s, a, T{}); });
        }},
@@ -92,7 +102,10 @@ support::uses_of<A> uses_of_an_array() {
     u.may.push_back({"resize", [](A& a) { a.resize(a.extents()); }});
     u.may.push_back({"free", [](A& a) { A().free(), (void)a; }});
     u.may.push_back({"name()", [](A& a) { a.name("again"); }});
-    u.may.push_back({"swap", [](A& a) { A other; swap(a, other), swap(a, other); }});
+    u.may.push_back({"swap", [](A& a) {
+                       A other;
+                       swap(a, other), swap(a, other);
+                     }});
   }
   // An array of rank 0 has one element; others have none when they are hollow, and nothing is to be done.
   auto& list = A::rank == 0 ? u.must : u.may;
@@ -106,8 +119,10 @@ void check_array(const std::string& name) {
   using view = fr::array_view<T, Rank, Kind>;
   fr::extents<Rank> e;
   for (std::size_t d = 0; d != Rank; ++d) e[d] = 4;
-  check_moved<array>(name, [=] { return array(e, T{}); }, uses_of_an_array<array>());
-  check_moved<view>("view of " + name, [=] { return view(array(e, T{})); }, uses_of_an_array<view>());
+  check_moved<array>(
+      name, [=] { return array(e, T{}); }, uses_of_an_array<array>());
+  check_moved<view>(
+      "view of " + name, [=] { return view(array(e, T{})); }, uses_of_an_array<view>());
 }
 
 }  // namespace
@@ -133,15 +148,22 @@ BOOST_AUTO_TEST_CASE(scalars) {
   u.must = {
       {"value", [](scalar& s) { (void)s.value(); }},
       {"conversion", [](scalar& s) { (void)static_cast<double>(s); }},
-      {"submit", [](scalar& s) { fr::submit(fr::stream(), [](fr::native_stream, fr::mdspan<const double, 0>) {}, s); }},
+      {"submit",
+       [](scalar& s) {
+         fr::submit(
+             fr::stream(), [](fr::native_stream, fr::mdspan<const double, 0>) {}, s);
+       }},
       {"fill", [](scalar& s) { fr::fill(s.as_array(), 1.0); }},
   };
   u.may = {{"is_ready", [](scalar& s) { (void)s.is_ready(); }}, {"name", [](scalar& s) { s.name("x"); }}};
-  check_moved<scalar>("scalar", [] {
-    scalar s;
-    fr::fill(s.as_array(), 1.0);
-    return s;
-  }, u);
+  check_moved<scalar>(
+      "scalar",
+      [] {
+        scalar s;
+        fr::fill(s.as_array(), 1.0);
+        return s;
+      },
+      u);
 }
 
 BOOST_AUTO_TEST_CASE(streams_and_events) {
@@ -161,18 +183,21 @@ BOOST_AUTO_TEST_CASE(streams_and_events) {
       {"wait for it", [](stream& s) { fr::stream().wait(s); }},
       {"fill", [](stream& s) { fr::fill(s, fr::device_array<int>({3}), 1); }},
       {"submit", [](stream& s) { fr::submit(s, [](fr::native_stream) {}); }},
-      {"pointer", [](stream& s) {
+      {"pointer",
+       [](stream& s) {
          fr::device_array<int> a({3});
          (void)fr::pointer(a, s);
        }},
       {"capture", [](stream& s) { (void)fr::capture(s, [] {}); }},
-      {"borrow", [](stream& s) {
+      {"borrow",
+       [](stream& s) {
          std::vector<int> v(3);
          (void)fr::pin(v, {.stream = s});
        }},
   };
   u.may = {{"==", [](stream& s) { (void)(s == s); }}};
-  check_moved<stream>("stream", [] { return stream(); }, u);
+  check_moved<stream>(
+      "stream", [] { return stream(); }, u);
 
   using event = fr::event;
   support::uses_of<event> e;
@@ -183,17 +208,21 @@ BOOST_AUTO_TEST_CASE(streams_and_events) {
       {"milliseconds_between", [](event& v) { (void)fr::milliseconds_between(v, v); }},
   };
   e.may = {{"native", [](event& v) { (void)v.native(); }}};
-  check_moved<event>("event", [] { return fr::stream().record(); }, e);
+  check_moved<event>(
+      "event", [] { return fr::stream().record(); }, e);
 }
 
 BOOST_AUTO_TEST_CASE(graphs) {
   support::uses_of<fr::graph> u;
   u.must = {{"launch", [](fr::graph& g) { g.launch(fr::default_stream(fr::default_device())); }}};
-  check_moved<fr::graph>("graph", [] {
-    static auto* a = new fr::device_array<int>({10}, 1);
-    fr::stream s;
-    return fr::capture(s, [&] { fr::fill(s, *a, 2); });
-  }, u);
+  check_moved<fr::graph>(
+      "graph",
+      [] {
+        static auto* a = new fr::device_array<int>({10}, 1);
+        fr::stream s;
+        return fr::capture(s, [&] { fr::fill(s, *a, 2); });
+      },
+      u);
 }
 
 BOOST_AUTO_TEST_CASE(pools) {
@@ -208,22 +237,24 @@ BOOST_AUTO_TEST_CASE(pools) {
       {"scope", [](pool& p) { const fr::pool_scope in(p); }},
   };
   u.may = {{"where", [](pool& p) { (void)p.where(); }}, {"kind", [](pool& p) { (void)p.kind(); }}};
-  check_moved<pool>("pool", [] { return pool(); }, u);
+  check_moved<pool>(
+      "pool", [] { return pool(); }, u);
 }
 
 BOOST_AUTO_TEST_CASE(memory_of_others) {
   using borrowed = fr::borrowed<int, 1, fr::memory_kind::unified>;
   auto u = uses_of_an_array<borrowed>();
   u.may.push_back({"give_back", [](borrowed& b) { b.give_back(), b = fr::as_unified(*new std::vector<int>(4)); }});
-  u.may.push_back({"give_back to a stream", [](borrowed& b) {
-                     b.give_back(fr::default_stream(fr::default_device()));
-                   }});
-  check_moved<borrowed>("borrowed", [] { return fr::as_unified(*new std::vector<int>(4)); }, u);
+  u.may.push_back(
+      {"give_back to a stream", [](borrowed& b) { b.give_back(fr::default_stream(fr::default_device())); }});
+  check_moved<borrowed>(
+      "borrowed", [] { return fr::as_unified(*new std::vector<int>(4)); }, u);
 
   using pinned = fr::pinned<int>;
   auto p = uses_of_an_array<pinned>();
   p.may.push_back({"give_back", [](pinned& b) { b.give_back(); }});
-  check_moved<pinned>("pinned", [] { return fr::pin(*new std::vector<int>(4)); }, p);
+  check_moved<pinned>(
+      "pinned", [] { return fr::pin(*new std::vector<int>(4)); }, p);
 }
 
 BOOST_AUTO_TEST_CASE(structures_of_arrays) {
@@ -241,10 +272,19 @@ BOOST_AUTO_TEST_CASE(structures_of_arrays) {
       {"shrink_to_fit", [](soa& s) { s.shrink_to_fit(); }},
       {"clone", [](soa& s) { (void)s.clone(); }},
       {"as_bytes", [](soa& s) { (void)s.as_bytes().size(); }},
-      {"submit", [](soa& s) { fr::submit(fr::stream(), [](fr::native_stream, const fr::soa_span<int, double>&) {}, s); }},
-      {"swap", [](soa& s) { soa other; swap(s, other), swap(s, other); }},
+      {"submit",
+       [](soa& s) {
+         fr::submit(
+             fr::stream(), [](fr::native_stream, const fr::soa_span<int, double>&) {}, s);
+       }},
+      {"swap",
+       [](soa& s) {
+         soa other;
+         swap(s, other), swap(s, other);
+       }},
   };
-  check_moved<soa>("soa", [] { return soa(10); }, u);
+  check_moved<soa>(
+      "soa", [] { return soa(10); }, u);
 }
 
 BOOST_AUTO_TEST_CASE(files) {
@@ -255,45 +295,53 @@ BOOST_AUTO_TEST_CASE(files) {
   u.must = {
       {"elements", [](map& m) { (void)m.elements().front(); }},
       {"need_whole", [](map& m) { m.need_whole(); }},
-      {"read", [](map& m) {
+      {"read",
+       [](map& m) {
          std::vector<int> v(5);
          m.read(0, v);
        }},
   };
   u.may = {{"size", [](map& m) { (void)(m.size() + m.extents()[0]); }}};
-  check_moved<map>("npy_map", [&] { return map(path); }, u);
+  check_moved<map>(
+      "npy_map", [&] { return map(path); }, u);
   std::filesystem::remove(path);
 }
 
 BOOST_AUTO_TEST_CASE(what_only_ends) {
   check_moved<fr::link_loan>("link_loan", [] { return fr::link_loan(fr::devices()); }, {});
   check_moved<fr::memory_callback>(
-      "memory_callback", [] { return fr::on_out_of_memory([](const fr::memory_demand&) { return std::size_t{0}; }); }, {});
+      "memory_callback", [] { return fr::on_out_of_memory([](const fr::memory_demand&) { return std::size_t{0}; }); },
+      {});
   using spans = fr::host_elements<int>;
   support::uses_of<spans> u;
   u.may = {{"size", [](spans& s) { (void)s.size(); }}};
-  check_moved<spans>("host_elements", [] {
-    static auto* a = new fr::host_array<int>({3}, 1);
-    return fr::host_span(*a);
-  }, u);
+  check_moved<spans>(
+      "host_elements",
+      [] {
+        static auto* a = new fr::host_array<int>({3}, 1);
+        return fr::host_span(*a);
+      },
+      u);
   using view = fr::host_view<int, 0>;
-  check_moved<view>("host_view", [] {
-    static auto* a = new fr::host_array<int, 0>(fr::extents<0>());
-    return fr::host(*a);
-  }, {});
+  check_moved<view>("host_view",
+                    [] {
+                      static auto* a = new fr::host_array<int, 0>(fr::extents<0>());
+                      return fr::host(*a);
+                    },
+                    {});
 }
 
 BOOST_AUTO_TEST_CASE(shared_events) {
   using event = fr::shared_event;
   support::uses_of<event> u;
-  u.must = {{"key", [](event& e) { (void)e.key(); }},
-            {"hand_over", [](event& e) {
-               fr::device_array<int> a({3});
-               fr::hand_over(fr::default_stream(fr::default_device()), a, e);
-             }}};
+  u.must = {{"key", [](event& e) { (void)e.key(); }}, {"hand_over", [](event& e) {
+                                                         fr::device_array<int> a({3});
+                                                         fr::hand_over(fr::default_stream(fr::default_device()), a, e);
+                                                       }}};
   const auto e = support::run_apart([] { (void)event(fr::default_device()); });
   if (!e.is_right()) return;  // this backend shares no events
-  check_moved<event>("shared_event", [] { return event(fr::default_device()); }, u);
+  check_moved<event>(
+      "shared_event", [] { return event(fr::default_device()); }, u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -16,9 +16,9 @@
 namespace support {
 
 struct ending {
-  int signal = 0;    // that ended the child; 0: none
-  int status = 0;    // of its exit
-  std::string told;  // what it wrote to stderr, and the text of what it threw
+  int signal = 0;        // that ended the child; 0: none
+  int status = 0;        // of its exit
+  std::string told;      // what it wrote to stderr, and the text of what it threw
   bool refused = false;  // it threw invalid_argument
   bool is_right() const { return signal == 0 && status == 0; }
 };
@@ -41,7 +41,9 @@ inline ending run_apart(const std::function<void()>& part, const char* machine =
     int status = 0;
     {
       const ferry::simulation apart(machine);
-      const auto tell = [](const char* text) { (void)!::write(STDERR_FILENO, text, std::char_traits<char>::length(text)); };
+      const auto tell = [](const char* text) {
+        (void)!::write(STDERR_FILENO, text, std::char_traits<char>::length(text));
+      };
       try {
         part();
       } catch (const ferry::invalid_argument& e) {

@@ -79,17 +79,18 @@ void check_hollow(const std::string& who, const std::function<std::optional<T>()
 
 template <class T>
 void check_moved(const std::string& type, const std::function<T()>& make, const uses_of<T>& uses) {
-  detail::check_hollow<T>(type + " that was moved from",
-                          [&]() -> std::optional<T> {
-                            std::optional<T> o(make());
-                            { const T taken(std::move(*o)); }  // is gone by now, with all that it had
-                            return o;
-                          },
-                          make, uses);
+  detail::check_hollow<T>(
+      type + " that was moved from",
+      [&]() -> std::optional<T> {
+        std::optional<T> o(make());
+        { const T taken(std::move(*o)); }  // is gone by now, with all that it had
+        return o;
+      },
+      make, uses);
   if constexpr (std::is_default_constructible_v<T>)
     if (!uses.default_is_whole)
-      detail::check_hollow<T>("default " + type, []() -> std::optional<T> { return std::optional<T>(std::in_place); }, make,
-                            uses);
+      detail::check_hollow<T>(
+          "default " + type, []() -> std::optional<T> { return std::optional<T>(std::in_place); }, make, uses);
 }
 
 }  // namespace support

@@ -96,48 +96,67 @@ std::vector<way_in<Kind>> ways_in() {
   std::vector<way_in<Kind>> all = {
       {"fill", [](S x, W) { fr::fill(x.a, 1); }},
       {"fill on a stream", [](S x, W w) { fr::fill(w.s, x.a, 1); }},
-      {"fill of a strided view", [](S x, W w) { fr::fill(w.s, x.a.slice({0, n, 2}), 1); }},
+      {"fill of a strided view",
+       [](S x, W w) {
+         fr::fill(w.s, x.a.slice({0, n, 2}), 1);
+       }},
       {"copy to it", [](S x, W w) { fr::copy(w.s, fr::device_array<int>({n}, 1), x.a); }},
-      {"copy of it", [](S x, W w) {
+      {"copy of it",
+       [](S x, W w) {
          fr::device_array<int> to({n});
          fr::copy(w.s, std::as_const(x.a), to);
        }},
-      {"copy with another type", [](S x, W w) {
+      {"copy with another type",
+       [](S x, W w) {
          fr::device_array<double> to({n});
          fr::copy(w.s, std::as_const(x.a), to);
        }},
-      {"copy of a strided view", [](S x, W w) {
+      {"copy of a strided view",
+       [](S x, W w) {
          fr::device_array<int> to({n / 2});
          fr::copy(w.s, std::as_const(x.a).slice({0, n, 2}), to);
        }},
       {"copy of the CPU's memory", [](S x, W w) { fr::copy(w.values, x.a); }},
       {"copy to the CPU's memory", [](S x, W w) { fr::copy(x.a, w.values); }},
       {"to_vector", [](S x, W) { (void)fr::to_vector(x.a); }},
-      {"copies", [](S x, W w) {
+      {"copies",
+       [](S x, W w) {
          fr::device_array<int> to({n});
          const fr::copy_task both[] = {{std::as_const(x.a), to}};
          fr::copy_many(w.s, both);
        }},
       {"clone", [](S x, W) { (void)x.a.clone(); }},
-      {"submit", [](S x, W w) { fr::submit(w.s, [](fr::native_stream, int*) {}, x.a); }},
-      {"submit of in", [](S x, W w) { fr::submit(w.s, [](fr::native_stream, const int*) {}, fr::in(x.a)); }},
+      {"submit",
+       [](S x, W w) {
+         fr::submit(
+             w.s, [](fr::native_stream, int*) {}, x.a);
+       }},
+      {"submit of in",
+       [](S x, W w) {
+         fr::submit(
+             w.s, [](fr::native_stream, const int*) {}, fr::in(x.a));
+       }},
       {"pointer", [](S x, W w) { (void)fr::pointer(x.a, w.s); }},
       {"parallel_for", [](S x, W w) { fr::parallel_for(w.s, n, add_one{}, x.a); }},
       {"parallel_reduce",
        [](S x, W w) { (void)fr::parallel_reduce(w.s, n, element{}, fr::plus{}, fr::in(x.a)).value(); }},
       {"launch of a graph", [](S x, W w) { x.graph.launch(w.s); }},
-      {"capture and launch", [](S x, W w) {
+      {"capture and launch",
+       [](S x, W w) {
          fr::graph g = fr::capture(w.s, [&] { fr::fill(w.s, x.a, 1); });
          g.launch(w.s);
        }},
-      {"batches", [](S x, W) {
+      {"batches",
+       [](S x, W) {
          for (auto piece : fr::batches(x.a, {.size = 10})) (void)piece.size();
        }},
-      {"batches of out", [](S x, W) {
+      {"batches of out",
+       [](S x, W) {
          for (auto piece : fr::batches(fr::out(x.a), {.size = 10})) fr::fill(piece, 1);
        }},
       {"all_reduce", [](S x, W w) { fr::all_reduce(w.team, for_members(x, w), fr::plus{}); }},
-      {"all_reduce of it", [](S x, W w) {
+      {"all_reduce of it",
+       [](S x, W w) {
          std::vector<fr::device_array<int>> to;
          for (std::size_t m = 0; m < 2; ++m) to.emplace_back(fr::extents<1>{n}, w.team.device(m));
          fr::all_reduce(w.team, for_members(x, w), to, fr::plus{});
@@ -146,25 +165,30 @@ std::vector<way_in<Kind>> ways_in() {
       {"broadcast", [](S x, W w) { fr::broadcast(w.team, for_members(x, w), 1); }},
       {"all_gather", [](S x, W w) { fr::all_gather(w.team, for_members(x, w)); }},
       {"reduce_scatter", [](S x, W w) { fr::reduce_scatter(w.team, for_members(x, w), fr::plus{}); }},
-      {"all_to_all", [](S x, W w) {
+      {"all_to_all",
+       [](S x, W w) {
          std::vector<fr::device_array<int>> to;
          for (std::size_t m = 0; m < 2; ++m) to.emplace_back(fr::extents<1>{n}, w.team.device(m));
          fr::all_to_all(w.team, for_members(x, w), to);
        }},
-      {"gather", [](S x, W w) {
+      {"gather",
+       [](S x, W w) {
          fr::device_array<int> to({2 * n}, w.team.device(0));
          fr::gather(w.team, for_members(x, w), to, 0);
        }},
-      {"scatter", [](S x, W w) {
+      {"scatter",
+       [](S x, W w) {
          fr::device_array<int> from({2 * n}, 1, w.team.device(0));
          auto to = for_members(x, w);
          fr::scatter(w.team, from, to, 0);
        }},
-      {"send", [](S x, W w) {
+      {"send",
+       [](S x, W w) {
          fr::device_array<int> to({n}, w.team.device(1));
          fr::collective_group(w.team).send(x.a, 0, 1).receive(to, 1, 0).submit();
        }},
-      {"receive", [](S x, W w) {
+      {"receive",
+       [](S x, W w) {
          fr::device_array<int> from({n}, 1, w.team.device(1));
          fr::collective_group(w.team).send(from, 1, 0).receive(x.a, 0, 1).submit();
        }},
@@ -174,17 +198,21 @@ std::vector<way_in<Kind>> ways_in() {
        [](S x, W) { (void)fr::parallel_reduce(fr::owned(x.sharded), cell{}, fr::plus{}, std::as_const(x.sharded)); }},
       {"a reproducible reduction",
        [](S x, W) {
-         (void)fr::parallel_reduce(fr::owned(x.sharded), cell{}, fr::reproducible(fr::plus{}), std::as_const(x.sharded));
+         (void)fr::parallel_reduce(fr::owned(x.sharded), cell{}, fr::reproducible(fr::plus{}),
+                                   std::as_const(x.sharded));
        }},
       {"exchange_halos", [](S x, W) { fr::exchange_halos(x.sharded); }},
       {"copy to shards", [](S x, W w) { fr::copy(w.values, x.sharded); }},
       {"to_vector of shards", [](S x, W) { (void)fr::to_vector(x.sharded); }},
-      {"reshard", [](S x, W w) {
+      {"reshard",
+       [](S x, W w) {
          fr::sharded_array<int, 1> to(w.team, {n});
          fr::reshard(x.sharded, to);
        }},
-      {"each member", [](S x, W w) { fr::parallel_for(fr::each_member(w.team, fr::extents<1>{n}), add_member{}, fr::in(x.a)); }},
-      {"copy to replicas", [](S x, W w) {
+      {"each member",
+       [](S x, W w) { fr::parallel_for(fr::each_member(w.team, fr::extents<1>{n}), add_member{}, fr::in(x.a)); }},
+      {"copy to replicas",
+       [](S x, W w) {
          fr::replicated_array<int> to(w.team, {n});
          fr::copy(std::as_const(x.a), to);
        }},
@@ -198,11 +226,16 @@ std::vector<way_in<Kind>> ways_in() {
     const std::vector<way_in<Kind>> of_pages = {
         {"discard", [](S x, W w) { fr::discard(w.s, x.a); }},
         {"prefetch", [](S x, W w) { fr::prefetch(w.s, x.a, fr::device(1)); }, under_guard::right},
-        {"prefetch of several", [](S x, W w) { fr::prefetch(w.s, {{x.a, fr::device(1)}}); }, under_guard::right},
+        {"prefetch of several",
+         [](S x, W w) {
+           fr::prefetch(w.s, {{x.a, fr::device(1)}});
+         },
+         under_guard::right},
         {"discard_when_needed", [](S x, W) { fr::discard_when_needed(x.a); }, under_guard::right},
         {"may_be_discarded", [](S x, W) { (void)fr::may_be_discarded(x.a); }, under_guard::right},
         {"advise", [](S x, W) { fr::advise(x.a, fr::advice::read_mostly); }, under_guard::right},
-        {"advice_scope", [](S x, W) { const fr::advice_scope scope(x.a, fr::advice::read_mostly); }, under_guard::right},
+        {"advice_scope", [](S x, W) { const fr::advice_scope scope(x.a, fr::advice::read_mostly); },
+         under_guard::right},
         {"residency", [](S x, W) { (void)fr::residency(x.a); }, under_guard::right},
         {"set_policy", [](S x, W) { fr::set_policy(x.a, {}); }, under_guard::right},
         {"policy_of", [](S x, W) { (void)fr::policy_of(x.a); }, under_guard::right},

@@ -45,32 +45,40 @@ void check_sharded(const char* name) {
       {"sweep", [](array& a) { fr::parallel_for(fr::sweep(a), set_cell{}, a); }},
       {"parallel_reduce",
        [](array& a) { (void)fr::parallel_reduce(fr::owned(a), cell{}, fr::plus{}, std::as_const(a)).value(); }},
-      {"an argument", [](array& a) {
+      {"an argument",
+       [](array& a) {
          const array other(two(), {6, 4}, {.halo = 1});
          fr::parallel_for(fr::owned(other), set_cell{}, a);
        }},
-      {"copy", [](array& a) {
+      {"copy",
+       [](array& a) {
          const fr::host_array<int, 2> all({6, 4}, 2);
          fr::copy(all, a);
        }},
-      {"copy of it", [](array& a) {
+      {"copy of it",
+       [](array& a) {
          fr::host_array<int, 2> all({6, 4}, 2);
          fr::copy(std::as_const(a), all);
        }},
       {"to_vector", [](array& a) { (void)fr::to_vector(a); }},
-      {"reshard", [](array& a) {
+      {"reshard",
+       [](array& a) {
          array other(two(), {6, 4}, {.axis = 1});
          fr::reshard(a, other);
        }},
       {"shard_owner", [](array& a) { (void)a.shard_owner(0); }},
   };
   if constexpr (Kind == fr::memory_kind::unified) u.must.push_back({"element", [](array& a) { a(5, 3) = 1; }});
-  u.may = {{"name", [](array& a) { (void)a.name().size(), a.name("x"); }},
-           {"swap", [](array& a) {
-              array other;
-              swap(a, other), swap(a, other);
-            }}};
-  check_moved<array>(name, [] { return array(two(), {6, 4}, {.halo = 1}, 1); }, u);
+  u.may = {{"name", [](array& a) { (void)a.name().size(), a.name("x"); }}, {"swap", [](array& a) {
+                                                                              array other;
+                                                                              swap(a, other), swap(a, other);
+                                                                            }}};
+  check_moved<array>(
+      name,
+      [] {
+        return array(two(), {6, 4}, {.halo = 1}, 1);
+      },
+      u);
 }
 
 }  // namespace
@@ -98,18 +106,21 @@ BOOST_AUTO_TEST_CASE(teams) {
       {"synchronize", [](team& t) { t.synchronize(); }},
       {"sharded_array", [](team& t) { (void)fr::sharded_array<int, 1>(t, {10}); }},
       {"replicated_array", [](team& t) { (void)fr::replicated_array<int>(t, {10}); }},
-      {"all_reduce", [](team& t) {
+      {"all_reduce",
+       [](team& t) {
          std::vector<fr::device_array<int>> a;
          for (const fr::device d : fr::devices().first(2)) a.emplace_back(fr::extents<1>{5}, 1, d);
          fr::all_reduce(t, a, fr::plus{});
        }},
-      {"each_member", [](team& t) {
+      {"each_member",
+       [](team& t) {
          fr::replicated_array<int> a(fr::team(t), {4}, 1);
          fr::parallel_for(fr::each_member(t, fr::extents<1>{4}), use_copy{}, a);
        }},
   };
   u.may = {{"==", [](team& t) { (void)(t == t); }}, {"copy", [](team& t) { const team other(t); }}};
-  check_moved<team>("team", [] { return two(); }, u);
+  check_moved<team>(
+      "team", [] { return two(); }, u);
 }
 
 BOOST_AUTO_TEST_CASE(replicated_arrays) {
@@ -130,7 +141,8 @@ BOOST_AUTO_TEST_CASE(replicated_arrays) {
       {"name", [](array& a) { a.name("x"); }},
       {"copies", [](array& a) { (void)a.copies().size(); }},
   };
-  check_moved<array>("replicated_array", [] { return array(two(), {4}, 1); }, u);
+  check_moved<array>(
+      "replicated_array", [] { return array(two(), {4}, 1); }, u);
 }
 
 BOOST_AUTO_TEST_CASE(results) {
@@ -151,34 +163,44 @@ BOOST_AUTO_TEST_CASE(results) {
     const fr::sharded_array<int, 2> a(two(), {6, 4}, {}, 2);
     return fr::parallel_reduce(fr::owned(a), cell{}, op, a);
   };
-  check_moved<scalar>("team_scalar", [&] { return reduce(fr::plus{}); }, u);
+  check_moved<scalar>(
+      "team_scalar", [&] { return reduce(fr::plus{}); }, u);
 
   using exact = fr::reproducible_scalar<double>;
   support::uses_of<exact> e;
-  e.must = {{"value", [](exact& s) { (void)s.value(); }}, {"conversion", [](exact& s) { (void)static_cast<double>(s); }}};
+  e.must = {{"value", [](exact& s) { (void)s.value(); }},
+            {"conversion", [](exact& s) { (void)static_cast<double>(s); }}};
   e.may = {{"is_ready", [](exact& s) { (void)s.is_ready(); }}};
-  check_moved<exact>("reproducible_scalar", [&] { return reduce(fr::reproducible(fr::plus{})); }, e);
+  check_moved<exact>(
+      "reproducible_scalar", [&] { return reduce(fr::reproducible(fr::plus{})); }, e);
 }
 
 BOOST_AUTO_TEST_CASE(groups_and_regions) {
   using fr::collective_group;
   support::uses_of<collective_group> u;
-  u.may = {{"submit", [](collective_group& g) { g.submit(); }},
-           {"all_reduce", [](collective_group& g) {
-              std::vector<fr::device_array<int>> a;
-              for (const fr::device d : fr::devices().first(2)) a.emplace_back(fr::extents<1>{5}, 1, d);
-              g.all_reduce(a, fr::plus{}).submit();
-            }}};
-  check_moved<collective_group>("collective_group", [] {
-    static const auto* t = new fr::team(two());
-    return collective_group(*t);
-  }, u);
+  u.may = {{"submit", [](collective_group& g) { g.submit(); }}, {"all_reduce", [](collective_group& g) {
+                                                                   std::vector<fr::device_array<int>> a;
+                                                                   for (const fr::device d : fr::devices().first(2))
+                                                                     a.emplace_back(fr::extents<1>{5}, 1, d);
+                                                                   g.all_reduce(a, fr::plus{}).submit();
+                                                                 }}};
+  check_moved<collective_group>(
+      "collective_group",
+      [] {
+        static const auto* t = new fr::team(two());
+        return collective_group(*t);
+      },
+      u);
 
   using region = fr::shard_region<2>;
   support::uses_of<region> r;
-  r.must = {{"layout", [](region& g) { (void)g.layout().text(); }},
-            {"parts", [](region& g) { (void)g.parts(0); }}};
-  check_moved<region>("shard_region", [] { return fr::owned(fr::sharded_array<int, 2>(two(), {6, 4}, {}, 2)); }, r);
+  r.must = {{"layout", [](region& g) { (void)g.layout().text(); }}, {"parts", [](region& g) { (void)g.parts(0); }}};
+  check_moved<region>(
+      "shard_region",
+      [] {
+        return fr::owned(fr::sharded_array<int, 2>(two(), {6, 4}, {}, 2));
+      },
+      r);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

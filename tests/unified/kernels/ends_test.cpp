@@ -1,9 +1,9 @@
 // What must not end a program by a signal: work after main, scopes that end elsewhere, pools that go early, and exit()
 // in the middle of a loop over batches.
 #include <cstdlib>
+#include <ferry/unified.hpp>
 #include <memory>
 #include <thread>
-#include <ferry/unified.hpp>
 
 #include "support/apart.hpp"
 
@@ -29,36 +29,46 @@ BOOST_AUTO_TEST_SUITE(ends, *boost::unit_test::precondition(support::devices_are
 
 BOOST_AUTO_TEST_CASE(static_objects_work_after_main) {
   const std::pair<const char*, void (*)()> verbs[] = {
-      {"copy", [] { (void)fr::to_vector(fr::device_array<int>::from({1, 2, 3})); }},
+      {"copy",
+       [] {
+         (void)fr::to_vector(fr::device_array<int>::from({1, 2, 3}));
+       }},
       {"fill", [] { fr::fill(fr::device_array<int>({100}), 1); }},
       {"kernel", [] { fr::parallel_for(100, add_one{}, fr::unified_array<int>({100}, 1)); }},
-      {"reduction", [] { (void)fr::parallel_reduce(100, value_of{}, fr::plus{}, fr::unified_array<int>({100}, 1)).value(); }},
-      {"stream", [] {
+      {"reduction",
+       [] { (void)fr::parallel_reduce(100, value_of{}, fr::plus{}, fr::unified_array<int>({100}, 1)).value(); }},
+      {"stream",
+       [] {
          fr::stream s(fr::device(1));
          fr::fill(s, fr::device_array<int>({100}, fr::device(1)), 1);
          s.synchronize();
        }},
-      {"graph", [] {
+      {"graph",
+       [] {
          fr::device_array<int> a({10});
          fr::stream s;
          fr::graph g = fr::capture(s, [&] { fr::fill(s, a, 1); });
          g.launch(s);
        }},
-      {"elements", [] {
+      {"elements",
+       [] {
          fr::unified_array<int> a({10}, 1);
          a(3) = 4;
        }},
-      {"pageable memory", [] {
+      {"pageable memory",
+       [] {
          std::vector<int> v(std::size_t{1} << 20, 3);
          fr::device_array<int> a({v.size()});
          fr::copy(v, a);
          fr::copy(a, v);
        }},
-      {"batches", [] {
+      {"batches",
+       [] {
          std::vector<int> v(1000, 3);
          for (auto piece : fr::batches(v, {.size = 100})) (void)piece.size();
        }},
-      {"pin", [] {
+      {"pin",
+       [] {
          std::vector<int> v(1000, 3);
          const auto p = fr::pin(v);
          fr::fill(fr::as_unified(*std::make_unique<std::vector<int>>(100)), 3);

@@ -1,6 +1,6 @@
 // What unified does with arrays that were moved from or default-constructed; and its own movable types.
-#include <filesystem>
 #include <ferry/unified.hpp>
+#include <filesystem>
 
 #include "support/moved_objects.hpp"
 
@@ -27,7 +27,8 @@ void check_verbs(const char* name) {
   u.may.push_back({"set_policy", [](array& a) { fr::set_policy(a, fr::array_policy()), fr::clear_policy(a); }});
   fr::extents<Rank> e;
   for (std::size_t d = 0; d != Rank; ++d) e[d] = 4;
-  check_moved<array>(name, [=] { return array(e, 1); }, u);
+  check_moved<array>(
+      name, [=] { return array(e, 1); }, u);
 }
 
 }  // namespace
@@ -42,13 +43,15 @@ BOOST_AUTO_TEST_CASE(arrays) {
 BOOST_AUTO_TEST_CASE(sources_of_batches) {
   using array = fr::host_array<int>;
   support::uses_of<array> u;
-  u.may = {{"batches", [](array& a) {
+  u.may = {{"batches",
+            [](array& a) {
               for (auto piece : fr::batches(a, {.size = 2})) fr::fill(fr::device_array<int>(piece.extents()), 1);
             }},
            {"batches of out", [](array& a) {
               for (auto piece : fr::batches(fr::out(a), {.size = 2})) fr::fill(piece, 1);
             }}};
-  check_moved<array>("host_array", [] { return array({5}, 1); }, u);
+  check_moved<array>(
+      "host_array", [] { return array({5}, 1); }, u);
 
   const std::string path = std::filesystem::temp_directory_path() / "ferry_moved_batches.npy";
   fr::save_npy(path, fr::host_array<int>({5}, 3));
@@ -57,20 +60,23 @@ BOOST_AUTO_TEST_CASE(sources_of_batches) {
   m.must = {{"batches", [](map& a) {
                for (auto piece : fr::batches(a, {.size = 2})) (void)piece.size();
              }}};
-  check_moved<map>("npy_map", [&] { return map(path); }, m);
+  check_moved<map>(
+      "npy_map", [&] { return map(path); }, m);
   std::filesystem::remove(path);
 }
 
 BOOST_AUTO_TEST_CASE(tuners) {
   support::uses_of<fr::tuner> u;
-  u.may = {{"run", [](fr::tuner& t) {
+  u.may = {{"run",
+            [](fr::tuner& t) {
               fr::unified_array<int> a({10}, 1);
               t = fr::tuner({.warm_up = 0, .repeats = 1});
               t.add(a.name("a"));
             }},
            {"candidates", [](fr::tuner& t) { t.usual_candidates(); }}};
   u.default_is_whole = true;
-  check_moved<fr::tuner>("tuner", [] { return fr::tuner({.warm_up = 0, .repeats = 1}); }, u);
+  check_moved<fr::tuner>(
+      "tuner", [] { return fr::tuner({.warm_up = 0, .repeats = 1}); }, u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
