@@ -84,7 +84,7 @@ void access_log::join_by_timeline() {
 }
 
 void access_log::throw_lost(const logged_use& u, const std::string& array) {
-  u.by->throw_lost("what the array '" + (array.empty() ? "unnamed" : array) + "' holds");
+  u.by->throw_lost("what the array '" + (array.empty() ? "unnamed" : array) + "' holds", u.at);
 }
 
 void access_log::change_owner() noexcept {

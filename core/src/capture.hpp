@@ -19,6 +19,7 @@ struct captured_graph {
   std::vector<allocation_ref> keep;
   std::vector<launch_listener> listeners;
   std::set<int> page_users;  // devices whose links for pages are not tested yet
+  std::set<int> devices;     // that do the work
 };
 
 // Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
@@ -48,6 +49,7 @@ class capture_session {
   // of other graphs are not looked at.
   void launches(const void* graph) { launching_ = graph; }
   void uses_pages(int device) { page_users_.insert(device); }
+  void uses_device(int device) { devices_.insert(device); }
   captured_graph finish();
 
  private:
@@ -65,6 +67,7 @@ class capture_session {
   void join(timeline& on);
   native_graph end();
   void abandon() noexcept;
+  void free_streams() noexcept;
   timeline& origin_;
   backend& verbs_;
   bool active_ = false;
@@ -76,7 +79,7 @@ class capture_session {
   std::map<allocation*, std::vector<local_use>> logs_;
   std::vector<allocation_ref> keep_;
   std::vector<launch_listener> listeners_;
-  std::set<int> page_users_;
+  std::set<int> page_users_, devices_;
   const void* launching_ = nullptr;
   std::map<const void*, std::size_t> launched_;  // the last step of each graph
 };

@@ -56,6 +56,7 @@ void graph::launch(stream_ref s) {
   if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
   {
     access_guard guard(s.line(), uses);
+    for (const int d : state_->captured.devices) takes_part(s.line(), d);
     m.verbs().launch_graph(state_->captured.graph, s.line().stream());
   }
   if (!this_thread_state.capture) {

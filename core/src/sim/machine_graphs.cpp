@@ -28,16 +28,20 @@ void machine::begin_capture(native_stream s) {
   on.in = std::make_shared<capture>(on.id);
 }
 
+// On a device that failed, too: the streams of the other devices leave the capture.
 native_graph machine::end_capture(native_stream s) {
   call c(*this);
-  stream& on = find_working(s);
+  stream& on = find(s);
   const auto in = on.in;
+  if (!in) schedule_.check(on.device);
   if (!in) throw invalid_argument("ferry: stream " + std::to_string(on.id) + " is not capturing");
   if (in->origin() != on.id)
     throw invalid_argument("ferry: the capture of stream " + std::to_string(on.id) + " was begun on stream " +
                            std::to_string(in->origin()) + ", and ends there");
   for (auto& [id, other] : streams_)
     if (other.in == in) other.in.reset();
+  if (schedule_.has_failed(on.device)) in->drop();
+  schedule_.check(on.device);
   const std::uint64_t id = fresh_id();
   graphs_.emplace(id, graph{in->end(), {}});
   return to_handle<native_graph>(id);

@@ -110,6 +110,7 @@ class scheduler {
   // Makes an error sticky (the first stays), and counts the device's work as complete.
   void fail(const lock&, int device, const std::string& text);
   void check(int device) const;  // throws device_error if the device failed
+  bool has_failed(int device) const { return !failed_[static_cast<std::size_t>(device)].empty(); }
   void forget_failures(const lock&);
 
  private:
