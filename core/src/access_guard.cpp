@@ -200,9 +200,10 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
   on.refuse_rest();
   on.refuse_broken();
   if (on.is_lost_for_good())
-    throw device_error("the stream does no more work: a raw pointer was taken on it, whose uses ferry does not see, and it "
-                       "was ordered behind work that is lost by the failure of device " +
-                       std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
+    throw device_error(
+        "the stream does no more work: a raw pointer was taken on it, whose uses ferry does not see, and it "
+        "was ordered behind work that is lost by the failure of device " +
+        std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
   backend& verbs = on.family().verbs();
   if (on.origin() == stream_origin::on_the_spot) {
     const int current = verbs.exchange_current_device(on.device());
@@ -416,6 +417,8 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const host_access_state state = wait_for_points(what.log, where, write, false, &what.name.get());
+  what.home->verbs().host_access(
+      {where.begin, where.size(), mode != access_mode::out, write, array_label(what.name.get().c_str()), how.at});
   machine::current().memory().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
   if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused

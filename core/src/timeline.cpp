@@ -144,8 +144,8 @@ void timeline::throw_lost(std::string_view what, ticket t) const {
   const std::string failed = "device " + std::to_string(device) + " failed before its work ";
   throw device_error(std::string(what) + " is lost: " +
                      (device == device_ ? failed + "on that was known to be over"
-                                        : "work of device " + std::to_string(device_) + " may have read what " + failed +
-                                              "was known to be over") +
+                                        : "work of device " + std::to_string(device_) + " may have read what " +
+                                              failed + "was known to be over") +
                      ". Make a new array on another device. The failure: " + family_.failure_of(device));
 }
 

@@ -47,7 +47,8 @@ bool timeline::spread_losses(unsigned number, std::uint64_t failed_devices) {
     if (finished(d.latest)) return true;
     const bool lost = d.of ? d.of->was_lost(d.behind, d.seen)
                            : d.seen < number && (timelines::device_bit(d.device) & failed_devices) != 0;
-    if (lost && d.since < first) first = std::max(d.since, finished_.load() + 1), cause = d.of ? d.of->lost_by(d.behind) : d.device;
+    if (lost && d.since < first)
+      first = std::max(d.since, finished_.load() + 1), cause = d.of ? d.of->lost_by(d.behind) : d.device;
     return lost;
   });
   if (first == open_ticket) return false;
@@ -106,8 +107,7 @@ std::uint64_t timeline::devices_needed() {
 void timeline::make_room_for_dependence() {
   if (dependences_.size() >= most_dependences_) join_dependences();
   constexpr std::size_t spare = 8;  // other threads may take some before the caller does
-  if (dependences_.size() + spare > dependences_.capacity())
-    dependences_.reserve(2 * (dependences_.size() + spare));
+  if (dependences_.size() + spare > dependences_.capacity()) dependences_.reserve(2 * (dependences_.size() + spare));
 }
 
 // First those go that are known to be over well; then the rest becomes one a timeline: from the earliest ticket, on the latest.

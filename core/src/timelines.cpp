@@ -67,21 +67,21 @@ void timelines::give_up(int device, std::string_view why) {
 }
 
 void timelines::look_at(std::uint64_t devices) {
-  std::vector<timeline*> one_of_each;
+  std::map<int, timeline*> one_of_each;  // with something that it was given, if there is one: its newest event says most
   {
     std::lock_guard lock(mutex_);
     for (const auto& t : all_) {
       if (!(devices & device_bit(t->device())) || failures_.contains(t->device()) || t->is_released()) continue;
-      const auto same = [&](const timeline* other) { return other->device() == t->device(); };
-      if (std::none_of(one_of_each.begin(), one_of_each.end(), same)) one_of_each.push_back(t.get());
+      timeline*& one = one_of_each[t->device()];
+      if (!one || one->last() == 0) one = t.get();
     }
   }
-  for (timeline* t : one_of_each) {
+  for (const auto& [device, t] : one_of_each) {
     try {
       t->ask_device();
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
-      give_up(t->device(), e.what());
+      give_up(device, e.what());
     }
   }
 }

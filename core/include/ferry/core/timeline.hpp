@@ -1,6 +1,6 @@
 // A stream as a sequence of numbered work, and what is known of its progress.
 //
-// The rules R1 to R17 that the comments name are those of docs/ordering.md.
+// The rules R1 to R19 that the comments name are those of docs/ordering.md.
 #pragma once
 #include <algorithm>
 #include <array>
