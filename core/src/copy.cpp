@@ -140,9 +140,22 @@ void give_to(stream_ref s, copy_operation& whole) {
 }
 
 // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
-void give_and_wait(stream_ref s, copy_operation& whole) {
+// Returns false if the copy must be made again: the stream was found to have lost work (R19), and the copy with it, though what
+// it read is not lost. Each failure of a device is found once.
+bool give_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, const copy_side& from) {
   give_to(s, whole);
-  if (whole.needs_wait()) s.line().need(s.line().last());
+  if (!whole.needs_wait()) return true;
+  timeline& on = s.line();
+  const ticket at = on.last();
+  on.wait(at);
+  if (!on.is_lost(at)) return true;
+  if (!is_array(to)) {
+    allocation& source = from.owner->get();
+    std::lock_guard lock(source.log);
+    source.log.refuse_lost(from.bytes, source.name);
+    return false;
+  }
+  on.throw_lost("what was copied", at);
 }
 
 }  // namespace
@@ -213,9 +226,11 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   if (same && to.data == from.data && to.stride_bytes == from.stride_bytes && to_type == from_type) return;
   count_copied(bytes);
   if (to_type == from_type && !(same && to.bytes.overlaps(from.bytes)) && copy_at_once(s, to, from, bytes)) return;
-  copy_operation whole(s, {to, from, shape, to_type, from_type});
-  if (this_thread_state.capture) return whole.submit_captured();
-  give_and_wait(s, whole);
+  for (bool done = false; !done;) {
+    copy_operation whole(s, {to, from, shape, to_type, from_type});
+    if (this_thread_state.capture) return whole.submit_captured();
+    done = give_and_wait(s, whole, to, from);
+  }
 }
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {

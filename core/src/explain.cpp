@@ -37,7 +37,7 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
       out << " through a raw pointer that is still out";
     else
       out << ", ticket " << u.at << " of " << u.by->last() << (over ? ", finished" : ", not known to be finished");
-    if (u.write && u.by->is_lost(u.at)) out << ", lost: device " << u.by->device() << " failed";
+    if (u.write && u.by->is_lost(u.at)) out << ", lost: device " << u.by->lost_by(u.at) << " failed";
     out << ", bytes " << (u.where.begin - all.begin) << " to " << (u.where.end - all.begin) << '\n';
   }
   if (pending == 0) out << "  nothing that the CPU would have to wait for\n";

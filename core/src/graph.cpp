@@ -61,6 +61,7 @@ void graph::launch(stream_ref s, source_line at) {
   if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
   {
     access_guard guard(admitted);
+    for (const int d : state_->captured.devices) takes_part(s.line(), d);
     m.verbs().launch_graph(state_->captured.graph, s.line().stream());
   }
   if (!this_thread_state.capture) {

@@ -97,6 +97,7 @@ const allocation_ref* mirrors::owner_of(byte_range where) const {
 void mirrors::run(const std::function<void(native_stream)>& submit) {
   if (this_thread_state.capture) return run_captured(submit);
   submit_ordered(s_, uses_, reach::by_library, [&](native_stream n) {
+    lanes_->each_device([&](int d) { takes_part(s_.line(), d); });
     for (auto& x : mirrors_) x->in->give(n);
     give_poison(n, relocation(pieces_));
     submit(n);

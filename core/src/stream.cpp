@@ -135,7 +135,7 @@ void stream_ref::wait(stream_ref other) const {
     throw invalid_argument(
         "a stream waits for one of another machine (another backend or simulation): make both inside the same "
         "ferry::simulation");
-  timeline_->follow(*other.timeline_, other.timeline_->close());
+  timeline_->follow(*other.timeline_, other.timeline_->close(), true);
 }
 
 stream::stream(device d, int priority) : stream_ref(machine::current().streams().take(d.index(), priority)) {
@@ -156,7 +156,8 @@ stream_ref default_stream(device d) {
   machine& m = machine::current();
   (void)m.properties(d.index());
   timeline*& t = own_streams_of(m).by_device[static_cast<std::size_t>(d.index())];
-  if (!t) t = &m.streams().take(d.index(), 0);
+  if (!t || (t->is_special() && t->is_lost_for_good())) [[unlikely]]
+    t = &m.streams().take(d.index(), 0);
   return stream_ref(*t);
 }
 

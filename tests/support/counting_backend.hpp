@@ -79,6 +79,11 @@ class counting_backend : public ferry::backend {
     counted().fill_strided(s, to, shape, element);
   }
   void run_on_host(ferry::native_stream s, std::function<void()> f) override { counted().run_on_host(s, std::move(f)); }
+  void run_on_host_using(ferry::native_stream s, std::function<void()> f,
+                         std::span<const ferry::kernel_use> uses) override {
+    counted().run_on_host_using(s, std::move(f), uses);
+  }
+  void host_access(const ferry::kernel_use& use) override { below_.host_access(use); }  // no call to the driver
   void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
   void launch_compiled(ferry::native_stream s, int device, const ferry::compiled_launch& k) override {
     counted().launch_compiled(s, device, k);

@@ -63,9 +63,14 @@ class access_guard {
   timeline& on_;
   std::span<access> uses_;
   ticket at_ = 0;
+  unsigned failures_ = 0;  // so many were known when the logs were last asked for what is lost
   bool mark_ = false;
   capture_session* capture_ = nullptr;
 };
+
+// For the submission to `on` that this thread is in: another device takes part in it (a node of a graph, a hop of a copy). What
+// it writes is lost when that device fails before it is over (R19).
+void takes_part(timeline& on, int device);
 
 // One submission to several different streams, for operations that run jointly, as collectives do (R16).
 class joint_guard {
