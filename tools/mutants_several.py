@@ -21,7 +21,7 @@ PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src
 MUTANTS = [
     ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
     ("gate", "the policy is not told of mirrors",
-     (MIRRORS, "reach::by_library, [&](native_stream n) {\n    for", "reach::of_pages, [&](native_stream n) {\n    for")),
+     (MIRRORS, "reach::by_library, [&](native_stream n) {\n    lanes_", "reach::of_pages, [&](native_stream n) {\n    lanes_")),
     ("gate", "the policy is not told of copies", (OPERATION, "p && how != reach::of_pages)", "p && how < reach::by_copy)")),
     ("gate", "arrays of another machine are let through",
      (OPERATION, "    need_own(m, *a.what, a.at);\n    if (how", "    if (how"),
