@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(the_error_holds_what_it_says) {
     BOOST_REQUIRE(s.holders.size() == 1u);
     BOOST_TEST((s.holders[0].label.empty() && s.holders[0].bytes == 32 * MiB && s.holders[0].arrays == 1));
     BOOST_TEST(s.tried.size() >= 4u);
-    BOOST_TEST(s.text() == e.what());
+    BOOST_TEST(s.text() == e.text());
   }
 }
 

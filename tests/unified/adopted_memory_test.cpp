@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(adopted_memory_stays_where_it_is) {
       "to have its pages moved";
   const auto refused = [&](const std::string& verb, auto call) {
     const std::string text = failure_of<fr::invalid_argument>(call);
-    BOOST_TEST(text == verb + ": " + stays);
+    BOOST_TEST(text == "ferry: " + verb + ": " + stays);
   };
   refused("prefetch", [&] { fr::prefetch(u, fr::devices()[0]); });
   refused("prefetch", [&] { fr::prefetch(u, fr::host); });

@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(strided_blocks_are_refused) {
   auto block = m.topRows(3);
   auto row = m.row(2);
   Eigen::Map<Eigen::VectorXf, 0, Eigen::InnerStride<2>> second(v.data(), 5);
-  const std::string text = "batches: the Eigen object is a strided block: evaluate it into a matrix first";
+  const std::string text = "ferry: batches: the Eigen object is a strided block: evaluate it into a matrix first";
   BOOST_TEST(failure_of([&] { fr::batches(block); }) == text);
   BOOST_TEST(failure_of([&] { fr::batches(row); }) == text);
   BOOST_TEST(failure_of([&] { fr::batches(second); }) == text);

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(arrays_in_the_wrong_place) {
   crossed.push_back(fr::device_array<int>({10}, 1, t.device(0)));
   crossed.front().name("field");
   check_error<fr::invalid_argument>([&] { fr::all_reduce(t, crossed, fr::plus{}); },
-                                    {"member 0 ('field') lies on device 1", "the member is device 0"});
+                                    {"array 'field' of member 0 lies on device 1", "the member is device 0"});
   fr::unified_array<int, 2> u({4, 4}, 1);
   std::vector<fr::array_view<int, 2, fr::memory_kind::unified>> columns{u.slice({fr::all_of, {0, 2}}),
                                                                         u.slice({fr::all_of, {2, 4}})};

@@ -167,7 +167,7 @@ class sharded_array {
     const view& all = local(member);
     const box<Rank> seen = layout().local(member);
     if (!seen.contains(b))
-      throw invalid_argument("the cells " + b.text() + " of sharded " + detail::array_text(look()) +
+      throw invalid_argument("the cells " + b.text() + " of " + detail::array_text(look()) +
                              " are not among those that member " + std::to_string(member) +
                              " of the team sees: " + seen.text());
     if (b.empty()) return View(all.owner(), all.unsynchronized_data(), b.extents(), all.strides());
