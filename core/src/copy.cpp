@@ -150,9 +150,9 @@ bool give_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, con
   on.wait(at);
   if (!on.is_lost(at)) return true;
   if (!is_array(to)) {
-    allocation& source = from.owner->get();
+    allocation& source = from.owner->get(from.at);
     std::lock_guard lock(source.log);
-    source.log.refuse_lost(from.bytes, source.name);
+    source.log.refuse_lost(from.bytes, source, from.at);
     return false;
   }
   on.throw_lost("what was copied", at);

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(readers_do_not_wait_for_each_other) {
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) {
       fr::parallel_for(s, fr::tiles{{n, 1}, 1, 1}, of_tile{}, x, y);
     }) == 0);
-    std::vector<fr::scalar<int>> sums;  // their memory must not be taken by the second
+    std::vector<fr::scalar<std::int64_t>> sums;  // their memory must not be taken by the second
     BOOST_TEST(t.waits_of([&](auto& s, auto&) { sums.push_back(fr::parallel_reduce(s, n, value{}, fr::plus{}, x)); }) ==
                0);
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) {
