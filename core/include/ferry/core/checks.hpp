@@ -17,8 +17,8 @@ enum class check : std::uint8_t {
 class check_set {
  public:
   bool any() const { return bits_.load(std::memory_order_relaxed) != 0; }
-  bool has(check c) const { return (bits_.load(std::memory_order_relaxed) & static_cast<std::uint8_t>(c)) != 0; }
-  void set(check c, bool on) {
+  bool has(enum check c) const { return (bits_.load(std::memory_order_relaxed) & static_cast<std::uint8_t>(c)) != 0; }
+  void set(enum check c, bool on) {
     const auto bit = static_cast<std::uint8_t>(c);
     if (on)
       bits_.fetch_or(bit, std::memory_order_relaxed);
