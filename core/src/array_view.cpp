@@ -5,14 +5,19 @@
 namespace ferry {
 
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape) {
-  const std::size_t end = s.end == std::size_t(-1) ? extent : s.end;
-  if (s.step == 0) throw invalid_argument("a slice has step 0 in dimension " + std::to_string(dimension));
-  if (s.begin > end || end > extent)
-    throw invalid_argument("the slice [" + std::to_string(s.begin) + ", " + std::to_string(end) + ") in dimension " +
-                           std::to_string(dimension) + " lies outside an array of shape " + shape);
+  const std::ptrdiff_t end = s.end_in(extent);
+  const std::string where = " in dimension " + std::to_string(dimension);
+  if (s.step == 0) throw invalid_argument("a slice has step 0" + where);
+  const auto range = [&] { return "[" + std::to_string(s.begin) + ", " + std::to_string(end) + ")" + where; };
+  if (s.begin < 0 || end < 0 || static_cast<std::size_t>(std::max(s.begin, end)) > extent)
+    throw invalid_argument("the range " + range() + " lies outside an array of shape " + shape);
+  if (s.begin > end)
+    throw invalid_argument("the range " + range() + " ends before it begins, of an array of shape " + shape +
+                           ": give begin and end of each dimension, {{begin, end}, {begin, end}}");
   const std::size_t step =
       s.step > 0 ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
-  return (end - s.begin + step - 1) / step;
+  const auto elements = static_cast<std::size_t>(end - s.begin);
+  return elements / step + (elements % step != 0);
 }
 
 void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of) {

@@ -62,6 +62,17 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_out_of_range, K, kinds) {
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {0, 5}}); }, {"[0, 5)", "dimension 1", "3 x 4"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {3, 2}}); }, {"[3, 2)", "dimension 1", "3 x 4"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {5}}); }, outside);
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{-1, 2}}); }, {"[-1, 2)", "dimension 0", "3 x 4"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        (void)a.slice({{0, std::size_t{0} - 1}});
+      },
+      {"[0, -1)", "dimension 0", "3 x 4"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        (void)a.slice({{2, 1}, {4, 3}});
+      },
+      {"[2, 1)", "ends before it begins", "3 x 4"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 4}}); }, {"[0, 4)", "dimension 0"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {0, 4, 0}}); }, {"step 0", "dimension 1"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {}, {}}); }, {"3 parts", "rank 2"});

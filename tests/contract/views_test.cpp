@@ -11,9 +11,9 @@ namespace {
 
 // The elements that a slice means, by its definition.
 std::vector<std::size_t> indices(const fr::slice& s, std::size_t extent) {
-  const std::size_t end = std::min(s.end, extent);
+  const auto end = std::min(static_cast<std::size_t>(s.end), extent);
   std::vector<std::size_t> v;
-  for (std::size_t i = s.begin; i < end; ++i) v.push_back(i);
+  for (auto i = static_cast<std::size_t>(s.begin); i < end; ++i) v.push_back(i);
   if (s.step < 0) std::reverse(v.begin(), v.end());
   std::vector<std::size_t> every;
   const auto step = static_cast<std::size_t>(s.step < 0 ? -s.step : s.step);
@@ -60,6 +60,21 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_two_dimensions_and_of_slices, K, kinds) 
                 (std::vector<int>{expected.rbegin()[0], expected.rbegin()[1], expected.rbegin()[2]}));
   }
   CHECK_EQUAL(fr::to_vector(a.slice({{3, 4}})), counting<int>(9, 27));  // what is left out is whole
+}
+
+// Of any type, together.
+BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_signed_and_unsigned_integers, K, kinds) {
+  auto a = counted<int, 2, K::value>(fr::extents<2>(7, 9));
+  const int one = 1;
+  const long three = 3;
+  const std::size_t seven = a.extent(0);
+  const unsigned two = 2;
+  const auto part = a.slice({{one, seven - 4}, {two, three}});
+  CHECK_EQUAL(fr::to_vector(part), (std::vector<int>{11, 20}));
+  CHECK_EQUAL(fr::to_vector(a.slice({{0, fr::slice{}.end, -3}, {two}}).slice({{one, 2}, {0, 1}})),
+              std::vector<int>{29});
+  CHECK_EQUAL(fr::to_vector(a.slice({seven - 1, 7})), counting<int>(9, 54));
+  BOOST_TEST((a.slice({{one}}).extents() == fr::extents<2>(6, 9)));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(reshape_and_transpose, K, kinds) {

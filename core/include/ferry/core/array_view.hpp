@@ -2,7 +2,9 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,10 +45,28 @@ class host_permission {
   std::atomic<std::uint64_t> touches_{0}, writes_{0};
 };
 
-// Half-open indices [begin, end) of one dimension, every step-th of them.
+// Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Takes integers of any type;
+// the call that takes the slice refuses what does not lie in the dimension, such as negative ones.
 struct slice {
-  std::size_t begin = 0, end = std::size_t(-1);
+  std::ptrdiff_t begin = 0, end = std::numeric_limits<std::ptrdiff_t>::max();
   std::ptrdiff_t step = 1;  // negative: from end - 1 downwards
+  // An integer that is not converted to a slice: a.slice({0, 10}) are ten elements.
+  struct first_index {
+    std::ptrdiff_t value;
+    template <std::integral I>
+    constexpr first_index(I i) : value(static_cast<std::ptrdiff_t>(i)) {}
+  };
+  constexpr slice() = default;
+  constexpr slice(first_index first) : begin(first.value) {}  // {first}: to the end
+  template <std::integral Begin, std::integral End, std::integral Step = std::ptrdiff_t>
+  constexpr slice(Begin first, End last, Step by = 1)
+      : begin(static_cast<std::ptrdiff_t>(first)),
+        end(static_cast<std::ptrdiff_t>(last)),
+        step(static_cast<std::ptrdiff_t>(by)) {}
+  // The end in a dimension of that extent.
+  constexpr std::ptrdiff_t end_in(std::size_t extent) const {
+    return end == slice().end ? static_cast<std::ptrdiff_t>(extent) : end;
+  }
 };
 inline constexpr slice all_of{};
 
@@ -74,7 +94,7 @@ struct no_host_iterator {
 };
 }  // namespace detail
 
-// Throws invalid_argument unless s lies in [0, extent]; returns the number of elements.
+// Throws invalid_argument unless s lies in [0, extent] and does not end before it begins; returns the number of elements.
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape);
 [[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
                                      const allocation* of);
@@ -262,8 +282,7 @@ class array_view {
     std::size_t d = 0;
     for (const ferry::slice& p : parts) {
       e[d] = checked_slice(p, extents_[d], d, extents_.text());
-      const std::size_t last = std::min(p.end, extents_[d]);
-      if (e[d] > 0) data += static_cast<std::ptrdiff_t>(p.step > 0 ? p.begin : last - 1) * strides_[d];
+      if (e[d] > 0) data += (p.step > 0 ? p.begin : p.end_in(extents_[d]) - 1) * strides_[d];
       s[d] = e[d] > 1 ? strides_[d] * p.step : strides_[d];
       ++d;
     }
