@@ -151,6 +151,7 @@ captured_graph capture_session::finish() {
     }
   g.keep = std::move(keep_);
   g.listeners = std::move(listeners_);
+  g.effects = std::move(effects_);
   g.page_users = std::move(page_users_);
   return g;
 }
