@@ -41,6 +41,8 @@ if(FERRY_WITH_CUDA)
   endforeach()
 endif()
 
+ferry_add_process_test(processes.more_than_devices processes_test 5 sim --run_test=*/more_processes_than_devices)
+
 # As if on two machines, whose processes have every other rank, or half of them in a row, or three and one.
 foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
   string(REPLACE "|" ";" layout "${layout}")
