@@ -6,6 +6,8 @@ GROUP, JOINT = "multigpu/src/collective_group.cpp", "multigpu/src/joint_submissi
 MATH, RESHARD = "multigpu/src/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
 SHARD_COPY = "multigpu/src/shard_copy.cpp"
+VALIDITY, WATCH = "multigpu/include/ferry/multigpu/halo_validity.hpp", "multigpu/src/cell_watch.cpp"
+SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
@@ -38,6 +40,15 @@ MUTANTS = [
      (HALO_BOXES, "target.end[k] = s.end, shift[k] = s.shift;", "target.end[k] = s.end, shift[k] = s.shift < 0 ? s.shift + 1 : s.shift;")),
     ("halos", "several shards' widths: a halo is one cell too narrow",
      (HALO_BOXES, "std::pair(own.end[d], own.end[d] + w)", "std::pair(own.end[d], own.end[d] + w - (w > 1))")),
+    ("halos", "loops make no halo out of date", (SHARD_ARGUMENTS, "    v->changed(r);", "    (void)r;")),
+    ("halos", "an exchange leaves halos out of date", (EXCHANGE, "if (a.validity()) a.validity()->refreshed();", "(void)a;")),
+    ("halos", "a capture changes what is known of halos", (VALIDITY, "if (capture == 0) return known_;", "return known_;")),
+    ("halos", "a graph inside a capture changes what is known of halos", (VALIDITY, "    marks& all = now();\n    for (std::size_t i = 0; i < all.size(); ++i) {", "    marks& all = known_;\n    for (std::size_t i = 0; i < all.size(); ++i) {")),
+    ("halos", "cells that were not written make halos out of date", (VALIDITY, "all[i].stale.add(mirror_of(p.slab(k), copies_[i]));", "all[i].stale.add(copies_[i].target);")),
+    ("halos", "halos that are filled through views count as out of date", (VALIDITY, "untracked_[i] = true;", "untracked_[i] = false;")),
+    ("halos", "what marks a halo as out of date is stored", (WATCH, "        std::memcpy(cell, before, n);\n", "        (void)cell;\n")),
+    ("regions", "writes outside of the region are not compared", (WATCH, "else if (std::memcmp(cell, before, n) != 0)", "else if (n == 0)")),
+    ("regions", "the gap of a region is not watched", (SHARD_ARGUMENTS, "if (a.region.has_gap()) add(", "if (false) add(")),
     ("routes", "a chunk of the ring counts as empty once it is full",
      (WAYS, "{c.data, between});\n  verbs_.record(c.emptied, lane.out());", "{c.data, between});\n  verbs_.record(c.emptied, lane.in());")),
     ("routes", "the last chunk is dropped",
