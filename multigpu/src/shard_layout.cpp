@@ -48,6 +48,16 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
                            " cells along it: use a narrower halo, fewer devices, or another axis");
 }
 
+void check_ranges(std::span<const slice> ranges, std::size_t rank) {
+  if (ranges.size() > rank)
+    throw invalid_argument(std::to_string(ranges.size()) + " ranges of indices for a sharded array of rank " +
+                           std::to_string(rank) + ": give at most one a dimension, {begin, end}");
+  for (std::size_t d = 0; d < ranges.size(); ++d)
+    if (ranges[d].step != 1)
+      throw invalid_argument("a range of indices of a sharded array has step " + std::to_string(ranges[d].step) +
+                             " in dimension " + std::to_string(d) + ": ranges of sharded arrays have no steps");
+}
+
 void throw_other_layout(const std::string& name, const std::string& has, const std::string& needed) {
   throw invalid_argument(
       "the sharded array" + (name.empty() ? std::string() : " '" + name + "'") + " has shape " + has +
@@ -94,6 +104,15 @@ void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, 
                          name + " is outside the cells [" + std::to_string(begin) + ", " + std::to_string(end) +
                          ") that this call may touch: those of the loop's region, and around them the halo of arrays " +
                          "that are read");
+}
+
+void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index) {
+  const std::string name = array;
+  throw invalid_argument("index " + std::to_string(index) + " in dimension " + std::to_string(dimension) + " of " +
+                         (name.empty() ? "an unnamed sharded array" : "sharded array '" + name + "'") +
+                         " is a halo cell that is out of date: the cells that it mirrors were written after the last " +
+                         "exchange, or there was none. Call exchange_halos(" + (name.empty() ? "array" : name) +
+                         ") first, or write the array in a sweep");
 }
 
 }  // namespace ferry::detail

@@ -216,6 +216,7 @@ auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, c
   const team& t = region.layout().team();
   reproducible_scalar<T> result(t, Op::template identity<T>(), [](const T& x, const T& y) -> T { return Op()(x, y); });
   t.for_each([&](std::size_t m) { reduce_reproducibly<T>(m, region, f, op, result.of(m - t.first_local()), a...); });
+  (detail::note_written(region, a), ...);
   return result;
 }
 

@@ -100,6 +100,7 @@ void reshard(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To
   });
   if (from_many && to_many) detail::reshard_across(from, to);
   if (from_many && !to_many) detail::reshard_to_each(from, to);
+  if (to.validity()) to.validity()->changed();
 }
 
 // A new array of the same cells, with halos filled where they were asked for. May allocate, and block for that.

@@ -2,6 +2,7 @@
 #pragma once
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/multigpu/cell_watch.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
@@ -13,6 +14,7 @@ struct sharded_argument {
   using array = sharded_array<std::remove_const_t<T>, Rank, Kind>;
   std::conditional_t<std::is_const_v<T>, const array, array>* what;
   access_mode mode;
+  std::shared_ptr<const detail::stale_halos<Rank>> stale{};  // when the call begins
 };
 
 // Read: the cells of the loop's region and, along the axis of distribution, the halo's width around them.
@@ -40,6 +42,10 @@ struct shard_argument {
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
   bool contiguous;  // what is written
+  detail::shard_part<Rank> region{};
+  std::size_t member = 0;
+  const std::string* name = nullptr;
+  const detail::stale_halos<Rank>* stale = nullptr;  // lives as long as the call
 };
 
 namespace detail {
@@ -81,28 +87,61 @@ struct parameter<P, shard_argument<T, Rank>> {
   using type = declared;
 };
 
+template <class X>
+inline constexpr bool is_sharded_argument = false;
+template <class T, std::size_t Rank, memory_kind Kind>
+inline constexpr bool is_sharded_argument<sharded_argument<T, Rank, Kind>> = true;
+
+// With the halos that are out of date before the call.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_argument<T, Rank, Kind> with_stale_halos(sharded_argument<T, Rank, Kind> a) {
+  if (const auto* v = a.what->validity(); v && a.mode != access_mode::out) [[unlikely]]
+    a.stale = v->stale();
+  return a;
+}
+// Called when the work of a loop over a region was submitted.
+template <class Region, class A>
+void note_written(const Region&, const A&) {}
+template <class Region, class T, std::size_t Rank, memory_kind Kind>
+void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
+  if (auto* v = a.what->validity(); v && a.mode != access_mode::in) [[unlikely]]
+    v->changed(r);
+}
+
 // Sharded arrays as calls take them; everything else as ferry::parallel_for takes it.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto as_shard_argument(const sharded_array<T, Rank, Kind>& a) {
-  return in(a);
+  return with_stale_halos(in(a));
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 auto as_shard_argument(sharded_array<T, Rank, Kind>& a) {
-  return inout(a);
-}
-template <class T, std::size_t Rank, memory_kind Kind>
-auto as_shard_argument(const sharded_argument<T, Rank, Kind>& a) {
-  return a;
+  return with_stale_halos(inout(a));
 }
 template <class A>
 decltype(auto) as_shard_argument(A&& a) {
   using X = std::remove_cvref_t<A>;
-  if constexpr (requires { a.of_member(std::size_t{}); })
+  if constexpr (is_sharded_argument<X>)
+    return with_stale_halos(X(a));
+  else if constexpr (requires { a.of_member(std::size_t{}); })
     return X(a);
   else if constexpr (requires { a.as_team_argument(); })
     return a.as_team_argument();
   else
     return as_argument(std::forward<A>(a));
+}
+
+// Makes a span refuse the sides of its halo that are out of date.
+template <class T, std::size_t Rank>
+void refuse_stale_sides(shard_span<T, Rank>& s, std::size_t member, const box<Rank>& own,
+                        const stale_halos<Rank>& stale) {
+  for (const auto& side : stale.sides) {
+    if (side.member != member) continue;
+    const std::size_t d = side.axis;
+    const std::ptrdiff_t low = own.begin[d] - s.begin(d),
+                         high = s.begin(d) + static_cast<std::ptrdiff_t>(s.length(d)) - own.end[d];
+    if (side.low && low > 0) s.refuse(d, static_cast<std::uint32_t>(low), s.refused_high(d));
+    if (!side.low && high > 0) s.refuse(d, s.refused_low(d), static_cast<std::uint32_t>(high));
+  }
 }
 
 // The part of a sharded array that a kernel over `p` on `member` may touch.
@@ -119,14 +158,17 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
     return local.with(axis, b.begin[axis] - width, b.end[axis] + width) & local;
   };
   const box<Rank> seen = a.mode == access_mode::out ? p.hull : around(p.hull);
-  auto cells = a.what->cells(member, seen);
+  auto cells = cells_for_call(*a.what, member, seen);
   shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
   made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
                array_label(a.what->name().c_str())};
+  made.region = p, made.member = member, made.name = &a.what->name(), made.stale = a.stale.get();
+  if (made.stale && machine::current().checks.has(check::halos)) [[unlikely]]
+    refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
   for (std::size_t i = 0; i < p.slabs(); ++i) {
-    if (a.mode != access_mode::out) made.reads[i] = a.what->cells(member, around(p.slab(i))).bytes();
+    if (a.mode != access_mode::out) made.reads[i] = cells_for_call(*a.what, member, around(p.slab(i))).bytes();
     if (a.mode == access_mode::in) continue;
-    const auto written = a.what->cells(member, p.slab(i));
+    const auto written = cells_for_call(*a.what, member, p.slab(i));
     made.writes[i] = written.bytes();
     made.contiguous = made.contiguous && written.is_contiguous();
   }
@@ -158,6 +200,40 @@ A moved_shard_argument(const Mirrors& mirrors, const A& a) {
 template <class Mirrors, class T, std::size_t Rank>
 shard_argument<T, Rank> moved_shard_argument(const Mirrors&, const shard_argument<T, Rank>& a) {
   return a;
+}
+
+// What is watched while a simulated kernel runs.
+template <class A>
+void add_watched(std::vector<watched_cells>&, const A&) {}
+template <class T, std::size_t Rank>
+void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>& a) {
+  box<Rank> rest;
+  for (std::size_t d = 0; d != Rank; ++d)
+    rest.begin[d] = a.span.begin(d), rest.end[d] = a.span.begin(d) + static_cast<std::ptrdiff_t>(a.span.length(d));
+  const box<Rank> seen = rest, hull = a.region.hull;
+  const auto add = [&](const box<Rank>& b, bool stale) {
+    if (b.empty()) return;
+    watched_cells w;
+    w.shape = shape_of<T>(b.extents());
+    std::ptrdiff_t offset = 0;
+    for (std::size_t d = 0; d != Rank; ++d) {
+      offset += (b.begin[d] - seen.begin[d]) * a.span.stride(d);
+      w.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T)), w.first[d] = b.begin[d];
+    }
+    w.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data() + offset));
+    w.stale = stale, w.array = *a.name, w.region = a.region.text();
+    all.push_back(std::move(w));
+  };
+  if (a.stale)
+    for (const auto& p : a.stale->parts)
+      if (p.member == a.member) add(p.cells & seen, true);
+  if (a.mode == access_mode::in) return;
+  for (std::size_t d = 0; d != Rank; ++d) {
+    add(rest.with(d, rest.begin[d], hull.begin[d]), false);
+    add(rest.with(d, hull.end[d], rest.end[d]), false);
+    rest = rest.with(d, hull.begin[d], hull.end[d]);
+  }
+  if (a.region.has_gap()) add(hull.with(a.region.gap_axis, a.region.gap_begin, a.region.gap_end), false);
 }
 
 // Under memory checks, as poison_outputs: the cells that one kernel promises to write. Arrays that are not sharded are written

@@ -16,7 +16,7 @@ namespace detail {
 template <class View, std::size_t Rank>
 auto slice_box(View& whole, const box<Rank>& b) {
   return [&]<std::size_t... D>(std::index_sequence<D...>) {
-    return whole.slice({ferry::slice{static_cast<std::size_t>(b.begin[D]), static_cast<std::size_t>(b.end[D])}...});
+    return whole.slice({ferry::slice{b.begin[D], b.end[D]}...});
   }
   (std::make_index_sequence<Rank>());
 }
@@ -81,6 +81,7 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
     copy(on, std::span<const T>(part), to.shard(m), line);
   });
+  if (to.validity()) to.validity()->changed();
 }
 
 // To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; those of other
@@ -148,6 +149,7 @@ void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& t
     const box<Rank> own = to.layout().own(m);
     if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), to.shard(m), line);
   });
+  if (to.validity()) to.validity()->changed();
 }
 template <class T, class U, std::size_t Rank, memory_kind Kind, memory_kind To>
 void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
@@ -163,8 +165,10 @@ void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source_line line = source_line::here()) {
   a.team().for_each([&](std::size_t m) {
-    if (!a.layout().own(m).empty()) fill(a.team().stream(m), a.shard_with_halo(m), value, line);
+    if (!a.layout().own(m).empty())
+      fill(a.team().stream(m), detail::cells_for_call(a, m, a.layout().local(m)), value, line);
   });
+  if (a.validity()) a.validity()->refreshed();
 }
 
 }  // namespace ferry

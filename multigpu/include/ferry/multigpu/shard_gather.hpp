@@ -56,6 +56,7 @@ void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, R
       collective_group(t).send(packed, root, m).submit();
     }
   }
+  if (a.validity()) a.validity()->changed();
 }
 
 }  // namespace ferry

@@ -14,12 +14,17 @@ template <class F, std::size_t First, class Body, class... A>
 void simulate_on_shard(native_stream s, Body body, const A&... a) {
   std::vector<kernel_use> uses;
   (detail::add_shard_kernel_use(uses, a), ...);
+  std::vector<detail::watched_cells> watched;
+  (detail::add_watched(watched, a), ...);
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        machine::current().verbs().launch(s, {detail::type_name<F>(), uses, [body, p...](const relocation& move) {
-                                                body(detail::relocated<A>(move, p)...);
-                                              }});
+        machine::current().verbs().launch(s,
+                                          {detail::type_name<F>(), uses, [body, watched, p...](const relocation& move) {
+                                             detail::cell_watch watch(watched, move);
+                                             body(detail::relocated<A>(move, p)...);
+                                             watch.check();
+                                           }});
       },
       a...);
 }
@@ -74,14 +79,16 @@ void run_on_member(std::size_t member, const Space& space, const F& f, const A&.
 
 template <class Space, class F, class... A>
 void run_on_team(const Space& space, const F& f, const A&... a) {
-  detail::region_of(space).layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+  const auto& region = detail::region_of(space);
+  region.layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+  (detail::note_written(region, a), ...);
 }
 
 }  // namespace detail_unit
 
 // Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
-// .within(a box), or shard_tiles of one; each member for its own cells, on its stream. Indices are those of the whole
-// array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
+// .within({{begin, end}, {begin, end}}), or shard_tiles of one; each member for its own cells, on its stream. Indices are
+// those of the whole array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
 // not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {

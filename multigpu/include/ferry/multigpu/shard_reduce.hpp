@@ -61,6 +61,7 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
     all.run(m, space, f, a...);
     all.finish(m);
   });
+  (detail::note_written(detail::region_of(space), a), ...);
   return std::move(all).result();
 }
 

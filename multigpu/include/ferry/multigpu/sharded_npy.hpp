@@ -99,7 +99,7 @@ sharded_array<T, Rank, Kind> load_npy(const std::string& path, const team& t, co
   });
   sharded_array<T, Rank, Kind> a;
   detail::together(t, what, [&] {
-    a = sharded_array<T, Rank, Kind>(t, e, o);
+    a = sharded_array<T, Rank, Kind>(t, e, o);  // whose halos are out of date
     detail::read_npy_shards(*file, a);
   });
   return a;

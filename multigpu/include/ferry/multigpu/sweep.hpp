@@ -28,6 +28,13 @@ namespace detail {
 [[noreturn]] void throw_narrow_sweep(const std::string& name);
 [[noreturn]] void throw_partial_sweep();
 
+template <class A>
+void note_swept(const A&) {}
+template <class T, std::size_t Rank, memory_kind Kind>
+void note_swept(const sharded_argument<T, Rank, Kind>& a) {
+  if (a.mode != access_mode::in) halos_are_filled(*a.what);
+}
+
 // The arrays that a sweep writes, and whether it may be cut into boundary and interior by the halos of its region.
 template <std::size_t Rank>
 struct written_halos {
@@ -81,6 +88,7 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
   });
   detail::carry_exchange(t, halos.get(), detail::halo_streams::side);
   detail::finish_exchange(t, halos.get());
+  (detail::note_swept(a), ...);
 }
 
 }  // namespace detail_unit
@@ -128,6 +136,7 @@ auto parallel_reduce(const swept<shard_region<Rank>>& s, const F& f, const repro
     const auto halos = detail_unit::halos_of_sweep(s.space, a...);
     auto result = detail_unit::reduce_reproducibly_on_team(s.space, f, op.op, a...);
     detail::exchange(s.space.layout().team(), halos.get());
+    (detail::note_swept(a), ...);
     return result;
   };
   return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
