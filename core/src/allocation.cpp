@@ -53,6 +53,14 @@ void allocation_ref::free() noexcept {
     }
 }
 
+void throw_moved_from(const char* what) {
+  throw invalid_argument(std::string(what) +
+                         " was moved from or default-constructed, and holds nothing: use the object that it was moved "
+                         "to, or assign a new one to it");
+}
+
+void allocation_ref::throw_none() { throw_moved_from("the array"); }
+
 void allocation_ref::throw_freed() {
   throw use_after_free(
       "this array gave its bytes back by free(), and it or a view of it is used again: "

@@ -106,9 +106,12 @@ class allocation_ref {
   allocation* unchecked() const { return what_; }
   // Whether the bytes were given back by free().
   bool is_freed() const { return what_ && generation_of(what_->state.load(std::memory_order_acquire)) != generation_; }
-  // The allocation. Throws use_after_free.
+  // The allocation. Throws use_after_free; invalid_argument for a reference to nothing.
   allocation& get() const {
-    if (is_freed()) throw_freed();
+    if (!what_) [[unlikely]]
+      throw_none();
+    if (is_freed()) [[unlikely]]
+      throw_freed();
     return *what_;
   }
   // Gives the bytes back now, whoever else refers to them. Does nothing if that has happened. Never blocks.
@@ -117,6 +120,7 @@ class allocation_ref {
  private:
   static std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
   [[noreturn]] static void throw_freed();
+  [[noreturn]] static void throw_none();
   void drop() noexcept;
   allocation* what_ = nullptr;
   std::uint32_t generation_ = 0;

@@ -21,6 +21,9 @@ class invalid_argument : public error {
   using error::error;
 };
 
+// Throws invalid_argument: `what`, as "the stream", holds nothing, and was used.
+[[noreturn]] void throw_moved_from(const char* what);
+
 // A text does not parse (configuration, .npy): it quotes the text and lists what is allowed.
 class parse_error : public error {
  public:
