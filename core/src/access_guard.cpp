@@ -10,6 +10,7 @@
 #include "capture.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/operation.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
@@ -206,7 +207,9 @@ void refuse_inside_capture(std::string_view what) {
 }
 
 // Flat: an eighth of a guard's time would go into calls of what stands above.
-[[gnu::flatten]] access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
+[[gnu::flatten]] access_guard::access_guard(const admission& what) : on_(what.on()), uses_(what.uses()) {
+  timeline& on = on_;
+  const std::span<access> uses = uses_;
   if (this_thread_state.submitting) [[unlikely]]
     refuse_inside_submission("submit");
   if (this_thread_state.capture) [[unlikely]] {
@@ -283,7 +286,9 @@ joint_guard::~joint_guard() {
   for (part& p : parts_) publish(*p.on, p.at, mark_ || p.on->marks_always());
 }
 
-void open_use(timeline& on, std::span<access> uses) {
+void open_use(const admission& what) {
+  timeline& on = what.on();
+  const std::span<access> uses = what.uses();
   refuse_inside_submission("take a raw pointer");
   if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
   if (on.is_special()) refuse_special(on);
@@ -364,6 +369,7 @@ bool uses_are_over(allocation& what, byte_range where, bool write, std::optional
 
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
   refuse_inside_submission("touch an array from the CPU");
+  detail::need_current(what);
   const bool write = mode != access_mode::in;
   access use{&what, where, write};
   if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});

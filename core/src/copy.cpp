@@ -128,8 +128,7 @@ void need_sides(stream_ref s, const copy_side& to, const copy_side& from) {
   access_list<2> sides;
   for (const copy_side* side : {&to, &from})
     if (is_array(*side)) sides.add(*side->owner, side->bytes, side == &to, false, side->at);
-  need_access(s, sides.get(), reach::by_copy);
-  announce_copy(s, sides.get());
+  need_current(s, sides.get());
 }
 
 void count_copied(std::size_t bytes) { machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed); }
@@ -291,8 +290,7 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
     const std::size_t first = uses.size(), bytes = bytes_of(t.shape());
     uses.push_back({&to.owner->get(), to.bytes, true, false, to.at});
     uses.push_back({&from.owner->get(), from.bytes, false, false, from.at});
-    need_access(s, std::span(uses).subspan(first), reach::by_copy);
-    announce_copy(s, std::span(uses).subspan(first));
+    need_current(s, std::span(uses).subspan(first));
     m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
     const route_kind way = m.copies().choose(end_of(from), end_of(to), bytes).kind;
     const int here = s.line().device();

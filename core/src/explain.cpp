@@ -23,7 +23,9 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   detail::plain_stream out;
   out << "  bytes " << (bytes.begin - all.begin) << " to " << (bytes.end - all.begin) << " of a block of " << all.size()
       << " in the pool of " << kind_name(a.kind) << " memory of device " << a.device << '\n';
-  if (access_policy* p = machine::current().policy(); p && a.kind == memory_kind::unified) out << p->explain(a);
+  machine& m = machine::current();
+  if (access_policy* p = &a.home->verbs() == &m.verbs() ? m.policy() : nullptr; p && a.kind == memory_kind::unified)
+    out << p->explain(a);
   std::lock_guard lock(a.log);
   std::size_t pending = 0;
   for (const logged_use& u : a.log.uses()) {

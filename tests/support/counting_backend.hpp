@@ -39,6 +39,7 @@ class counting_backend : public ferry::backend {
   ferry::native_stream create_stream(int d, int priority) override { return counted().create_stream(d, priority); }
   void destroy_stream(ferry::native_stream s) override { counted().destroy_stream(s); }
   std::uint64_t stream_id(ferry::native_stream s) override { return counted().stream_id(s); }
+  std::optional<int> device_of(ferry::native_stream s) override { return counted().device_of(s); }
   bool is_done(ferry::native_stream s) override { return counted().is_done(s); }
   void synchronize(ferry::native_stream s) override { counted(calls_.cpu_waits).synchronize(s); }
   ferry::native_event create_event(int d, bool timing) override { return counted().create_event(d, timing); }

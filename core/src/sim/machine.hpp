@@ -48,6 +48,7 @@ class machine final : public backend, public inspector, public page_event_source
   native_stream create_stream(int device, int priority) override;
   void destroy_stream(native_stream s) override;
   std::uint64_t stream_id(native_stream s) override;
+  std::optional<int> device_of(native_stream s) override;
   bool is_done(native_stream s) override;
   void synchronize(native_stream s) override;
   native_event create_event(int device, bool timing) override;

@@ -221,6 +221,9 @@ class backend {
   virtual native_stream create_stream(int device, int priority) = 0;
   virtual void destroy_stream(native_stream s) = 0;
   virtual std::uint64_t stream_id(native_stream s) = 0;  // unique over the life of the process
+  // The device of a stream, also of a default one (as the calling thread means it); none where that cannot be told, as of
+  // streams that are being captured.
+  virtual std::optional<int> device_of(native_stream s) = 0;
   virtual bool is_done(native_stream s) = 0;
   virtual void synchronize(native_stream s) = 0;  // blocks
   virtual native_event create_event(int device, bool timing) = 0;

@@ -95,6 +95,7 @@ class reproducible_scalar {
   // each other. Throws process_error.
   operator T() const { return value(); }
   T value() const {
+    if (pieces_.empty()) throw_moved_from("the reproducible result");
     std::vector<std::byte> mine;
     for (const piece& p : pieces_) pack(p, mine);
     if (!detail::spans_processes(team_)) return joined(mine);

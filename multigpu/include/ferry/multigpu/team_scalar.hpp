@@ -27,6 +27,7 @@ class team_scalar {
   operator T() const { return value(); }
   T value() const {
     T here = identity_;
+    (void)team();
     for (const T& part : parts_) here = join_(here, part);
     T all = identity_;
     detail::for_each_process(team_, here, "reading a result of all members",
@@ -37,12 +38,15 @@ class team_scalar {
   bool is_ready() const { return parts_.is_ready(); }
   void name(std::string text) { parts_.name(std::move(text)); }
 
-  const ferry::team& team() const { return team_; }
+  const ferry::team& team() const {
+    if (parts_.empty()) throw_moved_from("the result of a team");
+    return team_;
+  }
   const host_array<T, 1>& parts() const { return parts_; }
   host_array<T, 1>& parts() { return parts_; }
   // Not from several threads at once, as all that a team is told.
   auto as_kernel_argument(source_line at) const {
-    if (!detail::spans_processes(team_)) return in(parts_, at);
+    if (!detail::spans_processes(team())) return in(parts_, at);
     if (joined_.size() == most_arguments) joined_.pop_front();
     joined_.emplace_back(extents<1>{1}, value(), team_.device(team_.first_local()));
     return in(std::as_const(joined_.back()), at);
