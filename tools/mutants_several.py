@@ -8,9 +8,21 @@ REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "mult
 SHARD_COPY = "multigpu/src/shard_copy.cpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
+OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/operation.cpp", "core/src/foreign_memory.cpp", "core/src/stream.cpp", "core/src/mirrors.cpp"
+JOINT_HPP = "multigpu/src/joint_submission.hpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
+    ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
+    ("gate", "the policy is not told of mirrors",
+     (MIRRORS, "reach::by_library, [&](native_stream n) {", "reach::of_pages, [&](native_stream n) {")),
+    ("gate", "the policy is not told of copies", (OPERATION, "p && how != reach::of_pages)", "p && how < reach::by_copy)")),
+    ("gate", "arrays of another machine are let through",
+     (OPERATION, "    need_own(m, *a.what);\n    if (how", "    if (how"),
+     (OPERATION, "  for (const access& a : uses) need_own(m, *a.what);\n", "")),
+    ("gate", "a group does not see that an array was freed", (GROUP, "(void)r.get();", "(void)r;")),
+    ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(bytes, verb);\n", "")),
+    ("gate", "streams are taken for those of another device", (STREAM, "of && *of != d.index())", "of && *of < 0)")),
     ("halos", "stores do not wait for the neighbour's readers",
      (HALOS, "  k.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nbool reads_strided",
       "  k.uses.push_back({b.target_owner, b.written, false, b.target_contiguous});\n}\n\nbool reads_strided")),
@@ -58,7 +70,7 @@ MUTANTS = [
     ("peers", "pages that are kept are not sent to the CPU", (KEPT, "  verbs.prefetch(on.stream(), begin, bytes.size(), {});\n", "")),
     ("peers", "what a borrow grew by is not kept",
      (KEPT, "k.generation == generation && k.bytes.covers(all)", "k.generation == generation")),
-    ("peers", "pages that are kept go beside who uses them", (KEPT, "  access_guard guard(on, {&all, 1});\n", "  (void)all;\n")),
+    ("peers", "pages that are kept go beside who uses them", (KEPT, "  access_guard guard(admission::unchecked(on, {&all, 1}));\n", "  (void)all;\n")),
     ("peers", "graphs do not test links of pages", ("core/src/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),

@@ -181,7 +181,7 @@ MUTANTS = [
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (on && on != &by) on = &own_;\n", "")),
     ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      if (how == release_depth::unused) f.by->wait(f.at);\n      return f.by->is_broken() || f.by->tell_driver(f.at);\n", "      return (void)f, (void)how, true;\n"),
      (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
-    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(s.line().device());\n", "")),
+    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(on.device());\n", "")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
@@ -215,7 +215,7 @@ MUTANTS = [
     ("R18", "launches of one graph inside a capture may run at once", (CAPTURE, "  if (graph) launched_[graph] = steps_.size() - 1;\n", "")),
     ("R18", "whoever has its turn does not look again whether the stream rests", (GUARD, "  if (on.is_resting()) [[unlikely]]\n    refuse_in_turn", "  if (false)\n    refuse_in_turn")),
     ("R18", "a stream that rests is marked", (TIMELINE, "    if (!is_resting()) record(last());  // else", "    record(last());  // else")),
-    ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(s.line(), uses);", "access_guard guard(s.line(), {});")),
+    ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(admitted);", "access_guard guard(admission::unchecked(s.line(), {}));")),
     ("R18", "a graph's launch logs reads only", (CAPTURE, "g.uses.push_back({what, r, write});", "g.uses.push_back({what, r, false});")),
     ("R18", "a graph forgets ranges inside others", (CAPTURE, "out.back().end = std::max(out.back().end, r.end);", "out.back().end = r.end;")),
     ("R18", "a graph keeps no array alive", (CAPTURE, "keep_.push_back(allocation_ref::another(*a.what));", "")),
