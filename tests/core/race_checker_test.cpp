@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(release_while_in_use) {
   const auto release = [](place& p, int* x) {
     p.m.b.release(memory_kind::unified, 0, x, 2 * n * sizeof(int));
   };
-  is_a_race([&](place& p) { p.write(p.a, p.x), release(p, p.x); }, "race: the CPU releases 256 bytes at 0x");
+  is_a_race([&](place& p) { p.write(p.a, p.x), release(p, p.x); }, "the CPU");
   is_a_race([&](place& p) { p.read(p.b, p.x, p.y), release(p, p.x); }, "kernel 'read' on stream ");
   is_a_race([&](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.b), release(p, p.x); });
   is_a_race([&](place& p) { p.m.b.record(p.of_a, p.a), p.write(p.a, p.x), p.m.b.synchronize(p.of_a), release(p, p.x); });
@@ -345,7 +345,7 @@ void cpu(place& p, int* x, bool writes) { p.m.b.host_access(use(x, n, !writes, w
 
 // What the backend is told of: the moment at which the CPU was granted an access.
 BOOST_AUTO_TEST_CASE(accesses_of_the_cpu) {
-  is_a_race([](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }, "race: the CPU's access reads 256 bytes at 0x");
+  is_a_race([](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }, "the CPU's access reads");
   is_a_race([](place& p) { p.read(p.a, p.x, p.y), cpu(p, p.x, true); }, "the CPU's access writes");
   is_a_race([](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.b), cpu(p, p.x, true); });
   is_none([](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.a), cpu(p, p.x, true), p.write(p.b, p.x); });
@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(planted_races) {
          const auto pool = p.m.b.pools()->create_pool(memory_kind::device, 0, {});
          auto* const q = static_cast<int*>(p.m.b.pools()->allocate(pool, n * sizeof(int), p.a));
          const auto c = p.m.stream(0);
-         p.write(p.a, q), p.m.b.pools()->free(q, c), p.m.b.synchronize(c);
+         p.m.b.synchronize(p.a), p.write(p.a, q), p.m.b.pools()->free(q, c), p.m.b.synchronize(c);
        }},
       {"the CPU reads what a kernel writes", [](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }},
       {"the CPU writes what a kernel reads", [](place& p) { p.read(p.a, p.x, p.y), cpu(p, p.x, true); }},
