@@ -319,13 +319,12 @@ BOOST_AUTO_TEST_CASE(streams_that_come_and_go) {
 
 // A release is an access of the CPU: what uses the bytes must be over, as far as the CPU knows.
 BOOST_AUTO_TEST_CASE(release_while_in_use) {
-  const auto release = [](place& p, int* x) {
-    p.m.b.release(memory_kind::unified, 0, x, 2 * n * sizeof(int));
-  };
+  const auto release = [](place& p, int* x) { p.m.b.release(memory_kind::unified, 0, x, 2 * n * sizeof(int)); };
   is_a_race([&](place& p) { p.write(p.a, p.x), release(p, p.x); }, "the CPU");
   is_a_race([&](place& p) { p.read(p.b, p.x, p.y), release(p, p.x); }, "kernel 'read' on stream ");
   is_a_race([&](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.b), release(p, p.x); });
-  is_a_race([&](place& p) { p.m.b.record(p.of_a, p.a), p.write(p.a, p.x), p.m.b.synchronize(p.of_a), release(p, p.x); });
+  is_a_race(
+      [&](place& p) { p.m.b.record(p.of_a, p.a), p.write(p.a, p.x), p.m.b.synchronize(p.of_a), release(p, p.x); });
   is_none([&](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.a), release(p, p.x); });
   is_none([&](place& p) { p.write(p.a, p.x), p.order(p.a, p.of_a, p.b), p.m.b.synchronize(p.b), release(p, p.x); });
   is_none([&](place& p) { p.write(p.a, p.x), release(p, p.y); });
@@ -398,8 +397,7 @@ BOOST_AUTO_TEST_CASE(planted_races) {
          const auto touched = use(p.x, n, true, true);
          p.write(p.a, p.x), p.m.b.meet(p.b, m, {&touched, 1});
        }},
-      {"pages lose their contents",
-       [](place& p) { p.write(p.a, p.x), p.m.b.discard(p.b, p.x, n * sizeof(int)); }},
+      {"pages lose their contents", [](place& p) { p.write(p.a, p.x), p.m.b.discard(p.b, p.x, n * sizeof(int)); }},
       {"the CPU releases",
        [](place& p) { p.write(p.a, p.x), p.m.b.release(memory_kind::unified, 0, p.x, 2 * n * sizeof(int)); }},
       {"a pool's memory is freed on another stream",

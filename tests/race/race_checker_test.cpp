@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(what_the_cpu_touches) {
       fr::stream s{fr::devices()[0]};
       fr::unified_array<int> u({64}, 0);
       int* const p = fr::pointer(u, s);
-      (void)u.begin();       // waits, and closes the pointer
-      launch_own(s, p, 64);  // by the pointer that is closed
+      (void)u.begin();               // waits, and closes the pointer
+      launch_own(s, p, 64);          // by the pointer that is closed
       auto part = u.slice({0, 32});  // which has not asked yet
       std::string text;
       try {
