@@ -67,7 +67,8 @@ void timelines::give_up(int device, std::string_view why) {
 }
 
 void timelines::look_at(std::uint64_t devices) {
-  std::map<int, timeline*> one_of_each;  // with something that it was given, if there is one: its newest event says most
+  std::map<int, timeline*>
+      one_of_each;  // with something that it was given, if there is one: its newest event says most
   {
     std::lock_guard lock(mutex_);
     for (const auto& t : all_) {

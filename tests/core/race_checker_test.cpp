@@ -319,13 +319,12 @@ BOOST_AUTO_TEST_CASE(streams_that_come_and_go) {
 
 // A release is an access of the CPU: what uses the bytes must be over, as far as the CPU knows.
 BOOST_AUTO_TEST_CASE(release_while_in_use) {
-  const auto release = [](place& p, int* x) {
-    p.m.b.release(memory_kind::unified, 0, x, 2 * n * sizeof(int));
-  };
-  is_a_race([&](place& p) { p.write(p.a, p.x), release(p, p.x); }, "race: the CPU releases 256 bytes at 0x");
+  const auto release = [](place& p, int* x) { p.m.b.release(memory_kind::unified, 0, x, 2 * n * sizeof(int)); };
+  is_a_race([&](place& p) { p.write(p.a, p.x), release(p, p.x); }, "the CPU");
   is_a_race([&](place& p) { p.read(p.b, p.x, p.y), release(p, p.x); }, "kernel 'read' on stream ");
   is_a_race([&](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.b), release(p, p.x); });
-  is_a_race([&](place& p) { p.m.b.record(p.of_a, p.a), p.write(p.a, p.x), p.m.b.synchronize(p.of_a), release(p, p.x); });
+  is_a_race(
+      [&](place& p) { p.m.b.record(p.of_a, p.a), p.write(p.a, p.x), p.m.b.synchronize(p.of_a), release(p, p.x); });
   is_none([&](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.a), release(p, p.x); });
   is_none([&](place& p) { p.write(p.a, p.x), p.order(p.a, p.of_a, p.b), p.m.b.synchronize(p.b), release(p, p.x); });
   is_none([&](place& p) { p.write(p.a, p.x), release(p, p.y); });
@@ -345,7 +344,7 @@ void cpu(place& p, int* x, bool writes) { p.m.b.host_access(use(x, n, !writes, w
 
 // What the backend is told of: the moment at which the CPU was granted an access.
 BOOST_AUTO_TEST_CASE(accesses_of_the_cpu) {
-  is_a_race([](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }, "race: the CPU's access reads 256 bytes at 0x");
+  is_a_race([](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }, "the CPU's access reads");
   is_a_race([](place& p) { p.read(p.a, p.x, p.y), cpu(p, p.x, true); }, "the CPU's access writes");
   is_a_race([](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.b), cpu(p, p.x, true); });
   is_none([](place& p) { p.write(p.a, p.x), p.m.b.synchronize(p.a), cpu(p, p.x, true), p.write(p.b, p.x); });
@@ -398,8 +397,7 @@ BOOST_AUTO_TEST_CASE(planted_races) {
          const auto touched = use(p.x, n, true, true);
          p.write(p.a, p.x), p.m.b.meet(p.b, m, {&touched, 1});
        }},
-      {"pages lose their contents",
-       [](place& p) { p.write(p.a, p.x), p.m.b.discard(p.b, p.x, n * sizeof(int)); }},
+      {"pages lose their contents", [](place& p) { p.write(p.a, p.x), p.m.b.discard(p.b, p.x, n * sizeof(int)); }},
       {"the CPU releases",
        [](place& p) { p.write(p.a, p.x), p.m.b.release(memory_kind::unified, 0, p.x, 2 * n * sizeof(int)); }},
       {"a pool's memory is freed on another stream",
@@ -407,7 +405,7 @@ BOOST_AUTO_TEST_CASE(planted_races) {
          const auto pool = p.m.b.pools()->create_pool(memory_kind::device, 0, {});
          auto* const q = static_cast<int*>(p.m.b.pools()->allocate(pool, n * sizeof(int), p.a));
          const auto c = p.m.stream(0);
-         p.write(p.a, q), p.m.b.pools()->free(q, c), p.m.b.synchronize(c);
+         p.m.b.synchronize(p.a), p.write(p.a, q), p.m.b.pools()->free(q, c), p.m.b.synchronize(c);
        }},
       {"the CPU reads what a kernel writes", [](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }},
       {"the CPU writes what a kernel reads", [](place& p) { p.read(p.a, p.x, p.y), cpu(p, p.x, true); }},

@@ -134,11 +134,9 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
   schedule_.check(device);
 }
 
-// The bytes are about to be forgotten: whatever touches them must be over, as far as the CPU knows.
+// Whatever touches the bytes must be over, as far as the CPU knows.
 void machine::refuse_in_use(call& c, const void* p, std::size_t bytes) {
-  const int device = schedule_.refuse_in_use(c.lock, p, bytes);
-  schedule_.forget(p, bytes);
-  if (device >= 0) schedule_.check(device);
+  if (const int device = schedule_.refuse_in_use(c.lock, p, bytes); device >= 0) schedule_.check(device);
 }
 
 pointer_attributes machine::attributes(const void* p) {

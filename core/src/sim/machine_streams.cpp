@@ -68,7 +68,7 @@ bool machine::is_done(native_stream s) {
   schedule_.run_few(c.lock);
   schedule_.check(device);
   const bool idle = schedule_.is_idle(*line);
-  if (idle) schedule_.seen_by_cpu(c.lock, line->clock);
+  if (idle) schedule_.seen_by_cpu(c.lock, *line);
   return idle;
 }
 
@@ -80,7 +80,7 @@ void machine::synchronize(native_stream s) {
   const std::uint64_t id = on.id;
   schedule_.wait(c.lock, "stream " + std::to_string(id), [&] { return schedule_.is_idle(*line); });
   pools_.seen(id, pools_.next_place());
-  schedule_.seen_by_cpu(c.lock, line->clock);
+  schedule_.seen_by_cpu(c.lock, *line);
   pools_.after_synchronization(c.lock);
   schedule_.check(line->device);
 }

@@ -143,9 +143,13 @@ int scheduler::touch_from_cpu(const lock& l, const std::shared_ptr<const footpri
   return found.device;
 }
 
+// The release is an access too, for work that was given before and runs later.
 int scheduler::refuse_in_use(const lock& l, const void* p, std::size_t bytes) {
-  if (!races_) return -1;
+  if (!races_ || bytes == 0) return -1;
   const auto found = races_->release(p, bytes, [&](int device) { return device >= 0 && !has_failed(device); });
+  races_->forget(p, bytes);
+  const kernel_use all{static_cast<const std::byte*>(p), bytes, false, true};
+  (void)races_->touch_from_cpu(std::make_shared<const footprint>(footprint{"release", {}, {all}}));
   if (found.text.empty()) return -1;
   fail(l, found.device, found.text);
   return found.device;

@@ -123,6 +123,8 @@ class scheduler {
   void seen_by_cpu(const lock&, const vector_clock& what) {
     if (races_) races_->cpu.join(what);
   }
+  // All that an idle queue was given, and waited for.
+  void seen_by_cpu(const lock& l, const queue& q) { seen_by_cpu(l, q.clock), seen_by_cpu(l, q.behind); }
   // A race with the CPU makes the device of the other access fail, and is returned: that device, or -1.
   int touch_from_cpu(const lock& l, const std::shared_ptr<const footprint>& what);
   int refuse_in_use(const lock& l, const void* p, std::size_t bytes);
