@@ -244,7 +244,8 @@ std::string memory_ledger::exceeded_text(const limit_rule& r, std::size_t used) 
       add(here, (u.kind == label_kind::tag ? "tag '" : "'") + label_text(u.kind, u.label) + "'");
     }
     add(of_places([&](memory_kind k, int d) { return unlabelled(k, d).bytes; }), "arrays without a name or tag");
-    add(of_places([&](memory_kind k, int d) { return kept_bytes(k, d); }), "workspaces (workspace::clear gives it back)");
+    add(of_places([&](memory_kind k, int d) { return kept_bytes(k, d); }),
+        "workspaces (workspace::clear gives it back)");
     if (r.scope.kind == memory_kind::host && !r.scope.on) add(pinned_bytes(), "ranges that fr::pin has pinned");
   }
   std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -34,7 +34,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
-  if (const workspace_scope* const w = workspace_scope::current()) {
+  if (const detail::workspace_turn* const w = workspace_scope::current()) {
     r.kept = w->kept_bytes(kind, d);
     r.kept_block = w->block_for(kind, d, bytes);
   }
@@ -105,8 +105,7 @@ bool memory_budget::would_fit(std::size_t bytes) const {
   if (this_thread_state.submitting || this_thread_state.capture) return false;
   if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
   const std::size_t of_arrays = m.memory().bytes_in_use(memory_kind::device, d);
-  if (*scope_.kind == memory_kind::device &&
-      r.cost.backend_bytes > without(m.verbs().memory(d).total_bytes, of_arrays))
+  if (*scope_.kind == memory_kind::device && r.cost.backend_bytes > without(m.verbs().memory(d).total_bytes, of_arrays))
     return false;
   if (m.checker().quarantined() > 0) {
     (void)m.checker().release();

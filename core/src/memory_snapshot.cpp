@@ -53,9 +53,7 @@ class label_list {
   std::string json() const { return "[" + text_ + "]"; }
 
  private:
-  std::size_t place(label_kind kind, memory_label label) const {
-    return label == 0 ? 0 : places_.at({kind, label});
-  }
+  std::size_t place(label_kind kind, memory_label label) const { return label == 0 ? 0 : places_.at({kind, label}); }
   std::map<std::pair<label_kind, memory_label>, std::size_t> places_;
   std::string text_ = "\"\"";
 };

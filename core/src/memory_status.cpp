@@ -57,7 +57,13 @@ memory_usage memory_use() {
   }
   all.pinned_bytes = ledger.pinned_bytes();
   for (const label_use& u : ledger.labels().all()) {
-    memory_usage::of_label one{label_text(u.kind, u.label), u.kind == label_kind::tag, u.bytes, u.peak_bytes, u.allocations, u.total_bytes, {}};
+    memory_usage::of_label one{label_text(u.kind, u.label),
+                               u.kind == label_kind::tag,
+                               u.bytes,
+                               u.peak_bytes,
+                               u.allocations,
+                               u.total_bytes,
+                               {}};
     for (const device d : m.devices())
       for (const memory_kind k : all_kinds)
         if (const label_use here = ledger.use_of(u.kind, u.label, k, d.index()); here.allocations > 0)

@@ -418,9 +418,9 @@ BOOST_AUTO_TEST_CASE(settings_that_make_no_sense) {
   BOOST_TEST((fr::parse_memory_checks("off") == std::nullopt));
   BOOST_TEST((fr::parse_memory_checks("zone=512;quarantine=2MiB;blocks=3;poison=off") ==
               fr::memory_checks{false, 512, 2u << 20, 3}));
-  for (const std::string_view wrong : {"", "yes", "zone", "zone=100", "zone=12x", "quarantine=-1", "poison=maybe",
-                                       "color=red", "quarantine=99999999999GiB", "zone=512;zone=1024",
-                                       "poison=on;blocks=2;poison=on", "zone=512;zone=512"})
+  for (const std::string_view wrong :
+       {"", "yes", "zone", "zone=100", "zone=12x", "quarantine=-1", "poison=maybe", "color=red",
+        "quarantine=99999999999GiB", "zone=512;zone=1024", "poison=on;blocks=2;poison=on", "zone=512;zone=512"})
     check_error<fr::parse_error>([&] { (void)fr::parse_memory_checks(wrong); },
                                  {"FERRY_POISON \"" + std::string(wrong), "Allowed: on; off"});
 }

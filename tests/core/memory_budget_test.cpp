@@ -1,5 +1,6 @@
 // What a budget says of an allocation before it is made.
 #include <boost/test/unit_test.hpp>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::sp
 // Work on a stream that uses all of the bytes.
 void use(const fr::stream& s, const fr::allocation_ref& r) {
   fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(s.line(), {&one, 1});
+  fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
   const fr::kernel_use bytes{r.get().begin, r.get().bytes, true, true};
   fr::machine::current().verbs().launch(s.line().stream(), {"use", {&bytes, 1}, [](const fr::relocation&) {}});
 }
@@ -61,6 +62,51 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
                fr::pool_kind_name(kind) << " pool of " << fr::kind_name(memory) << " memory, seed " << seed << ", step "
                                         << i << ": " << n << " bytes of " << room << ", said " << fits);
   }
+}
+
+// The same of arrays as programs make them: of all kinds, with red zones and a quarantine, under tags, within workspaces. Where
+// unified memory is used the schedule is eager: pages that pending work moves are taken at a time that no one knows.
+void check_arrays(fr::pool_kind kind, unsigned seed) {
+  const bool pages = seed & 1, checked = seed & 2, workspaces = seed & 4, tags = seed & 8, limits = seed & 16;
+  fr::pool_options options{512, 8 << 10, 64 << 10, kind};
+  if (seed % 3 == 0 && (kind == fr::pool_kind::split || kind == fr::pool_kind::binned))
+    options.max_split_size = 64 << 10;
+  const fr::simulation sim("devices=2;memory=1MiB" + (pages ? "" : ";schedule=random:" + std::to_string(seed)),
+                           options);
+  const fr::device d0(0);
+  if (limits) fr::set_memory_limit(d0, {.hard = "75%"});
+  if (limits) fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "512KiB"});
+  if (tags) fr::set_memory_limit({.tag = "of a budget"}, {.hard = "300KiB"});
+  if (checked) fr::set_memory_checks(fr::memory_checks());
+  const fr::stream streams[] = {fr::stream(d0), fr::stream(d0), fr::stream(fr::device(1))};
+  std::mt19937 random(seed);
+  fr::workspace w;
+  std::vector<fr::allocation_ref> held;
+  for (int i = 0; i < 100; ++i) {
+    const std::size_t n = random() % 8 ? random() % (128 << 10) + 1 : random() % (1 << 20) + 1;
+    if (!held.empty() && random() % 2) held.erase(held.begin() + static_cast<std::ptrdiff_t>(random() % held.size()));
+    const memory_kind memory = random() % 3 == 0            ? memory_kind::host
+                               : pages && random() % 2 == 0 ? memory_kind::unified
+                                                            : memory_kind::device;
+    std::optional<fr::workspace_scope> scope;
+    if (workspaces && random() % 2) scope.emplace(w);
+    std::optional<fr::memory_tag_scope> tag;
+    if (tags && random() % 2) tag.emplace("of a budget");
+    const bool fits = fr::memory_budget({.on = d0, .kind = memory}).would_fit(n);
+    bool came = true;
+    try {
+      held.push_back(fr::allocate_array(memory, d0, n, 1));
+      if (random() % 2) use(streams[random() % (memory == memory_kind::device ? 2 : 3)], held.back());
+    } catch (const fr::out_of_memory&) {
+      came = false;
+    }
+    BOOST_TEST((fits == came), fr::pool_kind_name(kind)
+                                   << " pool, " << fr::kind_name(memory) << " memory, seed " << seed << ", step " << i
+                                   << ": " << n << " bytes, said " << fits);
+  }
+  held.clear();
+  w.clear();
+  fr::set_memory_checks(std::nullopt);
 }
 
 }  // namespace
@@ -132,6 +178,11 @@ BOOST_AUTO_TEST_CASE(budgets_keep_their_word) {
   for (const fr::pool_kind kind : every_kind)
     for (const memory_kind memory : {memory_kind::device, memory_kind::unified, memory_kind::host})
       for (unsigned seed = 0; seed < 4; ++seed) check_words(kind, memory, seed);
+}
+
+BOOST_AUTO_TEST_CASE(budgets_keep_their_word_about_arrays) {
+  for (const fr::pool_kind kind : every_kind)
+    for (unsigned seed = 0; seed < 64; ++seed) check_arrays(kind, seed);
 }
 
 // The pool of the thread's scope is asked, with its rules and its own bound.

@@ -118,7 +118,8 @@ BOOST_AUTO_TEST_CASE(pictures_show_what_is_kept) {
         if (!b.is_kept) continue;
         kept += b.bytes;
         BOOST_TEST(!b.is_free);
-        BOOST_TEST(fr::label_text(fr::label_kind::tag, b.tag) == (in_quarantine ? "(in quarantine)" : "(kept for the next array)"));
+        BOOST_TEST(fr::label_text(fr::label_kind::tag, b.tag) ==
+                   (in_quarantine ? "(in quarantine)" : "(kept for the next array)"));
       }
       BOOST_TEST(kept >= MiB);
       BOOST_TEST(in_use == sim.get().pool(memory_kind::device, 0).statistics().allocated_bytes);

@@ -85,10 +85,10 @@ BOOST_AUTO_TEST_CASE(what_arrays_hold_is_told_and_nothing_changes) {
       auto a = device_bytes(16 * MiB);
       a.name("velocity");
       const auto unnamed = device_bytes(2 * MiB);
-      refused<fr::out_of_memory>([] { fr::set_memory_limit(fr::device(0), {.hard = "8MiB"}); },
-                                 {"cannot set the hard limit of 8.000 MiB on device and unified memory of device 0",
-                                  "18.000 MiB are in use", "'velocity' 16.000 MiB",
-                                  "arrays without a name or tag 2.000 MiB", "No limit has changed"});
+      refused<fr::out_of_memory>(
+          [] { fr::set_memory_limit(fr::device(0), {.hard = "8MiB"}); },
+          {"cannot set the hard limit of 8.000 MiB on device and unified memory of device 0", "18.000 MiB are in use",
+           "'velocity' 16.000 MiB", "arrays without a name or tag 2.000 MiB", "No limit has changed"});
       // Together with others that could be set.
       refused<fr::out_of_memory>(
           [] { fr::set_memory_limits(fr::parse_memory_limits("hard:40MiB;device=0,hard:25%;tag=t,hard:1MiB")); },

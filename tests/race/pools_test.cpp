@@ -1,6 +1,8 @@
 // Pools of every kind hand out bytes that others used just before: one suite that writes data and finds it again, and a pool
 // that forgets who used its bytes, which the suite must catch.
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <latch>
 #include <memory>
 #include <random>
@@ -241,6 +243,36 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
       BOOST_TEST(left_in(pool) == "", "seed " << seed);
     }
   });
+}
+
+// On the eager schedule a free waits for another thread's operation on its stream: the block is in use until then.
+BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
+  fr::simulation sim("devices=1");
+  fr::backend& verbs = sim.get().verbs();
+  fr::pool_backend& pools = *verbs.pools();
+  const fr::native_pool pool = pools.create_pool(fr::memory_kind::device, 0, small(fr::pool_kind::driver));
+  const fr::native_stream s = verbs.create_stream(0, 0), t = verbs.create_stream(0, 0);
+  void* const p = pools.allocate(pool, 4096, s);
+  std::atomic<bool> begun{false}, go{false};
+  std::jthread working([&] {
+    verbs.run_on_host(s, [&] {
+      begun = true;
+      while (!go) std::this_thread::yield();
+    });
+  });
+  while (!begun) std::this_thread::yield();
+  std::jthread freeing([&] { pools.free(p, s); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits behind the task now
+  void* const q = pools.allocate(pool, 4096, t);
+  BOOST_TEST((p != q));
+  go = true;
+  working.join(), freeing.join();
+  BOOST_TEST(pools.usage(pool).used_bytes == 4096u);
+  BOOST_CHECK_NO_THROW(pools.free(q, t));
+  void* const again = pools.allocate(pool, 4096, s);
+  BOOST_TEST((again == p));  // which is free by now
+  pools.free(again, s);
+  for (const fr::native_stream one : {s, t}) verbs.destroy_stream(one);
 }
 
 // On the eager schedule a call lets others in while its operation runs: a block must not begin its next life before this one

@@ -49,8 +49,7 @@ address_space::~address_space() {
 }
 
 void address_space::give_back(const std::byte* p, const allocation& a) {
-  if (!a.pinned_later)
-    ::operator delete (const_cast<std::byte*>(p) - lead_of(a.kind), std::align_val_t{a.alignment});
+  if (!a.pinned_later) ::operator delete (const_cast<std::byte*>(p) - lead_of(a.kind), std::align_val_t{a.alignment});
 }
 
 usage& address_space::account(memory_kind kind, int device) {
@@ -214,6 +213,7 @@ std::size_t address_space::resident(int device) const {
 
 void address_space::grant_pool(std::uint64_t pool, int device) {
   std::lock_guard lock(mutex_);
+  has_pools_.store(true, std::memory_order_relaxed);
   pool_grants_[pool] |= std::uint64_t{1} << device;
 }
 
@@ -242,6 +242,7 @@ std::string address_space::forbids(int device, std::span<const kernel_use> uses,
 }
 
 std::string address_space::lifeless(std::span<const kernel_use> uses) const {
+  if (!has_pools_.load(std::memory_order_relaxed)) return {};
   for (const kernel_use& use : uses) {
     const place here = use.bytes == 0 ? place{} : at(use.begin);
     if (!here.pool || here.state == address_state::live) continue;

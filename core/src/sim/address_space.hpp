@@ -1,5 +1,6 @@
 // All memory that a simulated machine handed out: what each address is, who may use it, where managed pages lie.
 #pragma once
+#include <atomic>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -39,7 +40,7 @@ struct traffic {
 };
 
 // Guard bytes on each side of a block of device memory.
-inline constexpr std::size_t guard_bytes = 1024;
+inline constexpr std::size_t guard_bytes = 256;
 
 // Safe to use from any thread. Device memory is ordinary memory of the CPU, aligned to 256 bytes and filled with 0xA5.
 class address_space {
@@ -150,6 +151,7 @@ class address_space {
   std::uint64_t operations_ = 0;                        // that touched managed pages
   std::vector<std::uint64_t> granted_;                  // granted_[d], bit p: d may use the memory of p
   std::map<std::uint64_t, std::uint64_t> pool_grants_;  // by pool, bit d: d may use its memory
+  std::atomic<bool> has_pools_{false};                  // a driver's pool was made
   traffic moved_;
   static constexpr std::size_t most_events = std::size_t{1} << 20;
   bool counting_ = false;

@@ -1,6 +1,7 @@
 #include "scratch.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <new>
@@ -43,7 +44,7 @@ std::vector<used_range> used_ranges(std::vector<kernel_use>& uses) {
   std::vector<used_range> ranges;
   for (const kernel_use& u : uses) {
     if (ranges.empty() || u.begin >= ranges.back().end()) {
-      ranges.push_back({u.begin, u.bytes, u.writes, u, u});
+      ranges.push_back({u.begin, u.bytes, u, u});
       continue;
     }
     used_range& r = ranges.back();
@@ -56,19 +57,14 @@ std::vector<used_range> used_ranges(std::vector<kernel_use>& uses) {
       r.bytes = static_cast<std::size_t>(u.begin - r.begin) + u.bytes;
       r.last = u;
     }
-    r.writes |= u.writes;
   }
   return ranges;
 }
 
-std::string overrun_text(const used_range& of, std::ptrdiff_t distance) {
-  if (distance < 0)
-    return "wrote outside its arguments: the first changed byte lies " +
-           bytes_in_words(static_cast<std::size_t>(-distance)) + " before the beginning of " +
-           given_text(of.first, of.bytes);
-  return "wrote outside its arguments: the first changed byte lies " +
-         (distance == 0 ? "directly" : bytes_in_words(static_cast<std::size_t>(distance))) + " past the end of " +
-         given_text(of.last, of.bytes);
+std::string overrun_text(const kernel_use& of, std::size_t bytes, std::ptrdiff_t distance) {
+  const std::string how_far = distance == 0 ? "directly" : bytes_in_words(static_cast<std::size_t>(std::abs(distance)));
+  return "wrote outside its arguments: the first changed byte lies " + how_far +
+         (distance < 0 ? " before the beginning of " : " past the end of ") + given_text(of, bytes);
 }
 
 scratch::scratch(const std::vector<kernel_use>& uses) : uses_(uses), ranges_(used_ranges(uses_)) {
@@ -97,9 +93,9 @@ std::string scratch::overrun() const {
     const relocation::piece& p = pieces_[i];
     const std::byte *const begin = buffers_[i].begin.get(), *const end = begin + buffers_[i].bytes;
     if (const std::byte* const at = first_other(p.now + p.bytes, end, guard_byte); at != end)
-      return overrun_text(ranges_[i], at - (p.now + p.bytes));
+      return overrun_text(ranges_[i].last, p.bytes, at - (p.now + p.bytes));
     if (const std::byte* const at = first_other(begin, p.now, guard_byte); at != p.now)
-      return overrun_text(ranges_[i], at - p.now);
+      return overrun_text(ranges_[i].first, p.bytes, at - p.now);
     if (std::string text = gap_overrun(i); !text.empty()) return text;
   }
   return {};

@@ -12,16 +12,15 @@ namespace ferry::sim {
 struct used_range {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
-  bool writes = false;
   kernel_use first, last;  // the uses at its beginning and at its end
   const std::byte* end() const { return begin + bytes; }
 };
 // Of uses in any order; by address. Ranges that only touch stay apart.
 std::vector<used_range> used_ranges(std::vector<kernel_use>& uses);
 
-// What to say of a write outside the uses. distance: of the first changed byte from the end of the range, or, negative, from
-// its beginning.
-std::string overrun_text(const used_range& of, std::ptrdiff_t distance);
+// What to say of a write outside a range of so many bytes. distance: of the first changed byte from the end of the range, or,
+// negative, from its beginning.
+std::string overrun_text(const kernel_use& of, std::size_t bytes, std::ptrdiff_t distance);
 
 class scratch {
  public:

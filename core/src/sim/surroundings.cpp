@@ -3,34 +3,62 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace ferry::sim {
+namespace {
 
-surroundings::surroundings(std::span<const work* const> all, const address_space& memory) : all_(all) {
-  std::vector<kernel_use> uses;
-  for (const work* w : all) uses.insert(uses.end(), w->uses.begin(), w->uses.end());
-  ranges_ = used_ranges(uses);
-  for (std::size_t i = 0; i < ranges_.size(); ++i) {
-    const used_range& r = ranges_[i];
-    if (!r.writes) continue;
-    const std::span<const std::byte> block = memory.guarded(r.begin);
-    if (block.empty()) continue;
-    const auto add = [&](const std::byte* begin, const std::byte* end) {
-      if (std::less<>{}(begin, end)) zones_.push_back({begin, static_cast<std::size_t>(end - begin), i});
-    };
-    const std::byte* low = std::max(block.data(), r.begin - guard_bytes, std::less<>{});
-    const std::byte* high = std::min(block.data() + block.size(), r.end() + guard_bytes, std::less<>{});
-    if (i > 0) low = std::max(low, ranges_[i - 1].end(), std::less<>{});
-    if (i + 1 < ranges_.size()) high = std::min(high, ranges_[i + 1].begin, std::less<>{});
-    add(low, r.begin);
-    add(r.end(), high);
-  }
+bool is_before(const std::byte* a, const std::byte* b) { return std::less<>{}(a, b); }
+
+template <class F>
+void each_use(std::span<const work* const> all, F f) {
+  for (const work* w : all)
+    for (const kernel_use& u : w->uses)
+      if (u.bytes != 0) f(u);
+}
+
+}  // namespace
+
+surroundings& surroundings::of(std::span<const work* const> all, const address_space& memory) {
+  thread_local surroundings mine;
+  mine.all_ = all;
+  mine.zones_.clear();
+  each_use(all, [&](const kernel_use& u) {
+    if (u.writes) mine.add_zones(u, memory);
+  });
+  return mine;
+}
+
+// Beside the range that u covers together with all uses that overlap it, as the parts of a shard overlap its hull.
+void surroundings::add_zones(const kernel_use& u, const address_space& memory) {
+  const std::span<const std::byte> block = memory.guarded(u.begin);
+  if (block.empty()) return;
+  const std::byte *begin = u.begin, *end = u.begin + u.bytes;
+  for (bool grows = true; std::exchange(grows, false);)
+    each_use(all_, [&](const kernel_use& v) {
+      const std::byte* const v_end = v.begin + v.bytes;
+      if (!is_before(v.begin, end) || !is_before(begin, v_end)) return;
+      if (!is_before(v.begin, begin) && !is_before(end, v_end)) return;
+      begin = std::min(begin, v.begin, std::less<>{}), end = std::max(end, v_end, std::less<>{});
+      grows = true;
+    });
+  const std::byte* low = std::max(block.data(), begin - guard_bytes, std::less<>{});
+  const std::byte* high = std::min(block.data() + block.size(), end + guard_bytes, std::less<>{});
+  each_use(all_, [&](const kernel_use& v) {
+    if (!is_before(v.begin, end)) high = std::min(high, v.begin, std::less<>{});
+    if (!is_before(begin, v.begin + v.bytes)) low = std::max(low, v.begin + v.bytes, std::less<>{});
+  });
+  const auto add = [&](const std::byte* from, const std::byte* to) {
+    if (is_before(from, to)) zones_.push_back({from, static_cast<std::size_t>(to - from), begin, end, &u});
+  };
+  add(low, begin);
+  add(end, high);
 }
 
 void surroundings::before() {
   std::size_t bytes = 0;
   for (const zone& z : zones_) bytes += z.bytes;
-  saved_.resize(bytes);
+  if (saved_.size() < bytes) saved_.resize(bytes);
   std::byte* to = saved_.data();
   for (const zone& z : zones_) std::memcpy(std::exchange(to, to + z.bytes), z.begin, z.bytes);
 }
@@ -39,9 +67,9 @@ std::string surroundings::after() const {
   const std::byte* was = saved_.data();
   for (const zone& z : zones_) {
     if (std::memcmp(was, z.begin, z.bytes) != 0) {
-      const used_range& r = ranges_[z.range];
       const std::byte* const at = std::mismatch(z.begin, z.begin + z.bytes, was).first;
-      const std::string text = overrun_text(r, z.begin < r.begin ? at - r.begin : at - r.end());
+      const std::string text = overrun_text(*z.use, static_cast<std::size_t>(z.used_end - z.used_begin),
+                                            at - (z.begin == z.used_end ? z.used_end : z.used_begin));
       if (all_.size() == 1) return std::string(all_[0]->verb) + " '" + std::string(all_[0]->name) + "': " + text;
       return "a kernel of a graph: " + text;
     }

@@ -13,17 +13,22 @@ namespace ferry::sim {
 // Unified and pinned memory is left alone: the CPU may write it at any time.
 class surroundings final : public inspection {
  public:
-  surroundings(std::span<const work* const> all, const address_space& memory);
+  // The calling thread's own, which it uses for one operation after the other. `all` must outlive the operation.
+  static surroundings& of(std::span<const work* const> all, const address_space& memory);
   void before() override;
   std::string after() const override;
 
  private:
   struct zone {
     const std::byte* begin = nullptr;
-    std::size_t bytes = 0, range = 0;
+    std::size_t bytes = 0;
+    const std::byte *used_begin = nullptr, *used_end = nullptr;  // the range that the zone lies beside
+    const kernel_use* use = nullptr;                             // a use in it
   };
+  surroundings() = default;
+  void add_zones(const kernel_use& u, const address_space& memory);
+
   std::span<const work* const> all_;
-  std::vector<used_range> ranges_;
   std::vector<zone> zones_;
   std::vector<std::byte> saved_;
 };

@@ -45,6 +45,12 @@ struct write_even_columns {
     return 1;
   }
 };
+struct write_beside_pointer {
+  FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<double, 2> a,
+                                      const double* x) const {
+    return a(i, j) = x[0];
+  }
+};
 
 // Cells of odd columns that are not NaN, and cells of even columns that are not 1.
 template <class Array>
@@ -112,6 +118,33 @@ BOOST_AUTO_TEST_CASE(what_out_promises_reads_as_never_written_before) {
                      static_cast<std::ptrdiff_t>(cells.size() - all.layout().own(m).extents().count()));
         }
       }
+}
+
+// A loop that throws for a member leaves what its kernel would have written as it was.
+BOOST_AUTO_TEST_CASE(loops_that_throw_leave_their_outputs_alone) {
+  for (const char* how : {"devices=2;peers=none", "devices=2;peers=none;schedule=random:3"}) {
+    const fr::simulation sim(how);
+    const fr::memory_checks_scope on;
+    const fr::team t = fr::team::all();
+    fr::sharded_array<double, 2> a(t, {8, 9}, {.halo = 1}, 7.0);
+    fr::device_array<double, 2> other({8, 9}, 1.0, fr::device(0));
+    BOOST_CHECK_THROW(fr::parallel_for(fr::owned(a), write_beside_pointer{}, fr::out(a), fr::in(other)),
+                      fr::peer_access_error);
+    const auto cells = fr::to_vector(a.shard(1));
+    BOOST_TEST(std::count(cells.begin(), cells.end(), 7.0) == static_cast<std::ptrdiff_t>(cells.size()));
+    fr::sharded_array<double, 2> b(t, {8, 9}, {}, 7.0), c(t, {8, 9}, {}, 7.0);
+    BOOST_CHECK_THROW(
+        fr::parallel_for(fr::owned(b), write_beside_pointer{}, fr::out(b), fr::in(other.slice({{}, {2, 5}}))),
+        fr::invalid_argument);
+    BOOST_CHECK_THROW((void)fr::parallel_reduce(fr::owned(c), write_beside_pointer{}, fr::plus{}, fr::out(c),
+                                                fr::in(other.slice({{}, {2, 5}}))),
+                      fr::invalid_argument);
+    for (const auto* all : {&b, &c})
+      for (std::size_t m = 0; m < t.size(); ++m) {
+        const auto own = fr::to_vector(all->shard(m));
+        BOOST_TEST(std::count(own.begin(), own.end(), 7.0) == static_cast<std::ptrdiff_t>(own.size()));
+      }
+  }
 }
 
 // A table of which each device has a copy, changed on each by a result of all, and read by loops over shards.

@@ -207,20 +207,17 @@ void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_un
     list.push_back(e);
   }
 }
-// Whether another argument of the call reads bytes that `a` covers: then the kernel must find them as they were.
+// Whether another argument of the call reads bytes that `x` covers: then the kernel must find them as they were.
+template <class X, class Other>
+bool reads_bytes_of([[maybe_unused]] const X& x, [[maybe_unused]] const Other& o) {
+  if constexpr (is_array_argument<X> && is_array_argument<Other>)
+    return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
+  else
+    return false;
+}
 template <class X, class... A>
 bool is_read_beside(const X& x, const A&... all) {
-  if constexpr (is_array_argument<X>) {
-    [[maybe_unused]] const auto reads = [&](const auto& o) {
-      if constexpr (is_array_argument<std::remove_cvref_t<decltype(o)>>)
-        return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
-      else
-        return false;
-    };
-    return (reads(all) || ...);
-  } else {
-    return false;
-  }
+  return (reads_bytes_of(x, all) || ...);
 }
 
 // Under memory checks, the elements that out() promises to write read as never written until the kernel writes them, so that
