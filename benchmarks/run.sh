@@ -33,7 +33,7 @@ measure() {    # status 77: what needs more GPUs was left out, and the program s
   "$programs/$name" --benchmark_color=false "$@" || [ $? = 77 ]
 }
 
-for program in guard element_access launch axpy stencil batches jacobi halo copy sharded_copy submission collectives unified pool; do
+for program in guard element_access launch axpy reduce stencil batches jacobi halo copy sharded_copy submission collectives unified pool; do
   echo "== $program"
   [ "$program" != pool ] || measure_pytorch
   measure "$program" --results "$2"

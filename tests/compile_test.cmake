@@ -1,7 +1,7 @@
 # ferry_add_compile_test(name source [CUDA] [MODULE core|unified|multigpu])
 #
 # A ctest case that compiles one source: as C++, or as CUDA with CUDA; seeing only what lies under the module (default
-# multigpu: everything). The source says what is expected in its first line, see compile_fail/CMakeLists.txt; one that says
+# multigpu: everything). The source says what is expected in its first lines, see compile_fail/CMakeLists.txt; one that says
 # nothing must compile.
 function(ferry_add_compile_test name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CUDA" "MODULE" "")

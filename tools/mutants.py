@@ -38,8 +38,9 @@ FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "s
 SEAMS = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
-COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/routes", "core/large_copies"]
-SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/overlap", "kernels/sharded", "collectives/collectives", "collectives/graphs", "collectives/random_collectives"]
+COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
+SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/overlap", "kernels/read_only_parameters", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+           "collectives/random_collectives"]
 LIBRARY = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # What is built for the bugs of each table.
 SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/core/copy_lane_test.cpp", *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],

@@ -6,9 +6,14 @@ GROUP, JOINT = "multigpu/src/collective_group.cpp", "multigpu/src/joint_submissi
 MATH, RESHARD = "multigpu/src/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
 SHARD_COPY = "multigpu/src/shard_copy.cpp"
+VALIDITY, WATCH = "multigpu/include/ferry/multigpu/halo_validity.hpp", "multigpu/src/cell_watch.cpp"
+SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
 LAUNCH = "core/include/ferry/core/mirrors.hpp"
+OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/ordered_keys.hpp"
+KEYED, KEYED_MATH = "multigpu/src/keyed_transport.cpp", "multigpu/src/ordered_keys.cpp"
+ARGUMENTS = "core/include/ferry/core/arguments.hpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
@@ -39,6 +44,15 @@ MUTANTS = [
      (HALO_BOXES, "target.end[k] = s.end, shift[k] = s.shift;", "target.end[k] = s.end, shift[k] = s.shift < 0 ? s.shift + 1 : s.shift;")),
     ("halos", "several shards' widths: a halo is one cell too narrow",
      (HALO_BOXES, "std::pair(own.end[d], own.end[d] + w)", "std::pair(own.end[d], own.end[d] + w - (w > 1))")),
+    ("halos", "loops make no halo out of date", (SHARD_ARGUMENTS, "    v->changed(r);", "    (void)r;")),
+    ("halos", "an exchange leaves halos out of date", (EXCHANGE, "if (a.validity()) a.validity()->refreshed();", "(void)a;")),
+    ("halos", "a capture changes what is known of halos", (VALIDITY, "if (capture == 0) return known_;", "return known_;")),
+    ("halos", "a graph inside a capture changes what is known of halos", (VALIDITY, "    marks& all = now();\n    for (std::size_t i = 0; i < all.size(); ++i) {", "    marks& all = known_;\n    for (std::size_t i = 0; i < all.size(); ++i) {")),
+    ("halos", "cells that were not written make halos out of date", (VALIDITY, "all[i].stale.add(mirror_of(p.slab(k), copies_[i]));", "all[i].stale.add(copies_[i].target);")),
+    ("halos", "halos that are filled through views count as out of date", (VALIDITY, "untracked_[i] = true;", "untracked_[i] = false;")),
+    ("halos", "what marks a halo as out of date is stored", (WATCH, "        std::memcpy(cell, before, n);\n", "        (void)cell;\n")),
+    ("regions", "writes outside of the region are not compared", (WATCH, "else if (std::memcmp(cell, before, n) != 0)", "else if (n == 0)")),
+    ("regions", "the gap of a region is not watched", (SHARD_ARGUMENTS, "if (a.region.has_gap()) add(", "if (false) add(")),
     ("routes", "a chunk of the ring counts as empty once it is full",
      (WAYS, "{c.data, between});\n  verbs_.record(c.emptied, lane.out());", "{c.data, between});\n  verbs_.record(c.emptied, lane.in());")),
     ("routes", "the last chunk is dropped",
@@ -63,7 +77,11 @@ MUTANTS = [
     ("peers", "graphs do not test links of pages", ("core/src/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),
-    ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return a < b ? b : a;", "case reduction::maximum: return b < a ? b : a;")),
+    ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return chosen(a, b, ferry::maximum());", "case reduction::maximum: return chosen(a, b, ferry::minimum());")),
+    ("collectives", "NaN is lost among zeros and numbers", (OPERATIONS, "return detail::is_less(b, a) || detail::is_nan(a) ? a : b;", "return detail::is_less(b, a) ? a : b;")),
+    ("collectives", "negative floats as integers are in the wrong order", (KEYS, "return b < 0 ? static_cast<key>(b ^ magnitude) : static_cast<key>(b);", "return static_cast<key>(b);")),
+    ("collectives", "NaN as an integer loses where it should win", (KEYED_MATH, "is_least(c.op) == ignores_nan(c.op) ? Format::highest", "is_least(c.op) != ignores_nan(c.op) ? Format::highest")),
+    ("collectives", "shares of keys are those of the first rank", (KEYED, "c.to.data += (first_ + c.member) * c.count * bytes,", "c.to.data += 0 * c.count * bytes,")),
     ("collectives", "an average is a sum", (MATH, "if (op != reduction::average) return;", "return;")),
     ("collectives", "all_gather in place takes the next member's share",
      (GROUP, "a.data += rank++ * a.count * element_bytes;", "a.data += (++rank % l.ranks) * a.count * element_bytes;"),
@@ -75,6 +93,13 @@ MUTANTS = [
      (RESHARD, "for (std::size_t source = 0; source < from.team().size(); ++source) {", "for (std::size_t source = 0; source + 1 < from.team().size() || source == 0; ++source) {")),
     ("shards", "a reproducible sum has chunks of each member's own",
      (REPRODUCIBLE, "if ((first + i + 1) % detail::reproducible_chunk == 0)", "if ((i + 1) % detail::reproducible_chunk == 0)")),
+    ("arguments", "a bare array is written where the parameter is const",
+     (ARGUMENTS, "} else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {", "} else if constexpr (false) {")),
+    ("arguments", "an explicit inout() is read where the parameter is const",
+     (ARGUMENTS, "  } else if constexpr (is_array_argument<X>) {\n    return X(a);\n",
+      "  } else if constexpr (is_array_argument<X>) {\n    X b(a);\n    if (reads) b.mode = access_mode::in;\n    return b;\n")),
+    ("arguments", "a bare sharded array is written where the parameter is const",
+     (SHARD_ARGUMENTS, "  } else if constexpr (reads && !is_const) {\n", "  } else if constexpr (false) {\n")),
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
     ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
     ("checks", "what a kernel promises to write is not poisoned",

@@ -182,7 +182,7 @@ MUTANTS = [
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (on && on != &by) on = &own_;\n", "")),
     ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      if (how == release_depth::unused) f.by->wait(f.at);\n      return f.by->is_broken() || f.by->tell_driver(f.at);\n", "      return (void)f, (void)how, true;\n"),
      (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
-    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(*a.what, s.line().device());\n", "")),
+    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(*a.what, device);\n", "")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
@@ -220,7 +220,7 @@ MUTANTS = [
     ("R18", "a graph's launch logs reads only", (CAPTURE, "g.uses.push_back({what, r, write});", "g.uses.push_back({what, r, false});")),
     ("R18", "a graph forgets ranges inside others", (CAPTURE, "out.back().end = std::max(out.back().end, r.end);", "out.back().end = r.end;")),
     ("R18", "a graph keeps no array alive", (CAPTURE, "keep_.push_back(allocation_ref::another(*a.what));", "")),
-    ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get();", "(void)r;")),
+    ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get(at);", "(void)r;")),
     # Declared uses.
     ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
     ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in, ", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout, ")),

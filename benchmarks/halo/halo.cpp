@@ -39,8 +39,7 @@ class relaxation {
   relaxation(const fr::team& t, std::size_t axis)
       : a_(t, extents(t, axis), {.axis = axis, .halo = 1, .periodic = true}, 1.f),
         b_(t, extents(t, axis), {.axis = axis, .halo = 1, .periodic = true}, 1.f) {
-    inner_.begin[1 - axis] = 1, inner_.end[1 - axis] = static_cast<std::ptrdiff_t>(side) - 1;
-    inner_.end[axis] = static_cast<std::ptrdiff_t>(a_.extent(axis));
+    inner_[1 - axis] = {1, side - 1};
     fr::exchange_halos(a_, b_);
   }
   // steps(sweep) and steps(owned): with halos and without.
@@ -48,7 +47,7 @@ class relaxation {
   bm::timed steps(Space space) {
     return bm::team_steps(a_.team(), [this, space](std::size_t n) {
       for (std::size_t i = 0; i < n; ++i) {
-        fr::parallel_for(space(fr::owned(b_).within(inner_)), relax{}, fr::in(a_), fr::out(b_));
+        fr::parallel_for(space(fr::owned(b_).within({inner_[0], inner_[1]})), relax{}, fr::in(a_), fr::out(b_));
         swap(a_, b_);
       }
     });
@@ -61,7 +60,7 @@ class relaxation {
     return e;
   }
   field a_, b_;
-  fr::box<2> inner_;
+  std::array<fr::slice, 2> inner_;
 };
 
 field make(const fr::team& t, std::size_t columns, fr::halo_method how, std::size_t axis = 0) {

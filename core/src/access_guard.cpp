@@ -72,7 +72,7 @@ class locked_logs {
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_lost(std::span<const access> uses) {
-  for (const access& a : uses) a.what->log.refuse_lost(a.where, a.what->name);
+  for (const access& a : uses) a.what->log.refuse_lost(a.where, *a.what, a.at);
 }
 
 void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
@@ -288,9 +288,9 @@ void open_use(timeline& on, std::span<access> uses) {
   if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
   if (on.is_special()) refuse_special(on);
   if (on.origin() == stream_origin::on_the_spot)
-    throw invalid_argument(
-        "a raw pointer was asked for on a default stream, which cannot be marked later: "
-        "use a stream of ferry, or one of your own by stream_ref::from_native");
+    throw invalid_argument("a raw pointer" + (uses.empty() ? "" : " to " + detail::use_text(uses.front())) +
+                           " was asked for on a default stream, which cannot be marked later: use a stream of ferry, "
+                           "or one of your own by stream_ref::from_native");
   sort_by_log(uses);
   locked_logs locked(uses);
   wait_for_what_conflicts(on, uses);
@@ -315,8 +315,14 @@ struct pending_points {
   bool all() const { return count <= first.size(); }
 };
 
-// array: the name of one whose elements matter, so that they must not be lost; or null.
-pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes, const std::string* array) {
+// An array whose elements matter, so that they must not be lost, and the line that asks.
+struct wanted_elements {
+  const allocation& of;
+  source_line at;
+};
+
+pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes,
+                             const wanted_elements* array) {
   pending_points p;
   std::lock_guard lock(log);
   log.before(nullptr, where, write, [&](timeline& t, ticket at) {
@@ -324,20 +330,20 @@ pending_points points_before(access_log& log, byte_range where, bool write, bool
     if (p.count < p.first.size()) p.first[p.count] = {&t, at};
     ++p.count;
   });
-  if (array && p.count == 0) log.refuse_lost(where, *array);
+  if (array && p.count == 0) log.refuse_lost(where, array->of, array->at);
   p.seen = {write ? log.touches() : 0, log.writes()};
   return p;
 }
 
 host_access_state wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
-                                  const std::string* array) {
+                                  const wanted_elements* array) {
   for (;;) {
     const pending_points pending = points_before(log, where, write, for_bytes, array);
     for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
     if (!pending.all()) continue;
     if (array && pending.count > 0) {
       std::lock_guard lock(log);
-      log.refuse_lost(where, *array);  // another thread may have found the device broken
+      log.refuse_lost(where, array->of, array->at);  // another thread may have found the device broken
     }
     return pending.seen;
   }
@@ -365,11 +371,12 @@ bool uses_are_over(allocation& what, byte_range where, bool write, std::optional
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
   refuse_inside_submission("touch an array from the CPU");
   const bool write = mode != access_mode::in;
-  access use{&what, where, write};
+  access use{&what, where, write, false, how.at};
   if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
   access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
-  const host_access_state state = wait_for_points(what.log, where, write, false, &what.name.get());
+  const wanted_elements elements{what, how.at};
+  const host_access_state state = wait_for_points(what.log, where, write, false, &elements);
   machine::current().memory().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
   if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused

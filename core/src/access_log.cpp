@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ferry/core/allocation.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry {
@@ -83,8 +84,9 @@ void access_log::join_by_timeline() {
   limit_ = short_count(std::max(usual_limit, 2 * kept));
 }
 
-void access_log::throw_lost(const logged_use& u, const std::string& array) {
-  u.by->throw_lost("what the array '" + (array.empty() ? "unnamed" : array) + "' holds");
+void access_log::throw_lost(const logged_use& u, const allocation& of, source_line at) {
+  u.by->throw_lost("what " + detail::array_text(of) + " holds" +
+                   (at.is_known() ? ", used in " + at.text() + "," : std::string()));
 }
 
 void access_log::change_owner() noexcept {

@@ -2,8 +2,6 @@
 
 #include <mutex>
 
-#include "ferry/core/error.hpp"
-
 namespace ferry {
 namespace {
 constexpr std::uint64_t stale = std::uint64_t{1} << 32;  // see allocation::state
@@ -42,21 +40,16 @@ void allocation_ref::drop() noexcept {
   }
 }
 
-void allocation_ref::free() noexcept {
+void allocation_ref::free(detail::freed_by how) noexcept {
   if (!what_) return;
   std::uint64_t now = what_->state.load(std::memory_order_relaxed);
   while (generation_of(now) == generation_)
     if (what_->state.compare_exchange_weak(now, ((now & ~references_mask) + one_generation) | stale,
                                            std::memory_order_acq_rel)) {
+      detail::remember_freed(*what_, generation_, how);
       what_->home->deallocate(*what_);
       return;
     }
-}
-
-void allocation_ref::throw_freed() {
-  throw use_after_free(
-      "this array gave its bytes back by free(), and it or a view of it is used again: "
-      "free it later, or let its destructor do it");
 }
 
 }  // namespace ferry

@@ -4,19 +4,30 @@
 
 namespace ferry {
 
-std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape) {
-  const std::size_t end = s.end == std::size_t(-1) ? extent : s.end;
-  if (s.step == 0) throw invalid_argument("a slice has step 0 in dimension " + std::to_string(dimension));
-  if (s.begin > end || end > extent)
-    throw invalid_argument("the slice [" + std::to_string(s.begin) + ", " + std::to_string(end) + ") in dimension " +
-                           std::to_string(dimension) + " lies outside an array of shape " + shape);
-  const std::size_t step =
-      s.step > 0 ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
-  return (end - s.begin + step - 1) / step;
+void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of) {
+  const std::string where = " in dimension " + std::to_string(dimension) + " of " + of;
+  if (s.step == 0) throw invalid_argument("a slice has step 0" + where);
+  const std::ptrdiff_t end = s.end_in(extent);
+  const std::string range = "the range [" + std::to_string(s.begin) + ", " + std::to_string(end) + ")" + where;
+  if (s.begin <= end) throw invalid_argument(range + " lies outside of it");
+  throw invalid_argument(range +
+                         " ends before it begins: give begin and end of each dimension, {{begin, end}, {begin, end}}");
 }
 
-void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const allocation* of) {
-  detail::index_failed(of ? of->name.get().c_str() : "", static_cast<int>(dimension), index, extent);
+std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const detail::array_look& of) {
+  const std::ptrdiff_t end = s.end_in(extent);
+  if (!s.fits(extent)) throw_bad_slice(s, extent, dimension, array_text(of));
+  const std::size_t step =
+      s.step > 0 ? static_cast<std::size_t>(s.step) : std::size_t{0} - static_cast<std::size_t>(s.step);
+  const auto elements = static_cast<std::size_t>(end - s.begin);
+  return elements / step + (elements % step != 0);
+}
+
+void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const detail::array_look& of,
+                        source_line at) {
+  throw invalid_argument("index " + std::to_string(static_cast<std::ptrdiff_t>(index)) + " in dimension " +
+                         std::to_string(dimension) + " of " + array_text(of) + detail::in_line(at) +
+                         " is outside its extent " + std::to_string(extent));
 }
 
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "ferry/core/array_text.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::detail {
@@ -22,7 +23,7 @@ void failed_at(const char* why, std::size_t indices, std::size_t i, std::size_t 
 
 void index_failed(const char* array, int dimension, std::size_t index, std::size_t extent) {
   const bool named = array && *array;
-  const std::string name = named ? std::string("array '") + array + "'" : "an unnamed array";
+  const std::string name = quoted_name(named ? array : "");
   throw invalid_argument("index " + std::to_string(static_cast<std::ptrdiff_t>(index)) + " in dimension " +
                          std::to_string(dimension) + " of " + name + " is outside its extent " +
                          std::to_string(extent) + (named ? "" : " (name arrays by .name(\"u\") to see which)"));

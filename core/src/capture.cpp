@@ -127,9 +127,8 @@ void capture_session::submitted(std::span<joint_guard::part> parts) noexcept {
 
 void capture_session::refuse(std::string_view what, std::span<const access> uses) const {
   std::string names;
-  for (const access& a : uses)
-    names += (names.empty() ? "" : ", ") + (a.what->name.empty() ? "unnamed" : a.what->name.get());
-  throw invalid_argument(std::string(what) + " inside a capture" + (names.empty() ? "" : " (array: " + names + ")") +
+  for (const access& a : uses) names += (names.empty() ? ", of " : ", ") + detail::use_text(a);
+  throw invalid_argument(std::string(what) + " inside a capture" + names +
                          ": a graph holds only submitted work; move it before or after ferry::capture");
 }
 
@@ -151,6 +150,7 @@ captured_graph capture_session::finish() {
     }
   g.keep = std::move(keep_);
   g.listeners = std::move(listeners_);
+  g.effects = std::move(effects_);
   g.page_users = std::move(page_users_);
   return g;
 }

@@ -18,7 +18,8 @@ struct captured_graph {
   std::vector<access> uses;  // reads and writes apart, ranges merged
   std::vector<allocation_ref> keep;
   std::vector<launch_listener> listeners;
-  std::set<int> page_users;  // devices whose links for pages are not tested yet
+  std::vector<std::function<void()>> effects;  // on what the library itself knows of arrays
+  std::set<int> page_users;                    // devices whose links for pages are not tested yet
 };
 
 // Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
@@ -43,6 +44,8 @@ class capture_session {
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
   void when_launched(launch_listener f) { listeners_.push_back(std::move(f)); }
+  void at_each_launch(std::function<void()> f) { effects_.push_back(std::move(f)); }
+  std::uint64_t serial() const { return serial_; }
   // The next submission is a launch of that graph. It comes after the last one of the same graph in this capture, as it would
   // outside: what the graph calls (NCCL, functions of the CPU) may not stand two at once, and no log knows of that. Launches inside
   // of other graphs are not looked at.
@@ -52,6 +55,7 @@ class capture_session {
 
  private:
   static inline std::atomic<int> under_way_{0};
+  static inline std::atomic<std::uint64_t> last_serial_{0};
   struct step {  // one captured submission
     timeline* on;
     native_event done;
@@ -67,6 +71,7 @@ class capture_session {
   void abandon() noexcept;
   timeline& origin_;
   backend& verbs_;
+  const std::uint64_t serial_ = ++last_serial_;
   bool active_ = false;
   native_event fork_;
   std::vector<step> steps_;
@@ -76,6 +81,7 @@ class capture_session {
   std::map<allocation*, std::vector<local_use>> logs_;
   std::vector<allocation_ref> keep_;
   std::vector<launch_listener> listeners_;
+  std::vector<std::function<void()>> effects_;
   std::set<int> page_users_;
   const void* launching_ = nullptr;
   std::map<const void*, std::size_t> launched_;  // the last step of each graph

@@ -14,13 +14,13 @@ namespace ferry::detail {
 namespace {
 
 bool is_array(const copy_side& s) { return s.owner != nullptr; }
-int device_of(const copy_side& s) { return s.owner->get().device; }
+int device_of(const copy_side& s) { return s.owner->get(s.at).device; }
 
 // The graph would hold an address of the CPU, and nobody could wait for it.
 void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& from) {
   if (!this_thread_state.capture || (is_array(to) && is_array(from))) return;
   const copy_side& known = is_array(to) ? to : from;
-  const access use{&known.owner->get(), known.bytes, is_array(to)};
+  const access use{&known.owner->get(known.at), known.bytes, is_array(to), false, known.at};
   this_thread_state.capture->refuse("a copy to or from memory of the CPU", {&use, 1});
 }
 
@@ -191,6 +191,14 @@ bool begun_upload::is_read_later() const { return parts_->read_later; }
 
 void begun_upload::wait_until_read() { parts_->on.line().need(parts_->at); }
 
+void throw_shapes_differ(const std::string& from, const std::string& to, source_line at) {
+  throw invalid_argument("copy from " + from + " to " + to + in_line(at) + ": the shapes must be equal");
+}
+
+void throw_counts_differ(const std::string& from, const std::string& to, source_line at) {
+  throw invalid_argument("copy from " + from + " to " + to + in_line(at) + ": the numbers of elements must be equal");
+}
+
 void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
                    number_type to_type, number_type from_type) {
   const std::size_t bytes = bytes_of(shape);
@@ -289,8 +297,8 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
     if (is_empty(t)) continue;
     const copy_side to = t.to(), from = t.from();
     const std::size_t first = uses.size(), bytes = bytes_of(t.shape());
-    uses.push_back({&to.owner->get(), to.bytes, true, false, to.at});
-    uses.push_back({&from.owner->get(), from.bytes, false, false, from.at});
+    uses.push_back({&to.owner->get(to.at), to.bytes, true, false, to.at});
+    uses.push_back({&from.owner->get(from.at), from.bytes, false, false, from.at});
     need_access(s, std::span(uses).subspan(first), reach::by_copy);
     announce_copy(s, std::span(uses).subspan(first));
     m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);

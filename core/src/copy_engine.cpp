@@ -19,6 +19,7 @@ namespace {
 // 0.78 to 0.96 with 8 threads, 0.91 to 0.98 with 12, 0.89 to 0.96 with 16; down 0.77 to 0.94, 0.85 to 0.98 and 0.98. To both
 // devices at once 0.56 to 0.71, 0.71 to 0.76 and 0.62 to 0.65.
 constexpr std::size_t most_threads = 12;
+constexpr std::size_t most_chunks = 4096;  // of a ring
 
 }  // namespace
 
@@ -53,9 +54,19 @@ copy_options copy_engine::options() const {
 }
 
 void copy_engine::options(const copy_options& o) {
-  if (o.chunk_bytes == 0 || o.chunks < 2 || o.small_chunk_bytes == 0 || o.parallel_chunk_bytes == 0 ||
-      o.parallel_chunks < 2 || o.multipath_chunk_bytes == 0)
-    throw invalid_argument("copy_options: chunks have at least 1 byte, and a ring has at least 2 of them");
+  const auto need = [](const char* name, std::size_t value, std::size_t least, std::size_t most) {
+    if (value < least || value > most)
+      throw invalid_argument("copy_options: " + std::string(name) + " is " + std::to_string(value) + ": allowed are " +
+                             std::to_string(least) + " to " + std::to_string(most));
+  };
+  for (const auto& [name, bytes] : {std::pair{"chunk_bytes", o.chunk_bytes},
+                                    {"small_chunk_bytes", o.small_chunk_bytes},
+                                    {"parallel_chunk_bytes", o.parallel_chunk_bytes},
+                                    {"multipath_chunk_bytes", o.multipath_chunk_bytes}})
+    need(name, bytes, 1, std::size_t{1} << 40);
+  need("chunks", o.chunks, 2, most_chunks);
+  need("parallel_chunks", o.parallel_chunks, 2, most_chunks);
+  need("threads", o.threads, 0, 1024);
   std::lock_guard lock(mutex_);
   options_ = o;
 }

@@ -92,7 +92,7 @@ number_converter converter(number_type to, number_type from) {
       };
     });
   });
-  if (!found) throw invalid_argument("ferry: converting copy of elements that are no numbers");
+  if (!found) throw invalid_argument("converting copy of elements that are no numbers");
   return found;
 }
 

@@ -17,6 +17,11 @@ device_memory device::memory() const {
   return machine::current().verbs().memory(index_);
 }
 
+std::string device::failure() const {
+  (void)properties();
+  return machine::current().streams().failure_of(index_);
+}
+
 bool device::can_reach(device owner) const {
   (void)properties(), (void)owner.properties();
   return machine::current().can_reach(index_, owner.index_);

@@ -136,7 +136,7 @@ void driver_pool::free_or_give_up(allocation& a) {
       return free_now(a, with, told);
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
-      if (with) streams_.give_up(with->device(), e.what());
+      if (with) streams_.give_up(with->device(), plain_what(e));
     }
   }
   if (!told) ledger_.returning(*this, a.begin, a.bytes);

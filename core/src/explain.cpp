@@ -17,12 +17,12 @@ std::string headline(std::string_view type, std::string_view kind, const std::st
 
 std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   if (!owner) return "  no bytes\n";
-  if (owner.is_freed()) return "  its bytes were given back by free()\n";
+  if (owner.is_freed()) return "  its bytes were given back: by free(), or at the end of a borrow\n";
   allocation& a = owner.get();
   const byte_range all = range_now(a);
   detail::plain_stream out;
   out << "  bytes " << (bytes.begin - all.begin) << " to " << (bytes.end - all.begin) << " of a block of " << all.size()
-      << " in the pool of " << kind_name(a.kind) << " memory of device " << a.device << '\n';
+      << " in the pool of " << kind_name(a.kind) << " memory of device " << int{a.device} << '\n';
   if (access_policy* p = machine::current().policy(); p && a.kind == memory_kind::unified) out << p->explain(a);
   std::lock_guard lock(a.log);
   std::size_t pending = 0;

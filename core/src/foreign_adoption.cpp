@@ -25,15 +25,15 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
   collect();
   std::lock_guard lock(mutex_);
   take_over_late_ones();
-  const known_memory memory = look_at(bytes, kind, "adopt");
+  const known_memory memory = look_at(bytes, kind, "adopt", how.name);
   if (!memory.is_known)
     throw invalid_argument(
-        "adopt of " + text_of(bytes) +
+        "adopt of " + text_of(bytes, how.name) +
         ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): copy it "
         "into an array with array::from, or pin it with ferry::pin(span) for as long as it is used");
   for (const entry& e : entries_)
     if (!e.ending && e.bytes.overlaps(bytes))
-      throw invalid_argument("adopt of " + text_of(bytes) +
+      throw invalid_argument("adopt of " + text_of(bytes, how.name) +
                              ": some of them are borrowed, pinned or adopted already, and would be freed under their "
                              "user: end that first");
   const int device = kind == memory_kind::host ? default_device().index() : memory.device;
@@ -92,10 +92,10 @@ bool foreign_memory::hand_to_stream(entry& e) noexcept {
     e.deleter(e.what->begin, &s);
     return true;
   } catch (const device_error& error) {
-    say("an adopted array could not be given to its deleter", error.what());
+    say("an adopted array could not be given to its deleter", plain_what(error));
     return !error.is_sticky();
   } catch (const std::exception& error) {
-    say("the deleter of an adopted array threw", error.what());
+    say("the deleter of an adopted array threw", plain_what(error));
     return true;
   }
 }
@@ -124,7 +124,7 @@ void foreign_memory::run_deleters(bool wait) noexcept {
       try {
         found->deleter(found->what->begin, nullptr);
       } catch (const std::exception& e) {
-        say("the deleter of an adopted array threw", e.what());
+        say("the deleter of an adopted array threw", plain_what(e));
       }
     }
     std::lock_guard lock(mutex_);

@@ -36,7 +36,7 @@ loan loan::reachable(byte_range bytes, const borrow_options& how) {
       return pinned(bytes, how);
     } catch (const not_supported& e) {
       throw not_supported(std::string("as_unified: no device of this machine reads memory of the CPU as it is, and ") +
-                          "it cannot be pinned either: copy it into a unified array. " + e.what());
+                          "it cannot be pinned either: copy it into a unified array. " + plain_what(e));
     }
   loan l;
   l.bytes_ = bytes;
@@ -44,17 +44,15 @@ loan loan::reachable(byte_range bytes, const borrow_options& how) {
   return l;
 }
 
-void loan::end() {
-  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, nullptr);
+void loan::end_by(freed_by how, const stream_ref* before) {
+  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, before, how);
 }
-
-void loan::end(stream_ref before) {
-  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, &before);
-}
+void loan::end() { end_by(freed_by::give_back, nullptr); }
+void loan::end(stream_ref before) { end_by(freed_by::give_back, &before); }
 
 loan::~loan() {
   try {
-    end();
+    end_by(freed_by::end_of_borrow, nullptr);
   } catch (const error&) {  // the next call that uses the device reports it
   }
 }

@@ -47,6 +47,13 @@ std::size_t foreign_memory::count() const {
   return entries_.size();
 }
 
+allocation* foreign_memory::at(const std::byte* p) const {
+  std::lock_guard lock(mutex_);
+  for (const entry& e : entries_)
+    if (!e.ending && e.bytes.begin <= p && p < e.bytes.end) return e.what;
+  return nullptr;
+}
+
 void foreign_memory::check_stream(const borrow_options& how) const {
   if (!how.stream) return;
   timeline& line = how.stream->line();
@@ -56,14 +63,20 @@ void foreign_memory::check_stream(const borrow_options& how) const {
   if (line.is_special()) refuse_special(line);
 }
 
-foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, std::string_view verb) const {
+foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, std::string_view verb,
+                                                     const std::string& name) const {
   pointer_attributes first = verbs().attributes(bytes.begin), last = verbs().attributes(bytes.end - 1);
   if (verb == "pin")  // over what is pinned already, by some other pin
     for (const auto& [end, what] : {std::pair{bytes.begin, &first}, {bytes.end - 1, &last}})
       if (ranges_.has(end)) *what = {};
-  const std::string what = std::string(verb) + " of " + text_of(bytes);
+  const std::string what = std::string(verb) + " of " + text_of(bytes, name);
   if (first.is_known != last.is_known || (first.is_known && (first.kind != last.kind || first.device != last.device)))
     throw invalid_argument(what + ": they begin and end in different memory: check the extents");
+  if (first.is_known && first.kind != kind && verb == "pin")
+    throw invalid_argument(what + ": this is " + kind_name(first.kind) +
+                           " memory, and only memory of the CPU is pinned: use it as it is with ferry::borrow<ferry::"
+                           "memory_kind::" +
+                           kind_name(first.kind) + ">(pointer, extents)");
   if (first.is_known && first.kind != kind)
     throw invalid_argument(what + ": this is " + kind_name(first.kind) + " memory, and was taken for " +
                            kind_name(kind) + " memory: write ferry::" + std::string(verb) +
@@ -80,7 +93,7 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
   check_stream(how);
   pin_booking booked{machine_.memory()};
   std::unique_lock lock(mutex_);
-  known_memory memory = look_at(bytes, kind, verb);
+  known_memory memory = look_at(bytes, kind, verb, how.name);
   // Nothing is locked when it is booked: callbacks of the program may end borrows before it is refused. Meanwhile others may
   // have unpinned what this pin was to share with them: then there is more to book.
   for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > booked.bytes;) {
@@ -89,11 +102,11 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
     machine_.memory().book_pinned(missing, how.stream ? how.stream->line().device() : default_device().index());
     booked.bytes = more;
     lock.lock();
-    memory = look_at(bytes, kind, verb);
+    memory = look_at(bytes, kind, verb, how.name);
   }
   take_over_late_ones();
   if (way == detail::loan_way::known && !memory.is_known)
-    throw invalid_argument("borrow of " + text_of(bytes) +
+    throw invalid_argument("borrow of " + text_of(bytes, how.name) +
                            ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
                            "it with ferry::pin(span), or copy it into an array with array::from");
   const int device = memory.is_known && kind != memory_kind::host ? memory.device
@@ -122,10 +135,11 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   for (auto e = entries_.begin(); e != entries_.end(); ++e) {
     if (e->ending || !e->bytes.overlaps(bytes)) continue;
     if (e->loans == 0)
-      throw invalid_argument(text_of(bytes) + " belong to an array that adopted them: use that array, or views of it");
+      throw invalid_argument(text_of(bytes, how.name) + " belong to " + detail::array_text(*e->what) +
+                             ", which adopted them: use that array, or views of it");
     if (shared != entries_.end())
       throw invalid_argument(
-          text_of(bytes) +
+          text_of(bytes, how.name) +
           " overlap several borrows, whose work is not ordered against each other: borrow or pin the "
           "whole first, and then the parts");
     shared = e;
@@ -181,7 +195,8 @@ void foreign_memory::take_over_uses(allocation& a, byte_range bytes) {
   }
 }
 
-void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before) {
+void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before,
+                         detail::freed_by how) {
   refuse_inside_submission("end a borrow");
   allocation& a = *owner.unchecked();
   bool is_last = false;
@@ -191,7 +206,7 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
     is_last = --e->loans == 0;
     e->ending = is_last;
   }
-  if (is_last) owner.free();  // views are stale from now on
+  if (is_last) owner.free(how);  // views are stale from now on
   std::exception_ptr failed;
   try {
     if (before)

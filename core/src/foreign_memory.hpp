@@ -24,7 +24,7 @@ class foreign_memory final : public allocation_home {
 
   allocation_ref lend(byte_range bytes, memory_kind kind, const borrow_options& how, detail::loan_way way);
   // Gives one loan back. before: null to wait for its uses on the CPU.
-  void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before);
+  void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before, detail::freed_by how);
   allocation_ref adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
                        detail::block_deleter deleter);
   void deallocate(allocation& a) noexcept override;
@@ -35,6 +35,8 @@ class foreign_memory final : public allocation_home {
   }
   // Borrows and adopted blocks that are alive, or whose deleters have not run.
   std::size_t count() const;
+  // The allocation of the borrow or adopted block that an address lies in; null if there is none.
+  allocation* at(const std::byte* p) const;
 
  private:
   struct entry {
@@ -52,7 +54,7 @@ class foreign_memory final : public allocation_home {
     bool is_known = false;  // else pageable memory of the CPU
     int device = 0;
   };
-  known_memory look_at(byte_range bytes, memory_kind kind, std::string_view verb) const;
+  known_memory look_at(byte_range bytes, memory_kind kind, std::string_view verb, const std::string& name) const;
   entries::iterator enter(byte_range bytes, memory_kind kind, int device, const borrow_options& how);
   void take_over_uses(allocation& a, byte_range bytes);
   entries::iterator find(const allocation& a);

@@ -8,8 +8,9 @@
 
 namespace ferry {
 
-std::string text_of(byte_range bytes) {
+std::string text_of(byte_range bytes, const std::string& name) {
   detail::plain_stream out;
+  if (!name.empty()) out << "'" << name << "', ";
   out << bytes.size() << " bytes at " << static_cast<const void*>(bytes.begin);
   return out.str();
 }

@@ -7,7 +7,7 @@
 
 namespace ferry {
 
-std::string text_of(byte_range bytes);
+std::string text_of(byte_range bytes, const std::string& name);
 // What a broken device was doing counts as over; other errors are for the caller.
 void wait_for_all_uses(allocation& a, byte_range bytes);
 void follow_all_uses(timeline& on, allocation& a, byte_range bytes);

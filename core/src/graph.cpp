@@ -33,7 +33,7 @@ void tell(const launch_listener& f, stream_ref s) noexcept {
   try {
     f(s);
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "ferry: a listener of a graph's launches threw: %s\n", e.what());
+    std::fprintf(stderr, "ferry: a listener of a graph's launches threw: %s\n", plain_what(e));
   } catch (...) {
     std::fprintf(stderr, "ferry: a listener of a graph's launches threw what is no std::exception\n");
   }
@@ -46,8 +46,8 @@ graph::graph(graph&&) noexcept = default;
 graph& graph::operator=(graph&&) noexcept = default;
 graph::~graph() = default;
 
-void graph::launch(stream_ref s) {
-  for (const allocation_ref& r : state_->captured.keep) (void)r.get();
+void graph::launch(stream_ref s, source_line at) {
+  for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
   std::vector<access> uses = state_->captured.uses;
   machine& m = machine::current();
   for (const int d : state_->captured.page_users) m.test_pages(d);
@@ -62,6 +62,7 @@ void graph::launch(stream_ref s) {
     state_->last_on = &s.line();
     state_->last_at = s.line().last();
   }
+  for (const auto& f : state_->captured.effects) f();
   for (const launch_listener& f : state_->captured.listeners)
     if (this_thread_state.capture)  // nothing runs now: it does whenever the outer graph is launched
       when_launched(f);
@@ -73,6 +74,11 @@ void when_launched(launch_listener f) {
   if (!this_thread_state.capture) throw invalid_argument("when_launched outside of a capture: there is no graph");
   this_thread_state.capture->when_launched(std::move(f));
 }
+
+namespace detail {
+std::uint64_t current_capture() { return this_thread_state.capture ? this_thread_state.capture->serial() : 0; }
+void at_each_launch(std::function<void()> f) { this_thread_state.capture->at_each_launch(std::move(f)); }
+}  // namespace detail
 
 graph capture(stream_ref s, const std::function<void()>& body) {
   detail::need_access(s, {}, reach::by_copy);

@@ -2,11 +2,9 @@
 
 namespace ferry::detail {
 
-void throw_strided_pointer(const array_label& label) {
-  const std::string name = label.text() && *label.text() ? std::string("'") + label.text() + "' " : "";
-  throw invalid_argument(
-      "a strided view " + name +
-      "is given to a functor that takes a pointer: take it as ferry::mdspan, or clone() the view first");
+void throw_strided_pointer(const array_look& view, source_line at) {
+  throw invalid_argument("a strided view of " + array_text(view) + " is given" + in_line(at) +
+                         " to a functor that takes a pointer: take it as ferry::mdspan, or give view.clone()");
 }
 
 }  // namespace ferry::detail

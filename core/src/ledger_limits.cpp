@@ -78,7 +78,7 @@ void memory_ledger::book_pinned(std::size_t bytes, int device) {
   try {
     book();
   } catch (const out_of_memory& e) {
-    climb({memory_kind::host, device, bytes, nullptr}, e.what(), book);
+    climb({memory_kind::host, device, bytes, nullptr}, plain_what(e), book);
   }
   look_for_pressure();
 }

@@ -9,7 +9,9 @@
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/memory_checks.hpp"
 #include "ferry/core/pool_backend.hpp"
+#include "ferry/core/settings.hpp"
 #include "foreign_memory.hpp"
 #include "kept_pages.hpp"
 #include "machine_registry.hpp"
@@ -27,6 +29,17 @@ pool_kind chosen_kind(pool_kind asked) {
   return text && *text ? parse_pool_kind(text) : pool_kind::split;
 }
 
+check_level chosen_level(check_level of_options) {
+  const check_level of_environment = check_level_of_environment();
+  return of_environment == check_level::usual || of_options == check_level::all ? of_options : of_environment;
+}
+
+// Before anything of a machine is made.
+std::unique_ptr<backend> checked(std::unique_ptr<backend> verbs) {
+  detail::check_settings();
+  return verbs;
+}
+
 std::atomic<access_policy::maker>& current_maker() {
   static std::atomic<access_policy::maker> m{nullptr};
   return m;
@@ -36,8 +49,9 @@ std::atomic<access_policy::maker>& current_maker() {
 
 machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
     : serial_(next_serial()),
-      verbs_(std::move(verbs)),
+      verbs_(checked(std::move(verbs))),
       simulated_(verbs_->name() != "cuda"),
+      level_(chosen_level(verbs_->level())),
       streams_(*verbs_),
       memory_(*verbs_),
       default_kind_(chosen_kind(pools.kind)),
@@ -70,7 +84,13 @@ machine::machine(std::unique_ptr<backend> verbs, pool_options pools)
   if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
   policy_.store(owned_policy_.get(), std::memory_order_relaxed);
   checker_ = std::make_unique<memory_checker>(*this);
-  if (const char* text = std::getenv("FERRY_POISON"); text && *text) checker_->set(parse_memory_checks(text));
+  if (const char* text = std::getenv("FERRY_POISON"); text && *text)
+    checker_->set(parse_memory_checks(text));
+  else if (level_ == check_level::all)
+    checker_->set(memory_checks());
+  for (const auto c : {check::uses, check::halos}) checks.set(c, level_ == check_level::all);
+  checks.set(check::pointers,
+             level_ == check_level::all || (level_ == check_level::usual && (simulated_ || detail::is_debug_build())));
   memory_.add_rung({"waiting for all work", rung_order::synchronize, [this](const memory_demand& demand) {
                       if (this_thread_state.capture) return std::size_t{0};
                       streams_.synchronize();
@@ -166,7 +186,7 @@ machine_scope::~machine_scope() {
     machine_->streams().synchronize();
     (void)machine_->checker().check();
   } catch (const error& e) {
-    std::fprintf(stderr, "ferry: at the end of a simulated machine: %s\n", e.what());
+    std::fprintf(stderr, "ferry: at the end of a simulated machine: %s\n", plain_what(e));
   }
   machine_registry::exchange(before_);
   if (const std::size_t left = machine_->allocations(); left > 0) {

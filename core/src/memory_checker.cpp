@@ -90,6 +90,13 @@ std::optional<memory_checks> memory_checker::settings() const {
   return settings_;
 }
 
+allocation* memory_checker::at(const std::byte* p) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [node, b] : live_)
+    if (node->begin <= p && p < node->begin + node->bytes) return node;
+  return nullptr;
+}
+
 timeline& memory_checker::line(int device) {
   std::lock_guard lock(mutex_);
   timeline*& t = lines_[static_cast<std::size_t>(device)];

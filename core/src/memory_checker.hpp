@@ -46,6 +46,8 @@ class memory_checker final : public allocation_home {
   std::vector<memory_fault> check();
   // Ends the quarantine of all blocks, as when memory runs out. Returns their bytes.
   std::size_t release() noexcept;
+  // The live checked block that an address lies in, without its red zones; null if there is none.
+  allocation* at(const std::byte* p) const;
   // Freed blocks that are kept from their pools.
   std::size_t quarantined() const { return kept_.load(std::memory_order_relaxed); }
 

@@ -51,7 +51,7 @@ void memory_checker::look_at_copies(bool wait) noexcept {
     try {
       if (wait) c->by->wait(c->at);
       is_there = wait || c->by->poll(c->at);
-      if (is_there) look_at(*c);
+      if (is_there && !c->by->is_lost(c->at)) look_at(*c);
     } catch (const error&) {  // the device broke: there is nothing to look at
       is_there = true;
     }

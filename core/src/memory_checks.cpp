@@ -10,6 +10,7 @@
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/memory_size.hpp"
 #include "ferry/core/plain_text.hpp"
 #include "memory_checker.hpp"
 
@@ -17,25 +18,26 @@ namespace ferry {
 namespace {
 
 [[noreturn]] void refuse(std::string_view whole, std::string_view part, std::string_view why) {
-  throw parse_error("ferry: FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " +
-                    std::string(why) +
+  throw parse_error("FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " + std::string(why) +
                     ". Allowed: on; off; or, separated by ';': poison=on|off, zone=BYTES (a multiple of 256), "
                     "quarantine=BYTES (plain or with KiB, MiB, GiB), blocks=N");
 }
 
 std::size_t number(std::string_view whole, std::string_view part, std::string_view text) {
+  const std::string_view given = text;
   std::size_t unit = 1;
   for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 3>{
            {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}}})
     if (text.ends_with(suffix)) {
       unit = size;
       text.remove_suffix(suffix.size());
+      while (text.ends_with(' ')) text.remove_suffix(1);
       break;
     }
   std::size_t value = 0, all = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || __builtin_mul_overflow(value, unit, &all))
-    refuse(whole, part, "has no number where one belongs");
+    refuse(whole, part, "is no size: " + detail::why_no_size(given, "KiB, MiB or GiB"));
   return all;
 }
 

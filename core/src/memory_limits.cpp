@@ -58,7 +58,7 @@ scoped_memory_limit parse_part(std::string_view part) {
       try {
         *to = memory_size(item.substr(5));
       } catch (const parse_error& e) {
-        refuse(part, e.what());
+        refuse(part, plain_what(e));
       }
     } else if (const std::size_t at = item.find('='); at != item.npos) {
       parse_scope(part, item.substr(0, at), item.substr(at + 1), l.scope);

@@ -37,7 +37,7 @@ void memory_pool::take_from_owner(allocation& a) noexcept {
 block_info memory_pool::info_of(const allocation& a) {
   const bool kept = is_set_aside(a), is_free = !kept && !is_taken(a);  // one answer: others free it meanwhile
   const allocation_labels labels = is_free ? allocation_labels{} : labels_of(a);
-  return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name, kept};
+  return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name, kept, const_cast<allocation*>(&a)};
 }
 
 pool_options options_for(memory_kind kind, pool_options options) {

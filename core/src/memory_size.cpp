@@ -1,5 +1,6 @@
 #include "ferry/core/memory_size.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -10,7 +11,7 @@
 namespace ferry {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, int>, 5> units{
+constexpr std::array<std::pair<std::string_view, int>, 5> all_units{
     {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
@@ -26,11 +27,20 @@ double number(std::string_view text, std::string_view whole) {
     digits += c >= '0' && c <= '9';
     points += c == '.';
   }
-  if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, "it has no number that can be read");
+  if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, detail::why_no_size(whole));
   return detail::plain_number(text);
 }
 
 }  // namespace
+
+std::string detail::why_no_size(std::string_view text, std::string_view units) {
+  const std::size_t last = text.find_last_of("0123456789. ");
+  const std::string_view unit = last == text.npos ? std::string_view() : text.substr(last + 1);
+  if (unit.empty() || text.find_first_of("0123456789") == text.npos) return "it has no number that can be read";
+  const bool known = std::any_of(all_units.begin(), all_units.end(), [&](const auto& u) { return unit == u.first; });
+  if (known && units.find(unit) != units.npos) return "it has no number that can be read";
+  return "'" + std::string(unit) + "' is no unit, which is " + std::string(units);
+}
 
 memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
   if (text.ends_with('%')) {
@@ -41,9 +51,10 @@ memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
   }
   std::string_view digits = text;
   int shift = 0;
-  for (const auto& [suffix, power] : units)
+  for (const auto& [suffix, power] : all_units)
     if (text.ends_with(suffix)) {
       digits = text.substr(0, text.size() - suffix.size());
+      while (digits.ends_with(' ')) digits.remove_suffix(1);
       shift = power;
       break;
     }
@@ -65,7 +76,7 @@ std::string memory_size::text() const {
 }
 
 std::string bytes_text(std::size_t bytes) {
-  for (const auto& [suffix, shift] : units)
+  for (const auto& [suffix, shift] : all_units)
     if (shift > 0 && bytes >> shift != 0)
       return detail::fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3) + ' ' + std::string(suffix);
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");

@@ -8,6 +8,16 @@ namespace ferry::detail {
 
 namespace {
 
+// Throws peer_access_error, which names the array.
+void need_reach(machine& m, int device, const access& a) {
+  try {
+    if (a.what->kind == memory_kind::device) m.need_peer(device, a.what->device, a.what->sort());
+    a.what->home->need_peer(*a.what, device);
+  } catch (const peer_access_error& e) {
+    throw peer_access_error(use_text(a) + ": " + std::string(e.text()));
+  }
+}
+
 // The links on which pages may travel for the work, if it uses any.
 void test_pages(machine& m, stream_ref s, std::span<const access> uses) {
   const auto is_unified = [](const access& a) { return a.what->kind == memory_kind::unified; };
@@ -32,12 +42,10 @@ void need_access(stream_ref s, std::span<const access> uses, reach how) {
         "make streams and arrays inside the same ferry::simulation");
   for (const access& a : uses) {
     if (&a.what->home->verbs() != &m.verbs())
-      throw invalid_argument("the array '" + a.what->name.get() +
-                             "' belongs to another machine (another backend or simulation) than the current one: make "
+      throw invalid_argument(use_text(a) +
+                             " belongs to another machine (another backend or simulation) than the current one: make "
                              "streams and arrays inside the same ferry::simulation");
-    if (how != reach::by_kernel) continue;
-    if (a.what->kind == memory_kind::device) m.need_peer(s.line().device(), a.what->device, a.what->sort());
-    a.what->home->need_peer(*a.what, s.line().device());
+    if (how == reach::by_kernel) need_reach(m, s.line().device(), a);
   }
   test_pages(m, s, uses);
   if (m.peers().loses_pages()) [[unlikely]]

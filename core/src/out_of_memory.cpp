@@ -156,14 +156,14 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
     try {
       return again();
     } catch (const out_of_memory& e) {
-      reason = e.what();
+      reason = plain_what(e);
     }
     if (r.what->order < rung_order::callbacks) continue;  // what it freed went to the driver, not to pools
     if (reclaim(d.device) == 0) continue;
     try {
       return again();
     } catch (const out_of_memory& e) {  // the next rung
-      reason = e.what();
+      reason = plain_what(e);
     }
   }
   auto s = std::make_shared<memory_shortage>(shortage(d, reason));

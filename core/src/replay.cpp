@@ -96,7 +96,7 @@ std::vector<logged_allocation> load_allocation_log(const std::string& file) {
   try {
     return parse_allocation_log(text);
   } catch (const parse_error& e) {
-    throw parse_error(file + ": " + e.what());
+    throw parse_error(file + ": " + plain_what(e));
   }
 }
 

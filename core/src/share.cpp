@@ -34,9 +34,9 @@ array_key detail::share_bytes(const allocation_ref& owner, byte_range bytes) {
   allocation& a = owner.get();
   auto* const home = dynamic_cast<memory_pool*>(a.home);
   if (!home)
-    throw invalid_argument(
-        "share: the array is no block of a pool itself: it was adopted, borrowed, made in a workspace, or under memory "
-        "checks (FERRY_POISON)");
+    throw invalid_argument("share: " + array_text(a) +
+                           " is no block of a pool itself: it was adopted, borrowed, made in a workspace, or under "
+                           "memory checks (FERRY_POISON)");
   (void)shareable(*home, "share");
   return {pools_of(machine::current()).export_pointer(a.begin), static_cast<std::uint64_t>(bytes.begin - a.begin),
           bytes.size()};

@@ -96,6 +96,18 @@ void stream_ref::synchronize() const {
   machine::current().memory().at_synchronization();
 }
 
+void synchronize() {
+  refuse_inside_submission("synchronize");
+  refuse_inside_capture("synchronize");
+  machine& m = machine::current();
+  m.streams().synchronize();
+  m.synchronized();
+  m.memory().at_synchronization();
+  for (const device d : m.devices())
+    if (const std::string why = d.failure(); !why.empty())
+      throw device_error("device " + std::to_string(d.index()) + " has failed: " + why);
+}
+
 event stream_ref::record() const { return event(*this); }
 
 void stream_ref::wait(const event& e) const {

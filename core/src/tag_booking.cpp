@@ -55,7 +55,7 @@ void memory_ledger::book(tag_booking& b, const memory_demand& d) {
   try {
     enter();
   } catch (const out_of_memory& e) {
-    climb(d, e.what(), enter);
+    climb(d, plain_what(e), enter);
   }
   look_for_pressure();
 }

@@ -26,7 +26,7 @@ auto timeline::or_give_up(Verb verb) {
   try {
     return verb();
   } catch (const device_error& e) {
-    if (e.is_sticky()) family_.give_up(device_, e.what());
+    if (e.is_sticky()) family_.give_up(device_, plain_what(e));
     throw;
   }
 }
@@ -109,7 +109,7 @@ void timeline::follow(timeline& other, ticket t) {
   try {
     go(recording);
   } catch (const device_error& e) {
-    if (e.is_sticky()) family_.give_up(recording ? other.device_ : device_, e.what());
+    if (e.is_sticky()) family_.give_up(recording ? other.device_ : device_, plain_what(e));
     throw;
   }
 }

@@ -214,7 +214,8 @@ topology topology::measured(const std::string& file) {
       const std::string head = std::string(first_line) + '\n' + machine_word;
       is_of_others = found->starts_with(head) && !found->starts_with(head + t.machine() + '\n');
       std::fprintf(stderr, "ferry: the bandwidths in %s are not used: %s. They are measured again%s\n", file.c_str(),
-                   e.what(), is_of_others ? ", and the file stays as it is: name another one in FERRY_TOPOLOGY" : "");
+                   plain_what(e),
+                   is_of_others ? ", and the file stays as it is: name another one in FERRY_TOPOLOGY" : "");
     }
   t.measure();
   if (!file.empty() && !is_of_others) replace_file(file, t.text());

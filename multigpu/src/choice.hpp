@@ -18,7 +18,7 @@ inline std::size_t choice(const char* name, std::initializer_list<const char*> a
     if (std::strcmp(given, *a) == 0) return static_cast<std::size_t>(a - allowed.begin());
     list += (list.empty() ? "" : ", ") + std::string(*a);
   }
-  throw parse_error(std::string(name) + " is '" + given + "': it must be one of " + list);
+  throw parse_error(std::string(name) + "='" + given + "' is not allowed; allowed are " + list);
 }
 
 }  // namespace ferry

@@ -45,12 +45,14 @@ void need_separate_buffers(std::span<const collective_call> calls, std::span<con
   };
   for (const collective_call& c : calls) {
     if (overlap(c.from, c.to) && !is_in_place(c, first_rank + c.member))
-      throw invalid_argument(std::string(name_of(c.kind)) + ": the arrays that member " + text(c.member) +
-                             " gives and gets overlap: use separate ones, or the form in place");
+      throw invalid_argument(std::string(name_of(c.kind)) + ": what member " + text(c.member) + " gives of " +
+                             detail::array_text(*c.from.owner) + " and gets in " + detail::array_text(*c.to.owner) +
+                             " overlap: use separate arrays, or the form in place");
     const auto check = [&](const collective_call& o) {
       if (&o != &c && (overlap(c.to, o.to) || overlap(c.to, o.from)))
-        throw invalid_argument(std::string(name_of(c.kind)) + ": what member " + text(c.member) +
-                               " gets overlaps an array of member " + text(o.member) + " in " + name_of(o.kind) +
+        throw invalid_argument(std::string(name_of(c.kind)) + ": what member " + text(c.member) + " gets in " +
+                               detail::array_text(*c.to.owner) + " overlaps an array of member " + text(o.member) +
+                               " in " + name_of(o.kind) +
                                " of the same submission: use an array for each, or submit one after the other");
     };
     for (const collective_call& o : calls) check(o);
@@ -58,7 +60,8 @@ void need_separate_buffers(std::span<const collective_call> calls, std::span<con
     for (const collective_call& o : before)
       if (overlap(o.to, c.from))
         throw invalid_argument(std::string(name_of(c.kind)) + " reads what " + name_of(o.kind) +
-                               " of the same group writes: submit one after the other");
+                               " of the same group writes to " + detail::array_text(*o.to.owner) +
+                               ": submit one after the other");
   }
 }
 
@@ -86,7 +89,8 @@ detail::collective_arguments collective_group::own_shares(detail::collective_arg
   std::size_t rank = l.first;
   for (detail::collective_argument& a : all.get()) {
     if (a.count % l.ranks != 0)
-      throw invalid_argument("an array of " + text(a.count) + " elements cannot be dealt out to " + text(l.ranks) +
+      throw invalid_argument((*a.owner ? detail::array_text(a.owner->get()) : std::string("an empty array")) +
+                             ": its " + text(a.count) + " elements cannot be dealt out to " + text(l.ranks) +
                              " ranks evenly: make its length a multiple");
     a.count /= l.ranks;
     a.data += rank++ * a.count * element_bytes;
@@ -96,17 +100,19 @@ detail::collective_arguments collective_group::own_shares(detail::collective_arg
 
 collective_buffer collective_group::checked(const what& w, const detail::collective_argument& a, const of_type& t,
                                             std::size_t member, std::size_t count) const {
-  const auto who = [&] { return std::string(name_of(w.kind)) + ": the array of member " + text(member); };
+  const auto who = [&] {
+    return std::string(name_of(w.kind)) + ": " +
+           (*a.owner ? detail::array_text(a.owner->get()) : std::string("the empty array")) + " of member " +
+           text(member);
+  };
   if (a.count != count)
     throw invalid_argument(who() + " has " + text(a.count) + " elements, and " + text(count) + " are needed");
   if (!*a.owner) return {};
   allocation& of = a.owner->get();
-  const auto named = [&] { return who() + (of.name.empty() ? "" : " ('" + of.name.get() + "')"); };
   if (!a.contiguous)
-    throw invalid_argument(named() +
-                           " is strided, and collectives move contiguous elements: clone() it, or copy it to an array");
+    throw invalid_argument(who() + " is strided, and collectives move contiguous elements: give view.clone()");
   if (const int here = layout_.members[member].index(); of.kind == memory_kind::device && of.device != here)
-    throw invalid_argument(named() + " lies on device " + std::to_string(of.device) + ", and the member is device " +
+    throw invalid_argument(who() + " lies on device " + std::to_string(of.device) + ", and the member is device " +
                            std::to_string(here) + ": give one array for each member, in the team's order");
   return {&of, a.data, count * t.element_bytes};
 }

@@ -35,14 +35,25 @@ T computed(T a, T b, F f) {
   }
 }
 
+// One of the two, by its value.
+template <class T, class Op>
+T chosen(T a, T b, Op op) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return op(a, b);
+  else
+    return computed(a, b, op);
+}
+
 template <class T>
 T combined(reduction op, T a, T b) {
   switch (op) {
     case reduction::sum:
     case reduction::average: return computed(a, b, [](auto x, auto y) { return x + y; });
     case reduction::product: return computed(a, b, [](auto x, auto y) { return x * y; });
-    case reduction::minimum: return b < a ? b : a;
-    case reduction::maximum: return a < b ? b : a;
+    case reduction::minimum: return chosen(a, b, ferry::minimum());
+    case reduction::maximum: return chosen(a, b, ferry::maximum());
+    case reduction::minimum_number: return chosen(a, b, ferry::minimum_number());
+    case reduction::maximum_number: return chosen(a, b, ferry::maximum_number());
   }
   return a;
 }
@@ -73,7 +84,7 @@ void with_type(element_type type, F f) {
     case element_type::float64: return f(double());
     case element_type::bytes: break;
   }
-  throw error("ferry: internal error: arithmetic on bytes");
+  throw error("internal error: arithmetic on bytes");
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 namespace ferry::detail {
 
 // into[i] = into[i] op from[i]. Sums and products of integers wrap; 16-bit floats are computed in float and rounded.
+// Least and greatest values are those of ferry::minimum, maximum, minimum_number and maximum_number.
 void combine(element_type type, reduction op, std::byte* into, const std::byte* from, std::size_t count);
 // What remains when `ranks` contributions are combined: the division of an average.
 void finish(element_type type, reduction op, std::byte* values, std::size_t count, std::size_t ranks);

@@ -13,7 +13,7 @@ const char* name_of(element_type t) {
 }
 
 const char* name_of(reduction r) {
-  constexpr std::array names{"sum", "product", "minimum", "maximum", "average"};
+  constexpr std::array names{"sum", "product", "minimum", "maximum", "average", "minimum_number", "maximum_number"};
   return names.at(static_cast<std::size_t>(r));
 }
 

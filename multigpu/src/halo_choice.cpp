@@ -6,13 +6,13 @@
 #include <map>
 #include <string>
 
-#include "choice.hpp"
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "packed_boxes.hpp"
 #include "team_link.hpp"
+#include "team_settings.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -99,8 +99,8 @@ double time_halos(const team& t, halo_method, const std::function<void()>& excha
 
 halo_method choose_halo_method(const team& t, std::span<const halo_box> boxes) {
   using enum halo_method;
-  if (const std::size_t said = choice("FERRY_HALOS", {"automatic", "stores", "copies"}))
-    return said == 1 ? stores : copies;
+  if (const halo_choice_said said = halos_of_environment(); said != halo_choice_said::automatic)
+    return said == halo_choice_said::stores ? stores : copies;
   const halo_meter& other = other_meter();
   if (this_thread_state.capture || (machine::current().is_simulated() && !other)) return stores;
   std::vector<halo_box> either = boxes_to_choose_for(t, boxes);

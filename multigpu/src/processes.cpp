@@ -49,7 +49,7 @@ void processes::together(const std::string& what, const std::function<void()>& f
   try {
     f();
   } catch (const std::exception& e) {
-    failed(e.what());
+    failed(plain_what(e));
   } catch (...) {
     failed("with what is no std::exception");
   }

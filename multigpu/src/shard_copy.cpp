@@ -9,8 +9,9 @@
 #include "submitters.hpp"
 
 namespace ferry::detail {
-void throw_other_count(std::size_t given, const std::string& shape) {
-  throw invalid_argument("a copy between " + std::to_string(given) + " elements and a sharded array of shape " + shape);
+void throw_other_count(std::size_t given, const array_look& a, source_line at) {
+  throw invalid_argument("a copy between " + std::to_string(given) + " elements and sharded " + array_text(a) +
+                         in_line(at) + ": the numbers of elements must be equal");
 }
 
 void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, std::size_t bytes,

@@ -48,10 +48,19 @@ void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, con
                            " cells along it: use a narrower halo, fewer devices, or another axis");
 }
 
+void check_ranges(std::span<const slice> ranges, std::size_t rank) {
+  if (ranges.size() > rank)
+    throw invalid_argument(std::to_string(ranges.size()) + " ranges of indices for a sharded array of rank " +
+                           std::to_string(rank) + ": give at most one a dimension, {begin, end}");
+  for (std::size_t d = 0; d < ranges.size(); ++d)
+    if (ranges[d].step != 1)
+      throw invalid_argument("a range of indices of a sharded array has step " + std::to_string(ranges[d].step) +
+                             " in dimension " + std::to_string(d) + ": ranges of sharded arrays have no steps");
+}
+
 void throw_other_layout(const std::string& name, const std::string& has, const std::string& needed) {
   throw invalid_argument(
-      "the sharded array" + (name.empty() ? std::string() : " '" + name + "'") + " has shape " + has +
-      ", and the work is on shape " + needed +
+      quoted_name(name, "sharded array") + " has shape " + has + ", and the work is on shape " + needed +
       ": arrays that are used together must be cut the same way on the same team; use ferry::reshard");
 }
 
@@ -75,13 +84,17 @@ void need_same_ranks(const team& from, const team& to) {
 
 void throw_narrow_sweep(const std::string& name) {
   throw invalid_argument(
-      "a sweep is over an array whose halo is narrower than that of its argument" +
-      (name.empty() ? std::string() : " '" + name + "'") +
+      "a sweep is over an array whose halo is narrower than that of its argument, " +
+      quoted_name(name, "sharded array") +
       ", so that its boundary does not hold all cells that are exchanged: sweep over the array with " +
       "the widest halo");
 }
 void throw_partial_reproducible() {
   throw invalid_argument("a reproducible reduction runs over all cells of an array: give it owned(array)");
+}
+void throw_moved_result() {
+  throw invalid_argument(
+      "a result of a team's reduction was moved from and holds no value: read the object that it was moved to");
 }
 void throw_partial_sweep() {
   throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");
@@ -89,11 +102,20 @@ void throw_partial_sweep() {
 
 void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,
                         std::ptrdiff_t end) {
-  const std::string name = *array ? std::string("sharded array '") + array + "'" : "an unnamed sharded array";
+  const std::string name = quoted_name(array, "sharded array");
   throw invalid_argument("index " + std::to_string(index) + " in dimension " + std::to_string(dimension) + " of " +
                          name + " is outside the cells [" + std::to_string(begin) + ", " + std::to_string(end) +
                          ") that this call may touch: those of the loop's region, and around them the halo of arrays " +
                          "that are read");
+}
+
+void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index) {
+  const std::string name = array;
+  throw invalid_argument("index " + std::to_string(index) + " in dimension " + std::to_string(dimension) + " of " +
+                         quoted_name(name, "sharded array") +
+                         " is a halo cell that is out of date: the cells that it mirrors were written after the last " +
+                         "exchange, or there was none. Call exchange_halos(" + (name.empty() ? "array" : name) +
+                         ") first, or write the array in a sweep");
 }
 
 }  // namespace ferry::detail

@@ -1,6 +1,7 @@
 #include "ferry/multigpu/sharded_array.hpp"
 
 #include <cstdint>
+#include <string>
 
 #include "ferry/core/machine.hpp"
 
@@ -11,6 +12,23 @@ constexpr std::size_t staggers = std::size_t{16} << 10;  // where pools let larg
 
 std::size_t up_to_edge(std::size_t n) { return (n + edge - 1) / edge * edge; }
 }  // namespace
+
+std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts, std::size_t whole,
+                                             std::size_t element_bytes, const std::string& shape) {
+  std::size_t bytes = 0, all = 0;
+  std::vector<std::size_t> each;
+  bool fits = !__builtin_mul_overflow(whole, element_bytes, &bytes) && bytes <= PTRDIFF_MAX;
+  for (const std::size_t n : counts) {
+    std::size_t page = 0;  // up to its edge
+    fits = fits && !__builtin_mul_overflow(n, element_bytes, &bytes) &&
+           !__builtin_add_overflow(bytes, staggers + edge, &page) && !__builtin_add_overflow(all, page, &all);
+    each.push_back(bytes);
+  }
+  if (!fits || all > PTRDIFF_MAX)
+    throw invalid_argument("a sharded array of shape " + shape + " with elements of " + std::to_string(element_bytes) +
+                           " bytes has more than 2^63 bytes: make it smaller");
+  return each;
+}
 
 shared_allocation allocate_shards(const team& t, std::span<const std::size_t> bytes) {
   std::size_t all = 0;

@@ -4,13 +4,15 @@
 
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "keyed_transport.hpp"
 #include "nccl/nccl_transport.hpp"
 #include "sim/sim_transport.hpp"
 
 namespace ferry {
 
 std::shared_ptr<transport> make_transport(const rank_layout& team) {
-  return machine::current().is_simulated() ? sim::make_transport(team) : nccl::make_transport(team);
+  if (machine::current().is_simulated()) return sim::make_transport(team);
+  return with_ordered_keys(nccl::make_transport(team), team);
 }
 
 }  // namespace ferry

@@ -3,13 +3,14 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "choice.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/multigpu/team.hpp"
+#include "keyed_transport.hpp"
 #include "mpi/mpi_transport.hpp"
 #include "nccl/nccl_transport.hpp"
 #include "processes.hpp"
+#include "team_settings.hpp"
 #include "world_transport.hpp"
 
 namespace ferry {
@@ -58,10 +59,12 @@ team team::world() {
   std::size_t check = 0;
   all->together("making a team of all processes", [&] {
     mine = own_devices(*all);
-    by_mpi = choice("FERRY_TRANSPORT", {"auto", "mpi", "nccl"}) == 1 || machine::current().is_simulated();
+    by_mpi = transport_of_environment() == transport_choice::mpi || machine::current().is_simulated();
     // Messages of the CPU always compare the calls, and NCCL never does.
-    const std::size_t how = choice("FERRY_CHECK_COLLECTIVES", {"first", "off", "on"});
-    check = by_mpi || how == 1 ? 0 : how == 0 ? world_transport::first_calls : std::size_t(-1);
+    const collective_checks how = checks_of_environment();
+    check = by_mpi || how == collective_checks::off ? 0
+            : how == collective_checks::first       ? world_transport::first_calls
+                                                    : std::size_t(-1);
     if (!by_mpi) nccl::need_library();
     if (!by_mpi && !all->allows_threads())
       throw not_supported(
@@ -74,7 +77,8 @@ team team::world() {
   const mpi::rank_table ranks(layout, *all);
   layout.ranks = ranks.first.back();
   layout.first = ranks.first[all->rank()];
-  auto carrier = by_mpi ? mpi::make_transport(layout, *all) : nccl::make_transport(layout, *all);
+  auto carrier =
+      by_mpi ? mpi::make_transport(layout, *all) : with_ordered_keys(nccl::make_transport(layout, *all), layout);
   auto wire = std::make_shared<world_transport>(std::move(carrier), ranks, *all, check);
   return team(mine, layout.first, layout.ranks, std::move(wire));
 }

@@ -1,4 +1,5 @@
-// expect: the kernel takes another number of arguments
+// expect: pass one argument for each parameter .*the functor takes another number of arguments
+// lines: 10
 // with: core
 #include <ferry/core.hpp>
 

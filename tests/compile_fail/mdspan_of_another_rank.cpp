@@ -1,4 +1,5 @@
-// expect: the functor takes an mdspan of another rank than the array has
+// expect: declare the parameter with the rank of the array
+// lines: 10
 // with: core
 #undef FERRY_HAS_CUDA  // as in a build without CUDA
 #include <ferry/core.hpp>

@@ -1,4 +1,5 @@
-// expect: to elements of another type than the array has
+// expect: declare the parameter with the array's type, or copy\(\) the array
+// lines: 10
 // with: core
 #undef FERRY_HAS_CUDA  // as in a build without CUDA
 #include "clear_bytes.hpp"

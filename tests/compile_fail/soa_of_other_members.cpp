@@ -1,4 +1,5 @@
-// expect: a soa_span of other members
+// expect: declare the parameter as a soa_span of the members
+// lines: 10
 // with: core
 #undef FERRY_HAS_CUDA  // as in a build without CUDA
 #include <ferry/core.hpp>

@@ -1,4 +1,5 @@
-// expect: in given to a writing functor
+// expect: pass inout\(a\) or out\(a\), or declare the parameter const: in given to a writing functor
+// lines: 10
 // with: core
 #include <ferry/core.hpp>
 

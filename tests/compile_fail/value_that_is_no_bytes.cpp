@@ -1,4 +1,5 @@
-// expect: a kernel argument that is not an array must be trivially copyable
+// expect: pass ferry::as_unified\(v\) or an array
+// lines: 10
 // with: core
 #undef FERRY_HAS_CUDA  // as in a build without CUDA
 #include <ferry/core.hpp>

@@ -1,4 +1,5 @@
-// expect: the functor takes another number of arguments than the call gives it
+// expect: pass one argument for each parameter .*the functor takes another number of arguments than the call gives it
+// lines: 10
 // with: core
 #undef FERRY_HAS_CUDA  // as in a build without CUDA
 #include <ferry/core.hpp>

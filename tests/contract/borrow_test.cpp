@@ -96,13 +96,18 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_of_an_ended_borrow_are_refused, K, kinds) {
   fr::graph g = fr::capture(s, [&] { fr::parallel_for(s, 100, add_one{}, v); });
   v.give_back();
   v.give_back();  // a second time does nothing
-  check_error<fr::use_after_free>([&] { fr::fill(part, 1); }, {"free()"});
-  check_error<fr::use_after_free>([&] { fr::parallel_for(100, add_one{}, v); }, {"free()"});
-  check_error<fr::use_after_free>([&] { g.launch(s); }, {"free()"});
+  check_error<fr::use_after_free>([&] { fr::fill(part, 1); }, {"give_back()"});
+  check_error<fr::use_after_free>([&] { fr::parallel_for(100, add_one{}, v); }, {"give_back()"});
+  check_error<fr::use_after_free>([&] { g.launch(s); }, {"give_back()"});
   if constexpr (K::value != memory_kind::device) {
-    check_error<fr::use_after_free>([&] { (void)part[0]; }, {"free()"});
-    check_error<fr::use_after_free>([&] { (void)fr::host(v); }, {"free()"});
+    check_error<fr::use_after_free>([&] { (void)part[0]; }, {"give_back()"});
+    check_error<fr::use_after_free>([&] { (void)fr::host(v); }, {"give_back()"});
   }
+  auto named = fr::borrow<K::value>(memory.get(), fr::extents<1>(100), {.name = "theirs"});
+  auto view = named.slice({10, 20});
+  { const auto moved = std::move(named); }
+  check_error<fr::use_after_free>([&] { fr::fill(view, 1); },
+                                  {"array 'theirs' of 10 ints", "ended with the object", "in borrow_test.cpp:"});
 }
 
 // Borrows of the same bytes share a log, so that work on one comes after work on the other.
@@ -143,7 +148,7 @@ BOOST_AUTO_TEST_CASE(memory_of_another_kind_is_refused) {
   check_error<fr::invalid_argument>([&] { (void)fr::adopt(managed.get(), 100, [](int*) { BOOST_ERROR("called"); }); },
                                     {"this is unified memory", "adopt<ferry::memory_kind::unified>"});
   check_error<fr::invalid_argument>([&] { (void)fr::pin(std::span(on_device.get(), 100)); },
-                                    {"pin of 400 bytes", "device memory"});
+                                    {"pin of 400 bytes", "device memory", "ferry::borrow<ferry::memory_kind::device>"});
   check_error<fr::invalid_argument>([&] { (void)fr::borrow(static_cast<int*>(nullptr), 100); },
                                     {"null pointer", "100"});
   check_error<fr::invalid_argument>([&] { (void)fr::borrow(on_device.get(), ~std::size_t{0}); }, {"2^64"});

@@ -62,6 +62,17 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_out_of_range, K, kinds) {
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {0, 5}}); }, {"[0, 5)", "dimension 1", "3 x 4"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {3, 2}}); }, {"[3, 2)", "dimension 1", "3 x 4"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 3}, {5}}); }, outside);
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{-1, 2}}); }, {"[-1, 2)", "dimension 0", "3 x 4"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        (void)a.slice({{0, std::size_t{0} - 1}});
+      },
+      {"[0, -1)", "dimension 0", "3 x 4"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        (void)a.slice({{2, 1}, {4, 3}});
+      },
+      {"[2, 1)", "ends before it begins", "3 x 4"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 4}}); }, {"[0, 4)", "dimension 0"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {0, 4, 0}}); }, {"step 0", "dimension 1"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {}, {}}); }, {"3 parts", "rank 2"});
@@ -145,6 +156,24 @@ BOOST_AUTO_TEST_CASE(known_contents_that_make_no_sense) {
   BOOST_CHECK_THROW((void)fr::linspace<double>(0, 1, std::numeric_limits<std::size_t>::max() / 4), fr::error);
 }
 
+BOOST_AUTO_TEST_CASE(numbers_of_copy_options) {
+  const fr::copy_options before = fr::current_copy_options();
+  for (const std::size_t much : {std::size_t{5000}, std::size_t{1} << 40, ~std::size_t{0}})
+    for (std::size_t fr::copy_options::*const number :
+         {&fr::copy_options::chunks, &fr::copy_options::parallel_chunks, &fr::copy_options::threads}) {
+      fr::copy_options o = before;
+      o.*number = much;
+      check_error<fr::invalid_argument>([&] { fr::set_copy_options(o); },
+                                        {"copy_options: ", std::to_string(much), "allowed are"});
+    }
+  for (const std::size_t bytes : {std::size_t{0}, (std::size_t{1} << 40) + 1}) {
+    fr::copy_options o = before;
+    o.chunk_bytes = bytes;
+    check_error<fr::invalid_argument>([&] { fr::set_copy_options(o); }, {"chunk_bytes is", "1 to 1099511627776"});
+  }
+  fr::set_copy_options(before);
+}
+
 BOOST_AUTO_TEST_CASE(texts_of_the_environment) {
   {
     const environment backend("FERRY_BACKEND", "opencl");
@@ -190,13 +219,127 @@ BOOST_AUTO_TEST_CASE(faults_that_were_asked_for) {
 BOOST_AUTO_TEST_CASE(every_error_is_an_error_of_ferry) {
   const auto is_error = []<class E>(const E& e) {
     return std::is_base_of_v<fr::error, E> && std::is_base_of_v<std::runtime_error, E> &&
-           std::string(e.what()) == "text";
+           std::string(e.what()) == "ferry: text" && std::string(e.text()) == "text";
   };
   BOOST_TEST((is_error(fr::invalid_argument("text")) && is_error(fr::parse_error("text")) &&
               is_error(fr::deadlock("text")) && is_error(fr::not_supported("text")) &&
               is_error(fr::peer_access_error("text")) && is_error(fr::use_after_free("text")) &&
               is_error(fr::out_of_memory("text", 7)) && is_error(fr::device_error("text"))));
   BOOST_TEST(fr::out_of_memory("text", 7).requested() == 7u);
+  BOOST_TEST(fr::error("ferry: text").what() == std::string("ferry: text"));  // once
+  BOOST_TEST(fr::plain_what(std::runtime_error("text")) == std::string("text"));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(copies_name_both_arrays_and_the_line, K, kinds) {
+  using matrix = fr::basic_array<int, 2, K::value>;
+  matrix a({3, 4}, 1), b({4, 3}, 2);
+  const std::string kind = fr::kind_name(K::value), line = "errors_test.cpp:" + std::to_string(__LINE__ + 2);
+  check_error<fr::invalid_argument>(
+      [&] { fr::copy(a, b); },
+      {"copy from the unnamed " + kind + " array of 3 x 4 ints to", "array of 4 x 3 ints", line});
+  a.name("pressure");
+  b.name("velocity");
+  check_error<fr::invalid_argument>([&] { fr::copy(a, b); }, {"array 'pressure' of 3 x 4 ints", "'velocity' of 4 x 3"});
+  check_error<fr::invalid_argument>(
+      [&] {
+        fr::copy_task(a, b.slice({{0, 2}}));
+      },
+      {"'pressure'", "'velocity' of 2 x 3"});
+  std::vector<int> v(11);
+  check_error<fr::invalid_argument>([&] { fr::copy(v, b); },
+                                    {"from 11 elements to array 'velocity'", "errors_test.cpp:"});
+  check_error<fr::invalid_argument>([&] { fr::copy(a, v); },
+                                    {"array 'pressure'", "to 11 elements", "errors_test.cpp:"});
+  check_error<fr::invalid_argument>([&] { (void)a.slice({{0, 4}}); }, {"[0, 4)", "array 'pressure' of 3 x 4 ints"});
+  check_error<fr::invalid_argument>([&] { (void)a.transpose().reshape(fr::extents<1>(12)); },
+                                    {"array 'pressure' of 4 x 3 ints", "view.clone()"});
+  const fr::stream s;
+  check_error<fr::invalid_argument>([&] { fr::capture(s, [&] { fr::copy(s, a, std::span<int>(v).first(0)); }); }, {""});
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(use_after_free_names_the_array_its_end_and_the_line, K, kinds) {
+  using matrix = fr::basic_array<double, 2, K::value>;
+  const std::string kind = fr::kind_name(K::value);
+  matrix named({3, 4}, 1), unnamed({3, 4}, 1), target({3, 4}, 1);
+  named.name("pressure");
+  auto part = named.slice({{1, 2}});
+  named.free();
+  unnamed.free();
+  const matrix others[]{matrix({3, 4}, 2), matrix({3, 4}, 3)};  // which may have the blocks now
+  const auto refused = [&](auto call, std::initializer_list<std::string_view> parts) {
+    check_error<fr::use_after_free>(call, parts);
+  };
+  const std::string line = "used again in errors_test.cpp:" + std::to_string(__LINE__ + 1);
+  refused([&] { fr::copy(named, target); }, {"array 'pressure' of 3 x 4 doubles was freed by free()", line});
+  refused([&] { fr::copy(unnamed, target); }, {"the unnamed " + kind + " array of 3 x 4 doubles was freed by free()"});
+  refused([&] { fr::fill(part, 0); }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
+  refused([&] { (void)part.clone(); }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
+  refused([&] { (void)fr::in(part); }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
+  refused([&] { (void)fr::to_vector(part); }, {"array 'pressure'", "errors_test.cpp:"});
+  refused([&] { (void)part.name(); }, {"array 'pressure' was freed by free()"});  // where nothing else is known
+  if constexpr (K::value != memory_kind::device) {
+    refused([&] { part(0, 1) = 2; }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
+    refused([&] { (void)fr::host(part); }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
+  }
+}
+
+// More arrays are freed than ferry remembers: what is said of the oldest is less, and not wrong.
+BOOST_AUTO_TEST_CASE(use_after_free_long_ago) {
+  fr::host_array<int> first({10}, 1);
+  first.name("first");
+  first.free();
+  for (int i = 0; i < 2000; ++i) {
+    fr::host_array<int> other({10});
+    other.name("other");
+    other.free();
+  }
+  try {
+    (void)first[0];
+    BOOST_ERROR("nothing was thrown");
+  } catch (const fr::use_after_free& e) {
+    BOOST_TEST(contains(e.what(), "host array of 10 ints was freed;"), e.what());
+    BOOST_TEST(!contains(e.what(), "other"), e.what());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(indices_name_the_array_its_shape_and_the_line) {
+  fr::unified_array<int, 2> u({3, 4}, 1);
+  check_error<fr::invalid_argument>(
+      [&] { u(1, 4) = 2; }, {"index 4 in dimension 1 of the unnamed unified array of 3 x 4 ints in errors_test.cpp:",
+                             "outside its extent 4"});
+  u.name("u");
+  check_error<fr::invalid_argument>([&] { (void)std::as_const(u)(3, 0); },
+                                    {"array 'u' of 3 x 4 ints in errors_test.cpp:"});
+}
+
+BOOST_AUTO_TEST_CASE(arrays_of_another_machine_are_named) {
+  fr::device_array<int> ours({10}, 1);
+  ours.name("ours");
+  const fr::simulation other("devices=1");
+  const fr::stream s;
+  check_error<fr::invalid_argument>([&] { fr::fill(s, ours, 1); },
+                                    {"array 'ours' in errors_test.cpp:", "belongs to another machine"});
+}
+
+BOOST_AUTO_TEST_CASE(lost_contents_name_the_array_and_the_line) {
+  const fr::simulation sim("devices=2;fail=launch@1");
+  fr::unified_array<int> u({10});
+  u.name("u");
+  BOOST_CHECK_THROW(fr::fill(u, 1); fr::synchronize(), fr::device_error);
+  check_error<fr::device_error>([&] { (void)std::as_const(u)[3]; }, {"device 0"});
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_that_no_call_waited_for_reaches_the_program) {
+  for (const char* schedule : {"", ";schedule=random:3"}) {
+    const fr::simulation sim("devices=2" + std::string(schedule));
+    BOOST_TEST(fr::device(1).failure() == "");
+    fr::synchronize();
+    const fr::stream s(fr::device(1));
+    fr::device_array<int> a({10}, fr::device(1));
+    fr::machine& m = fr::machine::current();
+    m.verbs().run_on_host(s.native(), [] { throw std::runtime_error("planted"); });
+    check_error<fr::device_error>([] { fr::synchronize(); }, {"planted"});
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -111,6 +111,9 @@ void check_error(Call call, std::initializer_list<std::string_view> parts) {
     BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
   } catch (const Error& e) {
     BOOST_TEST((typeid(e) == typeid(Error)), "an error of a derived type: " << e.what());
+    const std::string_view text = e.what();
+    BOOST_TEST((text.starts_with("ferry: ") && text.find("ferry: ", 1) == text.npos), "not \"ferry: \" once: " << text);
+    BOOST_TEST(!contains(text, "''"), "an empty name: " << text);
     for (const std::string_view part : parts)
       BOOST_TEST(contains(e.what(), part), "'" << part << "' is missing in: " << e.what());
   } catch (const std::exception& e) {

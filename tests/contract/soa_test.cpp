@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whole_in_kernels, K, kinds) {
   for (std::size_t i = 0; i < n; ++i) expected[i] += 2.0 * static_cast<double>(i) + static_cast<double>(i + n);
   CHECK_EQUAL(fr::to_vector(p.template member<position>()), expected);
   CHECK_EQUAL(fr::to_vector(std::as_const(p).template member<id>()), counting<int>(n, static_cast<int>(n)));
-  const int sum = fr::parallel_reduce(n, add_ids{}, fr::plus{}, std::as_const(p));
-  BOOST_TEST(sum == static_cast<int>(n * n + n * (n - 1) / 2));
+  const std::int64_t sum = fr::parallel_reduce(n, add_ids{}, fr::plus{}, std::as_const(p));
+  BOOST_TEST(sum == static_cast<std::int64_t>(n * n + n * (n - 1) / 2));
   fr::device_array<double> total({n});
   fr::parallel_for(n, generic_total{}, fr::in(p), fr::out(total));
   BOOST_TEST(fr::to_vector(total)[3] == expected[3] + 3 + 1003);

@@ -11,9 +11,9 @@ namespace {
 
 // The elements that a slice means, by its definition.
 std::vector<std::size_t> indices(const fr::slice& s, std::size_t extent) {
-  const std::size_t end = std::min(s.end, extent);
+  const auto end = std::min(static_cast<std::size_t>(s.end), extent);
   std::vector<std::size_t> v;
-  for (std::size_t i = s.begin; i < end; ++i) v.push_back(i);
+  for (auto i = static_cast<std::size_t>(s.begin); i < end; ++i) v.push_back(i);
   if (s.step < 0) std::reverse(v.begin(), v.end());
   std::vector<std::size_t> every;
   const auto step = static_cast<std::size_t>(s.step < 0 ? -s.step : s.step);
@@ -62,6 +62,21 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_two_dimensions_and_of_slices, K, kinds) 
   CHECK_EQUAL(fr::to_vector(a.slice({{3, 4}})), counting<int>(9, 27));  // what is left out is whole
 }
 
+// Of any type, together.
+BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_signed_and_unsigned_integers, K, kinds) {
+  auto a = counted<int, 2, K::value>(fr::extents<2>(7, 9));
+  const int one = 1;
+  const long three = 3;
+  const std::size_t seven = a.extent(0);
+  const unsigned two = 2;
+  const auto part = a.slice({{one, seven - 4}, {two, three}});
+  CHECK_EQUAL(fr::to_vector(part), (std::vector<int>{11, 20}));
+  CHECK_EQUAL(fr::to_vector(a.slice({{0, fr::slice{}.end, -3}, {two}}).slice({{one, 2}, {0, 1}})),
+              std::vector<int>{29});
+  CHECK_EQUAL(fr::to_vector(a.slice({seven - 1, 7})), counting<int>(9, 54));
+  BOOST_TEST((a.slice({{one}}).extents() == fr::extents<2>(6, 9)));
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(reshape_and_transpose, K, kinds) {
   auto a = counted<int, 3, K::value>(fr::extents<3>(2, 3, 4));
   const auto flat = a.reshape(fr::extents<2>(6, 4));
@@ -80,6 +95,23 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reshape_and_transpose, K, kinds) {
   const auto v = fr::to_vector(a);
   for (std::size_t i = 0; i < v.size(); ++i) BOOST_TEST(v[i] == (i % 4 == 3 ? 100 : static_cast<int>(i)));
   BOOST_TEST((a.reshape(fr::extents<6>(1, 2, 3, 2, 2, 1)).size() == 24u));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(views_are_cloned_into_arrays_of_their_own, K, kinds) {
+  const fr::device last = fr::devices().back();
+  const auto a = counted<int, 2, K::value>(fr::extents<2>(3, 4), last);
+  const auto column = a.slice({fr::all_of, {1, 2}});
+  fr::basic_array<int, 2, K::value> copied = column.clone();  // of a const view, without const
+  BOOST_TEST(
+      (copied.is_contiguous() && copied.device() == last && copied.owner().unchecked() != a.owner().unchecked()));
+  CHECK_EQUAL(fr::to_vector(copied), (std::vector<int>{1, 5, 9}));
+  fr::fill(copied, 0);
+  CHECK_EQUAL(fr::to_vector(a), counting<int>(12));
+  auto b = counted<int, 1, K::value>(fr::extents<1>(6));
+  CHECK_EQUAL(fr::to_vector(b.slice({0, 6, -2}).clone()), (std::vector<int>{5, 3, 1}));
+  CHECK_EQUAL(fr::to_vector(a.transpose().clone().reshape(fr::extents<1>(12))), fr::to_vector(a.transpose()));
+  BOOST_TEST(b.slice({2, 2}).clone().empty());
+  BOOST_TEST((fr::array_view<const int, 3, K::value>().clone().empty()));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(views_know_where_they_lie, K, kinds) {
@@ -246,6 +278,7 @@ BOOST_AUTO_TEST_CASE(arrays_explained) {
   BOOST_TEST(
       contains(fr::explain(a), "device array of 100 float on device " + std::to_string(d.index()) + ", named 'field'"));
   BOOST_TEST(contains(fr::explain(a), "bytes 0 to 400 of a block of " + std::to_string(a.owner().get().bytes)));
+  BOOST_TEST(contains(fr::explain(a), "device memory of device " + std::to_string(d.index()) + "\n"));
   fr::fill(s, a.slice({25, 50}), 1);
   const std::string by = "stream " + std::to_string(s.line().id()) + " of device " + std::to_string(d.index());
   const std::string text = fr::explain(a);

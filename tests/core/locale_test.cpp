@@ -16,8 +16,36 @@ BOOST_AUTO_TEST_SUITE(locales)
 BOOST_AUTO_TEST_CASE(the_reader_of_these_tests_is_strict) {
   for (const char* good : {"{}", " [1, -2.5e3, \"a\\u00e9\", {\"k\": [true, null]}]\n", "0.25"})
     BOOST_TEST(support::json_reader::fault(good) == "");
-  for (const char* bad : {"", "[1,]", "{\"a\": 8.388.608}", "[1,5", "{\"a\" 1}", "[01]", "\"\\x\"", "nul", "[1] 2"})
+  for (const char* bad : {"", "[1,]", "{\"a\": 8.388.608}", "[1,5", "{\"a\" 1}", "[01]", "\"\\x\"", "nul", "[1] 2",
+                          "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xe2\x82\""})
     BOOST_TEST(support::json_reader::fault(bad) != "", bad);
+}
+
+// Names come from the program, and may be cut within a character.
+BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8) {
+  const std::string valid = "\x01\"\\ \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xef\xbf\xbd";
+  BOOST_TEST(fr::detail::utf8_text(valid) == valid);
+  BOOST_TEST(fr::detail::utf8_text("a\xff"
+                                   "b\xe2\x82"
+                                   "c\xc3") ==
+             "a\xef\xbf\xbd"
+             "b\xef\xbf\xbd\xef\xbf\xbd"
+             "c\xef\xbf\xbd");
+  const fr::simulation sim("devices=1");
+  const fr::memory_recording recording(50);
+  std::vector<fr::host_array<int>> arrays;
+  // Each byte alone, each lead with each kind of second byte, overlong forms, surrogates, and what is above U+10FFFF.
+  for (int lead = 1; lead < 256; ++lead)
+    for (const char* more :
+         {"", "\x7f", "\x80", "\x8f\xbf", "\x90\x80\x80", "\xa0\xa0", "\xbf\xbf\xbf", "\xc0", "\xff"}) {
+      const std::string name = static_cast<char>(lead) + std::string(more);
+      BOOST_TEST(support::json_reader::fault(fr::detail::json_string(name)) == "", "lead " << lead);
+      if (lead % 16 == 2) arrays.push_back(fr::host_array<int>({1}).name("n" + name));
+    }
+  const fr::memory_tag_scope tag("tag \xc3");
+  const fr::host_array<int> tagged({1});
+  for (const std::string& json : {recording.snapshot().json(), fr::memory_use().json()})
+    BOOST_TEST(support::json_reader::fault(json) == "");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_in_text) {

@@ -52,6 +52,19 @@ boost::test_tools::assertion_result functions_have_names(boost::unit_test::test_
       int nan = 0;
       for (const float x : seen) nan += std::isnan(x);
       std::printf("checks %s, %d of 100 are NaN\n", fr::current_memory_checks() ? "on" : "off", nan);
+    } else if (what == "all checks") {
+      fr::machine& m = fr::machine::current();
+      const auto on = [&](enum fr::check c) { return m.checks.has(c) ? "on" : "off"; };
+      const auto memory = fr::current_memory_checks();
+      std::printf("pointers %s, uses %s, halos %s, poison %s, zones %zu\n", on(fr::check::pointers),
+                  on(fr::check::uses), on(fr::check::halos), on(fr::check::poison), memory ? memory->red_zone : 0);
+      fr::unified_array<int> u({1000}, 0);
+      fr::stream own(fr::devices()[1]);
+      int* const stale = fr::pointer(u, own);
+      fr::fill(u, 1);
+      m.verbs().copy(own.line().stream(), stale, stale + 500, 2000);
+      own.synchronize();
+      std::printf("no race\n");
     } else {  // more than device 0 has
       const fr::device_array<char> first({48 * MiB}, fr::device(0)), second({40 * MiB}, fr::device(0));
       std::printf("the second is on device %d\n", second.device().index());
@@ -79,7 +92,8 @@ outcome run(const char* what, variables set) {
     ::dup2(ends[1], STDERR_FILENO);
     ::close(ends[0]);
     ::close(ends[1]);
-    for (const char* name : {"FERRY_LEAKS", "FERRY_MEMORY_LOG", "FERRY_OOM", "FERRY_POISON", "FERRY_MEMORY_LIMIT"})
+    for (const char* name :
+         {"FERRY_LEAKS", "FERRY_MEMORY_LOG", "FERRY_OOM", "FERRY_POISON", "FERRY_MEMORY_LIMIT", "FERRY_CHECK"})
       ::unsetenv(name);
     ::setenv("FERRY_BACKEND", "sim", 1);
     ::setenv("FERRY_SIM", "devices=2;memory=64MiB", 1);
@@ -162,6 +176,22 @@ BOOST_AUTO_TEST_CASE(arrays_are_checked) {
   has(run("checks", {{"FERRY_POISON", "on"}}), {"checks on, 100 of 100 are NaN\n"});
   has(run("checks", {{"FERRY_POISON", "off"}}), {"checks off, "});
   has(run("checks", {}), {"checks off, "});
+}
+
+BOOST_AUTO_TEST_CASE(one_variable_switches_all_checks) {
+  has(run("all checks", {}), {"pointers on, uses off, halos off, poison off, zones 0\n", "no race\n"});
+  has(run("all checks", {{"FERRY_CHECK", "off"}}), {"pointers off, uses off, halos off, poison off", "no race\n"});
+  const char* const all = "pointers on, uses on, halos on, poison on, zones 256\n";
+  has(run("all checks", {{"FERRY_CHECK", "on"}}), {all, "error: ", "race: "});
+  has(run("all checks", {{"FERRY_SIM", "devices=2;check=on"}}), {all, "error: ", "race: "});
+  has(run("all checks", {{"FERRY_SIM", "devices=2;check=on"}, {"FERRY_CHECK", "off"}}), {all, "race: "});
+  has(run("all checks", {{"FERRY_SIM", "devices=2;check=off"}, {"FERRY_CHECK", "on"}}), {all, "race: "});
+  has(run("all checks", {{"FERRY_SIM", "devices=2;check=races"}}),
+      {"uses off, halos off, poison off, zones 0\n", "race: "});
+  has(run("all checks", {{"FERRY_CHECK", "on"}, {"FERRY_POISON", "zone=512"}}), {"poison on, zones 512\n"});
+  has(run("all checks", {{"FERRY_CHECK", "on"}, {"FERRY_POISON", "off"}}),
+      {"uses on, halos on, poison off, zones 0\n"});
+  has(run("all checks", {{"FERRY_CHECK", "maybe"}}), {"error: ", "FERRY_CHECK='maybe'", "off, on"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_leaves_the_old_file) {
       what = e.what();
     }
     ::setrlimit(RLIMIT_FSIZE, &before);
-    BOOST_TEST(what == "cannot write \"" + here() + "\": File too large, after " + std::to_string(room) +
+    BOOST_TEST(what == "ferry: cannot write \"" + here() + "\": File too large, after " + std::to_string(room) +
                            " bytes; nothing was replaced");
     BOOST_TEST(bytes_of(here()) == old);
   }

@@ -15,7 +15,7 @@ constexpr std::size_t n = 64;
 // What a program does on a machine with two streams on two devices, and bytes of both kinds.
 struct place {
   explicit place(const std::string& options, bool check = true)
-      : m("devices=2;" + std::string(check ? "check=on;" : "") + options),
+      : m("devices=2;" + std::string(check ? "check=races;" : "") + options),
         x(m.ints(2 * n, 0, memory_kind::unified)),
         y(m.ints(2 * n, 0, memory_kind::unified)),
         a(m.stream(0)),

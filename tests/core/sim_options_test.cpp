@@ -28,6 +28,14 @@ BOOST_AUTO_TEST_CASE(options_are_read) {
   BOOST_TEST((d.devices == 4 && d.memory_of(3) == 1u << 30 && d.are_peers(0, 3) &&
               d.schedule == fr::sim::schedule_kind::eager));
   BOOST_TEST(fr::sim::parse_options("memory=100").memory_of(0) == 100u);
+  using fr::check_level;
+  for (const auto& [text, races, level] : {std::tuple{"", false, check_level::usual},
+                                           {"check=off", false, check_level::none},
+                                           {"check=races", true, check_level::usual},
+                                           {"check=on", true, check_level::all}}) {
+    const auto c = fr::sim::parse_options(text);
+    BOOST_TEST((c.check_races == races && c.check == level), text);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(devices_have_sizes_of_their_own) {
@@ -75,6 +83,8 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
                                 "fail=alloc",
                                 "fail=alloc@0",
                                 "concurrent_managed=yes",
+                                "check=yes",
+                                "pinning=races",
                                 "devices",
                                 "devices=2;devices=3"}) {
     check_throws<fr::parse_error>([&] { fr::sim::parse_options(bad); }, bad);

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(either_can_be_forced) {
   const contract::variable said("FERRY_HALOS", "pigeons");
   auto f = field(t);
   BOOST_CHECK_EXCEPTION(fr::exchange_halos(f), fr::parse_error, [](const fr::error& e) {
-    return std::string(e.what()).find("FERRY_HALOS is 'pigeons': it must be one of automatic, stores, copies") == 0;
+    return std::string(e.text()).find("FERRY_HALOS='pigeons' is not allowed; allowed are automatic, stores, copies") == 0;
   });
 }
 

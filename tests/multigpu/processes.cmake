@@ -41,6 +41,8 @@ if(FERRY_WITH_CUDA)
   endforeach()
 endif()
 
+ferry_add_process_test(processes.more_than_devices processes_test 5 sim --run_test=*/more_processes_than_devices)
+
 # As if on two machines, whose processes have every other rank, or half of them in a row, or three and one.
 foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
   string(REPLACE "|" ";" layout "${layout}")
@@ -60,8 +62,8 @@ endforeach()
 foreach(case "throw|process 0 caught: .*process 1 failed" "leave|process [02] caught: .*waited in .* for process 1, which ended"
         "hang|waited 2 s in .* for process 1, which did not take part" "sizes|10 elements of int32 .4 bytes., and rank 3 receives 12"
         "reshard|process [02] .*process 1 failed: an exception ended its use of the team"
-        "setup|process [02] caught: making a team of all processes: process 1 failed: FERRY_TRANSPORT is .pigeon."
-        "full|member 0 goes on: save_npy.*process 1 failed: cannot write .*a.npy.*File too large" "die|exited with non-zero status")
+        "setup|process [02] caught: ferry: making a team of all processes: process 1 failed: FERRY_TRANSPORT=.pigeon."
+        "full|member 0 goes on: ferry: save_npy.*process 1 failed: cannot write .*a.npy.*File too large" "die|exited with non-zero status")
   string(REPLACE "|" ";" case "${case}")
   list(GET case 0 how)
   list(GET case 1 text)

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
     ++reached;
     if (m >= 2) throw fr::invalid_argument("member " + std::to_string(m));
   }),
-                        fr::invalid_argument, [](const fr::error& e) { return std::string(e.what()) == "member 2"; });
+                        fr::invalid_argument, [](const fr::error& e) { return std::string(e.text()) == "member 2"; });
   BOOST_TEST(inner == 16);
   BOOST_TEST(reached == 4);
   t.for_each([&](std::size_t) { ++reached; });

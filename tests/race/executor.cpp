@@ -32,7 +32,9 @@ struct add_kernel {
   FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y) const { y[i] += k; }
 };
 struct add_scalar {
-  FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y, const u32* x) const { y[i] += *x; }
+  FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y, const std::uint64_t* x) const {
+    y[i] += static_cast<u32>(*x);
+  }
 };
 struct raw_kernel {
   u32 k;
@@ -334,7 +336,7 @@ void executor::temporary(const step& s) {
 bool executor::reduce(const step& s) {
   const auto sum = fr::parallel_reduce(stream(s.stream), s.n, scaled{s.k | 1u}, fr::plus{}, in(s.x, s.lx, s.n));
   fr::parallel_for(stream(s.other), s.n, add_scalar{}, inout(s.y, s.lo, s.n, fr::access_mode::inout), fr::in(sum));
-  return !s.flag || sum.value() == s.expect[0];
+  return !s.flag || static_cast<u32>(sum.value()) == s.expect[0];
 }
 
 void executor::graph(const step& s) {

@@ -51,7 +51,7 @@ template <class Body>
 void over_seeds(unsigned count, Body body) {
   for (unsigned seed = 0; seed < support::seeds(count); ++seed) {
     // Allocations of a driver's pool are work on streams, and logged.
-    fr::simulation sim("devices=2;check=on;schedule=random:" + std::to_string(seed), {.kind = fr::pool_kind::split});
+    fr::simulation sim("devices=2;check=races;schedule=random:" + std::to_string(seed), {.kind = fr::pool_kind::split});
     const bool right = body();
     BOOST_TEST(right, "not as expected, seed " << seed);
     if (!right) return;

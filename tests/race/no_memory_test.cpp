@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(freeing_needs_none) {
 BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
     BOOST_TEST_CONTEXT(fr::kind_name(kind)) {
-      fr::simulation sim("devices=1;check=on", {.kind = fr::pool_kind::split});
+      fr::simulation sim("devices=1;check=races", {.kind = fr::pool_kind::split});
       fr::memory_pool& pool = sim.get().pool(kind, 0);
       const std::vector<fr::stream> streams(12);
       const auto write = [](const fr::stream& s, const fr::allocation_ref& r, std::size_t from, std::size_t bytes) {

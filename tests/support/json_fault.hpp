@@ -1,6 +1,9 @@
-// Whether a text is JSON, by the letter of RFC 8259.
+// Whether a text is JSON in UTF-8, by the letter of RFC 8259.
 #pragma once
+#include <algorithm>
 #include <cctype>
+#include <cwchar>
+#include <locale>
 #include <regex>
 #include <stdexcept>
 #include <string>
@@ -14,6 +17,7 @@ class json_reader {
   static std::string fault(const std::string& text) {
     json_reader r{text};
     try {
+      r.need_utf8();
       r.value();
       r.space();
       if (!r.left_.empty()) r.refuse("more than one value");
@@ -27,6 +31,21 @@ class json_reader {
   explicit json_reader(std::string_view text) : left_(text) {}
   [[noreturn]] void refuse(const std::string& what) const {
     throw std::runtime_error(what + " at: " + std::string(left_.substr(0, 60)));
+  }
+  // By the standard library, not by the code under test.
+  void need_utf8() {
+    std::string in(left_);
+    std::u32string out(in.size(), 0);
+    std::mbstate_t state{};
+    const auto& facet = std::use_facet<std::codecvt<char32_t, char8_t, std::mbstate_t>>(std::locale::classic());
+    const auto* const begin = reinterpret_cast<const char8_t*>(in.data());
+    const char8_t* read = begin;
+    char32_t* written = out.data();
+    const auto result = facet.in(state, begin, begin + in.size(), read, out.data(), out.data() + out.size(), written);
+    const bool surrogate = std::any_of(out.begin(), out.end(), [](char32_t c) { return c >= 0xD800 && c < 0xE000; });
+    if (result == std::codecvt_base::ok && read == begin + in.size() && !surrogate) return;
+    left_.remove_prefix(static_cast<std::size_t>(read - begin));
+    refuse("no UTF-8");
   }
   void space() { left_.remove_prefix(std::min(left_.find_first_not_of(" \t\r\n"), left_.size())); }
   bool take(char c) {

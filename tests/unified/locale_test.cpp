@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_CASE(the_migration_report) {
   fr::set_migration_counters(fr::migration_counters::on);
   fr::reset_migration_report();
   fr::unified_array<float> u({std::size_t{1} << 21}, 1.0f);
-  u.name("u");
+  u.name("u \xff \xe2\x82");
   const fr::stream s;
   for (int i = 0; i < 3; ++i) {
     fr::submit(

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(hints_are_refused_inside_a_capture) {
       (void)fr::capture(s, hint);
       BOOST_ERROR(verb + " was recorded");
     } catch (const fr::invalid_argument& e) {
-      const std::string text = e.what();
+      const std::string text = e.text();
       BOOST_TEST(text.find(verb + " inside a capture") == 0, text);
       BOOST_TEST(text.find("before or after ferry::capture") != std::string::npos, text);
     }

@@ -35,7 +35,7 @@ struct identity {  // back to the executable's name
 
 void expect_refused(const std::string& text, const std::string& begin, const std::string& part) {
   const std::string what = failure_of<fr::parse_error>([&] { (void)fr::array_policies::parse(text, "f"); });
-  BOOST_TEST(what.starts_with(begin), what);
+  BOOST_TEST(what.starts_with("ferry: " + begin), what);
   BOOST_TEST(what.find(part) != std::string::npos, what);
 }
 
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(files_of_others_are_refused) {
   };
   std::string what =
       failure_of<fr::invalid_argument>([&] { machine_with("ferry policies 1\nprogram \"other\" \"3\"\n"); });
-  BOOST_TEST(what.find("FERRY_TUNE=") == 0U, what);
+  BOOST_TEST(what.find("ferry: FERRY_TUNE=") == 0U, what);
   BOOST_TEST(
       what.find("'other' version '3', and this is '" + std::string(program_invocation_short_name)) != std::string::npos,
       what);

@@ -27,17 +27,22 @@ T sum_of(std::span<T> s) {
   return std::accumulate(s.begin(), s.end(), T{});
 }
 
-class spans_variable {
+class variable {
  public:
-  explicit spans_variable(const char* value) {
+  variable(const char* name, const char* value) : name_(name) {
     if (const char* before = std::getenv(name)) before_ = before;
     ::setenv(name, value, 1);
   }
-  ~spans_variable() { before_ ? ::setenv(name, before_->c_str(), 1) : ::unsetenv(name); }
+  ~variable() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  variable(const variable&) = delete;
+  variable& operator=(const variable&) = delete;
 
  private:
-  static constexpr const char* name = "FERRY_CHECK_SPANS";
+  const char* name_;
   std::optional<std::string> before_;
+};
+struct spans_variable : variable {
+  explicit spans_variable(const char* value) : variable("FERRY_CHECK_SPANS", value) {}
 };
 
 void write(fr::unified_array<int>& u) {
@@ -56,6 +61,7 @@ std::string line(int at) { return "span_checks_test.cpp:" + std::to_string(at); 
 BOOST_AUTO_TEST_SUITE(span_checks)
 
 BOOST_AUTO_TEST_CASE(off_unless_asked_for) {
+  const variable no_checks("FERRY_CHECK", "");
   spans_variable none("");
   fr::simulation sim("devices=1");
   fr::unified_array<int> u({100}, 1);
@@ -197,6 +203,26 @@ BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
     const fr::device_array<char> most({std::size_t{62} << 20}, fr::devices()[0]);  // for which u goes to the CPU
     BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes() / 2);                     // as many pages as were missing
   }
+}
+
+BOOST_AUTO_TEST_CASE(all_checks_follow_spans_unless_their_own_variable_says_otherwise) {
+  const auto is_followed = [](const char* options) {
+    fr::simulation sim(options);
+    fr::unified_array<int> u({100}, 1);
+    const auto h = fr::host(u);
+    return !failure_of([&] { write(u); }).empty();
+  };
+  {
+    const variable no_checks("FERRY_CHECK", "");
+    BOOST_TEST(is_followed("devices=1;check=on"));
+    BOOST_TEST(!is_followed("devices=1;check=races"));
+    BOOST_TEST(!is_followed("devices=1;check=off"));
+  }
+  const variable all("FERRY_CHECK", "on");
+  BOOST_TEST(is_followed("devices=1"));
+  BOOST_TEST(is_followed("devices=1;check=off"));
+  const spans_variable off("off");
+  BOOST_TEST(!is_followed("devices=1"));
 }
 
 BOOST_AUTO_TEST_CASE(what_the_environment_may_say) {

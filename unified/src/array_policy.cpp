@@ -52,6 +52,7 @@ std::size_t size(std::string_view text, std::string_view word) {
     const memory_size s(text);
     if (!s.is_percentage()) return s.bytes_of(0);
   } catch (const parse_error&) {
+    refuse(word, "is no amount of memory: " + detail::why_no_size(text));
   }
   refuse(word, "has no amount of memory that can be read");
 }

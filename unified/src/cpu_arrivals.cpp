@@ -49,13 +49,13 @@ void arrival::send(machine& m, unsigned helpers, const std::function<void(const 
         sent_.fetch_add(1, std::memory_order_release);
       }
     } catch (const error& e) {
-      on_failure(e.what());
+      on_failure(plain_what(e));
     }
     stopped_.store(true);
     if (will_write_) give_way_until([&] { return touched_.load(std::memory_order_acquire) == sent() * helpers; });
   } catch (const error& e) {
     stopped_.store(true);
-    on_failure(e.what());
+    on_failure(plain_what(e));
   }
   over_.store(true, std::memory_order_release);
 }

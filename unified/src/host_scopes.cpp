@@ -20,7 +20,11 @@ bool is_on(const char* variable) {
 
 }  // namespace
 
-span_checks span_checks_of_environment() { return is_on("FERRY_CHECK_SPANS") ? span_checks::on : span_checks::off; }
+span_checks span_checks_of_environment(check_level level) {
+  const char* text = std::getenv("FERRY_CHECK_SPANS");
+  const bool on = text && *text ? is_on("FERRY_CHECK_SPANS") : level == check_level::all;
+  return on ? span_checks::on : span_checks::off;
+}
 element_traces element_traces_of_environment() {
   return is_on("FERRY_TRACE_ELEMENTS") ? element_traces::on : element_traces::off;
 }
@@ -30,7 +34,7 @@ void migrator::refuse_conflict(const record& r, const coming_access& a) {
   for (const record::host_scope& h : r.scopes)
     if (h.where.overlaps(a.where) && (writes || h.writes))
       throw invalid_argument(
-          "array '" + a.what.name.get() + "': work that " + (writes ? "writes" : "reads") + " it is submitted" +
+          detail::array_text(a.what) + ": work that " + (writes ? "writes" : "reads") + " it is submitted" +
           (a.at.is_known() ? " in " + a.at.text() : " in a line that is not known") + " while the CPU still " +
           (h.writes ? "writes" : "reads") + " it through a " + h.through + " made in " + h.at.text() + ": end " +
           (h.keeps_pages ? "the guard's" : "its") + " scope first");

@@ -20,14 +20,14 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   for (const page_destination& p : what) {
     check_place(m, p.to);
     if (!*p.owner || p.bytes.begin == p.bytes.end) continue;
-    allocation& a = p.owner->get();
+    allocation& a = p.owner->get(p.at);
     std::vector<byte_range> parts{p.bytes};
     if (migrator* known = migrator::of(m); known && m.migrates_unified()) {
       known->need_managed(a, "prefetch");
       if (!p.to.is_host()) parts = known->without_kept(a, p.bytes);
     }
     for (const byte_range part : parts) {
-      uses.push_back({&a, part, false});  // others may read while pages move below them
+      uses.push_back({&a, part, false, false, p.at});  // others may read while pages move below them
       moves.push_back({const_cast<std::byte*>(part.begin), part.size(), p.to});
     }
   }
@@ -48,10 +48,10 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
 }
 
 namespace {
-void need_contiguous(const char* verb, bool contiguous) {
+void need_contiguous(const char* verb, bool contiguous, const allocation& of, source_line at) {
   if (!contiguous)
-    throw invalid_argument(std::string(verb) +
-                           " of a strided view: what lies between its elements would be lost, too; discard the "
+    throw invalid_argument(std::string(verb) + " of a strided view of " + array_text(of) + in_line(at) +
+                           ": what lies between its elements would be lost, too; discard the "
                            "contiguous parts");
 }
 }  // namespace
@@ -59,7 +59,7 @@ void need_contiguous(const char* verb, bool contiguous) {
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
   refuse_inside_capture("discard");
   if (!owner || bytes.begin == bytes.end) return;
-  need_contiguous("discard", contiguous);
+  need_contiguous("discard", contiguous, owner.get(at), at);
   machine& m = machine::current();
   migrator* known = migrator::of(m);
   if (known && m.migrates_unified()) known->need_managed(owner.get(), "discard");
@@ -71,11 +71,11 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
   if (known) known->forget(owner.get(), bytes);
 }
 
-void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous) {
+void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
   refuse_inside_submission("offer an array's contents");
   if (!owner || bytes.begin == bytes.end) return;
-  need_contiguous("discard_when_needed", contiguous);
-  allocation& what = owner.get();
+  allocation& what = owner.get(at);
+  need_contiguous("discard_when_needed", contiguous, what, at);
   machine& m = machine::current();
   migrator* known = migrator::of(m);
   if (!known || !m.migrates_unified()) return;
@@ -91,11 +91,12 @@ bool is_offered(const allocation_ref& owner, byte_range bytes) {
 
 namespace {
 // Whether there was anything to tell.
-bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
+                 source_line at) {
   machine& m = machine::current();
   check_place(m, where);
   if (!owner || bytes.begin == bytes.end) return false;
-  allocation& what = owner.get();
+  allocation& what = owner.get(at);
   if (!m.migrates_unified()) return false;
   if (migrator* known = migrator::of(m)) known->need_managed(what, "advise");
   {
@@ -107,15 +108,17 @@ bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a,
 }
 }  // namespace
 
-void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
-  if (!tell_driver(owner, bytes, a, where)) return;
+void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
+                  source_line at) {
+  if (!tell_driver(owner, bytes, a, where, at)) return;
   if (migrator* known = migrator::of(machine::current())) known->advised(owner.get(), bytes, a, where);
 }
 
-std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where) {
+std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
+                           source_line at) {
   refuse_inside_capture("advise");
   migrator& known = migrator::current();  // which knows what is to hold again
-  return tell_driver(owner, bytes, a, where) ? known.begin_advice(owner.get(), bytes, a, where) : 0;
+  return tell_driver(owner, bytes, a, where, at) ? known.begin_advice(owner.get(), bytes, a, where) : 0;
 }
 
 void end_advice(const allocation_ref& owner, std::uint64_t number) {

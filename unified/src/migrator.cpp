@@ -64,7 +64,7 @@ migrator::migrator(machine& m)
       mode_(mode_of_environment()),
       counters_(m),
       arrivals_(m, [this](const std::string& why) { failed_to_move(why); }) {
-  const span_checks spans = span_checks_of_environment();
+  const span_checks spans = span_checks_of_environment(m.level());
   traces_elements_ = element_traces_of_environment() == element_traces::on;
   use_environment();
   rungs_[0] = m.memory().add_rung({"contents of unified arrays that may be discarded", rung_order::discard_scratch,
@@ -293,7 +293,7 @@ void migrator::carry_out(const coming_access& a, const std::vector<planned>& pla
       if (std::any_of(plan.begin(), plan.end(), is_it)) send(a, a.stream ? *a.stream : stream_to_cpu(from), plan, what);
     }
   } catch (const error& e) {
-    failed_to_move(e.what());
+    failed_to_move(plain_what(e));
     record& r = record_of(a.what);
     std::lock_guard lock(r.lock, std::adopt_lock);
     for (const planned& p : plan) r.pages.each(p.pages, [](page_run& g) { g.where = nobody_knows; });
@@ -348,8 +348,8 @@ bool migrator::is_managed(allocation& a) {
 void migrator::need_managed(allocation& a, const char* verb) {
   expect_counts(a);
   if (!is_managed(a))
-    throw invalid_argument(std::string(verb) + ": array '" + a.name.get() +
-                           "' is memory of the program that was adopted, and stays where it is: copy it to a "
+    throw invalid_argument(std::string(verb) + ": " + detail::array_text(a) +
+                           " is memory of the program that was adopted, and stays where it is: copy it to a "
                            "ferry::unified_array to have its pages moved");
 }
 

@@ -29,8 +29,9 @@ struct migration_thread_state {
 };
 migration_thread_state& this_thread_migration();
 
+// FERRY_CHECK_SPANS; where that is not set, on if everything is checked. Throws parse_error.
+span_checks span_checks_of_environment(check_level level);
 // Throws parse_error.
-span_checks span_checks_of_environment();
 element_traces element_traces_of_environment();
 
 // Throws invalid_argument if nobody could work with them.

@@ -79,7 +79,7 @@ void migrator::tell_driver_of_growth(allocation& a) {
   try {
     tell_driver(a);
   } catch (const error& e) {
-    failed_to_move(e.what());
+    failed_to_move(plain_what(e));
   }
 }
 
@@ -131,7 +131,7 @@ void migrator::use(const array_policies& p, const std::string& from) {
   for (const auto& [name, policy] : p.of) try {
       check_policy(machine_, policy);
     } catch (const invalid_argument& e) {
-      throw invalid_argument(from + ": array '" + name + "', policy '" + policy.text() + "': " + e.what());
+      throw invalid_argument(from + ": array '" + name + "', policy '" + policy.text() + "': " + plain_what(e));
     }
   std::lock_guard lock(mutex_);
   policies_ = p;
@@ -142,7 +142,14 @@ void migrator::use(const array_policies& p, const std::string& from) {
 void migrator::use_environment() {
   const char* text = std::getenv("FERRY_TUNE");
   const std::string file = text ? text : "";
-  if (!file.empty()) use(array_policies::load(file), "FERRY_TUNE=" + file);
+  if (file.empty()) return;
+  array_policies found;
+  try {
+    found = array_policies::load(file);
+  } catch (const parse_error& e) {
+    throw parse_error(std::string("FERRY_TUNE: ") + e.text());
+  }
+  use(found, "FERRY_TUNE=" + file);
 }
 
 std::vector<std::string> migrator::unmet() {

@@ -68,7 +68,7 @@ class line_reader {
       try {
         add_policy_word(p, w);
       } catch (const parse_error& e) {
-        refuse(e.what(), static_cast<std::size_t>(w.data() - line_.data()));
+        refuse(plain_what(e), static_cast<std::size_t>(w.data() - line_.data()));
       }
     });
     return p;

@@ -11,21 +11,9 @@
 namespace ferry {
 namespace {
 
-using detail::fixed_text, detail::plain_stream;
+using detail::fixed_text, detail::json_string, detail::plain_stream;
 
 std::string mebibytes(std::uint64_t bytes) { return fixed_text(static_cast<double>(bytes) / (1 << 20), 1); }
-
-std::string quoted(const std::string& text) {
-  std::string s = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') s += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      s += ' ';
-    else
-      s += c;
-  }
-  return s + '"';
-}
 
 void pad(std::string& line, const std::string& text, std::size_t width, bool right) {
   const std::string space(text.size() < width ? width - text.size() : 0, ' ');
@@ -33,7 +21,7 @@ void pad(std::string& line, const std::string& text, std::size_t width, bool rig
 }
 
 void write(std::ostream& out, const char* name, const moved_bytes& m) {
-  out << quoted(name) << ": {\"by_prefetch\": " << m.by_prefetch << ", \"by_fault\": " << m.by_fault << "}";
+  out << json_string(name) << ": {\"by_prefetch\": " << m.by_prefetch << ", \"by_fault\": " << m.by_fault << "}";
 }
 
 // Of the driver's counts; what stayed zero in all rows has no column.
@@ -124,7 +112,7 @@ std::string migration_report::json() const {
   out << "[";
   const char* between = "";
   for (const migration_entry& e : entries) {
-    out << between << "\n  {\"array\": " << quoted(e.array) << ", \"phase\": " << quoted(e.phase)
+    out << between << "\n  {\"array\": " << json_string(e.array) << ", \"phase\": " << json_string(e.phase)
         << ", \"bytes\": " << e.bytes;
     write(out << ", ", "to_devices", e.to_devices);
     write(out << ", ", "to_cpu", e.to_cpu);
@@ -134,11 +122,11 @@ std::string migration_report::json() const {
         << ", \"lost_milliseconds\": " << e.lost_milliseconds << ", \"touches\": [";
     const char* comma = "";
     for (const cpu_touch& t : e.touches) {
-      out << comma << "{\"at\": " << quoted(t.at.text()) << ", \"writes\": " << (t.writes ? "true" : "false")
+      out << comma << "{\"at\": " << json_string(t.at.text()) << ", \"writes\": " << (t.writes ? "true" : "false")
           << ", \"elements\": " << (t.elements ? "true" : "false") << ", \"asks\": " << t.asks << "}";
       comma = ", ";
     }
-    out << "], \"device_use\": " << quoted(e.device_use.text());
+    out << "], \"device_use\": " << json_string(e.device_use.text());
     if (e.counted) {
       const counted_moves& c = *e.counted;
       out << ", \"counted\": {";
@@ -150,9 +138,9 @@ std::string migration_report::json() const {
           << ", \"throttled\": " << c.throttled << ", \"busy_milliseconds\": " << c.busy_milliseconds << "}";
     }
     if (lost_counts > 0) out << ", \"lost_counts\": " << lost_counts;  // of all entries
-    if (!not_counted.empty()) out << ", \"not_counted\": " << quoted(not_counted);
-    if (!migration_ended.empty()) out << ", \"migration_ended\": " << quoted(migration_ended);
-    out << ", \"suggestion\": " << quoted(e.suggestion) << "}";
+    if (!not_counted.empty()) out << ", \"not_counted\": " << json_string(not_counted);
+    if (!migration_ended.empty()) out << ", \"migration_ended\": " << json_string(migration_ended);
+    out << ", \"suggestion\": " << json_string(e.suggestion) << "}";
     between = ",";
   }
   out << "\n]\n";

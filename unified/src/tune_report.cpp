@@ -25,7 +25,7 @@ const std::string& shown(const std::string& array) {
 // For text and attributes of XML, which knows no control characters.
 std::string escaped(const std::string& text) {
   std::string s;
-  for (const char c : text) switch (c) {
+  for (const char c : detail::utf8_text(text)) switch (c) {
       case '&': s += "&amp;"; break;
       case '<': s += "&lt;"; break;
       case '>': s += "&gt;"; break;

@@ -3,6 +3,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/atomic_ref.hpp"
 #include "ferry/core/borrow.hpp"
+#include "ferry/core/call_checks.hpp"
 #include "ferry/core/copy.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/error.hpp"

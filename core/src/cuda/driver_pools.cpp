@@ -49,7 +49,7 @@ bool driver_pools::has_pools(memory_kind kind, int device) const {
 
 native_pool driver_pools::create_pool(memory_kind kind, int device, const pool_options& options) {
   if (!has_pools(kind, device))
-    throw not_supported("ferry: the driver has no pools for this kind of memory: use pool_kind::split");
+    throw not_supported("the driver has no pools for this kind of memory: use pool_kind::split");
   const relaxed_scope relaxed;
   cudaMemPoolProps props{};
   props.allocType = cudaMemAllocationTypePinned;
@@ -99,7 +99,7 @@ void driver_pools::grant(native_pool p, int device) {
   int can = 0;
   check(cudaDeviceCanAccessPeer(&can, device, of.device), "grant access to a pool", device);
   if (!can)
-    throw peer_access_error("ferry: device " + std::to_string(device) + " has no way to the memory of device " +
+    throw peer_access_error("device " + std::to_string(device) + " has no way to the memory of device " +
                             std::to_string(of.device) + ", so not to its pools: copy the array first (ferry::to)");
   const relaxed_scope relaxed;
   set_access(raw(p), device);

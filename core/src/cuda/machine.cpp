@@ -10,7 +10,7 @@ namespace ferry::cuda {
 std::unique_ptr<ferry::backend> make_backend() {
   if (probe() != presence::usable)
     throw device_error(
-        "ferry: there is no CUDA driver or no visible device (CUDA_VISIBLE_DEVICES?). "
+        "there is no CUDA driver or no visible device (CUDA_VISIBLE_DEVICES?). "
         "Set FERRY_BACKEND=sim to run on the simulator");
   int devices = 0;
   check(cudaGetDeviceCount(&devices), "make_backend");
@@ -54,7 +54,7 @@ cuda_backend::cuda_backend(int devices) {
 
 const cuda_backend::device_entry& cuda_backend::at(int device, std::string_view verb) const {
   if (device < 0 || device >= device_count())
-    throw invalid_argument("ferry: " + std::string(verb) + ": there is no device " + std::to_string(device) +
+    throw invalid_argument(std::string(verb) + ": there is no device " + std::to_string(device) +
                            "; this process sees " + std::to_string(device_count()) +
                            ". Check the number and CUDA_VISIBLE_DEVICES");
   return devices_[static_cast<std::size_t>(device)];
@@ -82,7 +82,7 @@ bool cuda_backend::can_access_peer(int device, int peer) const {
 
 void cuda_backend::enable_peer_access(int device, int peer) {
   if (!can_access_peer(device, peer))
-    throw peer_access_error("ferry: enable_peer_access: device " + std::to_string(device) + " (" +
+    throw peer_access_error("enable_peer_access: device " + std::to_string(device) + " (" +
                             devices_[static_cast<std::size_t>(device)].properties.name +
                             ") has no way to the memory of device " + std::to_string(peer) + " (" +
                             devices_[static_cast<std::size_t>(peer)].properties.name +

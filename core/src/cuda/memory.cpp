@@ -93,7 +93,7 @@ void cuda_backend::pin(void* p, std::size_t bytes) {
     int same_address = 0;
     check(cudaDeviceGetAttribute(&same_address, cudaDevAttrCanUseHostPointerForRegisteredMem, d), "pin", d);
     if (same_address == 0)
-      throw not_supported("ferry: pin: device " + std::to_string(d) +
+      throw not_supported("pin: device " + std::to_string(d) +
                           " sees memory that is pinned later at another address. Use a ferry::host_array");
   }
   constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
@@ -104,7 +104,7 @@ void cuda_backend::pin(void* p, std::size_t bytes) {
   }
   if (e == cudaErrorMemoryAllocation) {
     clear_pending();
-    throw out_of_memory("ferry: pin: the system pins no more: " + std::to_string(bytes) +
+    throw out_of_memory("pin: the system pins no more: " + std::to_string(bytes) +
                             " bytes. Pin less at a time; `ulimit -l` and the machine's RAM are the limits",
                         bytes);
   }

@@ -20,7 +20,7 @@ presence judge(int cuda_error, int driver_version, int devices) {
   if (e == cudaErrorStubLibrary) return presence::no_driver;
   // The runtime answers "insufficient" both for a driver too old and for none at all.
   if (e == cudaErrorInsufficientDriver && driver_version == 0) return presence::no_driver;
-  std::string text = "ferry: the CUDA driver does not work: ";
+  std::string text = "the CUDA driver does not work: ";
   text.append(cudaGetErrorName(e)).append(" (").append(cudaGetErrorString(e)).append(")");
   if (e == cudaErrorInsufficientDriver)
     text += ": the driver supports CUDA " + version(driver_version) + ", this program needs " +

@@ -71,7 +71,7 @@ std::uint64_t cuda_backend::stream_id(native_stream s) {
   if (const auto known = streams_.find(raw(s))) return known->id;
   if (is_capturing(s))
     throw invalid_argument(
-        "ferry: stream_id: CUDA does not tell which stream this is while it is being captured. "
+        "stream_id: CUDA does not tell which stream this is while it is being captured. "
         "Use it with ferry once before the capture, or capture a ferry::stream");
   unsigned long long id = 0;
   check(cudaStreamGetId(raw(s), &id), "stream_id");
@@ -148,7 +148,7 @@ double cuda_backend::elapsed_milliseconds(native_event from, native_event to) {
   const cudaError_t e = cudaEventElapsedTime(&ms, raw(from), raw(to));
   if (e == cudaErrorNotReady) {
     clear_pending();
-    throw invalid_argument("ferry: elapsed_milliseconds: the later event is not done yet. Synchronize with it first");
+    throw invalid_argument("elapsed_milliseconds: the later event is not done yet. Synchronize with it first");
   }
   check(e, "elapsed_milliseconds");
   return static_cast<double>(ms);

@@ -23,10 +23,10 @@ std::ptrdiff_t bytes_of(std::size_t extent, std::ptrdiff_t stride) {
 
 void check_shape(const strided_shape& shape, std::size_t most, const char* verb) {
   if (shape.rank > max_rank)
-    throw invalid_argument(std::string("ferry: ") + verb + ": rank " + std::to_string(shape.rank) + " is above " +
+    throw invalid_argument(std::string(verb) + ": rank " + std::to_string(shape.rank) + " is above " +
                            std::to_string(max_rank) + ". Reshape to fewer dimensions");
   if (shape.element_bytes == 0 || shape.element_bytes > most)
-    throw invalid_argument(std::string("ferry: ") + verb + ": elements of " + std::to_string(shape.element_bytes) +
+    throw invalid_argument(std::string(verb) + ": elements of " + std::to_string(shape.element_bytes) +
                            " bytes; 1 to " + std::to_string(most) + " are possible. Use a smaller element type");
 }
 

@@ -23,7 +23,7 @@ void run(host_task& task) noexcept {
   try {
     task.function();
   } catch (const std::exception& e) {
-    task.faults->add(e.what());
+    task.faults->add(plain_what(e));
   } catch (...) {
     task.faults->add("an exception that is no std::exception");
   }
@@ -57,7 +57,7 @@ void host_faults::raise() {
   if (!any_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex_);
   if (!any_.exchange(false)) return;
-  throw device_error("ferry: a function given to run_on_host threw: " + text_ +
+  throw device_error("a function given to run_on_host threw: " + text_ +
                          ". Later work of its stream ran all the same; catch exceptions inside the function",
                      device_error::severity::passing);
 }
@@ -92,7 +92,7 @@ void cuda_backend::convert_strided(native_stream s, const strided_bytes& to, num
                                    const strided_bytes& from, number_type from_type, const strided_shape& shape) {
   constexpr std::string_view verb = "convert_strided";
   if (to_type == number_type::none || from_type == number_type::none || shape.rank > max_rank)
-    throw invalid_argument("ferry: convert_strided: elements that are no numbers, or a rank above 6");
+    throw invalid_argument("convert_strided: elements that are no numbers, or a rank above 6");
   const int device = device_of(raw(s), verb);
   const device_entry& on = at(device, verb);
   const device_scope current(device, verb);
@@ -163,7 +163,7 @@ void cuda_backend::give_to_graph(cudaStream_t s, cudaGraph_t graph, std::functio
 }
 
 void cuda_backend::launch(native_stream, const host_kernel& kernel) {
-  throw not_supported("ferry: kernel '" + std::string(kernel.name) +
+  throw not_supported("kernel '" + std::string(kernel.name) +
                       "' was compiled for the CPU only and cannot run on a GPU. Compile its source as CUDA "
                       "(ferry_add_executable does), or set FERRY_BACKEND=sim");
 }

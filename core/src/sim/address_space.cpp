@@ -67,7 +67,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     const std::size_t pages = kind == memory_kind::device ? resident_[static_cast<std::size_t>(device)] : 0;
     const std::size_t limit = kind == memory_kind::device ? how_.memory_of(device) : 0;
     if (kind == memory_kind::device && bytes > limit - u.bytes - pages)
-      throw out_of_memory("ferry: out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
+      throw out_of_memory("out of memory: simulated device " + std::to_string(device) + " cannot allocate " +
                               readable_bytes(bytes) + "; " + readable_bytes(u.bytes) + " of " + readable_bytes(limit) +
                               " are in use" +
                               (pages > 0 ? ", and pages of unified memory take " + readable_bytes(pages) : "") +
@@ -89,8 +89,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
     std::lock_guard lock(mutex_);
     usage& u = account(kind, device);
     u.bytes -= bytes, --u.allocations;
-    throw out_of_memory("ferry: out of memory: the CPU that simulates the devices has no " + readable_bytes(bytes),
-                        bytes);
+    throw out_of_memory("out of memory: the CPU that simulates the devices has no " + readable_bytes(bytes), bytes);
   }
   std::memset(p, 0xA5, lead_of(kind) + bytes + gap_of(kind));
   p = static_cast<std::byte*>(p) + lead_of(kind);
@@ -127,8 +126,8 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   if (p == nullptr && bytes == 0) return;
   std::lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
-    throw invalid_argument("ferry: cannot release " + std::string(kind_name(kind)) + " memory at " +
-                           readable_address(p) + " (" + readable_bytes(bytes) + "): " + why);
+    throw invalid_argument("cannot release " + std::string(kind_name(kind)) + " memory at " + readable_address(p) +
+                           " (" + readable_bytes(bytes) + "): " + why);
   };
   const auto found = table_.find(static_cast<const std::byte*>(p));
   if (found == table_.end()) refuse("no allocation of this machine begins there");
@@ -158,7 +157,7 @@ void address_space::pin(void* p, std::size_t bytes) {
   const auto* begin = static_cast<const std::byte*>(p);
   std::lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
-    throw invalid_argument("ferry: cannot pin " + readable_bytes(bytes) + " at " + readable_address(p) + ": " + why);
+    throw invalid_argument("cannot pin " + readable_bytes(bytes) + " at " + readable_address(p) + ": " + why);
   };
   if (p == nullptr || bytes == 0) refuse("there is nothing to pin");
   const auto next = table_.lower_bound(begin);
@@ -171,7 +170,7 @@ void address_space::unpin(void* p, std::size_t bytes) {
   std::lock_guard lock(mutex_);
   const auto found = table_.find(static_cast<const std::byte*>(p));
   if (found == table_.end() || !found->second.pinned_later || found->second.bytes != bytes)
-    throw invalid_argument("ferry: cannot unpin " + readable_bytes(bytes) + " at " + readable_address(p) +
+    throw invalid_argument("cannot unpin " + readable_bytes(bytes) + " at " + readable_address(p) +
                            ": they were not pinned as a whole");
   table_.erase(found);
 }

@@ -49,13 +49,13 @@ void capture::invalidate(const std::string& why) {
 
 std::vector<graph_node> capture::end() {
   ended_ = true;
-  if (!invalid_.empty()) throw invalid_argument("ferry: the capture was invalidated earlier: " + invalid_);
+  if (!invalid_.empty()) throw invalid_argument("the capture was invalidated earlier: " + invalid_);
   for (const graph_node& n : nodes_)
     if (const auto& m = n.what->together) {
       const auto parts =
           std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& o) { return o.what->together == m; });
       if (static_cast<std::size_t>(parts) != m->streams)
-        throw invalid_argument("ferry: the joint operation '" + m->name + "' of " + std::to_string(m->streams) +
+        throw invalid_argument("the joint operation '" + m->name + "' of " + std::to_string(m->streams) +
                                " streams was captured on " + std::to_string(parts) +
                                " of them; it would wait for the others for ever: all of them belong into the capture");
     }
@@ -68,7 +68,7 @@ std::vector<graph_node> capture::end() {
     for (const std::size_t k : last)
       if (!joined[k])
         throw invalid_argument(
-            "ferry: capture has unjoined work: stream " + std::to_string(stream) + " was forked from stream " +
+            "capture has unjoined work: stream " + std::to_string(stream) + " was forked from stream " +
             std::to_string(origin_) + ", and its " + std::string(nodes_[k].what->verb) + " '" +
             std::string(nodes_[k].what->name) +
             "' is not waited for; record an event on it, and let the captured stream wait for that before the end");

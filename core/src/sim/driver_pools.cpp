@@ -13,7 +13,7 @@ native_pool driver_pools::create_pool(memory_kind kind, int device, const pool_o
   machine::call c(machine_);
   machine_.check_device(device);
   if (!has_pools(kind, device))
-    throw not_supported("ferry: the driver has no pools for this kind of memory: use pool_kind::split");
+    throw not_supported("the driver has no pools for this kind of memory: use pool_kind::split");
   const std::uint64_t id = fresh_id();
   pools_.emplace(id, pool{kind, device, options, {}, {}});
   if (kind == memory_kind::device)
@@ -40,7 +40,7 @@ native_pool driver_pools::default_pool(int device, const pool_options& options) 
 driver_pools::pool& driver_pools::find(native_pool p) {
   const auto found = pools_.find(to_id(p.handle));
   if (found == pools_.end())
-    throw invalid_argument("ferry: invalid resource handle: " + std::to_string(to_id(p.handle)) +
+    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(p.handle)) +
                            " is no pool of this simulated machine");
   return found->second;
 }
@@ -84,7 +84,7 @@ void driver_pools::grant(native_pool p, int device) {
   if (of.kind != memory_kind::device || of.device == device) return;
   machine_.may_fail(failing_verb::peer, c.lock, device);
   if (!machine_.options_.are_peers(device, of.device))
-    throw peer_access_error("ferry: device " + std::to_string(device) + " has no way to the memory of device " +
+    throw peer_access_error("device " + std::to_string(device) + " has no way to the memory of device " +
                             std::to_string(of.device) +
                             ", so not to its pools: copy the array first (ferry::to), or change peers= in FERRY_SIM");
   machine_.memory_.grant_pool(to_id(p.handle), device);
@@ -121,14 +121,14 @@ void* driver_pools::allocate(native_pool handle, std::size_t bytes, native_strea
   pool& p = find(handle);
   machine_.may_fail(failing_verb::alloc, c.lock, p.device, bytes);
   if (bytes == 0) return nullptr;
-  if (bytes > SIZE_MAX / 4) throw out_of_memory("ferry: out of memory: " + std::to_string(bytes) + " bytes", bytes);
+  if (bytes > SIZE_MAX / 4) throw out_of_memory("out of memory: " + std::to_string(bytes) + " bytes", bytes);
   bytes = (bytes + 511) / 512 * 512;
   block b;
   if (!take_free(p, bytes, on.id, b)) {
     if (p.options.max_bytes && p.usage.reserved_bytes + bytes > p.options.max_bytes)
       release_down_to(machine_, p, p.usage.used_bytes, frees::over);
     if (p.options.max_bytes && p.usage.reserved_bytes + bytes > p.options.max_bytes)
-      throw out_of_memory("ferry: out of memory: the pool may hold " + readable_bytes(p.options.max_bytes) + ", and " +
+      throw out_of_memory("out of memory: the pool may hold " + readable_bytes(p.options.max_bytes) + ", and " +
                               readable_bytes(p.usage.used_bytes) + " are in use",
                           bytes);
     const auto get = [&] { return machine_.memory_.allocate(p.kind, p.device, bytes, to_id(handle.handle)); };
@@ -164,8 +164,7 @@ void driver_pools::free(void* at, native_stream s) {
   if (on.in) machine_.refuse_in_capture(*on.in, "freeing to a pool");
   const auto found = used_.find(at);
   if (found == used_.end())
-    throw invalid_argument("ferry: cannot free " + readable_address(at) +
-                           ": it is no block in use of a pool of this machine");
+    throw invalid_argument("cannot free " + readable_address(at) + ": it is no block in use of a pool of this machine");
   const used_block was = found->second;
   used_.erase(found);
   auto freed = std::make_shared<signal>();
@@ -201,8 +200,7 @@ void driver_pools::free(void* at, native_stream s) {
 }
 
 void driver_pools::refuse_sharing() {
-  throw not_supported(
-      "ferry: simulated devices live in one process: their pools and events cannot be shared with another");
+  throw not_supported("simulated devices live in one process: their pools and events cannot be shared with another");
 }
 int driver_pools::export_pool(native_pool) { refuse_sharing(); }
 native_pool driver_pools::import_pool(int, int) { refuse_sharing(); }

@@ -13,14 +13,21 @@ std::uint64_t fresh_id() {
   return next++;
 }
 
-std::unique_ptr<backend> make_backend(const options& how) { return std::make_unique<machine>(how); }
+std::unique_ptr<backend> make_backend(const options& how) {
+  options all = how;
+  if (check_level_of_environment() == check_level::all) {
+    all.check_races = true;
+    all.check = check_level::all;
+  }
+  return std::make_unique<machine>(all);
+}
 
 machine::machine(const options& how) : options_(how), memory_(how), schedule_(how) {}
 
 void machine::check_device(int device) const {
   if (device < 0 || device >= options_.devices)
-    throw invalid_argument("ferry: invalid device ordinal: " + std::to_string(device) +
-                           "; this machine has devices 0 to " + std::to_string(options_.devices - 1));
+    throw invalid_argument("invalid device ordinal: " + std::to_string(device) + "; this machine has devices 0 to " +
+                           std::to_string(options_.devices - 1));
 }
 
 device_properties machine::properties(int device) const {
@@ -50,11 +57,10 @@ void machine::enable_peer_access(int device, int peer) {
   call c(*this);
   check_device(device), check_device(peer);
   schedule_.check(device);
-  if (device == peer)
-    throw invalid_argument("ferry: device " + std::to_string(device) + " needs no peer access to itself");
+  if (device == peer) throw invalid_argument("device " + std::to_string(device) + " needs no peer access to itself");
   may_fail(failing_verb::peer, c.lock, device);
   if (!options_.are_peers(device, peer))
-    throw peer_access_error("ferry: peer access is not supported: device " + std::to_string(device) +
+    throw peer_access_error("peer access is not supported: device " + std::to_string(device) +
                             " has no way to the memory of device " + std::to_string(peer) + "; copy instead, or add " +
                             std::to_string(device) + "-" + std::to_string(peer) + " to peers= in FERRY_SIM");
   memory_.grant(device, peer);
@@ -101,8 +107,8 @@ void machine::may_fail(failing_verb verb, const scheduler::lock& l, int device, 
     const std::string text =
         "fail= in FERRY_SIM asked for the failure of call " + std::to_string(nth) + " of this verb";
     switch (verb) {
-      case failing_verb::alloc: throw out_of_memory("ferry: out of memory: " + text, bytes);
-      case failing_verb::peer: throw peer_access_error("ferry: peer access could not be enabled: " + text);
+      case failing_verb::alloc: throw out_of_memory("out of memory: " + text, bytes);
+      case failing_verb::peer: throw peer_access_error("peer access could not be enabled: " + text);
       case failing_verb::copy:
       case failing_verb::launch: schedule_.fail(l, device, text); schedule_.check(device);
     }
@@ -131,14 +137,14 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
 pointer_attributes machine::attributes(const void* p) {
   const place here = memory_.at(p);
   if ((here.state == address_state::freed && !here.pool) || (here.state == address_state::live && here.room == 0))
-    throw invalid_argument("ferry: attributes: " + readable_address(p) +
+    throw invalid_argument("attributes: " + readable_address(p) +
                            " lies in no allocation: it was released, or is the end of one");
   return {here.state != address_state::pageable, here.kind, std::max(here.device, 0)};
 }
 
 void machine::pin(void* p, std::size_t bytes) {
   call c(*this);
-  if (!options_.pinning) throw not_supported("ferry: pin: the simulated machine pins no memory (pinning=off)");
+  if (!options_.pinning) throw not_supported("pin: the simulated machine pins no memory (pinning=off)");
   memory_.pin(p, bytes);
   schedule_.forget(p, bytes);
 }
@@ -153,15 +159,15 @@ void machine::check_managed(const void* p, std::size_t bytes, memory_location wh
                             std::string_view verb) const {
   if (!where.is_host()) check_device(where.device);
   if (where.numa_node > 0)
-    throw invalid_argument("ferry: " + std::string(verb) + ": there is no NUMA node " +
-                           std::to_string(where.numa_node) + "; simulated machines have node 0");
+    throw invalid_argument(std::string(verb) + ": there is no NUMA node " + std::to_string(where.numa_node) +
+                           "; simulated machines have node 0");
   const place here = memory_.at(p);
   if (here.state == address_state::pageable && options_.pageable_access) return;  // moves like managed memory
   if (here.state != address_state::live || here.kind != memory_kind::unified || bytes > here.room)
-    throw invalid_argument("ferry: " + std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
+    throw invalid_argument(std::string(verb) + ": " + readable_bytes(bytes) + " at " + readable_address(p) +
                            " do not lie within one allocation of unified memory");
   if (needs_concurrent && !where.is_host() && !options_.concurrent_managed)
-    throw not_supported("ferry: " + std::string(verb) + ": device " + std::to_string(where.device) +
+    throw not_supported(std::string(verb) + ": device " + std::to_string(where.device) +
                         " lacks concurrent managed access, so managed memory cannot be sent to it");
 }
 

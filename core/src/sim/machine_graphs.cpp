@@ -10,13 +10,13 @@ namespace ferry::sim {
 
 void machine::refuse_in_capture(capture& in, const std::string& what) {
   in.invalidate(what);
-  throw invalid_argument("ferry: operation not permitted when stream is capturing: " + what +
+  throw invalid_argument("operation not permitted when stream is capturing: " + what +
                          " is not possible in a capture, which is invalid now; end it, and do this before or after it");
 }
 
 void machine::refuse_captured(event& e, const std::string& what) {
   if (!e.in->has_ended()) e.in->invalidate(what + " (an event that was recorded in the capture)");
-  throw invalid_argument("ferry: operation not permitted on an event last recorded in a capturing stream: " + what +
+  throw invalid_argument("operation not permitted on an event last recorded in a capturing stream: " + what +
                          " is not possible, because its record belongs to a graph; record it again outside");
 }
 
@@ -24,7 +24,7 @@ void machine::begin_capture(native_stream s) {
   call c(*this);
   stream& on = find_working(s);
   if (on.in)
-    throw invalid_argument("ferry: stream " + std::to_string(on.id) +
+    throw invalid_argument("stream " + std::to_string(on.id) +
                            " is capturing already; end_capture comes before begin_capture");
   on.in = std::make_shared<capture>(on.id);
 }
@@ -33,9 +33,9 @@ native_graph machine::end_capture(native_stream s) {
   call c(*this);
   stream& on = find_working(s);
   const auto in = on.in;
-  if (!in) throw invalid_argument("ferry: stream " + std::to_string(on.id) + " is not capturing");
+  if (!in) throw invalid_argument("stream " + std::to_string(on.id) + " is not capturing");
   if (in->origin() != on.id)
-    throw invalid_argument("ferry: the capture of stream " + std::to_string(on.id) + " was begun on stream " +
+    throw invalid_argument("the capture of stream " + std::to_string(on.id) + " was begun on stream " +
                            std::to_string(in->origin()) + ", and ends there");
   for (auto& [id, other] : streams_)
     if (other.in == in) other.in.reset();
@@ -59,7 +59,7 @@ std::vector<std::vector<std::size_t>> machine::order_of(const std::vector<graph_
   };
   for (std::size_t left = nodes.size(), before = left + 1; left > 0;) {
     if (before == left)
-      throw deadlock("ferry: deadlock: joint operations of the graph wait for each other, given crosswise to streams");
+      throw deadlock("deadlock: joint operations of the graph wait for each other, given crosswise to streams");
     before = left;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (!can_run(i)) continue;
@@ -108,7 +108,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
   stream& on = find_working(s);
   const auto found = graphs_.find(to_id(g.handle));
   if (found == graphs_.end())
-    throw invalid_argument("ferry: invalid resource handle: " + std::to_string(to_id(g.handle)) +
+    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(g.handle)) +
                            " is no graph of this simulated machine");
   may_fail(failing_verb::launch, c.lock, on.device);
   graph& what = found->second;
@@ -176,7 +176,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
 void machine::destroy_graph(native_graph g) {
   call c(*this);
   if (graphs_.erase(to_id(g.handle)) == 0)
-    throw invalid_argument("ferry: invalid resource handle: " + std::to_string(to_id(g.handle)) +
+    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(g.handle)) +
                            " is no graph of this simulated machine");
 }
 

@@ -7,7 +7,7 @@ namespace ferry::sim {
 machine::stream& machine::find(native_stream s) {
   const auto found = streams_.find(to_id(s.handle));
   if (found == streams_.end())
-    throw invalid_argument("ferry: invalid resource handle: " + std::to_string(to_id(s.handle)) +
+    throw invalid_argument("invalid resource handle: " + std::to_string(to_id(s.handle)) +
                            " is no stream of this simulated machine; it was destroyed, or belongs to another backend");
   return found->second;
 }
@@ -15,7 +15,7 @@ machine::stream& machine::find(native_stream s) {
 machine::event& machine::find(native_event e) {
   const auto found = events_.find(to_id(e.handle));
   if (found == events_.end())
-    throw invalid_argument("ferry: invalid resource handle: " + describe(e) +
+    throw invalid_argument("invalid resource handle: " + describe(e) +
                            " is not of this simulated machine; it was destroyed, or belongs to another backend");
   return found->second;
 }
@@ -33,7 +33,7 @@ native_stream machine::create_stream(int device, int priority) {
   check_device(device);
   schedule_.check(device);
   if (priority < -2 || priority > 0)
-    throw invalid_argument("ferry: stream priority " + std::to_string(priority) +
+    throw invalid_argument("stream priority " + std::to_string(priority) +
                            " is outside of 0 (default) to -2 (most urgent)");
   const std::uint64_t id = fresh_id();
   streams_.emplace(id, stream{id, device, schedule_.open(c.lock, device, id), {}});
@@ -100,9 +100,8 @@ void machine::record(native_event e, native_stream s) {
   call c(*this);
   stream& on = find_working(s);
   if (const int device = find(e).device; device != on.device)
-    throw invalid_argument("ferry: invalid resource handle: " + describe(e) + " is of device " +
-                           std::to_string(device) + ", and stream " + std::to_string(on.id) + " of device " +
-                           std::to_string(on.device) +
+    throw invalid_argument("invalid resource handle: " + describe(e) + " is of device " + std::to_string(device) +
+                           ", and stream " + std::to_string(on.id) + " of device " + std::to_string(on.device) +
                            "; an event is recorded on streams of its own device (waiting works across devices)");
   if (on.in) {
     event& to = find(e);
@@ -191,11 +190,10 @@ double machine::elapsed_milliseconds(native_event from, native_event to) {
     event& of = find(e);
     schedule_.check(of.device);
     if (of.in) refuse_captured(of, "taking its time");
-    if (!of.timing)
-      throw invalid_argument("ferry: invalid resource handle: " + describe(e) + " was created without timing");
-    if (!of.state) throw invalid_argument("ferry: invalid resource handle: " + describe(e) + " was never recorded");
+    if (!of.timing) throw invalid_argument("invalid resource handle: " + describe(e) + " was created without timing");
+    if (!of.state) throw invalid_argument("invalid resource handle: " + describe(e) + " was never recorded");
     if (!of.state->fired)
-      throw invalid_argument("ferry: device not ready: " + describe(e) + " has not happened yet; synchronize first");
+      throw invalid_argument("device not ready: " + describe(e) + " has not happened yet; synchronize first");
   }
   return std::chrono::duration<double, std::milli>(find(to).state->at - find(from).state->at).count();
 }

@@ -15,7 +15,7 @@ kernel_use writes(const void* p, std::size_t bytes) { return {static_cast<const 
 
 void check_shape(const strided_shape& shape) {
   if (shape.rank > max_rank)
-    throw invalid_argument("ferry: a strided operation of rank " + std::to_string(shape.rank) + "; at most " +
+    throw invalid_argument("a strided operation of rank " + std::to_string(shape.rank) + "; at most " +
                            std::to_string(max_rank));
 }
 
@@ -51,7 +51,7 @@ void machine::give(call& c, stream& s, work w) {
 void machine::refuse_ungranted(const stream& on, std::span<const kernel_use> uses) const {
   for (const kernel_use& use : uses)
     if (!memory_.may_copy(on.device, use.begin))
-      throw invalid_argument("ferry: copy: invalid argument: memory of a pool of another device, which stream " +
+      throw invalid_argument("copy: invalid argument: memory of a pool of another device, which stream " +
                              std::to_string(on.id) + " of device " + std::to_string(on.device) +
                              " was granted no access to");
 }
@@ -95,7 +95,7 @@ void machine::copy_peer(native_stream s, void* to, int to_device, const void* fr
     const bool is_own =
         here.state != address_state::pageable && here.kind == memory_kind::device && here.device == device;
     if (bytes != 0 && !is_own)
-      throw invalid_argument("ferry: copy_peer: " + readable_address(p) + " is not memory of device " +
+      throw invalid_argument("copy_peer: " + readable_address(p) + " is not memory of device " +
                              std::to_string(device));
   }
   may_fail(failing_verb::copy, c.lock, on.device);
@@ -119,7 +119,7 @@ void machine::copy_batch(native_stream s, std::span<const copy_part> parts) {
     if (p.bytes == 0) continue;
     for (const void* side : {static_cast<const void*>(p.to), p.from})
       if (memory_.at(side).state == address_state::pageable)
-        throw invalid_argument("ferry: copy_batch: " + readable_address(side) + " is pageable memory");
+        throw invalid_argument("copy_batch: " + readable_address(side) + " is pageable memory");
     uses.push_back(reads(p.from, p.bytes)), uses.push_back(writes(p.to, p.bytes));
   }
   if (uses.empty()) return;
@@ -174,7 +174,7 @@ void machine::fill_strided(native_stream s, const strided_bytes& to, const strid
   check_shape(shape);
   std::array<std::byte, 16> value{};
   if (shape.element_bytes > value.size())
-    throw invalid_argument("ferry: fill of elements of " + std::to_string(shape.element_bytes) + " bytes; at most 16");
+    throw invalid_argument("fill of elements of " + std::to_string(shape.element_bytes) + " bytes; at most 16");
   if (is_empty(shape)) return;
   std::memcpy(value.data(), element, shape.element_bytes);
   const auto run = [to, shape, value](const relocation&) { fill_on_cpu(to, shape, value.data()); };

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
+#include "ferry/core/memory_size.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -18,7 +19,7 @@ constexpr std::string_view allowed =
     "broken=A-B,... (peers whose link loses bytes; A-B:plain, A-B:pools or A-B:unified: of such memory only); "
     "schedule=eager|random:SEED; "
     "fail=alloc@N|copy@N|launch@N|peer@N,... (N from 1); concurrent_managed=on|off; pageable_access=on|off; "
-    "pinning=on|off; check=on|off (races)";
+    "pinning=on|off; check=on|races|off";
 
 class parser {
  public:
@@ -47,7 +48,7 @@ class parser {
 
  private:
   [[noreturn]] void refuse(std::string_view part, std::string_view why) const {
-    throw parse_error("ferry: simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
+    throw parse_error("simulator options \"" + std::string(whole_) + "\": \"" + std::string(part) + "\" " +
                       std::string(why) + ". " + std::string(allowed));
   }
 
@@ -82,6 +83,7 @@ class parser {
   }
 
   std::size_t bytes(std::string_view item, std::string_view text) const {
+    const std::string_view given = text;
     std::size_t unit = 1;
     for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 4>{
              {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}, {"B", 1}}})
@@ -90,6 +92,8 @@ class parser {
         text = trim(text.substr(0, text.size() - suffix.size()));
         break;
       }
+    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+    if (!is_number) refuse(item, "is no size: " + detail::why_no_size(given, "B, KiB, MiB or GiB"));
     return unit * number<std::size_t>(item, text, 1, std::numeric_limits<std::size_t>::max() / unit);
   }
 
@@ -138,12 +142,15 @@ class parser {
         result_.failures.push_back({static_cast<failing_verb>(found - names.begin()),
                                     number<std::uint64_t>(item, nth, 1, std::numeric_limits<std::uint64_t>::max())});
       }
-    } else if (key == "concurrent_managed" || key == "pageable_access" || key == "pinning" || key == "check") {
+    } else if (key == "concurrent_managed" || key == "pageable_access" || key == "pinning") {
       if (value != "on" && value != "off") refuse(item, "is neither on nor off");
       (key == "pageable_access"      ? result_.pageable_access
        : key == "concurrent_managed" ? result_.concurrent_managed
-       : key == "pinning"            ? result_.pinning
-                                     : result_.check_races) = value == "on";
+                                     : result_.pinning) = value == "on";
+    } else if (key == "check") {
+      if (value != "on" && value != "races" && value != "off") refuse(item, "is neither on, races nor off");
+      result_.check_races = value != "off";
+      result_.check = value == "on" ? check_level::all : value == "off" ? check_level::none : check_level::usual;
     } else {
       refuse(item, "is no option");
     }
@@ -156,8 +163,7 @@ class parser {
 }  // namespace
 
 std::size_t options::memory_of(int device) const {
-  if (memory_bytes.empty())
-    throw invalid_argument("ferry: simulator options: memory_bytes holds no size: give at least one");
+  if (memory_bytes.empty()) throw invalid_argument("simulator options: memory_bytes holds no size: give at least one");
   return memory_bytes[std::min(static_cast<std::size_t>(device), memory_bytes.size() - 1)];
 }
 

@@ -29,8 +29,7 @@ scheduler::scheduler(const options& how)
 
 scheduler::lock scheduler::enter() {
   if (inside_operation)
-    throw invalid_argument(
-        "ferry: operation not permitted: kernels and host tasks may not call ferry; submit from outside");
+    throw invalid_argument("operation not permitted: kernels and host tasks may not call ferry; submit from outside");
   const void* expected = nullptr;
   if (!first_thread_.compare_exchange_strong(expected, &this_thread_mark) && expected != &this_thread_mark)
     many_threads_ = true;
@@ -124,9 +123,9 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
     inside_scope in;
     op();
   } catch (const device_fault& e) {
-    device = e.device, text = e.what();
+    device = e.device, text = plain_what(e);
   } catch (const std::exception& e) {
-    text = e.what();
+    text = plain_what(e);
   } catch (...) {
     text = "an exception that is no std::exception";
   }
@@ -237,7 +236,7 @@ void scheduler::run_few(lock& l) {
     if (!step(l)) {
       // Submissions wait only for earlier ones (R17), so one of the pending can always run.
       if (pending() != 0 && running_ == 0 && !someone_may_come())
-        throw error("ferry: internal error: no pending operation can run\n" + describe());
+        throw error("internal error: no pending operation can run\n" + describe());
       return;
     }
 }
@@ -247,8 +246,7 @@ void scheduler::pause(lock& l, std::string_view waiter) {
   const std::chrono::milliseconds patience{many_threads_.load(std::memory_order_relaxed) ? 10000 : 200};
   if (running_ == 0 && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
   if (running_ == 0)
-    throw deadlock("ferry: deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" +
-                   describe());
+    throw deadlock("deadlock: the CPU waits for " + std::string(waiter) + ", and no operation can run\n" + describe());
   changed_.wait(l);
 }
 
@@ -278,7 +276,7 @@ std::string scheduler::describe() const {
 void scheduler::fail(const lock&, int device, const std::string& text) {
   std::string& sticky = failed_[static_cast<std::size_t>(device)];
   if (sticky.empty())
-    sticky = "ferry: simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
+    sticky = "simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
   for (const auto& q : queues_) {
     if (q->device != device) continue;
     if (races_) races_->cpu.join(q->clock);  // what it did counts as over

@@ -28,7 +28,7 @@ void run_on(const work& w, int device, const relocation& where) {
   try {
     w.run(where);
   } catch (const std::exception& e) {
-    fault(w, device, e.what());
+    fault(w, device, plain_what(e));
   } catch (...) {
     fault(w, device, "threw what is no std::exception");
   }

@@ -1,4 +1,5 @@
 // All of ferry.
 #pragma once
+#include "ferry/core.hpp"
 #include "ferry/multigpu.hpp"
 #include "ferry/unified.hpp"

@@ -2,7 +2,6 @@
 #include "mpi_processes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,25 +10,13 @@
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "pieces.hpp"
+#include "team_settings.hpp"
 
 namespace ferry::mpi {
 namespace {
 
 // How long a process that has ended may be waited for: what it sent before is still on its way.
 constexpr std::chrono::seconds last_words{2};
-
-std::chrono::steady_clock::duration patience_of_environment() {
-  const char* given = std::getenv("FERRY_COLLECTIVE_TIMEOUT");
-  if (!given) return std::chrono::minutes(10);
-  const std::string text = given;
-  if (text == "off") return {};
-  double seconds = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, wrong] = std::from_chars(text.data(), last, seconds);  // under every locale
-  if (wrong != std::errc{} || end != last || !(seconds > 0))
-    throw parse_error("FERRY_COLLECTIVE_TIMEOUT is '" + text + "': it must be a number of seconds above 0, or off");
-  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
-}
 
 int to_int(std::size_t n) { return static_cast<int>(n); }
 
@@ -212,7 +199,7 @@ void mpi_processes::exchange(std::span<const outgoing> out, std::span<const inco
         std::this_thread::yield();
     }
   } catch (const process_error& e) {
-    fail(e.what());
+    fail(plain_what(e));
     give_up(pending);
     throw;
   }

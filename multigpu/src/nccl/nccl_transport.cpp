@@ -37,8 +37,10 @@ ncclRedOp_t native(reduction r) {
   switch (r) {
     case reduction::sum: return ncclSum;
     case reduction::product: return ncclProd;
-    case reduction::minimum: return ncclMin;
-    case reduction::maximum: return ncclMax;
+    case reduction::minimum:  // of integers: those of floats become integers above (keyed_transport.hpp)
+    case reduction::minimum_number: return ncclMin;
+    case reduction::maximum:
+    case reduction::maximum_number: return ncclMax;
     case reduction::average: return ncclAvg;
   }
   return ncclSum;

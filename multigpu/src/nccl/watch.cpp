@@ -61,7 +61,7 @@ std::string watch::trouble() {
     std::unique_lock lock(mutex_, std::try_to_lock);  // a call of NCCL may wait for others with the lock held
     return lock && comms_.has_failed() ? comms_.why() : std::string();
   } catch (const error& e) {  // a device that broke: whoever waits for it finds out
-    return e.what();
+    return plain_what(e);
   }
 }
 

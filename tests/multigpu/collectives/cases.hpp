@@ -1,5 +1,6 @@
 // What the tests of collectives share: arrays for the members of this process, their contents, and what must come out.
 #pragma once
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -194,7 +195,82 @@ void check_type(const fr::team& t, std::size_t n) {
   check_reductions<T>(t, n, fr::multiplies{});
   check_reductions<T>(t, n, fr::minimum{});
   check_reductions<T>(t, n, fr::maximum{});
+  check_reductions<T>(t, n, fr::minimum_number{});
+  check_reductions<T>(t, n, fr::maximum_number{});
   check_reductions<T>(t, n, fr::average{});
+}
+
+// Least and greatest values where some are NaN, infinite, or zeros of both signs: element i of rank r is one of a few, in
+// all combinations that the ranks have. `of` and `value` convert from float and to it.
+template <class T, class Of, class Value>
+void check_special_values(const fr::team& t, Of of, Value value) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  constexpr std::array some{0.0f, -0.0f, nan, 1.5f, -2.0f, inf, -inf};
+  const std::size_t ranks = t.size(), first = t.first_local(), here = t.local_size(), n = 7 * 49 * ranks;
+  const auto given = [&](std::size_t r, std::size_t i) {
+    for (std::size_t k = 0; k < r % 3; ++k) i /= some.size();
+    return some[(i + r / 3) % some.size()];
+  };
+  // The oracle, by cases: of equal numbers `first` says which one it is.
+  const auto expected = [&](std::size_t i, bool least, bool numbers) {
+    float best = nan;
+    bool any = false;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const float x = given(r, i);
+      if (std::isnan(x) && numbers) continue;
+      if (std::isnan(x)) return nan;
+      const bool below = x < best || (x == best && std::signbit(x) && !std::signbit(best));
+      const bool above = x > best || (x == best && !std::signbit(x) && std::signbit(best));
+      if (!any || (least ? below : above)) best = x;
+      any = true;
+    }
+    return best;
+  };
+  const auto check = [&](const auto& found, std::size_t at, bool least, bool numbers, const char* what) {
+    const std::vector<T> values = fr::to_vector(found);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const float is = value(values[i]), must = expected(at + i, least, numbers);
+      const bool same = std::isnan(must) ? std::isnan(is) : is == must && std::signbit(is) == std::signbit(must);
+      if (!same) BOOST_ERROR(what << ", element " << at + i << ": " << is << " instead of " << must);
+    }
+  };
+  const auto give_all = [&] {
+    arrays<T> all;
+    for (std::size_t m = 0; m < here; ++m) {
+      std::vector<T> v;
+      for (std::size_t i = 0; i < n; ++i) v.push_back(of(given(first + m, i)));
+      all.push_back(fr::device_array<T>::from(v, t.device(first + m)));
+    }
+    return all;
+  };
+  const auto check_op = [&](const auto& op, bool least, bool numbers) {
+    auto a = give_all();
+    arrays<T> b, shares;
+    for (std::size_t m = 0; m < here; ++m) {
+      b.emplace_back(fr::extents<1>{n}, t.device(first + m));
+      shares.emplace_back(fr::extents<1>{n / ranks}, t.device(first + m));
+    }
+    fr::all_reduce(t, a, b, op);
+    for (auto& x : b) check(x, 0, least, numbers, "all_reduce");
+    fr::reduce_scatter(t, a, shares, op);
+    for (std::size_t m = 0; m < here; ++m)
+      check(shares[m], (first + m) * (n / ranks), least, numbers, "reduce_scatter");
+    const std::size_t root = ranks - 1;
+    fr::reduce(t, a, op, root);
+    if (t.is_local(root)) check(a[root - first], 0, least, numbers, "reduce");
+    a = give_all();
+    fr::all_reduce(t, a, op);
+    for (auto& x : a) check(x, 0, least, numbers, "all_reduce in place");
+  };
+  check_op(fr::minimum{}, true, false);
+  check_op(fr::maximum{}, false, false);
+  check_op(fr::minimum_number{}, true, true);
+  check_op(fr::maximum_number{}, false, true);
+}
+template <class T>
+void check_special_values(const fr::team& t) {
+  check_special_values<T>(
+      t, [](float x) { return static_cast<T>(x); }, [](T x) { return static_cast<float>(x); });
 }
 
 // Neighbours in a ring exchange arrays, which are written before and read after, grouped with a sum.

@@ -37,6 +37,11 @@ BOOST_AUTO_TEST_CASE(numbers_of_16_bits) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(nan_and_zeros_of_both_signs) {
+  for (std::size_t ranks = 1; ranks <= std::min<std::size_t>(4, fr::devices().size()); ++ranks)
+    check_special_values_of_floats(first_devices(ranks));
+}
+
 // Operations of the members wait, and run in a random order that CUDA allows.
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (int seed = 0; seed < 40; ++seed) {

@@ -69,7 +69,17 @@ void check_halves(const fr::team& t, std::size_t n) {
   check_half_reductions<T>(t, n, fr::multiplies{});
   check_half_reductions<T>(t, n, fr::minimum{});
   check_half_reductions<T>(t, n, fr::maximum{});
+  check_half_reductions<T>(t, n, fr::minimum_number{});
+  check_half_reductions<T>(t, n, fr::maximum_number{});
   check_half_reductions<T>(t, n, fr::average{});
+}
+
+// Of floats of every size.
+inline void check_special_values_of_floats(const fr::team& t) {
+  check_special_values<float>(t);
+  check_special_values<double>(t);
+  check_special_values<__half>(t, half_format<__half>::of, half_format<__half>::value);
+  check_special_values<__nv_bfloat16>(t, half_format<__nv_bfloat16>::of, half_format<__nv_bfloat16>::value);
 }
 
 }  // namespace collectives

@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(the_inside_and_the_halos_run_in_any_order) {
   for (const char* how : {"devices=3", "devices=3;peers=none"})
     for (unsigned seed = 0; seed < 60; ++seed) {
       fr::simulation sim(std::string(how) + ";schedule=random:" + std::to_string(seed));
+      sim.get().checks.set(fr::check::pointers, false);  // the functor looks where no call says
       const fr::team t = fr::team::all();
       fr::sharded_array<int, 2> a(t, {9, 4}, rows_with_halos, old);
       t.synchronize();
@@ -92,8 +93,7 @@ BOOST_AUTO_TEST_CASE(no_stream_waits_between_the_edges_and_the_inside) {
       fr::machine_scope noting(std::move(owned));
       const fr::team t = fr::team::all();
       fr::sharded_array<int, 2> a(t, {64, 64}, how, old);
-      int unused = 0;
-      const write_and_look f{std::size_t(-1), nullptr, &unused};
+      const write_and_look f{std::size_t(-1), nullptr, nullptr};
       for (int i = 0; i < 10; ++i) {
         notes.given.clear();
         fr::parallel_for(fr::sweep(a), f, fr::inout(a));

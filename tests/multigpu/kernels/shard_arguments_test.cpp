@@ -17,10 +17,10 @@ struct scale_by_table {
   }
 };
 struct set_to_sum {
-  FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const int, 1> parts, int* table) const {
-    int sum = 0;
+  FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const std::int64_t, 1> parts, int* table) const {
+    std::int64_t sum = 0;
     for (std::size_t i = 0; i < parts.size(); ++i) sum += parts(i);
-    table[1] = sum;
+    table[1] = static_cast<int>(sum);
   }
 };
 struct cell {

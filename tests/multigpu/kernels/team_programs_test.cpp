@@ -110,7 +110,7 @@ class program {
   void run(std::size_t steps) {
     for (std::size_t i = 0; i < steps; ++i) step();
     for (std::size_t f = 0; f < fields_.size(); ++f) compare(f);
-    for (const auto& [sum, expected] : sums_) BOOST_TEST(sum.value() == expected);
+    for (const auto& [sum, expected] : sums_) BOOST_TEST(static_cast<u32>(sum.value()) == expected);
   }
 
  private:
@@ -132,7 +132,7 @@ class program {
                            plain_[x].weighed());
         if (sums_.size() > 2) {  // read late
           const std::size_t which = dice_.below(sums_.size());
-          BOOST_TEST(sums_[which].first.value() == sums_[which].second);
+          BOOST_TEST(static_cast<u32>(sums_[which].first.value()) == sums_[which].second);
         }
         return;
       case 6:
@@ -155,8 +155,10 @@ class program {
   }
 
   void cross_from(std::size_t x, std::size_t y, u32 k) {
-    if (!fresh_[x]) fr::exchange_halos(fields_[x]);
-    fresh_[x] = true;
+    if (!fresh_[x] && (reach_.rows > 0 || reach_.columns > 0)) {
+      fr::exchange_halos(fields_[x]);
+      fresh_[x] = true;
+    }
     const cross f{reach_, k};
     const cross_tiles by_tiles{f};
     auto &from = fields_[x], &to = fields_[y];
@@ -208,11 +210,12 @@ class program {
   std::vector<fr::sharded_array<u32, 2, Kind>> fields_;
   std::vector<plain_field> plain_;
   std::vector<bool> fresh_;
-  std::vector<std::pair<fr::team_scalar<u32>, u32>> sums_;
+  std::vector<std::pair<fr::team_scalar<std::uint64_t>, u32>> sums_;  // equal modulo 2^32
 };
 
 void run_program(std::size_t seed, fr::team t, std::size_t steps) {
   dice d(seed);
+  fr::machine::current().checks.set(fr::check::halos, seed % 2 == 1);  // finds nothing
   if (seed % 7 == 6) t.submit(fr::submission::by_threads);
   BOOST_TEST_CONTEXT("seed " << seed) {
     if (seed % 3 == 0)

@@ -27,6 +27,22 @@ BOOST_AUTO_TEST_CASE(members_are_dealt_out) {
   BOOST_TEST(fr::to_vector(ones.front()).front() == static_cast<int>(t.size()));
 }
 
+// Simulated devices are each process' own: where there are too few to deal out, each process has one.
+BOOST_AUTO_TEST_CASE(more_processes_than_devices, *boost::unit_test::precondition(needs_processes{})) {
+  const std::size_t processes = fr::processes::world()->size();
+  fr::simulation machine("devices=" + std::to_string(processes > 2 ? processes - 1 : 1));
+  const fr::team t = fr::team::world();
+  if (fr::processes::world()->local_size() < processes) return;  // on several machines, which have enough
+  BOOST_TEST(t.size() == processes);
+  BOOST_TEST(t.local_size() == 1u);
+  fr::sharded_array<int, 1> a(t, {processes}, {.halo = 1, .periodic = true}, 3);
+  fr::exchange_halos(a);
+  CHECK_EQUAL(fr::to_vector(a), std::vector<int>(processes, 3));
+  auto ones = filled<int>(t, 1, 1);
+  fr::all_reduce(t, ones, fr::plus{});
+  BOOST_TEST(fr::to_vector(ones.front()).front() == static_cast<int>(processes));
+}
+
 // The devices of each machine go to its own processes, all of them and each to one, whatever ranks these have. FERRY_HOST
 // plays several machines.
 BOOST_AUTO_TEST_CASE(each_machine_has_its_own_devices, *boost::unit_test::precondition(needs_processes{})) {
@@ -94,6 +110,7 @@ BOOST_AUTO_TEST_CASE(every_collective) {
   check_moves<std::int16_t>(t, 7);
   check_halves<__half>(t, 100);
   check_halves<__nv_bfloat16>(t, 101);
+  check_special_values_of_floats(t);
 }
 
 BOOST_AUTO_TEST_CASE(unified_and_pinned_arrays) {

@@ -190,6 +190,9 @@ BOOST_AUTO_TEST_CASE(lengths_that_differ) {
   const std::vector<int> x(100), y(99);
   BOOST_TEST(contains(failure_of<fr::invalid_argument>([&] { fr::batches(x, y); }), "100 rows and another 99"));
   BOOST_TEST(contains(failure_of<fr::invalid_argument>([&] { fr::batches(x, {.depth = 0}); }), "depth of 0"));
+  for (const std::size_t much : {std::size_t{4097}, std::size_t{1} << 40, ~std::size_t{0}})
+    BOOST_TEST(
+        contains(failure_of<fr::invalid_argument>([&] { fr::batches(x, {.depth = much}); }), "1 to 4096 pieces"));
   int made = 0;
   const auto two = [&]() -> std::optional<std::vector<int>> {
     return made++ < 2 ? std::optional(std::vector<int>(7)) : std::nullopt;

@@ -60,16 +60,17 @@ struct evaluator<ferry::detail::held_map<Map>> : evaluator<Map> {
 namespace ferry {
 namespace detail {
 
-inline void need_stride(bool ok, const char* what) {
-  if (!ok) throw invalid_argument(what);
+template <class View>
+void need_stride(bool ok, const View& of, source_line at, const char* what) {
+  if (!ok) throw invalid_argument("as_eigen of a view of " + array_text(of.look()) + in_line(at) + ": " + what);
 }
 inline Eigen::Index index_of(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 template <class T, std::size_t Rank, memory_kind Kind>
-void need_forward(const array_view<T, Rank, Kind>& v) {
+void need_forward(const array_view<T, Rank, Kind>& v, source_line at) {
   for (std::size_t d = 0; d != Rank; ++d)
-    need_stride(v.strides()[d] >= 0 || v.extent(d) < 2,
-                "as_eigen of a view that runs backwards: Eigen has no negative strides");
+    need_stride(v.strides()[d] >= 0 || v.extent(d) < 2, v, at,
+                "it runs backwards, and Eigen has no negative strides: give view.clone()");
 }
 
 // Waits, and follows the view from then on.
@@ -81,30 +82,29 @@ held_map<Map> wait_and_hold(const View& v, source_line at, const Map& all) {
 
 template <class To, class T, memory_kind Kind>
 auto map_vector(const array_view<T, 1, Kind>& v, source_line at) {
-  need_stride(v.is_contiguous(), "as_eigen of a strided vector: use as_eigen_strided");
+  need_stride(v.is_contiguous(), v, at, "it is strided: use as_eigen_strided");
   return wait_and_hold<To>(v, at, Eigen::Map<eigen_vector<To>>(v.unsynchronized_data(), index_of(v.size())));
 }
 template <class To, class T, memory_kind Kind>
 auto map_strided_vector(const array_view<T, 1, Kind>& v, source_line at) {
-  need_forward(v);
+  need_forward(v, at);
   using map = Eigen::Map<eigen_vector<To>, Eigen::Unaligned, Eigen::InnerStride<>>;
   return wait_and_hold<To>(v, at,
                            map(v.unsynchronized_data(), index_of(v.size()), Eigen::InnerStride<>(v.strides()[0])));
 }
 template <class To, class T, memory_kind Kind>
 auto map_rows(const array_view<T, 2, Kind>& v, source_line at) {
-  need_forward(v);
-  need_stride(
-      v.strides()[1] == 1 || v.extent(1) < 2,
-      "as_eigen needs rows of neighbouring elements: use as_eigen_columns where columns are, else as_eigen_strided");
+  need_forward(v, at);
+  need_stride(v.strides()[1] == 1 || v.extent(1) < 2, v, at,
+              "it needs rows of neighbouring elements: use as_eigen_columns where columns are, else as_eigen_strided");
   return wait_and_hold<To>(v, at,
                            eigen_rows<To>(v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),
                                           Eigen::OuterStride<>(v.strides()[0])));
 }
 template <class To, class T, memory_kind Kind>
 auto map_columns(const array_view<T, 2, Kind>& v, source_line at) {
-  need_forward(v);
-  need_stride(v.strides()[0] == 1 || v.extent(0) < 2,
+  need_forward(v, at);
+  need_stride(v.strides()[0] == 1 || v.extent(0) < 2, v, at,
               "as_eigen_columns needs columns of neighbouring elements, as those of a transpose(): use as_eigen");
   return wait_and_hold<To>(v, at,
                            eigen_columns<To>(v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),
@@ -112,7 +112,7 @@ auto map_columns(const array_view<T, 2, Kind>& v, source_line at) {
 }
 template <class To, class T, memory_kind Kind>
 auto map_strided(const array_view<T, 2, Kind>& v, source_line at) {
-  need_forward(v);
+  need_forward(v, at);
   using strides = Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>;
   return wait_and_hold<To>(v, at,
                            eigen_strided<To>(v.unsynchronized_data(), index_of(v.extent(0)), index_of(v.extent(1)),

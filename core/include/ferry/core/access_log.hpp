@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <string>
 
+#include "ferry/core/source_line.hpp"
 #include "ferry/core/timeline.hpp"
 #include "ferry/core/use_list.hpp"
 
 namespace ferry {
+
+struct allocation;
 
 class access_log {
  public:
@@ -42,10 +44,10 @@ class access_log {
   // The rest with the log locked.
 
   // Throws device_error when a device broke while it wrote some of these bytes, or may have: what they hold is unknown.
-  void refuse_lost(byte_range where, const std::string& array) const {
+  void refuse_lost(byte_range where, const allocation& of, source_line at) const {
     for (const logged_use& u : uses_)
       if (is_lost(u) && u.where.overlaps(where)) [[unlikely]]
-        throw_lost(u, array);
+        throw_lost(u, of, at);
   }
   // Calls wait(timeline, ticket) for each use that an access of `where` must come after; newest first, because that may
   // imply the older ones (R8). An open use of another timeline is closed. who: the asking timeline, or null for the CPU.
@@ -131,7 +133,7 @@ class access_log {
   // A use that is over may be forgotten; not one whose result is lost.
   static bool is_over(const logged_use& u) { return u.by->finished(u.at) && !is_lost(u); }
   static bool is_lost(const logged_use& u) { return u.write && u.by->is_lost(u.at); }
-  [[noreturn]] static void throw_lost(const logged_use& u, const std::string& array);
+  [[noreturn]] static void throw_lost(const logged_use& u, const allocation& of, source_line at);
   void make_room(std::size_t more);
   void take_back() noexcept;
   // Of bytes that nobody uses: there is nobody to lock out.

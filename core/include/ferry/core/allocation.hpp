@@ -10,6 +10,7 @@
 #include "ferry/core/access_log.hpp"
 #include "ferry/core/access_policy.hpp"
 #include "ferry/core/allocation_home.hpp"
+#include "ferry/core/array_text.hpp"
 #include "ferry/core/backend.hpp"
 
 namespace ferry {
@@ -110,17 +111,17 @@ class allocation_ref {
   allocation* unchecked() const { return what_; }
   // Whether the bytes were given back by free().
   bool is_freed() const { return what_ && generation_of(what_->state.load(std::memory_order_acquire)) != generation_; }
-  // The allocation. Throws use_after_free.
-  allocation& get() const {
-    if (is_freed()) throw_freed();
+  // The allocation. Throws use_after_free, which names the array and the line. as: shape and type, where they are known.
+  allocation& get(source_line at = {}, const detail::array_look* as = nullptr) const {
+    if (is_freed()) [[unlikely]]
+      detail::throw_freed(what_, generation_, as, at);
     return *what_;
   }
   // Gives the bytes back now, whoever else refers to them. Does nothing if that has happened. Never blocks.
-  void free() noexcept;
+  void free(detail::freed_by how = detail::freed_by::free) noexcept;
 
  private:
   static std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
-  [[noreturn]] static void throw_freed();
   void drop() noexcept;
   allocation* what_ = nullptr;
   std::uint32_t generation_ = 0;

@@ -20,23 +20,72 @@ struct array_argument {
   source_line at = {};  // where in(), out() or inout() was written
 };
 
+// An argument that was written as out(...): its old contents are not read, and the call writes every element.
+template <class A>
+struct out_argument : A {
+  using argument = A;
+};
+
 namespace detail {
+
+// Why a call does not compile. The texts are in call_checks.hpp.
+enum class call_fault : std::uint8_t {
+  none,
+  too_many_dimensions,  // of the index space
+  plain_lambda,         // nvcc: not marked FERRY_HOST_DEVICE
+  device_lambda,        // nvcc: marked __device__ alone
+  not_const,            // the functor's call operator
+  cpu_container,        // an argument, such as std::vector
+  not_copyable,         // an argument that is neither an array nor bytes
+  number_of_arguments,
+  read_only,        // the functor writes what the call only reads
+  out_of_a_reader,  // out() of what the functor only reads
+  other_rank,
+  other_elements,
+  no_soa_span,
+  other_members,
+  no_shard_span,
+  not_callable,
+  no_result,  // of a reduction's functor
+};
 
 template <class X>
 inline constexpr bool is_array_argument = false;
 template <class T, std::size_t Rank>
 inline constexpr bool is_array_argument<array_argument<T, Rank>> = true;
+template <class A>
+inline constexpr bool is_array_argument<out_argument<A>> = is_array_argument<A>;
 
+template <class X>
+inline constexpr bool is_out_argument = false;
+template <class A>
+inline constexpr bool is_out_argument<out_argument<A>> = true;
+
+// True if a parameter of type P, without const and reference, gives a functor no way to write the elements of its array.
+// False where the functor declares no type (void).
+template <class P>
+inline constexpr bool only_reads = false;
+template <class T>
+inline constexpr bool only_reads<T*> = std::is_const_v<T>;
+template <class T, std::size_t Rank>
+inline constexpr bool only_reads<mdspan<T, Rank>> = std::is_const_v<T>;
+
+// Stands for an argument that no call takes.
+template <call_fault Why>
+struct refused_argument {};
+
+// Throws use_after_free.
 template <class T, std::size_t Rank, memory_kind Kind>
-array_label label_of(const array_view<T, Rank, Kind>& v) {
-  return array_label(v.name().c_str());
+array_label label_of(const array_view<T, Rank, Kind>& v, source_line at) {
+  return v.owner() ? array_label(v.need_alive(at).name.get().c_str()) : array_label();
 }
 
 template <class To, class T, std::size_t Rank, memory_kind Kind>
 array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode, source_line at) {
   To* data = const_cast<To*>(v.unsynchronized_data());
-  return {&v.owner(), mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v)), v.bytes(), mode, v.is_contiguous(),
-          at};
+  return {&v.owner(),        mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v, at)),
+          v.bytes(),         mode,
+          v.is_contiguous(), at};
 }
 
 }  // namespace detail
@@ -60,7 +109,7 @@ auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) 
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
-  return detail::make_argument<T>(v, access_mode::out, at);
+  return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, access_mode::out, at)};
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
@@ -69,13 +118,21 @@ auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
 
 namespace detail {
 
-// Arguments as calls take them: const arrays are read, others read and written, the rest are values. `at` is the line of the
-// call.
-template <class A>
-decltype(auto) as_argument(A&& a, source_line at = {}) {
+// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are read
+// if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
+template <class P = void, class A>
+auto as_argument(A&& a, source_line at = {}) {
   using X = std::remove_cvref_t<A>;
-  if constexpr (is_array_argument<X>) {
+  constexpr bool reads = only_reads<std::remove_cvref_t<P>>;
+  if constexpr (is_out_argument<X>) {
+    if constexpr (reads)
+      return refused_argument<call_fault::out_of_a_reader>();
+    else
+      return typename X::argument(a);
+  } else if constexpr (is_array_argument<X>) {
     return X(a);
+  } else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {
+    return as_argument<P>(std::as_const(a), at);
   } else if constexpr (requires { a.as_kernel_argument(at); }) {
     return a.as_kernel_argument(at);
   } else if constexpr (array_like<X>) {
@@ -83,10 +140,12 @@ decltype(auto) as_argument(A&& a, source_line at = {}) {
       return in(a, at);
     else
       return inout(a, at);
-  } else {
-    static_assert(std::is_trivially_copyable_v<X>,
-                  "a kernel argument that is not an array must be trivially copyable: it is copied to the device");
+  } else if constexpr (std::is_trivially_copyable_v<X>) {
     return X(a);
+  } else if constexpr (requires { a.begin(), a.size(); }) {
+    return refused_argument<call_fault::cpu_container>();
+  } else {
+    return refused_argument<call_fault::not_copyable>();
   }
 }
 
@@ -148,6 +207,17 @@ void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_un
     list.push_back(e);
   }
 }
+// Whether another argument of the call reads bytes that `a` covers: then the kernel must find them as they were.
+template <class X, class... A>
+bool is_read_beside(const X& x, const A&... all) {
+  [[maybe_unused]] const auto reads = [&](const auto& o) {
+    if constexpr (is_array_argument<X> && is_array_argument<std::remove_cvref_t<decltype(o)>>)
+      return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
+    else
+      return false;
+  };
+  return (reads(all) || ...);
+}
 
 // Under memory checks, the elements that out() promises to write read as never written until the kernel writes them, so that
 // a partial writer shows. The fills are part of the submission of the kernel: if the call throws, nothing was filled.
@@ -156,7 +226,7 @@ class output_poison {
   template <class... A>
   void poison_outputs([[maybe_unused]] const A&... a) {
     if (machine::current().checks.has(check::poison)) [[unlikely]]
-      (add_outputs(outputs_, a), ...);
+      ((is_read_beside(a, a...) ? void() : add_outputs(outputs_, a)), ...);
   }
   std::vector<output_elements>& outputs_to_poison() { return outputs_; }
 

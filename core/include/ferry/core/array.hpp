@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/cpu_buffer.hpp"
 #include "ferry/core/default_kind.hpp"
 #include "ferry/core/stream.hpp"
 
@@ -53,7 +54,14 @@ class basic_array : public array_view<T, Rank, Kind> {
     return from(elements, extents<1>{elements.size()}, d);
   }
   static basic_array from(const std::vector<T>& elements, ferry::device d = default_device()) requires(Rank == 1) {
-    return from(std::span<const T>(elements), d);
+    if constexpr (std::is_same_v<T, bool>)
+      return from(elements, extents<1>{elements.size()}, d);
+    else
+      return from(std::span<const T>(elements), d);
+  }
+  static basic_array from(const std::vector<bool>& elements, const extents<Rank>& e,
+                          ferry::device d = default_device()) requires(std::is_same_v<T, bool>) {
+    return from(std::span<const T>(detail::cpu_buffer<bool>(elements).span()), e, d);
   }
   static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements.begin(), elements.size()), d);
@@ -71,15 +79,15 @@ class basic_array : public array_view<T, Rank, Kind> {
     return a;
   }
   // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
-  basic_array clone() const;
+  basic_array clone(source_line at = source_line::here()) const;
 
   // As in a view, without its strides.
   T& operator[](located_index i) requires(Rank == 1) {
-    this->check_indices(i.value);
+    this->check_indices(i.at, i.value);
     return *this->template granted<T>(this->data_ + i.value, i.at);
   }
   const T& operator[](located_index i) const requires(Rank == 1) {
-    this->check_indices(i.value);
+    this->check_indices(i.at, i.value);
     return *this->template granted<const T>(this->data_ + i.value, i.at);
   }
 
@@ -148,9 +156,16 @@ basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::from(std::span<const T> e
 }
 
 template <class T, std::size_t Rank, memory_kind Kind>
-basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::clone() const {
+basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::clone(source_line at) const {
   basic_array a(this->extents_, home_);
-  copy(*this, a, source_line{});
+  copy(*this, a, at);
+  return a;
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+auto array_view<T, Rank, Kind>::clone(source_line at) const -> basic_array<value_type, Rank, Kind> {
+  basic_array<value_type, Rank, Kind> a(extents_, device());
+  copy(*this, a, at);
   return a;
 }
 

@@ -13,6 +13,7 @@ class array_label {
     for (std::size_t i = 0; i + 1 < sizeof text_ && text[i]; ++i) text_[i] = text[i];
   }
   FERRY_HOST_DEVICE const char* text() const { return text_; }
+  FERRY_HOST_DEVICE bool is_named() const { return text_[0] != 0; }
 
  private:
   char text_[16] = {};  // a copy: the array may be renamed or gone when the kernel runs

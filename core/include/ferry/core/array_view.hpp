@@ -2,7 +2,9 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <concepts>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,10 +12,12 @@
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/allocation.hpp"
+#include "ferry/core/array_text.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/mdspan.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/core/type_name.hpp"
 
 namespace ferry {
 
@@ -43,10 +47,33 @@ class host_permission {
   std::atomic<std::uint64_t> touches_{0}, writes_{0};
 };
 
-// Half-open indices [begin, end) of one dimension, every step-th of them.
+// Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Integers of any type: what does not
+// lie in the dimension, as negative ones, is refused by the call that takes the slice.
 struct slice {
-  std::size_t begin = 0, end = std::size_t(-1);
+  std::ptrdiff_t begin = 0, end = std::numeric_limits<std::ptrdiff_t>::max();
   std::ptrdiff_t step = 1;  // negative: from end - 1 downwards
+  // An integer that is not converted to a slice: a.slice({0, 10}) are ten elements.
+  struct first_index {
+    std::ptrdiff_t value;
+    template <std::integral I>
+    constexpr first_index(I i) : value(static_cast<std::ptrdiff_t>(i)) {}
+  };
+  constexpr slice() = default;
+  constexpr slice(first_index first) : begin(first.value) {}  // {first}: to the end
+  template <std::integral Begin, std::integral End, std::integral Step = std::ptrdiff_t>
+  constexpr slice(Begin first, End last, Step by = 1)
+      : begin(static_cast<std::ptrdiff_t>(first)),
+        end(static_cast<std::ptrdiff_t>(last)),
+        step(static_cast<std::ptrdiff_t>(by)) {}
+  // The end in a dimension of that extent.
+  constexpr std::ptrdiff_t end_in(std::size_t extent) const {
+    return end == slice().end ? static_cast<std::ptrdiff_t>(extent) : end;
+  }
+  // True if it lies in [0, extent], does not end before it begins, and has a step.
+  constexpr bool fits(std::size_t extent) const {
+    const std::ptrdiff_t last = end_in(extent);
+    return step != 0 && begin >= 0 && begin <= last && static_cast<std::size_t>(last) <= extent;
+  }
 };
 inline constexpr slice all_of{};
 
@@ -74,12 +101,16 @@ struct no_host_iterator {
 };
 }  // namespace detail
 
-// Throws invalid_argument unless s lies in [0, extent]; returns the number of elements.
-std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& shape);
+[[noreturn]] void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of);
+// Throws invalid_argument unless s lies in [0, extent] and does not end before it begins; returns the number of elements.
+std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const detail::array_look& of);
 [[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
-                                     const allocation* of);
+                                     const detail::array_look& of, source_line at);
 const char* kind_name(memory_kind k);
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes);
+
+template <class T, std::size_t Rank, memory_kind Kind>
+class basic_array;
 
 // T may be const: then the elements can only be read. A const view gives const elements, as containers do.
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -138,6 +169,21 @@ class array_view {
   const std::string& name() const {
     static const std::string none;
     return owner_ ? owner_.get().name.get() : none;
+  }
+  // The elements in an array of their own: contiguous, in memory of the same kind on the same device. Copies on that device's
+  // stream of this thread. Throws as copy does; out_of_memory.
+  basic_array<value_type, Rank, Kind> clone(source_line at = source_line::here()) const;
+  // What messages call the array.
+  detail::array_look look() const {
+    detail::array_look l{&owner_, Kind, detail::type_name<value_type>(), Rank, {}};
+    for (std::size_t d = 0; d != Rank; ++d) l.extent[d] = extents_[d];
+    return l;
+  }
+  // The allocation of an array that has one. Throws use_after_free, which names the array and the line.
+  allocation& need_alive(source_line at) const {
+    if (owner_.is_freed()) [[unlikely]]
+      throw_freed(at);
+    return *owner_.unchecked();
   }
   // The address, ordered behind nothing: what touches it must be ordered by the caller.
   T* unsynchronized_data() const { return data_; }
@@ -201,10 +247,18 @@ class array_view {
   void wait_for_host(access_mode mode, const host_ask& how) const {
     detail::need_host_access<Kind>();
     if (!owner_) return;
-    permission_.keep(wait_for_host_access(owner_.get(), bytes(), mode, how), mode != access_mode::in);
+    permission_.keep(wait_for_host_access(need_alive(how.at), bytes(), mode, how), mode != access_mode::in);
   }
 
  protected:
+  [[noreturn, gnu::noinline, gnu::cold]] void throw_freed(source_line at) const {
+    const detail::array_look shape = look();
+    (void)owner_.get(at, &shape);
+    std::terminate();  // it was freed: get() has thrown
+  }
+  [[noreturn, gnu::noinline, gnu::cold]] void throw_outside(std::size_t index, std::size_t d, source_line at) const {
+    throw_out_of_range(index, extents_[d], d, look(), at);
+  }
   // One comparison while nobody has submitted to the same bytes.
   template <class U>
   U* granted(T* element, source_line line) const {
@@ -218,7 +272,7 @@ class array_view {
   }
   template <class U, class... Index>
   U& at_offset(source_line line, Index... index) const {
-    check_indices(index...);
+    check_indices(line, index...);
     std::ptrdiff_t at = 0;
     [[maybe_unused]] std::size_t d = 0;
     ((at += static_cast<std::ptrdiff_t>(index) * strides_[d++]), ...);
@@ -241,29 +295,28 @@ class array_view {
   template <class U>
   U* host_data(source_line line) const {
     if (!is_contiguous())
-      throw invalid_argument("begin() needs contiguous elements, and this view of shape " + extents_.text() +
-                             " is strided: use ferry::host(view), or clone() it");
+      throw invalid_argument("begin() needs contiguous elements, and this view of " + detail::array_text(look()) +
+                             detail::in_line(line) + " is strided: use ferry::host(view), or view.clone()");
     wait_for_host(!std::is_const_v<U>, line);
     return data_;
   }
   template <class... Index>
-  void check_indices(Index... index) const {
+  void check_indices([[maybe_unused]] source_line line, Index... index) const {
     std::size_t d = 0;
-    ((index < extents_[d] ? void(++d) : throw_out_of_range(index, extents_[d], d, owner_.unchecked())), ...);
+    ((index < extents_[d] ? void(++d) : throw_outside(index, d, line)), ...);
   }
   template <class View>
   View sliced(std::initializer_list<ferry::slice> parts) const {
     if (parts.size() > Rank)
-      throw invalid_argument("slice() got " + std::to_string(parts.size()) + " parts for an array of rank " +
-                             std::to_string(Rank));
+      throw invalid_argument("slice() got " + std::to_string(parts.size()) + " parts for " +
+                             detail::array_text(look()) + ", which has rank " + std::to_string(Rank));
     auto e = extents_;
     auto s = strides_;
     T* data = data_;
     std::size_t d = 0;
     for (const ferry::slice& p : parts) {
-      e[d] = checked_slice(p, extents_[d], d, extents_.text());
-      const std::size_t last = std::min(p.end, extents_[d]);
-      if (e[d] > 0) data += static_cast<std::ptrdiff_t>(p.step > 0 ? p.begin : last - 1) * strides_[d];
+      e[d] = checked_slice(p, extents_[d], d, look());
+      if (e[d] > 0) data += (p.step > 0 ? p.begin : p.end_in(extents_[d]) - 1) * strides_[d];
       s[d] = e[d] > 1 ? strides_[d] * p.step : strides_[d];
       ++d;
     }
@@ -273,8 +326,8 @@ class array_view {
   View reshaped(const ferry::extents<NewRank>& e) const {
     if (!is_contiguous() || e.count() != size())
       throw invalid_argument(
-          "reshape from " + extents_.text() + " to " + e.text() +
-          (is_contiguous() ? ": the number of elements differs" : ": the view is strided; clone() it"));
+          "reshape of " + detail::array_text(look()) + " to shape " + e.text() +
+          (is_contiguous() ? ": the number of elements differs" : ": the view is strided; reshape view.clone()"));
     return View(owner_, data_, e, row_major(e));
   }
   template <class View>

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ferry/core/array_label.hpp"
+#include "ferry/core/checks.hpp"
 #include "ferry/core/number_type.hpp"
 #include "ferry/core/source_line.hpp"
 
@@ -190,6 +191,8 @@ class backend {
 
   // The machine
   virtual std::string_view name() const = 0;  // "cuda" or "sim"
+  // How much the backend's options ask a machine to check.
+  virtual check_level level() const { return check_level::usual; }
   virtual int device_count() const = 0;
   virtual device_properties properties(int device) const = 0;
   virtual device_memory memory(int device) const = 0;

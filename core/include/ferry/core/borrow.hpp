@@ -46,6 +46,7 @@ class loan {
   const allocation_ref& owner() const { return owner_; }
 
  private:
+  void end_by(freed_by how, const stream_ref* before);
   void swap(loan& o) noexcept {
     std::swap(owner_, o.owner_);
     std::swap(bytes_, o.bytes_);
@@ -66,9 +67,9 @@ template <class T, std::size_t Rank>
 byte_range bytes_at(T* p, const extents<Rank>& e) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(e.count(), sizeof(T), &bytes))
-    throw invalid_argument("the shape " + e.text() + " has more than 2^64 bytes");
+    throw invalid_argument("memory of shape " + e.text() + " has more than 2^64 bytes");
   const auto* begin = reinterpret_cast<const std::byte*>(p);
-  if (!begin && bytes > 0) throw invalid_argument("a null pointer was given for an array of shape " + e.text());
+  if (!begin && bytes > 0) throw invalid_argument("memory of shape " + e.text() + " was given by a null pointer");
   return {begin, begin + bytes};
 }
 

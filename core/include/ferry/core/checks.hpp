@@ -1,4 +1,4 @@
-// Checks of calls that a program can switch on: which of them a machine makes.
+// Checks of calls: which of them a machine makes.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -9,9 +9,27 @@ namespace ferry {
 enum class check : std::uint8_t {
   poison = 1,    // elements that out() promises to write read as NaN until they are written
   pointers = 2,  // addresses inside functors and value arguments are looked up among live arrays
-  uses = 4,      // what a kernel wrote is compared with what its arguments declared
+  uses = 4,      // on simulated devices, what a kernel wrote is compared with what its arguments declared
   halos = 8      // loops over shards are refused halo cells that are out of date
 };
+
+// How much of a program is checked: the value of FERRY_CHECK, and of check= of simulated devices.
+enum class check_level : std::uint8_t {
+  none,   // off
+  usual,  // not set: check::pointers on simulated devices, and on CUDA in programs with a source compiled without NDEBUG
+  all     // on: every check, with memory checks and spans that are followed
+};
+// FERRY_CHECK; usual if it is not set. Throws parse_error.
+check_level check_level_of_environment();
+
+namespace detail {
+// Called before main by programs with a source that is compiled without NDEBUG. Returns true.
+bool note_debug_build();
+bool is_debug_build();
+#ifndef NDEBUG
+inline const bool noted_debug_build = note_debug_build();
+#endif
+}  // namespace detail
 
 // The checks of one machine. A call loads it once.
 class check_set {

@@ -53,8 +53,10 @@ class begun_upload {
   std::unique_ptr<parts> parts_;
 };
 
+// Throws use_after_free.
 template <class T, std::size_t Rank, memory_kind Kind>
 copy_side side_of(const array_view<T, Rank, Kind>& v, source_line at = {}) {
+  if (v.owner()) (void)v.need_alive(at);
   copy_side side{&v.owner(),
                  reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(v.unsynchronized_data())),
                  {},
@@ -73,11 +75,29 @@ strided_shape shape_of(const extents<Rank>& e) {
   return shape;
 }
 
-template <std::size_t Rank>
-void need_same_shape(const extents<Rank>& from, const extents<Rank>& to) {
-  if (!(from == to))
-    throw invalid_argument("copy from shape " + from.text() + " to shape " + to.text() + ": the shapes must be equal");
+// What messages call one side of a copy: an array, or elements of the CPU.
+template <class Side>
+std::string side_text(const Side& side) {
+  if constexpr (requires { side.look(); })
+    return array_text(side.look());
+  else if constexpr (requires { side.shape; })
+    return Side::is_shaped ? "memory of the CPU of shape " + side.shape.text() : side.shape.text() + " elements";
+  else
+    return "shape " + side.text();
 }
+[[noreturn]] void throw_shapes_differ(const std::string& from, const std::string& to, source_line at);
+
+// from, to: arrays, elements of the CPU, or extents.
+template <std::size_t Rank, class From, class To>
+void need_same_shape(const extents<Rank>& from_shape, const extents<Rank>& to_shape, const From& from, const To& to,
+                     source_line at) {
+  if (!(from_shape == to_shape)) throw_shapes_differ(side_text(from), side_text(to), at);
+}
+template <std::size_t Rank>
+void need_same_shape(const extents<Rank>& from, const extents<Rank>& to, source_line at = {}) {
+  need_same_shape(from, to, from, to, at);
+}
+[[noreturn]] void throw_counts_differ(const std::string& from, const std::string& to, source_line at);
 
 // Row-major elements of that shape.
 template <class T, std::size_t Rank>
@@ -131,7 +151,7 @@ template <class To, class From>
 void copy_views(const stream_ref* s, const From& from, To& to, source_line at) {
   need_element_types<From, To>();
   static_assert(To::rank == From::rank, "copy(from, to): the ranks differ");
-  need_same_shape(from.extents(), to.extents());
+  need_same_shape(from.extents(), to.extents(), from, to, at);
   copy_typed<To, From>(s, side_of(to, at), side_of(from, at), from.extents());
 }
 
@@ -151,10 +171,9 @@ void upload(const stream_ref* s, From&& memory, To& to, source_line at) {
   const auto from = cpu_side_of(memory);
   need_element_types<std::remove_const_t<decltype(from)>, To>();
   if constexpr (from.is_shaped)
-    need_same_shape(from.shape, to.extents());
+    need_same_shape(from.shape, to.extents(), from, to, at);
   else if (from.shape[0] != to.size())
-    throw invalid_argument("copy of " + std::to_string(from.shape[0]) + " elements to an array of shape " +
-                           to.extents().text());
+    throw_counts_differ(side_text(from), side_text(to), at);
   copy_typed<To, decltype(from)>(s, side_of(to, at), in_shape(from, to.extents()), to.extents());
 }
 
@@ -164,15 +183,27 @@ void download(const stream_ref* s, const From& from, To&& memory, source_line at
   const auto to = cpu_side_of(memory);
   need_element_types<From, std::remove_const_t<decltype(to)>>();
   if constexpr (to.is_shaped)
-    need_same_shape(from.extents(), to.shape);
+    need_same_shape(from.extents(), to.shape, from, to, at);
   else if (to.shape[0] != from.size())
-    throw invalid_argument("copy of an array of shape " + from.extents().text() + " to " + std::to_string(to.shape[0]) +
-                           " elements");
+    throw_counts_differ(side_text(from), side_text(to), at);
   copy_typed<decltype(to), From>(s, in_shape(to, from.extents()), side_of(from, at), from.extents());
 }
 
+template <vector_of_bool From, class To>
+void upload(const stream_ref* s, From&& memory, To& to, source_line at) {
+  upload(s, std::span<const bool>(cpu_buffer<bool>(memory).span()), to, at);
+}
+template <class From, vector_of_bool To>
+void download(const stream_ref* s, const From& from, To&& memory, source_line at) {
+  need_lasting_destination<To>();
+  static_assert(!std::is_const_v<std::remove_reference_t<To>>, "copy(from, to): the destination is read-only");
+  const cpu_buffer<bool> all(memory.size());
+  download(s, from, all.span(), at);
+  std::copy(all.data(), all.data() + all.size(), memory.begin());
+}
+
 template <class From, class To>
-void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target) {
+void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target, source_line at) {
   need_lasting_destination<To>();
   const auto from = cpu_side_of(source);
   const auto to = cpu_side_of(target);
@@ -182,10 +213,9 @@ void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target) {
   const auto give = [&](const auto& e) { copy_typed<to_side, from_side>(s, in_shape(to, e), in_shape(from, e), e); };
   if constexpr (from_side::is_shaped && to_side::is_shaped) {
     static_assert(from_side::rank == to_side::rank, "copy(from, to): the ranks differ");
-    need_same_shape(from.shape, to.shape);
+    need_same_shape(from.shape, to.shape, from, to, at);
   } else if (from.shape.count() != to.shape.count()) {
-    throw invalid_argument("copy of " + std::to_string(from.shape.count()) + " elements to " +
-                           std::to_string(to.shape.count()));
+    throw_counts_differ(side_text(from), side_text(to), at);
   }
   if constexpr (from_side::is_shaped)
     give(from.shape);
@@ -229,7 +259,7 @@ class copy_task {
         shape_(detail::shape_of<std::remove_const_t<T>>(from.extents())) {
     static_assert(!std::is_const_v<U>, "copy_task(from, to): the destination is read-only");
     static_assert(std::is_same_v<U, std::remove_const_t<T>>, "copy_task(from, to): the element types differ");
-    detail::need_same_shape(from.extents(), to.extents());
+    detail::need_same_shape(from.extents(), to.extents(), from, to, at);
   }
   // Valid as long as the task.
   detail::copy_side to() const { return owned(to_, to_owner_); }
@@ -253,32 +283,32 @@ inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
   copy_many(s, std::span<const copy_task>(tasks.begin(), tasks.size()));
 }
 
-// From and to memory of the CPU: whatever std::span can be made of, in row-major order and as long as the other side, and
-// mdspans of the other side's shape, strided or not; a temporary that owns its elements is no destination. Numbers of
-// different types are converted. Ordered on `s`, or on this thread's stream of the array's device. Blocks until that memory was
+// From and to memory of the CPU: whatever std::span can be made of, and std::vector<bool>, in row-major order and as long as
+// the other side, and mdspans of the other side's shape, strided or not; a temporary that owns its elements is no
+// destination. Numbers of different types are converted. Ordered on `s`, or on this thread's stream of the array's device. Blocks until that memory was
 // read or written. Strided memory of the CPU is packed into as much memory of the CPU first; throws invalid_argument for that
 // of a device.
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
-template <cpu_elements From, class T, std::size_t Rank, memory_kind Kind>
+template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
-template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
+template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
 void copy(const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(nullptr, from, std::forward<To>(to), at);
 }
-template <class T, std::size_t Rank, memory_kind Kind, cpu_elements To>
+template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
 void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(&s, from, std::forward<To>(to), at);
 }
@@ -286,21 +316,20 @@ void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_l
 // given; without a stream it waits for nothing. What overlaps is copied as it was before. Throws invalid_argument for memory
 // of a device, and inside a capture.
 template <cpu_elements From, cpu_elements To>
-void copy(From&& from, To&& to) {
-  detail::copy_on_the_cpu(nullptr, from, std::forward<To>(to));
+void copy(From&& from, To&& to, source_line at = source_line::here()) {
+  detail::copy_on_the_cpu(nullptr, from, std::forward<To>(to), at);
 }
 template <cpu_elements From, cpu_elements To>
-void copy(stream_ref s, From&& from, To&& to) {
-  detail::copy_on_the_cpu(&s, from, std::forward<To>(to));
+void copy(stream_ref s, From&& from, To&& to, source_line at = source_line::here()) {
+  detail::copy_on_the_cpu(&s, from, std::forward<To>(to), at);
 }
 
 // The elements in row-major order. Blocks until the array is written and copied.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<std::remove_const_t<T>> to_vector(const array_view<T, Rank, Kind>& a,
                                               source_line at = source_line::here()) {
-  std::vector<std::remove_const_t<T>> v(a.size());
-  copy(a, std::span<std::remove_const_t<T>>(v), at);
-  return v;
+  using U = std::remove_const_t<T>;
+  return detail::written_vector<U>(a.size(), [&](std::span<U> all) { copy(a, all, at); });
 }
 
 }  // namespace ferry

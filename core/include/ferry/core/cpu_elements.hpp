@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/cpu_buffer.hpp"
 #include "ferry/core/mdspan.hpp"
 
 namespace ferry {
@@ -29,10 +30,13 @@ concept contiguous_elements = std::ranges::contiguous_range<R> && std::ranges::s
 
 }  // namespace detail
 
-// A vector, a span, a C array, an mdspan; no array of ferry.
+// A vector, a span, a C array, an mdspan; no array of ferry, and not std::vector<bool>, which has no elements in memory.
 template <class R>
 concept cpu_elements =
     !detail::any_array<R> && (detail::is_mdspan<std::remove_cvref_t<R>> || detail::contiguous_elements<R>);
+// The same and std::vector<bool>, whose elements are packed and unpacked on the way.
+template <class R>
+concept cpu_values = cpu_elements<R> || detail::vector_of_bool<R>;
 
 namespace detail {
 

@@ -19,6 +19,8 @@ class device {
   const device_properties& properties() const;
   // Free and total bytes as the driver sees them now.
   device_memory memory() const;
+  // What the device failed with, as far as calls have found out; empty while it works. Never blocks.
+  std::string failure() const;
   // Whether kernels of this device can use memory of another.
   bool can_reach(device owner) const;
 

@@ -1,6 +1,7 @@
 // The errors of ferry: one small hierarchy, sorted by what a program can do about them.
 #pragma once
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -9,11 +10,25 @@ namespace ferry {
 
 struct memory_shortage;
 
-// Base of every exception that ferry throws. The text says what failed, on what, why, and the way out.
+// Base of every exception that ferry throws. The text says what failed, on what, why, and the way out. what() begins with
+// "ferry: ", once.
 class error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  // Texts need no prefix: it is added to those that lack it.
+  explicit error(const std::string& text) : std::runtime_error(std::string(prefix) + plain(text.c_str())) {}
+  // what() without the prefix, to be quoted in another text.
+  const char* text() const noexcept { return plain(what()); }
+
+ private:
+  static constexpr char prefix[] = "ferry: ";
+  static const char* plain(const char* text) noexcept {
+    return std::strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
+  }
+  friend const char* plain_what(const std::exception& e) noexcept;
 };
+
+// The text of any exception, without the prefix where it is one of ferry.
+inline const char* plain_what(const std::exception& e) noexcept { return error::plain(e.what()); }
 
 // The call is wrong as written: shapes, ranges, devices, streams. Nothing was submitted.
 class invalid_argument : public error {

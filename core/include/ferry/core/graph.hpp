@@ -1,8 +1,10 @@
 // Work that is recorded once and launched many times.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "ferry/core/source_line.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry {
@@ -16,7 +18,7 @@ class graph {
   ~graph();
   // One submission: ordered behind what the captured work requires of each array, reads and writes apart. Never blocks.
   // Throws use_after_free when an array was freed.
-  void launch(stream_ref s);
+  void launch(stream_ref s, source_line at = source_line::here());
 
  private:
   struct state;
@@ -30,6 +32,14 @@ class graph {
 using launch_listener = std::function<void(stream_ref s)>;
 // Inside a capture: for the graph that it becomes, as long as that lives. For what looks after the work of libraries.
 void when_launched(launch_listener f);
+
+namespace detail {
+// Identifies the capture that this thread is inside of; 0 outside of captures. No two captures have the same one.
+std::uint64_t current_capture();
+// Inside a capture: f is called by each launch of the graph that it becomes. Unlike a launch_listener, it is called at once by a
+// launch inside another capture too, with that one as the current capture. f must not throw.
+void at_each_launch(std::function<void()> f);
+}  // namespace detail
 
 // Runs body, recording instead of running what this thread submits, on any stream. Raw pointers, and access from the CPU,
 // are errors meanwhile. May block (instantiation). What the arrays hold is unchanged until a launch.

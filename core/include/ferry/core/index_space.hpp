@@ -28,6 +28,7 @@ FERRY_HOST_DEVICE inline std::size_t at_most(std::size_t a, std::size_t b) { ret
 // Spaces as kernels see them: up to three extents, x fastest, and the call of a functor at one index.
 struct space_1d {
   std::size_t x;
+  using index_list = void(std::size_t&);  // what call() gives to functors in front of p
   static constexpr std::size_t y = 1, z = 1, indices = 1;
   template <class F, class... P>
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
@@ -36,6 +37,7 @@ struct space_1d {
 };
 struct space_2d {
   std::size_t x, y;
+  using index_list = void(std::size_t&, std::size_t&);
   static constexpr std::size_t z = 1, indices = 2;
   template <class F, class... P>
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
@@ -44,6 +46,7 @@ struct space_2d {
 };
 struct space_3d {
   std::size_t x, y, z;
+  using index_list = void(std::size_t&, std::size_t&, std::size_t&);
   static constexpr std::size_t indices = 3;
   template <class F, class... P>
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t k, const P&... p) const {
@@ -53,6 +56,7 @@ struct space_3d {
 struct space_of_tiles {
   std::size_t x, y;  // numbers of tiles
   std::size_t rows, columns, all_rows, all_columns;
+  using index_list = void(tile);
   static constexpr std::size_t z = 1, indices = 1;
   template <class F, class... P>
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
@@ -61,9 +65,16 @@ struct space_of_tiles {
   }
 };
 
+// A space of more than three dimensions: calls over it do not compile.
+struct space_beyond {};
+
 inline space_1d space_of(const extents<1>& e) { return {e[0]}; }
 inline space_2d space_of(const extents<2>& e) { return {e[1], e[0]}; }
 inline space_3d space_of(const extents<3>& e) { return {e[2], e[1], e[0]}; }
+template <std::size_t Rank>
+requires(Rank > 3) space_beyond space_of(const extents<Rank>&) {
+  return {};
+}
 template <std::integral Int>
 space_1d space_of(Int n) {
   return space_of(extents<1>(n));
@@ -79,7 +90,7 @@ concept index_space = requires(const S& s) {
   detail::space_of(s);
 };
 
-// What a program writes for a space (an integer, extents, tiles), with the line of the call.
+// What a program writes for a space (an integer, extents, tiles, a list of extents in braces), with the line of the call.
 template <class Space>
 struct located_space {
   Space space;
@@ -89,6 +100,16 @@ struct located_space {
       located_space(const S& s, source_line line = source_line::here())
       : space(space_of(s)),
         at(line) {}
+  template <std::integral I, std::integral J>
+  requires(std::is_same_v<Space, space_2d>) located_space(I i, J j, source_line line = source_line::here())
+      : space(space_of(extents<2>(i, j))),
+        at(line) {}
+  template <std::integral I, std::integral J, std::integral K>
+  requires(std::is_same_v<Space, space_3d>) located_space(I i, J j, K k, source_line line = source_line::here())
+      : space(space_of(extents<3>(i, j, k))),
+        at(line) {}
+  template <std::integral... Int>
+  requires(std::is_same_v<Space, space_beyond> && sizeof...(Int) > 3) located_space(Int...) {}
 };
 
 template <class Space>

@@ -14,7 +14,7 @@ struct declared_parameters {
 };
 template <class... P>
 struct parameter_list {
-  static constexpr bool known = true;
+  static constexpr bool known = true, is_const = true;  // the call operator
   template <std::size_t I>
   using type = std::tuple_element_t<I, std::tuple<P...>>;
   static constexpr std::size_t count = sizeof...(P);
@@ -24,11 +24,15 @@ struct of_member : parameter_list<> {
   static constexpr bool known = false;
 };
 template <class R, class C, class... P>
-struct of_member<R (C::*)(P...)> : parameter_list<P...> {};
+struct of_member<R (C::*)(P...)> : parameter_list<P...> {
+  static constexpr bool is_const = false;
+};
 template <class R, class C, class... P>
 struct of_member<R (C::*)(P...) const> : parameter_list<P...> {};
 template <class R, class C, class... P>
-struct of_member<R (C::*)(P...) noexcept> : parameter_list<P...> {};
+struct of_member<R (C::*)(P...) noexcept> : parameter_list<P...> {
+  static constexpr bool is_const = false;
+};
 template <class R, class C, class... P>
 struct of_member<R (C::*)(P...) const noexcept> : parameter_list<P...> {};
 template <class F>
@@ -36,6 +40,8 @@ requires requires { &F::operator(); }
 struct declared_parameters<F> : of_member<decltype(&F::operator())> {};
 template <class R, class... P>
 struct declared_parameters<R (*)(P...)> : parameter_list<P...> {};
+template <class R, class... P>
+struct declared_parameters<R(P...)> : parameter_list<P...> {};
 
 template <class X>
 struct mdspan_traits {
@@ -52,10 +58,17 @@ struct mdspan_traits<mdspan<T, R>> {
 template <class P, class A>
 struct parameter {
   using type = std::decay_t<A>;
+  static constexpr call_fault fault = call_fault::none;
+};
+template <class P, call_fault Why>
+struct parameter<P, refused_argument<Why>> {
+  using type = void;
+  static constexpr call_fault fault = Why;
 };
 template <class T, std::size_t Rank>
 struct parameter<void, array_argument<T, Rank>> {
   using type = mdspan<T, Rank>;
+  static constexpr call_fault fault = call_fault::none;
 };
 template <class P, class T, std::size_t Rank>
 struct parameter<P, array_argument<T, Rank>> {
@@ -67,15 +80,10 @@ struct parameter<P, array_argument<T, Rank>> {
     if constexpr (span::is) return !std::is_const_v<typename span::element>;
     return false;
   }();
-  static_assert(
-      !(writes && std::is_const_v<T>),
-      "in given to a writing functor: the argument is passed as in(a) or as a const array, but the functor takes "
-      "it through a pointer or mdspan to non-const. Pass inout(a) or out(a), or declare the parameter const");
   static constexpr bool rank_agrees = [] {
     if constexpr (span::is) return span::rank == Rank;
     return true;
   }();
-  static_assert(rank_agrees, "the functor takes an mdspan of another rank than the array has");
   static constexpr bool elements_agree = [] {
     using element = std::remove_const_t<T>;
     if constexpr (by_pointer) {
@@ -85,10 +93,10 @@ struct parameter<P, array_argument<T, Rank>> {
     if constexpr (span::is) return std::is_same_v<std::remove_const_t<typename span::element>, element>;
     return true;
   }();
-  static_assert(
-      elements_agree,
-      "the functor takes a pointer or mdspan to elements of another type than the array has: nothing converts "
-      "them. Declare the parameter with the array's type, or copy() the array to one of the other type");
+  static constexpr call_fault fault = writes && std::is_const_v<T> ? call_fault::read_only
+                                      : !rank_agrees               ? call_fault::other_rank
+                                      : !elements_agree            ? call_fault::other_elements
+                                                                   : call_fault::none;
   using type = std::conditional_t<by_pointer || span::is, declared, mdspan<T, Rank>>;
 };
 
@@ -101,7 +109,14 @@ requires(declared_parameters<F>::known&& I < declared_parameters<F>::count) stru
   using type = typename declared_parameters<F>::template type<I>;
 };
 
-[[noreturn]] void throw_strided_pointer(const array_label& label);
+[[noreturn]] void throw_strided_pointer(const array_look& view, source_line at);
+// What messages call an argument.
+template <class T, std::size_t Rank>
+array_look look_of(const array_argument<T, Rank>& a) {
+  array_look l{a.owner, a.owner->get(a.at).kind, type_name<std::remove_const_t<T>>(), Rank, {}};
+  for (std::size_t d = 0; d != Rank; ++d) l.extent[d] = a.span.extent(d);
+  return l;
+}
 
 // First: how many parameters come before the arguments (the indices).
 template <class F, std::size_t Position, class A>
@@ -111,7 +126,7 @@ auto to_parameter(const A& a) {
   if constexpr (!is_array_argument<A>) {
     return a;
   } else if constexpr (std::is_pointer_v<type>) {
-    if (!a.contiguous) throw_strided_pointer(a.span.label());
+    if (!a.contiguous) throw_strided_pointer(look_of(a), a.at);
     return type(a.span.data());
   } else {
     return type(a.span);
@@ -133,9 +148,6 @@ P relocated(const relocation& move, const P& p) {
 // Calls use(parameters...) with what F declares after `First` parameters.
 template <class F, std::size_t First, class Use, std::size_t... I, class... A>
 decltype(auto) with_parameters(std::index_sequence<I...>, Use use, const A&... a) {
-  if constexpr (declared_parameters<F>::known)
-    static_assert(declared_parameters<F>::count == First + sizeof...(A),
-                  "the functor takes another number of arguments than the call gives it (indices come first)");
   return use(to_parameter<F, First + I>(a)...);
 }
 

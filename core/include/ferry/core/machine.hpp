@@ -74,6 +74,9 @@ class machine {
   std::atomic<bool> checks_arrays{false};
   // Which checks calls make.
   check_set checks;
+  // How much FERRY_CHECK or the backend's options ask to check. FERRY_CHECK=on goes before the options; off replaces only
+  // what they do not ask for.
+  check_level level() const { return level_; }
   // For whoever has waited for devices: what waited for their work is seen to. Never blocks; one load if there is nothing.
   void synchronized() noexcept;
   // Who is told of accesses before they are ordered; null: nobody. Set when the machine is made.
@@ -107,6 +110,7 @@ class machine {
   const std::uint64_t serial_;
   std::unique_ptr<backend> verbs_;
   const bool simulated_;
+  const check_level level_;
   std::vector<device> devices_;
   std::vector<device_properties> properties_;
   bool migrates_ = true, reaches_pageable_ = true;

@@ -30,9 +30,9 @@ namespace detail {
 template <class T, memory_kind Kind, class F>
 basic_array<T, 1, Kind> made_on_cpu(std::size_t count, device d, F f) {
   basic_array<T, 1, Kind> a({count}, d);
-  std::vector<T> v(count);
-  for (std::size_t i = 0; i < count; ++i) v[i] = f(i);
-  copy(std::span<const T>(v), a, source_line{});
+  const cpu_buffer<T> v(count);
+  for (std::size_t i = 0; i < count; ++i) v.data()[i] = f(i);
+  copy(v.span(), a, source_line{});
   return a;
 }
 

@@ -74,8 +74,10 @@ class mdspan {
 #if FERRY_IN_DEVICE_CODE
   FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::size_t i) const {
 #ifndef NDEBUG
-    ::printf("ferry: index %lld in dimension %d of array '%s' is outside its extent %llu\n", static_cast<long long>(i),
-             d, label_.text(), static_cast<unsigned long long>(extent_[d]));
+    const bool named = label_.is_named();
+    ::printf("ferry: index %lld in dimension %d of %s%s%s is outside its extent %llu\n", static_cast<long long>(i), d,
+             named ? "array '" : "an unnamed array", label_.text(), named ? "'" : "",
+             static_cast<unsigned long long>(extent_[d]));
     __trap();
 #endif
   }

@@ -145,7 +145,7 @@ class memory_ledger {
     try {
       acquire_once(asker, bytes, attempt);
     } catch (const out_of_memory& e) {
-      climb({asker.kind(), asker.device(), bytes, &asker}, e.what(), [&] {
+      climb({asker.kind(), asker.device(), bytes, &asker}, plain_what(e), [&] {
         booked = !reuse();
         if (booked) acquire_once(asker, bytes, attempt);
       });

@@ -11,7 +11,7 @@ class memory_size {
   // None: no limit.
   constexpr memory_size() = default;
   constexpr memory_size(std::size_t bytes) : unit_(unit::bytes), bytes_(bytes) {}
-  // "8589934592", "512B", "64KiB", "512MiB", "1.5GiB", "2TiB", or "60%" of what the amount is compared with.
+  // "8589934592", "512B", "64KiB", "512MiB", "1.5GiB", "2TiB", with spaces before the unit or without, or "60%" of what the amount is compared with.
   // Throws parse_error, which quotes the text and lists these forms.
   memory_size(std::string_view text);
   memory_size(const char* text) : memory_size(std::string_view(text)) {}
@@ -33,5 +33,10 @@ class memory_size {
 
 // "512 bytes", "1.500 KiB", "8.000 GiB": three places, as tools of the field print them.
 std::string bytes_text(std::size_t bytes);
+
+namespace detail {
+// Why a text is no size: "'Mib' is no unit", or that it has no number. units: those that are allowed there.
+std::string why_no_size(std::string_view text, std::string_view units = "B, KiB, MiB, GiB or TiB");
+}  // namespace detail
 
 }  // namespace ferry

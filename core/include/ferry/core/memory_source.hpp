@@ -9,6 +9,8 @@
 
 namespace ferry {
 
+struct allocation;
+
 // Bytes of one pool: in use by arrays, taken from the backend, and the largest block that is free.
 struct source_state {
   std::size_t allocated_bytes = 0, reserved_bytes = 0, largest_free_bytes = 0;
@@ -37,6 +39,7 @@ struct block_info {
   bool starts_segment = false;  // what the backend gave begins here; the blocks up to the next start belong to it
   memory_label tag = 0, name = 0;
   bool is_kept = false;  // not free, and no array's: a workspace has it for its next one, or it is in quarantine
+  allocation* what = nullptr;
 };
 
 // How far giving back unused bytes may go.

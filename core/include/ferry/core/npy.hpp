@@ -107,10 +107,10 @@ basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_
 // Throws error with the system's reason (no such directory, no permission, disk full, not a regular file); out_of_memory.
 template <class T, std::size_t Rank, memory_kind Kind>
 void save_npy(const std::string& path, const array_view<T, Rank, Kind>& a,
-              storage_order order = storage_order::row_major) {
+              storage_order order = storage_order::row_major, source_line at = source_line::here()) {
   using value = std::remove_const_t<T>;
   if (a.owner())
-    a.owner().get();  // freed: throws before there is a file
+    (void)a.need_alive(at);  // freed: throws before there is a file
   else if (!a.empty())
     throw invalid_argument("save_npy(\"" + path + "\"): the array was moved from or never made, it holds no elements");
   const array_view<const value, Rank, Kind> v(a.owner(), a.unsynchronized_data(), a.extents(), a.strides());

@@ -63,7 +63,7 @@ template <std::size_t Most>
 class access_list {
  public:
   void add(const allocation_ref& owner, byte_range where, bool write, bool whole = false, source_line at = {}) {
-    if (owner && where.begin != where.end) uses_[count_++] = {&owner.get(), where, write, whole, at};
+    if (owner && where.begin != where.end) uses_[count_++] = {&owner.get(at), where, write, whole, at};
   }
   std::span<access> get() { return {uses_.data(), count_}; }
 

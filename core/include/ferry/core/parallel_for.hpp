@@ -3,8 +3,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "ferry/core/call_checks.hpp"
+#include "ferry/core/captured_pointers.hpp"
 #include "ferry/core/index_space.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/kernel_uses.hpp"
 #include "ferry/core/launch_compiled.hpp"
 #include "ferry/core/mirrors.hpp"
 #include "ferry/core/type_name.hpp"
@@ -94,7 +97,7 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
       for (j = 0; j < space.y; ++j)
         for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
   } catch (const error& e) {  // of a check: what it does not know is who called
-    detail::failed_at(e.what(), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+    detail::failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
   }
 }
 
@@ -110,10 +113,13 @@ void launch_simulated(Give& give, Body body, const A&... a) {
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
         give([&](native_stream s) {
-          machine::current().verbs().launch(
-              s, {detail::type_name<F>(), {uses.data(), n}, [body, p...](const relocation& move) {
-                    body(detail::relocated<A>(move, p)...);
-                  }});
+          machine::current().verbs().launch(s, {detail::type_name<F>(),
+                                                {uses.data(), n},
+                                                [body, watch = detail::watch_of(a...), p...](const relocation& move) {
+                                                  detail::watched_run run(watch.get(), move);
+                                                  body(detail::relocated<A>(move, p)...);
+                                                  run.finish();
+                                                }});
         });
       },
       a...);
@@ -139,7 +145,7 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& spa
 }
 
 template <class Space, class F, class... A>
-void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
+void for_each(stream_ref s, source_line at, const Space& space, const F& f, const A&... a) {
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -148,50 +154,96 @@ void for_each(stream_ref s, const Space& space, const F& f, const A&... a) {
   detail::access_list<sizeof...(A)> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
     give.poison_outputs(a...);
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
+  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
   give.poison_outputs(a...);
   launch_for_each(s, give, space, f, a...);
 }
 
 template <class Space, class F, class... A>
-void for_each_placed(const Space& space, const F& f, const A&... a) {
-  for_each(default_stream(detail::placement(a...)), space, f, a...);
+void for_each_placed(source_line at, const Space& space, const F& f, const A&... a) {
+  for_each(default_stream(detail::placement(a...)), at, space, f, a...);
 }
+
+// The loop of a call that was checked; nothing for one that was refused.
+template <class... P, class Space, class F, class... A>
+void call_for_each(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
+                   A&&... a) {
+  for_each(s.value, s.at, space, f, detail::as_argument<P>(std::forward<A>(a), s.at)...);
+}
+template <class... P, class Space, class F, class... A>
+void call_for_each(detail::accepted_call<P...>, const detail::located_space<Space>& space, const F& f, A&&... a) {
+  for_each_placed(space.at, space.space, f, detail::as_argument<P>(std::forward<A>(a), space.at)...);
+}
+template <class... Any>
+void call_for_each(detail::refused_call, const Any&...) {}
 
 }  // namespace detail_unit
 
 // Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of 2 or
-// 3 give f(i, j, ...) or f(i, j, k, ...) with the last fastest, tiles give f(tile, ...). Arrays arrive as pointers
-// (contiguous only) or ferry::mdspan, as f declares; const arrays and in(a) are read, others read and written, out(a)
-// written. Ordered on `s`. Does not block, except on first use of a pair of devices, whose link is tested then (that
-// allocates, and waits for the test), and where memory is needed for mirrors. Throws invalid_argument, peer_access_error,
-// device_error; then nothing ran.
+// 3, also as {n, m} or {n, m, l}, give f(i, j, ...) or f(i, j, k, ...) with the last fastest, tiles give f(tile, ...).
+// Arrays arrive as pointers (contiguous only) or ferry::mdspan, as f declares. const arrays and in(a) are read; so are
+// arrays whose parameter in f is a pointer or mdspan to const. Others are read and written, out(a) is written. Ordered on
+// `s`. Does not block, except on first use of a pair of devices, whose link is tested then (that allocates, and waits for
+// the test), and where memory is needed for mirrors. Throws invalid_argument, peer_access_error, device_error; then nothing
+// ran.
 template <detail::index_space Space, class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const Space& space, const F& f, Arguments&&... arguments) {
-  detail_unit::for_each(s.value, detail::space_of(space), f,
-                        detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+  using over = decltype(detail::space_of(space));
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<over, F, Arguments...>>(), s,
+                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+}
+template <class F, class... Arguments>
+void parallel_for(located<stream_ref> s, const extents<1>& space, const F& f, Arguments&&... arguments) {
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), s,
+                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+}
+template <class F, class... Arguments>
+void parallel_for(located<stream_ref> s, const extents<2>& space, const F& f, Arguments&&... arguments) {
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), s,
+                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+}
+template <class F, class... Arguments>
+void parallel_for(located<stream_ref> s, const extents<3>& space, const F& f, Arguments&&... arguments) {
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), s,
+                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
 
 // The same on this thread's stream of the device of the first written argument.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_1d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_2d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_3d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), space,
+                             f, std::forward<Arguments>(arguments)...);
 }
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_of_tiles> space, const F& f, Arguments&&... arguments) {
-  detail_unit::for_each_placed(space.space, f, detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_of_tiles, F, Arguments...>>(),
+                             space, f, std::forward<Arguments>(arguments)...);
+}
+
+// More than three dimensions.
+template <class F, class... Arguments>
+void parallel_for(detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
+  detail_unit::checked<detail_unit::loop_check<detail::space_beyond, F, Arguments...>>();
+}
+template <class F, class... Arguments>
+void parallel_for(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
+  detail_unit::checked<detail_unit::loop_check<detail::space_beyond, F, Arguments...>>();
 }
 
 }  // namespace FERRY_UNIT

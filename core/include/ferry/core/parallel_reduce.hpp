@@ -1,64 +1,25 @@
 // Reductions of a functor's results over an index space.
 #pragma once
-#include <limits>
-
 #include "ferry/core/parallel_for.hpp"
+#include "ferry/core/reduction_operations.hpp"
 #include "ferry/core/scalar.hpp"
 
 namespace ferry {
 
-// Operations of reductions: associative, with the value that changes nothing.
-struct plus {
-  template <class T>
-  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return a + b;
-  }
-  template <class T>
-  static T identity() {
-    return T(0);
-  }
-};
-struct multiplies {
-  template <class T>
-  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return a * b;
-  }
-  template <class T>
-  static T identity() {
-    return T(1);
-  }
-};
-struct minimum {
-  template <class T>
-  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return b < a ? b : a;
-  }
-  template <class T>
-  static T identity() {
-    return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
-  }
-};
-struct maximum {
-  template <class T>
-  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return a < b ? b : a;
-  }
-  template <class T>
-  static T identity() {
-    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                : std::numeric_limits<T>::lowest();
-  }
-};
-
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-// What f returns for one index.
-template <class F, class Space, class... A>
+// The type of the result: what op makes of the type that f returns for one index.
+template <class Op, class F, class Space, class... A>
 auto reduced_type(const Space& space, const F& f, const A&... a) {
   return detail::with_parameters<F, Space::indices>(
       std::index_sequence_for<A...>(),
-      [&](const auto&... p) { return std::type_identity<std::decay_t<decltype(space.call(f, 0, 0, 0, p...))>>(); },
+      [&](const auto&... p) {
+        using returned = std::decay_t<decltype(space.call(f, 0, 0, 0, p...))>;
+        static_assert(!std::is_void_v<returned>,
+                      "the functor of a reduction returns nothing: return the value of the index, or use parallel_for");
+        return std::type_identity<typename detail::reduction_result<Op, returned>::type>();
+      },
       a...);
 }
 
@@ -84,12 +45,12 @@ __global__ void __launch_bounds__(reduce_threads) reduce_over(Space space, F f, 
   const std::size_t step = std::size_t{gridDim.x} * blockDim.x;
   if constexpr (std::is_same_v<Space, detail::space_1d>) {
     for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < space.x; i += step)
-      mine = op(mine, space.call(f, i, 0, 0, p...));
+      mine = op(mine, static_cast<T>(space.call(f, i, 0, 0, p...)));
   } else {
     const std::size_t rows = space.y * space.z;
     for (std::size_t row = blockIdx.y; row < rows; row += gridDim.y)
       for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < space.x; i += step)
-        mine = op(mine, space.call(f, i, row % space.y, row / space.y, p...));
+        mine = op(mine, static_cast<T>(space.call(f, i, row % space.y, row / space.y, p...)));
   }
   mine = block_reduce(mine, op);
   if (threadIdx.x == 0) partial[blockIdx.y * std::size_t{gridDim.x} + blockIdx.x] = mine;
@@ -145,14 +106,15 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
       [space, f, op, identity](const auto& to, const auto&... p) {
         T sum = identity;
         run_on_cpu(
-            space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
+            space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
         to() = sum;
       },
-      out(result), a...);
+      detail::make_argument<T>(result, access_mode::out, source_line::here()), a...);
 }
 
 template <class T, class Space, class F, class Op, class... A>
-void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_array<T, 0>& result, const A&... a) {
+void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
+            const A&... a) {
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -161,62 +123,124 @@ void reduce(stream_ref s, const Space& space, const F& f, const Op& op, host_arr
   detail::access_list<sizeof...(A) + 2> uses;
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
     give.poison_outputs(a...);
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
+  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
   give.poison_outputs(a...);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 
 template <class Space, class F, class Op, class... A>
-auto reduce_on(stream_ref s, const Space& space, const F& f, const Op& op, const A&... a) {
-  using T = typename decltype(reduced_type(space, f, a...))::type;
+auto reduce_on(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
+  using T = typename decltype(reduced_type<Op>(space, f, a...))::type;
   scalar<T> result(s.where());
-  reduce<T>(s, space, f, op, result.as_array(), a...);
+  reduce<T>(s, at, space, f, op, result.as_array(), a...);
   return result;
 }
 template <class Space, class F, class Op, class... A>
-auto reduce_placed(const Space& space, const F& f, const Op& op, const A&... a) {
-  return reduce_on(default_stream(detail::placement(a...)), space, f, op, a...);
+auto reduce_placed(source_line at, const Space& space, const F& f, const Op& op, const A&... a) {
+  return reduce_on(default_stream(detail::placement(a...)), at, space, f, op, a...);
+}
+
+// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
+                 const Op& op, A&&... a) {
+  return reduce_on(s.value, s.at, space, f, op, detail::as_argument<P>(std::forward<A>(a), s.at)...);
+}
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce(detail::accepted_call<P...>, const detail::located_space<Space>& space, const F& f, const Op& op,
+                 A&&... a) {
+  return reduce_placed(space.at, space.space, f, op, detail::as_argument<P>(std::forward<A>(a), space.at)...);
+}
+template <class... Any>
+scalar<double> call_reduce(detail::refused_call, const Any&...) {
+  return scalar<double>();
 }
 
 }  // namespace detail_unit
 
-// The results f(index..., arguments...) of all indices, joined by op (plus, multiplies, minimum, maximum, or a functor
-// with a static identity<T>()), in an order that depends only on the space and the device. Spaces and arguments as in
-// parallel_for. Ordered on `s`; does not block but where parallel_for does: the result waits when the CPU reads it.
+// The results f(index..., arguments...) of all indices, joined by op, in an order that depends only on the space and the
+// device. Spaces and arguments as in parallel_for. Ordered on `s`; does not block but where parallel_for does: the result
+// waits when the CPU reads it.
+//
+// op: plus, multiplies, minimum, maximum, minimum_number, maximum_number (see reduction_operations.hpp), or an associative
+// functor with a static identity<T>(), the value that changes nothing. Returns scalar<T>, where T is the type that f
+// returns. For plus and multiplies, T is std::uint64_t in place of bool and of unsigned integers of less than 64 bits, and
+// std::int64_t in place of signed ones.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::reduce_on(s.value, detail::space_of(space), f, op,
-                                detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+  using over = decltype(detail::space_of(space));
+  return detail_unit::call_reduce(detail_unit::checked<detail_unit::reduction_check<over, F, Arguments...>>(), s,
+                                  detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<1>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<2>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+}
+template <class F, class Op, class... Arguments>
+auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f, const Op& op,
+                     Arguments&&... arguments) {
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), s,
+      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 
 // The same on this thread's stream of the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_placed(space.space, f, op,
-                                    detail::as_argument(std::forward<Arguments>(arguments), space.at)...);
+  return detail_unit::call_reduce(
+      detail_unit::checked<detail_unit::reduction_check<detail::space_of_tiles, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
+}
+
+// More than three dimensions.
+template <class F, class Op, class... Arguments>
+scalar<double> parallel_reduce(detail::located_space<detail::space_beyond>, const F&, const Op&, Arguments&&...) {
+  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  return scalar<double>();
+}
+template <class F, class Op, class... Arguments>
+scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, const Op&,
+                               Arguments&&...) {
+  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  return scalar<double>();
 }
 
 }  // namespace FERRY_UNIT

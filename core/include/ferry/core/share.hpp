@@ -68,7 +68,8 @@ void wait_shared(native_stream s, const shared_event& e);
 // Where an array of a shareable pool lies. The array must stay alive as long as others have it open.
 template <class T, std::size_t Rank>
 array_key share(const array_view<T, Rank, memory_kind::device>& v) {
-  if (!v.is_contiguous()) throw invalid_argument("share: the view is strided: share the whole array");
+  if (!v.is_contiguous())
+    throw invalid_argument("share: the view of " + detail::array_text(v.look()) + " is strided: share the whole array");
   return detail::share_bytes(v.owner(), v.bytes());
 }
 // Records the event on s, behind all uses of the array: then the other process may have it, and this one leaves it alone

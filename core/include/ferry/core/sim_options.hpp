@@ -44,7 +44,9 @@ struct options {
   bool concurrent_managed = true;  // the CPU may touch managed memory while devices work
   bool pageable_access = false;    // devices use any memory of the CPU, as with HMM and ATS
   bool pinning = true;             // memory of the CPU can be pinned
-  bool check_races = false;        // accesses that nothing orders make the device of the later one fail
+  // Accesses that nothing orders make the device of the later one fail.
+  bool check_races = false;
+  check_level check = check_level::usual;  // of the other checks
 
   std::size_t memory_of(int device) const;               // throws invalid_argument when memory_bytes is empty
   bool is_broken(int a, int b, peer_memory sort) const;  // symmetric
@@ -53,6 +55,7 @@ struct options {
 
 // Reads e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
 // concurrent_managed=off;pageable_access=on;pinning=off;check=on".
+// check=on: all checks; check=races: check_races, beside the usual ones; check=off: none.
 // Every key may be left out. Throws parse_error that quotes the text and lists what is allowed.
 options parse_options(std::string_view text);
 

@@ -26,7 +26,7 @@ inline constexpr bool is_array_argument<soa_argument<M...>> = true;
 
 template <class... N, memory_kind Kind, class... M>
 soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode mode, source_line at) {
-  if (s.owner()) (void)s.owner().get();  // freed?
+  if (s.owner()) (void)s.owner().get(at);  // freed?
   const soa_span<N...> span = const_cast<basic_soa<Kind, M...>&>(s).unsynchronized_span();
   if (s.empty()) return {&s.owner(), span, {}, mode, at};
   const auto* begin = reinterpret_cast<const std::byte*>(span.template data<0>());
@@ -34,10 +34,13 @@ soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode
   return {&s.owner(), span, {begin, end}, mode, at};
 }
 
+template <class... M>
+inline constexpr bool only_reads<soa_span<M...>> = (std::is_const_v<M> && ...);
+
 // What a functor declares for a structure of arrays: nothing, or a soa_span of the same members, const where it only reads.
 template <class P, class... M>
 struct declared_soa {
-  static_assert(std::is_void_v<P>, "the functor takes a structure of arrays as ferry::soa_span<...>, by value");
+  static constexpr call_fault fault = std::is_void_v<P> ? call_fault::none : call_fault::no_soa_span;
   using type = soa_span<M...>;
 };
 template <class... D, class... M>
@@ -47,15 +50,13 @@ struct declared_soa<soa_span<D...>, M...> {
       return (std::is_same_v<std::remove_const_t<D>, std::remove_const_t<M>> && ...);
     return false;
   }();
-  static_assert(agrees, "the functor takes a soa_span of other members than the structure of arrays has");
   static constexpr bool may_write = [] {
     if constexpr (sizeof...(D) == sizeof...(M)) return ((std::is_const_v<D> || !std::is_const_v<M>)&&...);
     return true;
   }();
-  static_assert(
-      may_write,
-      "in given to a writing functor: the argument is passed as in(s) or as a const structure of arrays, but "
-      "the functor takes members of its soa_span as non-const. Pass inout(s) or out(s), or declare them const");
+  static constexpr call_fault fault = !agrees      ? call_fault::other_members
+                                      : !may_write ? call_fault::read_only
+                                                   : call_fault::none;
   using type = std::conditional_t<agrees && may_write, soa_span<D...>, soa_span<M...>>;
 };
 template <class P, class... M>
@@ -74,7 +75,7 @@ auto inout(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
 }
 template <memory_kind Kind, class... M>
 auto out(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
-  return detail::make_soa_argument<M...>(s, access_mode::out, at);
+  return out_argument<soa_argument<M...>>{detail::make_soa_argument<M...>(s, access_mode::out, at)};
 }
 
 template <memory_kind Kind, class... M>

@@ -51,6 +51,10 @@ class stream : public stream_ref {
   std::uint64_t serial_;
 };
 
+// Blocks until all work on all streams of the machine is over. Throws device_error if a device has failed, whether or not
+// another call has thrown that: at the end of a program or simulation, the way to learn of a failure that no call waited for.
+void synchronize();
+
 // The calling thread's own stream of a device, made at first use.
 stream_ref default_stream(device d);
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <type_traits>
 
+#include "ferry/core/call_checks.hpp"
+#include "ferry/core/captured_pointers.hpp"
 #include "ferry/core/kernel_parameters.hpp"
 #include "ferry/core/parallel_for.hpp"
 
@@ -10,6 +12,8 @@ namespace ferry {
 namespace detail {
 
 // The native stream as the callee declares it: ferry's own handle, or a pointer type such as cudaStream_t.
+template <class F, class P = std::remove_cvref_t<typename declared_at<F, 0>::type>>
+using stream_type = std::conditional_t<std::is_pointer_v<P>, P, native_stream>;
 template <class F>
 auto stream_parameter(machine& m, native_stream s) {
   using P = std::remove_cvref_t<typename declared_at<F, 0>::type>;
@@ -37,20 +41,32 @@ void give_call(stream_ref s, Give& give, Call call, const A&... a) {
       a...);
 }
 
-// A submission that touches the arrays among some arguments.
-template <class F, class Call, class... A>
-void submit_call(stream_ref s, const F&, Call call, const A&... a) {
+// A submission that touches the arrays among some arguments. by: what uses `values` and the arguments that are no arrays.
+template <class F, class Values, class Call, class... A>
+void submit_call(located<stream_ref> to, used_by by, const F&, const Values& values, Call call, const A&... a) {
+  const stream_ref s = to.value;
   access_list<sizeof...(A)> uses;
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
+    search_call(s, to.at, by, values, a...);
     mirrors give(s, uses.get());
     give.poison_outputs(a...);
     return give_call<F>(s, give, call, give.moved(a)...);
   }
+  search_call(s, to.at, by, values, a...);
   in_place give(s, uses);
   give.poison_outputs(a...);
   give_call<F>(s, give, call, a...);
 }
+
+// What a call that was checked submits; nothing for one that was refused.
+template <class... P, class F, class Values, class Call, class... A>
+void submit_checked(accepted_call<P...>, const located<stream_ref>& s, used_by by, const F& f, const Values& values,
+                    const Call& call, A&&... a) {
+  submit_call(s, by, f, values, call, as_argument<P>(std::forward<A>(a), s.at)...);
+}
+template <class... Any>
+void submit_checked(refused_call, const Any&...) {}
 
 }  // namespace detail
 
@@ -59,32 +75,35 @@ void submit_call(stream_ref s, const F&, Call call, const A&... a) {
 // ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
-  detail::submit_call(s.value, f, f, detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+  using call =
+      detail_unit::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
+  detail::submit_checked(detail_unit::checked<call>(), s, detail::used_by::cpu, f, f, f,
+                         std::forward<Arguments>(arguments)...);
 }
 
 // The address of an array for work on `s` that ferry does not see: an open use. Ordered behind what it must come after;
 // it covers all that the stream is given until somebody else asks for the array. Then take the pointer again. Never
 // blocks. const arrays are read, others read and written.
 template <class T, std::size_t Rank, memory_kind Kind>
-const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s) {
+const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
-  uses.add(v.owner(), v.bytes(), false);
+  uses.add(v.owner(), v.bytes(), false, false, at);
   detail::need_access(s, uses.get(), reach::by_kernel);
   open_use(s.line(), uses.get());
   return v.unsynchronized_data();
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-T* pointer(array_view<T, Rank, Kind>& v, stream_ref s) {
+T* pointer(array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
-  uses.add(v.owner(), v.bytes(), true);
+  uses.add(v.owner(), v.bytes(), true, false, at);
   detail::need_access(s, uses.get(), reach::by_kernel);
   open_use(s.line(), uses.get());
   return v.unsynchronized_data();
 }
 
 template <class T, std::size_t Rank, memory_kind Kind>
-T* pointer(array_view<T, Rank, Kind>&& v, stream_ref s) {
-  return pointer(v, s);
+T* pointer(array_view<T, Rank, Kind>&& v, stream_ref s, source_line at = source_line::here()) {
+  return pointer(v, s, at);
 }
 
 // The size of a CUDA launch.
@@ -114,22 +133,23 @@ template <class... P, class... Arguments>
 void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launch_size& size,
             [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {
 #if defined(__CUDACC__)
-  static_assert(sizeof...(P) == sizeof...(Arguments), "the kernel takes another number of arguments");
   machine& m = machine::current();
   if (m.is_simulated())
     throw not_supported(
         "launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
         "FERRY_BACKEND=cuda");
   using with_stream = void (*)(native_stream, P...);
-  detail::submit_call(
-      s.value, with_stream(nullptr),
+  using call =
+      detail_unit::call_check<detail::submitted_arguments, false, with_stream, void(native_stream), Arguments...>;
+  detail::submit_checked(
+      detail_unit::checked<call>(), s, detail::used_by::kernel, with_stream(nullptr), kernel,
       [&](native_stream n, const auto&... p) {
         kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
                  dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
                  static_cast<cudaStream_t>(n.handle)>>>(p...);
         m.verbs().check_launch(n, "a kernel given to ferry::launch");
       },
-      detail::as_argument(std::forward<Arguments>(arguments), s.at)...);
+      std::forward<Arguments>(arguments)...);
 #else
   static_assert(sizeof...(P) > 1000000,
                 "ferry::launch runs __global__ functions: compile this source as CUDA, by "

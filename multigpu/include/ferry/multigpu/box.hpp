@@ -9,11 +9,18 @@
 
 namespace ferry {
 
-// Indices [begin[d], end[d]) along each dimension.
+// Indices [begin[d], end[d]) along each dimension. Made by name: calls that take cells of an array take ranges, one a dimension,
+// as ferry::slice, and not corners.
 template <std::size_t Rank>
 struct box {
   std::array<std::ptrdiff_t, Rank> begin{}, end{};
 
+  box() = default;
+  static box of_corners(const std::array<std::ptrdiff_t, Rank>& first, const std::array<std::ptrdiff_t, Rank>& end) {
+    box b;
+    b.begin = first, b.end = end;
+    return b;
+  }
   std::size_t length(std::size_t d) const {
     return end[d] > begin[d] ? static_cast<std::size_t>(end[d] - begin[d]) : 0;
   }

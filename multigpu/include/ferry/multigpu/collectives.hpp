@@ -15,7 +15,8 @@
 
 namespace ferry {
 
-// Every member gets op over all members' elements. op: plus, multiplies, minimum, maximum or average.
+// Every member gets op over all members' elements. op: plus, multiplies, minimum, maximum, minimum_number, maximum_number or
+// average. Elements keep their type: sums of small integers wrap. minimum and maximum propagate NaN, as in parallel_reduce.
 template <class Values, class Op>
 void all_reduce(const team& t, Values&& values, const Op& op) requires detail::operation<Op> {
   collective_group::at_once(t).all_reduce(values, op).submit();

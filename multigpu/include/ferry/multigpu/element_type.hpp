@@ -6,10 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "ferry/core/parallel_reduce.hpp"
-
-struct __half;         // of CUDA's cuda_fp16.h and cuda_bf16.h, which only those who use them include
-struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
+#include "ferry/core/reduction_operations.hpp"
 
 namespace ferry {
 
@@ -27,7 +24,7 @@ enum class element_type : std::uint8_t {
   float64,
   bytes
 };
-enum class reduction : std::uint8_t { sum, product, minimum, maximum, average };
+enum class reduction : std::uint8_t { sum, product, minimum, maximum, average, minimum_number, maximum_number };
 
 const char* name_of(element_type t);
 const char* name_of(reduction r);
@@ -59,16 +56,18 @@ constexpr element_type element_type_of() {
 template <class Op>
 constexpr bool is_collective_operation =
     std::is_same_v<Op, plus> || std::is_same_v<Op, multiplies> || std::is_same_v<Op, minimum> ||
-    std::is_same_v<Op, maximum> || std::is_same_v<Op, average>;
+    std::is_same_v<Op, maximum> || std::is_same_v<Op, average> || std::is_same_v<Op, minimum_number> ||
+    std::is_same_v<Op, maximum_number>;
 
 template <class T, class Op>
 constexpr reduction reduction_of(const Op&) {
   static_assert(element_type_of<T>() != element_type::bytes,
                 "collectives compute with integers of 8, 32 and 64 bits, __half, __nv_bfloat16, float and double: "
                 "convert the array to one of these first (parallel_for), or gather it and reduce it yourself");
-  static_assert(is_collective_operation<Op>,
-                "collectives know ferry::plus, multiplies, minimum, maximum and average: for another operation, gather "
-                "the arrays (all_gather) and reduce them by a kernel of your own");
+  static_assert(
+      is_collective_operation<Op>,
+      "collectives know ferry::plus, multiplies, minimum, maximum, minimum_number, maximum_number and average: "
+      "for another operation, gather the arrays (all_gather) and reduce them by a kernel of your own");
   if constexpr (std::is_same_v<Op, multiplies>)
     return reduction::product;
   else if constexpr (std::is_same_v<Op, minimum>)
@@ -77,6 +76,10 @@ constexpr reduction reduction_of(const Op&) {
     return reduction::maximum;
   else if constexpr (std::is_same_v<Op, average>)
     return reduction::average;
+  else if constexpr (std::is_same_v<Op, minimum_number>)
+    return reduction::minimum_number;
+  else if constexpr (std::is_same_v<Op, maximum_number>)
+    return reduction::maximum_number;
   else
     return reduction::sum;
 }

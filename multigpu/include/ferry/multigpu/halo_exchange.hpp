@@ -52,6 +52,10 @@ inline void exchange(const team& t, std::span<halo_plan* const> plans) {
   finish_exchange(t, plans);
 }
 void need_same_team(const team& a, const team& b);
+template <class A>
+void halos_are_filled(const A& a) {
+  if (a.validity()) a.validity()->refreshed();
+}
 
 }  // namespace detail
 
@@ -68,6 +72,7 @@ void exchange_halos(First& first, More&... more) {
   const std::array<detail::halo_plan*, 1 + sizeof...(More)> plans{&detail::halo_plan_of(first),
                                                                   &detail::halo_plan_of(more)...};
   detail::exchange(first.team(), plans);
+  detail::halos_are_filled(first), (detail::halos_are_filled(more), ...);
 }
 
 }  // namespace ferry

@@ -49,11 +49,11 @@ __global__ void __launch_bounds__(reduce_threads)
   const std::size_t j = (line - layer * b.along_y) * std::size_t{reduce_threads / b.bx} + threadIdx.y;
   T mine = identity;
   if constexpr (std::is_same_v<Space, detail::part_space_of_tiles>) {
-    if (i < space.x && j < space.y) mine = space.call(f, i, j, layer, p...);
+    if (i < space.x && j < space.y) mine = static_cast<T>(space.call(f, i, j, layer, p...));
   } else {
     if (j < space.y)
       for (std::size_t k = i; k < space.x; k += std::size_t{b.along_x} * b.bx)
-        mine = op(mine, space.call(f, k, j, layer, p...));
+        mine = op(mine, static_cast<T>(space.call(f, k, j, layer, p...)));
   }
   mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0 && threadIdx.y == 0) {
@@ -127,6 +127,7 @@ class member_reduction {
   template <class Space, class F, class... A>
   void run(const Space& space, const F& f, const A&... a) {
     if (detail::is_empty(space)) return;
+    detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
     detail::access_list<4 * sizeof...(A) + 2> uses;
     (detail::add_shard_use(uses, a), ...);
     if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
@@ -169,12 +170,13 @@ class member_reduction {
     const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
       T sum = is_first ? identity : to(0);
       run_on_cpu(
-          space, [&](const auto&... ip) { sum = op(sum, f(ip...)); }, p...);
+          space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
       to(0) = sum;
     };
     // The result stands in the place of the last index, whose type no span parameter has.
-    simulate_on_shard<F, Space::indices - 1>(give, body,
-                                             is_first ? out(slot_, source_line{}) : inout(slot_, source_line{}), a...);
+    simulate_on_shard<F, Space::indices - 1>(
+        give, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
+        a...);
   }
 
 #if defined(__CUDACC__)

@@ -23,7 +23,7 @@ struct replicated_argument {
     if constexpr (std::is_const_v<T>)
       return in(copy, source_line{});
     else
-      return mode == access_mode::out ? out(copy, source_line{}) : inout(copy, source_line{});
+      return detail::make_argument<T>(copy, mode, source_line{});
   }
 };
 
@@ -81,8 +81,8 @@ replicated_argument<T, Rank, Kind> inout(replicated_array<T, Rank, Kind>& a) {
   return {&a, access_mode::inout};
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-replicated_argument<T, Rank, Kind> out(replicated_array<T, Rank, Kind>& a) {
-  return {&a, access_mode::out};
+out_argument<replicated_argument<T, Rank, Kind>> out(replicated_array<T, Rank, Kind>& a) {
+  return {{&a, access_mode::out}};
 }
 
 namespace detail {
@@ -125,5 +125,7 @@ template <detail::index_space Space>
 on_each_member<Space> each_member(const team& t, const Space& space) {
   return {t, space};
 }
+inline on_each_member<extents<2>> each_member(const team& t, const extents<2>& space) { return {t, space}; }
+inline on_each_member<extents<3>> each_member(const team& t, const extents<3>& space) { return {t, space}; }
 
 }  // namespace ferry

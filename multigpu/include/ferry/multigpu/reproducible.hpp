@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <type_traits>
 #include <vector>
 
@@ -63,7 +62,8 @@ struct chunk_of_cells {
   FERRY_HOST_DEVICE void operator()(std::size_t a, std::size_t c, const Leaves& leaves, const P&... p) const {
     T sum = identity;
     const std::size_t end = at_most(rest, (c + 1) * reproducible_chunk);
-    for (std::size_t k = c * reproducible_chunk; k < end; ++k) sum = op(sum, where.call(f, first + a, k, p...));
+    for (std::size_t k = c * reproducible_chunk; k < end; ++k)
+      sum = op(sum, static_cast<T>(where.call(f, first + a, k, p...)));
     leaves(a, c) = sum;
   }
 };
@@ -85,6 +85,7 @@ struct chunk_of_leaves {
 }  // namespace detail
 
 // The result of a reproducible reduction: chunks from all members, joined in the order of the array when the CPU reads it.
+// Moves. One that was moved from holds no value until another is assigned to it: reading it throws invalid_argument.
 template <class T>
 class reproducible_scalar {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -95,6 +96,7 @@ class reproducible_scalar {
   // each other. Throws process_error.
   operator T() const { return value(); }
   T value() const {
+    if (pieces_.empty()) detail::throw_moved_result();
     std::vector<std::byte> mine;
     for (const piece& p : pieces_) pack(p, mine);
     if (!detail::spans_processes(team_)) return joined(mine);
@@ -122,6 +124,9 @@ class reproducible_scalar {
         pieces_(t.local_size()),
         identity_(identity),
         join_(op) {}
+  // Declared, as containers otherwise try to copy.
+  reproducible_scalar(reproducible_scalar&&) noexcept = default;
+  reproducible_scalar& operator=(reproducible_scalar&&) noexcept = default;
   piece& of(std::size_t local) { return pieces_[local]; }
 
  private:
@@ -165,7 +170,7 @@ class reproducible_scalar {
   }
 
   team team_;
-  std::deque<piece> pieces_;
+  std::vector<piece> pieces_;
   T identity_;
   join join_;
 };
@@ -187,7 +192,8 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
       f, op, Op::template identity<T>(), {l.axis(), {}}, first, l.extents().count() / l.extents()[l.axis()]};
   for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
   device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
-  run_on_shard(s, detail::space_of(leaves.extents()), cells, out(leaves, source_line{}),
+  run_on_shard(s, detail::space_of(leaves.extents()), cells,
+               detail::make_argument<T>(leaves, access_mode::out, source_line{}),
                detail::argument_of(member, l, *parts.begin(), a)...);
 
   constexpr std::size_t chunk = detail::reproducible_chunk;
@@ -211,11 +217,23 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
 
 template <std::size_t Rank, class F, class Op, class... A>
 auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, const Op& op, const A&... a) {
-  using T = typename shard_result<shard_region<Rank>, F, A...>::type;
+  using T = typename shard_result<shard_region<Rank>, F, Op, A...>::type;
+  need_op_without_state<Op>();
   const team& t = region.layout().team();
   reproducible_scalar<T> result(t, Op::template identity<T>(), [](const T& x, const T& y) -> T { return Op()(x, y); });
   t.for_each([&](std::size_t m) { reduce_reproducibly<T>(m, region, f, op, result.of(m - t.first_local()), a...); });
+  (detail::note_written(region, a), ...);
   return result;
+}
+
+template <class... P, std::size_t Rank, class F, class Op, class... A>
+auto call_reproducibly(detail::accepted_call<P...>, const shard_region<Rank>& region, const F& f, const Op& op,
+                       A&&... a) {
+  return reduce_reproducibly_on_team(region, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+scalar<double> call_reproducibly(detail::refused_call, const Any&...) {
+  return scalar<double>();
 }
 
 }  // namespace detail_unit
@@ -227,8 +245,9 @@ auto reduce_reproducibly_on_team(const shard_region<Rank>& region, const F& f, c
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {
-  return detail_unit::reduce_reproducibly_on_team(region, f, op.op,
-                                                  detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reproducibly(
+      detail_unit::checked<detail_unit::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), region, f, op.op,
+      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT

@@ -87,7 +87,7 @@ void reshard_to_each(const sharded_array<T, Rank, From>& from, sharded_array<T, 
 // processes with other members in them; process_error.
 template <class T, std::size_t Rank, memory_kind From, memory_kind To>
 void reshard(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To>& to) {
-  detail::need_same_shape(from.extents(), to.extents());
+  detail::need_same_shape(from.extents(), to.extents(), from, to, {});
   const bool from_many = detail::spans_processes(from.team()), to_many = detail::spans_processes(to.team());
   if (from_many && to_many) detail::need_same_ranks(from.team(), to.team());
   to.team().for_each([&](std::size_t m) {
@@ -100,6 +100,7 @@ void reshard(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To
   });
   if (from_many && to_many) detail::reshard_across(from, to);
   if (from_many && !to_many) detail::reshard_to_each(from, to);
+  if (to.validity()) to.validity()->changed();
 }
 
 // A new array of the same cells, with halos filled where they were asked for. May allocate, and block for that.

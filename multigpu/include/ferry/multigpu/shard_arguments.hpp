@@ -1,7 +1,10 @@
 // What a loop over shards is given, and what each member's kernel gets of it.
 #pragma once
 #include "ferry/core/arguments.hpp"
+#include "ferry/core/call_checks.hpp"
 #include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/kernel_uses.hpp"
+#include "ferry/multigpu/cell_watch.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
@@ -13,6 +16,7 @@ struct sharded_argument {
   using array = sharded_array<std::remove_const_t<T>, Rank, Kind>;
   std::conditional_t<std::is_const_v<T>, const array, array>* what;
   access_mode mode;
+  std::shared_ptr<const detail::stale_halos<Rank>> stale{};  // when the call begins
 };
 
 // Read: the cells of the loop's region and, along the axis of distribution, the halo's width around them.
@@ -27,8 +31,8 @@ sharded_argument<T, Rank, Kind> inout(sharded_array<T, Rank, Kind>& a) {
 }
 // Every cell of the region is written, and none is read.
 template <class T, std::size_t Rank, memory_kind Kind>
-sharded_argument<T, Rank, Kind> out(sharded_array<T, Rank, Kind>& a) {
-  return {&a, access_mode::out};
+out_argument<sharded_argument<T, Rank, Kind>> out(sharded_array<T, Rank, Kind>& a) {
+  return {{&a, access_mode::out}};
 }
 
 // What a sharded array is for one kernel of one member.
@@ -39,14 +43,19 @@ struct shard_argument {
   byte_range hull;  // of all that the span reaches
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
-  bool contiguous;                        // what is written
-  std::array<box<Rank>, 2> written = {};  // by an out argument: its cells
+  bool contiguous;  // what is written
+  detail::shard_part<Rank> region{};
+  std::size_t member = 0;
+  const std::string* name = nullptr;
+  const detail::stale_halos<Rank>* stale = nullptr;  // lives as long as the call
 };
 
 namespace detail {
 
 template <class T, std::size_t Rank>
 inline constexpr bool is_array_argument<shard_argument<T, Rank>> = true;
+template <class T, std::size_t Rank>
+inline constexpr bool only_reads<shard_span<T, Rank>> = std::is_const_v<T>;
 
 template <class X>
 struct shard_span_traits {
@@ -61,50 +70,115 @@ struct shard_span_traits<shard_span<T, R>> {
 template <class T, std::size_t Rank>
 struct parameter<void, shard_argument<T, Rank>> {
   using type = shard_span<T, Rank>;
+  static constexpr call_fault fault = call_fault::none;
 };
 template <class P, class T, std::size_t Rank>
 struct parameter<P, shard_argument<T, Rank>> {
   using declared = std::remove_cvref_t<P>;
   using span = shard_span_traits<declared>;
-  static_assert(span::is, "the functor gets a sharded array here: declare the parameter as ferry::shard_span<T, Rank>");
   static constexpr bool fits = [] {
     if constexpr (span::is) return span::rank == Rank;
     return true;
   }();
-  static_assert(fits, "the functor takes a shard_span of another rank than the array has");
   static constexpr bool writes = [] {
     if constexpr (span::is) return span::writes && std::is_const_v<T>;
     return false;
   }();
-  static_assert(!writes,
-                "in given to a writing functor: the argument is passed as in(a) or as a const array, but the functor "
-                "takes a shard_span of non-const elements. Pass inout(a) or out(a), or declare the elements const");
+  static constexpr call_fault fault = !span::is ? call_fault::no_shard_span
+                                      : !fits   ? call_fault::other_rank
+                                      : writes  ? call_fault::read_only
+                                                : call_fault::none;
   using type = declared;
 };
 
-// Sharded arrays as calls take them; everything else as ferry::parallel_for takes it.
 template <class T, std::size_t Rank, memory_kind Kind>
-auto as_shard_argument(const sharded_array<T, Rank, Kind>& a) {
-  return in(a);
+constexpr bool is_sharded(const sharded_array<T, Rank, Kind>*) {
+  return true;
 }
+constexpr bool is_sharded(const void*) { return false; }
+
+template <class X>
+inline constexpr bool is_sharded_argument = false;
 template <class T, std::size_t Rank, memory_kind Kind>
-auto as_shard_argument(sharded_array<T, Rank, Kind>& a) {
-  return inout(a);
-}
+inline constexpr bool is_sharded_argument<sharded_argument<T, Rank, Kind>> = true;
+
+// With the halos that are out of date before the call.
 template <class T, std::size_t Rank, memory_kind Kind>
-auto as_shard_argument(const sharded_argument<T, Rank, Kind>& a) {
+sharded_argument<T, Rank, Kind> with_stale_halos(sharded_argument<T, Rank, Kind> a) {
+  if (const auto* v = a.what->validity(); v && a.mode != access_mode::out) [[unlikely]]
+    a.stale = v->stale();
   return a;
 }
-template <class A>
-decltype(auto) as_shard_argument(A&& a) {
-  using X = std::remove_cvref_t<A>;
-  if constexpr (requires { a.of_member(std::size_t{}); })
-    return X(a);
-  else if constexpr (requires { a.as_team_argument(); })
-    return a.as_team_argument();
-  else
-    return as_argument(std::forward<A>(a));
+// Called when the work of a loop over a region was submitted.
+template <class Region, class A>
+void note_written(const Region&, const A&) {}
+template <class Region, class T, std::size_t Rank, memory_kind Kind>
+void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
+  if (auto* v = a.what->validity(); v && a.mode != access_mode::in) [[unlikely]]
+    v->changed(r);
 }
+
+// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; so everything else.
+template <class P = void, class A>
+auto as_shard_argument(A&& a) {
+  using X = std::remove_cvref_t<A>;
+  constexpr bool reads = only_reads<std::remove_cvref_t<P>>, is_const = std::is_const_v<std::remove_reference_t<A>>;
+  if constexpr (is_out_argument<X>) {
+    if constexpr (reads)
+      return refused_argument<call_fault::out_of_a_reader>();
+    else
+      return typename X::argument(a);
+  } else if constexpr (is_sharded_argument<X>) {
+    return with_stale_halos(X(a));
+  } else if constexpr (requires { a.of_member(std::size_t{}); }) {
+    return X(a);
+  } else if constexpr (reads && !is_const) {
+    return as_shard_argument<P>(std::as_const(a));
+  } else if constexpr (is_sharded(static_cast<const X*>(nullptr))) {
+    if constexpr (is_const)
+      return with_stale_halos(in(a));
+    else
+      return with_stale_halos(inout(a));
+  } else if constexpr (requires { a.as_team_argument(); }) {
+    return a.as_team_argument();
+  } else {
+    return as_argument<P>(a);
+  }
+}
+
+// Makes a span refuse the sides of its halo that are out of date.
+template <class T, std::size_t Rank>
+void refuse_stale_sides(shard_span<T, Rank>& s, std::size_t member, const box<Rank>& own,
+                        const stale_halos<Rank>& stale) {
+  for (const auto& side : stale.sides) {
+    if (side.member != member) continue;
+    const std::size_t d = side.axis;
+    const std::ptrdiff_t low = own.begin[d] - s.begin(d),
+                         high = s.begin(d) + static_cast<std::ptrdiff_t>(s.length(d)) - own.end[d];
+    if (side.low && low > 0) s.refuse(d, static_cast<std::uint32_t>(low), s.refused_high(d));
+    if (!side.low && high > 0) s.refuse(d, s.refused_low(d), static_cast<std::uint32_t>(high));
+  }
+}
+
+// What a kernel of one member gets for an argument.
+template <class X>
+struct member_argument {
+  using type = X;
+};
+template <class X>
+requires requires(const X& x) { x.of_member(std::size_t{}); }
+struct member_argument<X> {
+  using type = decltype(std::declval<const X&>().of_member(std::size_t{}));
+};
+template <class T, std::size_t Rank, memory_kind Kind>
+struct member_argument<sharded_argument<T, Rank, Kind>> {
+  using type = shard_argument<T, Rank>;
+};
+// How arguments arrive at the functor of a loop over shards (see call_checks.hpp).
+struct shard_loop_arguments : device_arguments {
+  template <class P, class A>
+  using given = typename member_argument<decltype(as_shard_argument<P>(std::declval<A>()))>::type;
+};
 
 // The part of a sharded array that a kernel over `p` on `member` may touch.
 template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>
@@ -120,17 +194,19 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
     return local.with(axis, b.begin[axis] - width, b.end[axis] + width) & local;
   };
   const box<Rank> seen = a.mode == access_mode::out ? p.hull : around(p.hull);
-  auto cells = a.what->cells(member, seen);
+  auto cells = cells_for_call(*a.what, member, seen);
   shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
   made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
                array_label(a.what->name().c_str())};
+  made.region = p, made.member = member, made.name = &a.what->name(), made.stale = a.stale.get();
+  if (made.stale && machine::current().checks.has(check::halos)) [[unlikely]]
+    refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
   for (std::size_t i = 0; i < p.slabs(); ++i) {
-    if (a.mode != access_mode::out) made.reads[i] = a.what->cells(member, around(p.slab(i))).bytes();
+    if (a.mode != access_mode::out) made.reads[i] = cells_for_call(*a.what, member, around(p.slab(i))).bytes();
     if (a.mode == access_mode::in) continue;
-    const auto written = a.what->cells(member, p.slab(i));
+    const auto written = cells_for_call(*a.what, member, p.slab(i));
     made.writes[i] = written.bytes();
     made.contiguous = made.contiguous && written.is_contiguous();
-    if (a.mode == access_mode::out) made.written[i] = p.slab(i);
   }
   return made;
 }
@@ -162,15 +238,51 @@ shard_argument<T, Rank> moved_shard_argument(const Mirrors&, const shard_argumen
   return a;
 }
 
+// What is watched while a simulated kernel runs.
+template <class A>
+void add_watched(std::vector<watched_cells>&, const A&) {}
+template <class T, std::size_t Rank>
+void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>& a) {
+  box<Rank> rest;
+  for (std::size_t d = 0; d != Rank; ++d)
+    rest.begin[d] = a.span.begin(d), rest.end[d] = a.span.begin(d) + static_cast<std::ptrdiff_t>(a.span.length(d));
+  const box<Rank> seen = rest, hull = a.region.hull;
+  const auto add = [&](const box<Rank>& b, bool stale) {
+    if (b.empty()) return;
+    watched_cells w;
+    w.shape = shape_of<T>(b.extents());
+    std::ptrdiff_t offset = 0;
+    for (std::size_t d = 0; d != Rank; ++d) {
+      offset += (b.begin[d] - seen.begin[d]) * a.span.stride(d);
+      w.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T)), w.first[d] = b.begin[d];
+    }
+    w.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data() + offset));
+    w.stale = stale, w.array = *a.name, w.region = a.region.text();
+    all.push_back(std::move(w));
+  };
+  if (a.stale)
+    for (const auto& p : a.stale->parts)
+      if (p.member == a.member) add(p.cells & seen, true);
+  if (a.mode == access_mode::in) return;
+  for (std::size_t d = 0; d != Rank; ++d) {
+    add(rest.with(d, rest.begin[d], hull.begin[d]), false);
+    add(rest.with(d, hull.end[d], rest.end[d]), false);
+    rest = rest.with(d, hull.begin[d], hull.end[d]);
+  }
+  if (a.region.has_gap()) add(hull.with(a.region.gap_axis, a.region.gap_begin, a.region.gap_end), false);
+}
+
 // Under memory checks: the cells that one kernel promises to write (see output_poison). Arrays that are not sharded are written
 // by several kernels, and are left alone.
 template <class A>
 void add_shard_outputs(std::vector<output_elements>&, const A&) {}
 template <class T, std::size_t Rank>
 void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<T, Rank>& a) {
-  if constexpr (!std::is_const_v<T>)
-    for (const box<Rank>& cells : a.written) {
-      if (a.mode != access_mode::out || cells.empty()) continue;
+  if constexpr (!std::is_const_v<T>) {
+    if (a.mode != access_mode::out) return;
+    for (std::size_t i = 0; i < a.region.slabs(); ++i) {
+      const box<Rank> cells = a.region.slab(i);
+      if (cells.empty()) continue;
       output_elements e{{reinterpret_cast<std::byte*>(a.span.data()), {}}, {sizeof(T), Rank, {}}};
       for (std::size_t d = 0; d != Rank; ++d) {
         e.at.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
@@ -179,11 +291,50 @@ void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<
       }
       list.push_back(e);
     }
+  }
+}
+// As is_read_beside.
+template <class X, class... A>
+bool is_shard_read_beside(const X& x, const A&... all) {
+  [[maybe_unused]] const auto reads = [&](const auto& o) {
+    if constexpr (requires { o.hull.overlaps(x.hull); })
+      return o.mode != access_mode::out && o.hull.overlaps(x.hull);
+    else
+      return false;
+  };
+  return (reads(all) || ...);
 }
 template <class Give, class... A>
 void poison_shard_outputs(Give& give, const A&... a) {
   if (machine::current().checks.has(check::poison)) [[unlikely]]
-    (add_shard_outputs(give.outputs_to_poison(), a), ...);
+    ((is_shard_read_beside(a, a...) ? void() : add_shard_outputs(give.outputs_to_poison(), a)), ...);
+}
+
+// With check::uses: cells that `out` promises to write, and those that `in` may read.
+template <class T, std::size_t Rank>
+void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
+  const auto add = [&](const box<Rank>& cells) {
+    if (cells.empty()) return;
+    extents<Rank> e;
+    strides<Rank> s;
+    std::ptrdiff_t offset = 0;
+    for (std::size_t d = 0; d != Rank; ++d) {
+      e[d] = cells.length(d), s[d] = a.span.stride(d);
+      offset += (cells.begin[d] - a.span.begin(d)) * s[d];
+    }
+    watched_elements some = elements_of(a.mode, mdspan<T, Rank>(a.span.data() + offset, e, s, a.span.label()), {});
+    for (std::size_t d = 0; d != Rank; ++d) some.first[d] = cells.begin[d];
+    w.add(some);
+  };
+  if (a.mode == access_mode::out)
+    for (std::size_t i = 0; i < a.region.slabs(); ++i) add(a.region.slab(i));
+  if (a.mode == access_mode::out) return;
+  box<Rank> seen;
+  for (std::size_t d = 0; d != Rank; ++d) {
+    seen.begin[d] = a.span.begin(d);
+    seen.end[d] = seen.begin[d] + static_cast<std::ptrdiff_t>(a.span.length(d));
+  }
+  add(seen);
 }
 
 template <class A>

@@ -16,7 +16,7 @@ namespace detail {
 template <class View, std::size_t Rank>
 auto slice_box(View& whole, const box<Rank>& b) {
   return [&]<std::size_t... D>(std::index_sequence<D...>) {
-    return whole.slice({ferry::slice{static_cast<std::size_t>(b.begin[D]), static_cast<std::size_t>(b.end[D])}...});
+    return whole.slice({ferry::slice{b.begin[D], b.end[D]}...});
   }
   (std::make_index_sequence<Rank>());
 }
@@ -46,7 +46,7 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
   for_each_run(e, b, [&](std::size_t from, std::size_t at, std::size_t n) { f(whole + from, at, n); });
 }
 
-[[noreturn]] void throw_other_count(std::size_t given, const std::string& shape);
+[[noreturn]] void throw_other_count(std::size_t given, const array_look& a, source_line at);
 
 // f(member) for each local member, which copies some `bytes` between its shard and memory of the CPU and waits for them: by
 // a thread each where that is as much as threads copy (copy_options::parallel_from_bytes), so that all links are in use;
@@ -65,7 +65,7 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, st
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
-  if (from.size() != to.size()) detail::throw_other_count(from.size(), to.extents().text());
+  if (from.size() != to.size()) detail::throw_other_count(from.size(), to.look(), line);
   const team& t = to.team();
   detail::for_each_waiting_copy(t, Kind, to.layout().axis(), to.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
@@ -76,11 +76,12 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
       return copy(on, from.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row), to.shard(m),
                   line);
     }
-    std::vector<T> part(own.extents().count());
+    const detail::cpu_buffer<T> part(own.extents().count());
     detail::for_each_run(from.data(), to.extents(), own,
                          [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-    copy(on, std::span<const T>(part), to.shard(m), line);
+    copy(on, std::span<const T>(part.span()), to.shard(m), line);
   });
+  if (to.validity()) to.validity()->changed();
 }
 
 // To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; those of other
@@ -89,7 +90,7 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to,
           source_line line = source_line::here()) {
-  if (from.size() != to.size()) detail::throw_other_count(to.size(), from.extents().text());
+  if (from.size() != to.size()) detail::throw_other_count(to.size(), from.look(), line);
   const team& t = from.team();
   detail::for_each_waiting_copy(t, Kind, from.layout().axis(), from.size() / t.size() * sizeof(T), [&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
@@ -100,42 +101,51 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
       return copy(on, from.shard(m), to.subspan(static_cast<std::size_t>(own.begin[0]) * row, own.length(0) * row),
                   line);
     }
-    std::vector<T> part(own.extents().count());
-    copy(on, from.shard(m), std::span<T>(part), line);
+    const detail::cpu_buffer<T> part(own.extents().count());
+    copy(on, from.shard(m), part.span(), line);
     detail::for_each_run(to.data(), from.extents(), own,
                          [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
   });
 }
+
+namespace detail {
+
+// to_vector into memory that is there.
+template <class T, std::size_t Rank, memory_kind Kind>
+void copy_from_all_processes(const sharded_array<T, Rank, Kind>& a, std::span<T> all, source_line line) {
+  const team& t = a.team();
+  if (!spans_processes(t)) return copy(a, all, line);
+  std::size_t count = 0;
+  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m)
+    count += a.layout().own(m).extents().count();
+  const cpu_buffer<T> mine(count);
+  std::size_t end = 0;
+  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
+    const std::size_t at = end, n = a.layout().own(m).extents().count();
+    end += n;
+    if (n > 0) copy(default_stream(t.device(m)), a.shard(m), mine.span().subspan(at, n), line);
+  }
+  const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
+  const cpu_buffer<T> shards(in_order ? 0 : a.size());
+  join_processes(t, std::as_bytes(mine.span()), std::as_writable_bytes(in_order ? all : shards.span()),
+                 "to_vector of a sharded array");
+  std::size_t begin = 0;
+  for (std::size_t m = 0; m < t.size() && !in_order; ++m) {
+    const box<Rank> own = a.layout().own(m);
+    for_each_run(all.data(), a.extents(), own,
+                 [&](T* p, std::size_t at, std::size_t n) { std::copy_n(shards.data() + begin + at, n, p); });
+    begin += own.extents().count();
+  }
+}
+
+}  // namespace detail
 
 // All elements in row-major order. Blocks until the array is written and copied. For a team that spans processes all of
 // them make this call, and each gets the elements of all, by messages of the CPU; gather() brings them to one alone.
 // Throws process_error.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line = source_line::here()) {
-  const team& t = a.team();
-  std::vector<T> v(a.size());
-  if (!detail::spans_processes(t)) {
-    copy(a, std::span<T>(v), line);
-    return v;
-  }
-  std::vector<T> mine;
-  for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
-    const std::size_t at = mine.size(), n = a.layout().own(m).extents().count();
-    mine.resize(at + n);
-    if (n > 0) copy(default_stream(t.device(m)), a.shard(m), std::span<T>(mine).subspan(at), line);
-  }
-  const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
-  std::vector<T> shards(in_order ? 0 : a.size());
-  detail::join_processes(t, std::as_bytes(std::span<const T>(mine)),
-                         std::as_writable_bytes(std::span<T>(in_order ? v : shards)), "to_vector of a sharded array");
-  std::size_t begin = 0;
-  for (std::size_t m = 0; m < t.size() && !in_order; ++m) {
-    const box<Rank> own = a.layout().own(m);
-    detail::for_each_run(v.data(), a.extents(), own,
-                         [&](T* p, std::size_t at, std::size_t n) { std::copy_n(shards.data() + begin + at, n, p); });
-    begin += own.extents().count();
-  }
-  return v;
+  return detail::written_vector<T>(a.size(), [&](std::span<T> all) { detail::copy_from_all_processes(a, all, line); });
 }
 
 // From an ordinary array or to one, wherever it lies. Ordered on the streams of the team; does not block, but as copy
@@ -143,16 +153,17 @@ std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line
 template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
 void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
-  detail::need_same_shape(from.extents(), to.extents());
+  detail::need_same_shape(from.extents(), to.extents(), from, to, line);
   to.team().for_each([&](std::size_t m) {
     const box<Rank> own = to.layout().own(m);
     if (!own.empty()) copy(to.team().stream(m), detail::slice_box(from, own), to.shard(m), line);
   });
+  if (to.validity()) to.validity()->changed();
 }
 template <class T, class U, std::size_t Rank, memory_kind Kind, memory_kind To>
 void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
           source_line line = source_line::here()) {
-  detail::need_same_shape(from.extents(), to.extents());
+  detail::need_same_shape(from.extents(), to.extents(), from, to, line);
   from.team().for_each([&](std::size_t m) {
     const box<Rank> own = from.layout().own(m);
     if (!own.empty()) copy(from.team().stream(m), from.shard(m), detail::slice_box(to, own), line);
@@ -163,8 +174,10 @@ void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source_line line = source_line::here()) {
   a.team().for_each([&](std::size_t m) {
-    if (!a.layout().own(m).empty()) fill(a.team().stream(m), a.shard_with_halo(m), value, line);
+    if (!a.layout().own(m).empty())
+      fill(a.team().stream(m), detail::cells_for_call(a, m, a.layout().local(m)), value, line);
   });
+  if (a.validity()) a.validity()->refreshed();
 }
 
 }  // namespace ferry

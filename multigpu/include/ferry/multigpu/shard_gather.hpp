@@ -10,9 +10,10 @@ namespace ferry {
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
-  std::vector<T> all;
-  detail::together(t, "gather of a sharded array", [&] { all.resize(t.is_local(root) ? a.size() : 0); });
-  if (t.is_local(root)) copy(a, std::span<T>(all), source_line{});
+  using memory = std::conditional_t<std::is_same_v<T, bool>, detail::cpu_buffer<T>, std::vector<T>>;
+  memory all(0);
+  detail::together(t, "gather of a sharded array", [&] { all = memory(t.is_local(root) ? a.size() : 0); });
+  if (t.is_local(root)) copy(a, std::span<T>(all.data(), all.size()), source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
     const box<Rank> own = a.layout().own(m);
     if (own.empty() || t.is_local(m) == t.is_local(root)) continue;  // is here, or neither end is
@@ -23,12 +24,16 @@ std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 
     } else {
       device_array<T, Rank> arrived(own.extents(), t.device(root));
       collective_group(t).receive(arrived, root, m).submit();
-      const std::vector<T> part = to_vector(arrived, source_line{});
+      const detail::cpu_buffer<T> part(own.extents().count());
+      copy(arrived, part.span(), source_line{});
       detail::for_each_run(all.data(), a.extents(), own,
                            [&](T* p, std::size_t at, std::size_t n) { std::copy_n(part.data() + at, n, p); });
     }
   }
-  return all;
+  if constexpr (std::is_same_v<T, bool>)
+    return std::vector<T>(all.data(), all.data() + all.size());
+  else
+    return all;
 }
 
 // The other way: `values`, which only the process of member `root` must have, become the elements. Halos are left alone.
@@ -38,7 +43,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
   detail::together(t, "scatter of a sharded array", [&] {
-    if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.extents().text());
+    if (t.is_local(root) && values.size() != a.size()) detail::throw_other_count(values.size(), a.look(), {});
   });
   if (t.is_local(root)) copy(values, a, source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
@@ -49,13 +54,14 @@ void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, R
       collective_group(t).receive(arrived, m, root).submit();
       copy(t.stream(m), std::as_const(arrived), a.shard(m), source_line{});
     } else {
-      std::vector<T> part(own.extents().count());
+      const detail::cpu_buffer<T> part(own.extents().count());
       detail::for_each_run(values.data(), a.extents(), own,
                            [&](const T* p, std::size_t at, std::size_t n) { std::copy_n(p, n, part.data() + at); });
-      const auto packed = device_array<T, Rank>::from(std::span<const T>(part), own.extents(), t.device(root));
+      const auto packed = device_array<T, Rank>::from(std::span<const T>(part.span()), own.extents(), t.device(root));
       collective_group(t).send(packed, root, m).submit();
     }
   }
+  if (a.validity()) a.validity()->changed();
 }
 
 }  // namespace ferry

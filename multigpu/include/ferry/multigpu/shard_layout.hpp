@@ -2,8 +2,10 @@
 #pragma once
 #include <concepts>
 #include <initializer_list>
+#include <span>
 #include <vector>
 
+#include "ferry/core/array_view.hpp"
 #include "ferry/multigpu/box.hpp"
 #include "ferry/multigpu/team.hpp"
 
@@ -42,6 +44,8 @@ std::vector<std::size_t> checked_halo(const shard_options& o, std::size_t rank);
 std::vector<bool> checked_periods(const shard_options& o, std::size_t rank);
 // Throws invalid_argument when a halo is wider than what it mirrors.
 void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, const std::string& what);
+// Ranges of indices, one a dimension: throws invalid_argument if there are too many, or one has a step.
+void check_ranges(std::span<const slice> ranges, std::size_t rank);
 [[noreturn]] void throw_other_layout(const std::string& name, const std::string& has, const std::string& needed);
 }  // namespace detail
 

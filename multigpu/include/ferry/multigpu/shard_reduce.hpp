@@ -8,15 +8,23 @@ namespace ferry {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-template <class Space, class F, class... A>
+template <class Space, class F, class Op, class... A>
 struct shard_result {
   using region = std::remove_cvref_t<decltype(detail::region_of(std::declval<Space>()))>;
   using part = std::remove_cvref_t<decltype(*std::declval<region>().parts(0).begin())>;
   using space = decltype(detail::space_of_part(std::declval<Space>(), std::declval<part>()));
-  using type = typename decltype(reduced_type(
+  using type = typename decltype(reduced_type<Op>(
       std::declval<space>(), std::declval<F>(),
       detail::argument_of(0, std::declval<region>().layout(), std::declval<part>(), std::declval<A>())...))::type;
 };
+
+// The CPU joins the parts of members by an object of the operation's type that it makes itself.
+template <class Op>
+constexpr void need_op_without_state() {
+  static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
+                "the operation of a reduction over a team holds no data: the CPU joins the members' parts by another "
+                "object of its type. Pass the data to the functor, as an argument");
+}
 
 // One reduction over all members; every region of it is run once.
 template <class T, class Op>
@@ -24,6 +32,7 @@ class team_reduction {
  public:
   team_reduction(const team& t, const Op& op)
       : result_(t, Op::template identity<T>(), [](const T& a, const T& b) -> T { return Op()(a, b); }) {
+    need_op_without_state<Op>();
     for (std::size_t i = 0; i < t.local_size(); ++i)
       members_.emplace_back(t.stream(t.first_local() + i), op, result_.parts().slice({i, i + 1}));
   }
@@ -51,7 +60,7 @@ class team_reduction {
 
 template <class Space, class F, class Op, class... A>
 auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a) {
-  using T = typename shard_result<Space, F, A...>::type;
+  using T = typename shard_result<Space, F, Op, A...>::type;
   const team& t = detail::region_of(space).layout().team();
   team_reduction<T, Op> all(t, op);
   all.expect(space);
@@ -59,7 +68,22 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
     all.run(m, space, f, a...);
     all.finish(m);
   });
+  (detail::note_written(detail::region_of(space), a), ...);
   return std::move(all).result();
+}
+
+template <class Space, class F, class... A>
+using shard_reduction_check = call_check<detail::shard_loop_arguments, true, F,
+                                         typename front_of<detail::part_space<Space>>::type, A...>;
+
+// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reduce_on_team(detail::accepted_call<P...>, const Space& space, const F& f, const Op& op, A&&... a) {
+  return reduce_on_team(space, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+scalar<double> call_reduce_on_team(detail::refused_call, const Any&...) {
+  return scalar<double>();
 }
 
 }  // namespace detail_unit
@@ -69,7 +93,9 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
 // shards. Every member works out its part on its stream; never blocks: the result waits when the CPU reads it.
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::reduce_on_team(space, f, op, detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reduce_on_team(
+      detail_unit::checked<detail_unit::shard_reduction_check<Space, F, Arguments...>>(), space, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT

@@ -2,8 +2,10 @@
 // inside.
 #pragma once
 #include <array>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "ferry/core/index_space.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
@@ -32,6 +34,7 @@ struct shard_part {
     return i == 0 ? hull.with(gap_axis, hull.begin[gap_axis], gap_begin)
                   : hull.with(gap_axis, gap_end, hull.end[gap_axis]);
   }
+  std::string text() const { return has_gap() ? slab(0).text() + " and " + slab(1).text() : hull.text(); }
 };
 
 template <std::size_t Rank>
@@ -65,11 +68,22 @@ class shard_region {
         within_(layout_->whole()) {}
 
   const shard_layout<Rank>& layout() const { return *layout_; }
-  // The same cells, as far as they lie in a box of the whole array.
-  shard_region within(const box<Rank>& b) const {
+  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions left out
+  // are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
+  shard_region within(std::initializer_list<slice> ranges) const {
+    detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
     shard_region r = *this;
-    r.within_ = within_ & b;
+    std::size_t d = 0;
+    for (const slice& s : ranges) {
+      if (!s.fits(layout_->extents()[d]))
+        throw_bad_slice(s, layout_->extents()[d], d, "a region of " + layout_->extents().text() + " cells");
+      r.within_ = r.within_ & layout_->whole().with(d, s.begin, s.end_in(layout_->extents()[d]));
+      ++d;
+    }
     return r;
+  }
+  shard_region within(const slice& first_dimension) const {
+    return within(std::initializer_list<slice>{first_dimension});
   }
   shard_region with(shard_cells which) const {
     shard_region r = *this;

@@ -27,6 +27,7 @@ std::size_t cells_along(const shard_part<Rank>& p, std::size_t d) {
 
 struct part_space_1d {
   std::size_t x;
+  using index_list = space_1d::index_list;
   stretch along_x;
   static constexpr std::size_t y = 1, z = 1, indices = 1;
   template <class F, class... P>
@@ -36,6 +37,7 @@ struct part_space_1d {
 };
 struct part_space_2d {
   std::size_t x, y;
+  using index_list = space_2d::index_list;
   stretch along_x, along_y;
   static constexpr std::size_t z = 1, indices = 2;
   template <class F, class... P>
@@ -45,6 +47,7 @@ struct part_space_2d {
 };
 struct part_space_3d {
   std::size_t x, y, z;
+  using index_list = space_3d::index_list;
   stretch along_x, along_y, along_z;
   static constexpr std::size_t indices = 3;
   template <class F, class... P>
@@ -77,6 +80,7 @@ inline tile_line tiles_along(const shard_part<2>& p, std::size_t d, std::size_t 
 }
 struct part_space_of_tiles {
   std::size_t x, y;  // numbers of tiles
+  using index_list = space_of_tiles::index_list;
   tile_line along_x, along_y;
   static constexpr std::size_t z = 1, indices = 1;
   template <class F, class... P>
@@ -104,6 +108,9 @@ inline part_space_of_tiles space_of_part(const shard_tiles& t, const shard_part<
 }
 
 template <std::size_t Rank>
+requires(Rank > 3) space_beyond space_of_part(const shard_region<Rank>&, const shard_part<Rank>&);
+
+template <std::size_t Rank>
 const shard_region<Rank>& region_of(const shard_region<Rank>& r) {
   return r;
 }
@@ -116,6 +123,12 @@ template <std::size_t Rank>
 shard_region<Rank> with_region(const shard_region<Rank>&, const shard_region<Rank>& r) {
   return r;
 }
+// The space of one part.
+template <class Region, std::size_t Rank>
+auto part_of_region(const Region& s, const shard_region<Rank>& r) -> decltype(space_of_part(s, *r.parts(0).begin()));
+template <class Space>
+using part_space = decltype(part_of_region(std::declval<const Space&>(), region_of(std::declval<const Space&>())));
+
 inline shard_tiles with_region(const shard_tiles& t, const shard_region<2>& r) { return {r, t.rows, t.columns}; }
 
 template <class S>

@@ -1,5 +1,6 @@
 // What a sharded array becomes inside kernels: the cells that one device sees, under the indices of the whole array.
 #pragma once
+#include <cstdint>
 #include <type_traits>
 
 #include "ferry/core/mdspan.hpp"
@@ -10,7 +11,8 @@ namespace ferry {
 namespace detail {
 [[noreturn]] void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,
                                      std::ptrdiff_t end);
-}
+[[noreturn]] void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index);
+}  // namespace detail
 
 // Indices are those of the whole array; halo cells lie at -1, -2, ... and beyond the last one where an axis is periodic or
 // at its end. A functor that takes shard_spans also runs on whole arrays, as mdspans convert to it.
@@ -41,7 +43,8 @@ class shard_span {
       : data_(o.data()),
         label_(o.label()) {
     for (std::size_t d = 0; d != Rank; ++d)
-      begin_[d] = o.begin(d), length_[d] = o.length(d), stride_[d] = o.stride(d), extent_[d] = o.extent(d);
+      begin_[d] = o.begin(d), length_[d] = o.length(d), stride_[d] = o.stride(d), extent_[d] = o.extent(d),
+      refuse(d, o.refused_low(d), o.refused_high(d));
   }
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE shard_span(const mdspan<U, Rank>& m)
@@ -55,6 +58,12 @@ class shard_span {
   FERRY_HOST_DEVICE std::size_t length(std::size_t d) const { return length_[d]; }
   FERRY_HOST_DEVICE T* data() const { return data_; }
   FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  // Cells at both ends of a dimension that are halos out of date: where indices are checked, these are refused.
+  FERRY_HOST_DEVICE void refuse(std::size_t d, std::uint32_t low, std::uint32_t high) {
+    refused_[2 * d] = low, refused_[2 * d + 1] = high;
+  }
+  FERRY_HOST_DEVICE std::uint32_t refused_low(std::size_t d) const { return refused_[2 * d]; }
+  FERRY_HOST_DEVICE std::uint32_t refused_high(std::size_t d) const { return refused_[2 * d + 1]; }
 
   // One index of the whole array a dimension. Unsigned arithmetic may wrap: i - 1 is fine for i = 0.
   template <class... Index>
@@ -79,23 +88,35 @@ class shard_span {
  private:
   FERRY_HOST_DEVICE std::ptrdiff_t checked([[maybe_unused]] int d, std::ptrdiff_t i) const {
 #if FERRY_CHECKS
-    if (static_cast<std::size_t>(i) >= length_[d]) out_of_range(d, i + begin_[d]);
+    const std::size_t low = refused_[2 * d], both = low + refused_[2 * d + 1];
+    if (static_cast<std::size_t>(i) - low >= length_[d] - both) out_of_range(d, i + begin_[d]);
 #endif
     return i;
+  }
+  FERRY_HOST_DEVICE bool is_refused(int d, std::ptrdiff_t i) const {
+    return static_cast<std::size_t>(i - begin_[d]) < length_[d];
   }
 #if FERRY_IN_DEVICE_CODE
   FERRY_HOST_DEVICE void out_of_range([[maybe_unused]] int d, [[maybe_unused]] std::ptrdiff_t i) const {
 #ifndef NDEBUG
-    ::printf(
-        "ferry: index %lld in dimension %d of sharded array '%s' is outside the cells [%lld, %lld) that this device "
-        "may touch here\n",
-        static_cast<long long>(i), d, label_.text(), static_cast<long long>(begin_[d]),
-        static_cast<long long>(begin_[d]) + static_cast<long long>(length_[d]));
+    const bool named = label_.is_named();
+    const char* const what = named ? "sharded array '" : "an unnamed sharded array";
+    if (is_refused(d, i))
+      ::printf(
+          "ferry: index %lld in dimension %d of %s%s%s is a halo cell that is out of date: call exchange_halos first\n",
+          static_cast<long long>(i), d, what, label_.text(), named ? "'" : "");
+    else
+      ::printf(
+          "ferry: index %lld in dimension %d of %s%s%s is outside the cells [%lld, %lld) that this device may touch "
+          "here\n",
+          static_cast<long long>(i), d, what, label_.text(), named ? "'" : "", static_cast<long long>(begin_[d]),
+          static_cast<long long>(begin_[d]) + static_cast<long long>(length_[d]));
     __trap();
 #endif
   }
 #else
   FERRY_HOST_DEVICE void out_of_range(int d, std::ptrdiff_t i) const {
+    if (is_refused(d, i)) detail::stale_halo_failed(label_.text(), d, i);
     detail::shard_index_failed(label_.text(), d, i, begin_[d], begin_[d] + static_cast<std::ptrdiff_t>(length_[d]));
   }
 #endif
@@ -105,6 +126,7 @@ class shard_span {
   std::size_t length_[Rank] = {};
   std::ptrdiff_t stride_[Rank] = {};
   std::size_t extent_[Rank] = {};
+  std::uint32_t refused_[2 * Rank] = {};
   array_label label_;
 };
 

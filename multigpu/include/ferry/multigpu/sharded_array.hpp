@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
+#include "ferry/multigpu/halo_validity.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 #include "ferry/unified/migration.hpp"
 
 namespace ferry {
 
 namespace detail {
-class halo_plan;
 // One allocation for the shards of a unified array: of `bytes[i]` bytes each, in pages (of 2 MiB) of their own, preferred
 // by their devices.
 struct shared_allocation {
@@ -20,6 +20,10 @@ struct shared_allocation {
   std::vector<std::byte*> begin;
 };
 shared_allocation allocate_shards(const team& t, std::span<const std::size_t> bytes);
+// Bytes of shards that have so many elements each, of an array with `whole` elements. Throws invalid_argument, with the shape,
+// where numbers of bytes do not fit.
+std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts, std::size_t whole,
+                                             std::size_t element_bytes, const std::string& shape);
 }  // namespace detail
 
 // Rank dimensions of T, cut along one axis into contiguous shards, one a member of a team, in memory of its device, or
@@ -43,11 +47,13 @@ class sharded_array {
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o = {})
       : layout_(std::make_shared<shard_layout<Rank>>(t, e, o)) {
     allocate();
+    validity_ = detail::halo_validity<Rank>::of_new_array(*layout_);
   }
   // Every cell gets a value, those of the halos too.
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o, T value)
       : sharded_array(t, e, o) {
     for (std::size_t m = 0; m < shards_.size(); ++m) fill(team().stream(first() + m), shards_[m], value, source_line{});
+    if (validity_) validity_->refreshed();
   }
   sharded_array(sharded_array&&) noexcept = default;
   sharded_array& operator=(sharded_array&&) noexcept = default;
@@ -65,13 +71,30 @@ class sharded_array {
   std::size_t extent(std::size_t d) const { return extents()[d]; }
   std::size_t size() const { return extents().count(); }
 
-  // The cells that a local member owns, as a view of an ordinary array; the same with the halos around them; and a box
-  // (in indices of the whole array) out of these. Throws invalid_argument for a member of another process.
-  view shard(std::size_t member) { return cells(member, layout().own(member)); }
-  const_view shard(std::size_t member) const { return cells(member, layout().own(member)); }
-  view shard_with_halo(std::size_t member) { return local(member); }
+  // The cells that a local member owns, as a view of an ordinary array; the same with the halos around them; and a part of these:
+  // one range [begin, end) a dimension, in indices of the whole array, which are negative, or beyond the last, in halos.
+  // Dimensions left out, and all_of, are all that the member sees. What is written through a view is not tracked: halos do not
+  // become out of date by it, and those that a writable view reaches count as up to date from then on. Throws invalid_argument for
+  // a member of another process, and for cells that the member does not see.
+  view shard(std::size_t member) { return part_of<view>(member, layout().own(member)); }
+  const_view shard(std::size_t member) const { return part_of<const_view>(member, layout().own(member)); }
+  view shard_with_halo(std::size_t member) { return cells(member, layout().local(member)); }
   const_view shard_with_halo(std::size_t member) const { return local(member); }
-  view cells(std::size_t member, const box<Rank>& b) { return part_of<view>(member, b); }
+  view cells(std::size_t member, std::initializer_list<slice> ranges) { return cells(member, box_of(member, ranges)); }
+  const_view cells(std::size_t member, std::initializer_list<slice> ranges) const {
+    return part_of<const_view>(member, box_of(member, ranges));
+  }
+  view cells(std::size_t member, const slice& first_dimension) {
+    return cells(member, std::initializer_list<slice>{first_dimension});
+  }
+  const_view cells(std::size_t member, const slice& first_dimension) const {
+    return cells(member, std::initializer_list<slice>{first_dimension});
+  }
+  view cells(std::size_t member, const box<Rank>& b) {
+    view v = part_of<view>(member, b);
+    if (validity_ && !layout().own(member).contains(b)) validity_->handed_out(member, b);
+    return v;
+  }
   const_view cells(std::size_t member, const box<Rank>& b) const { return part_of<const_view>(member, b); }
 
   // An element, by its indices in the whole array, from the CPU: waits for the device work that it conflicts with. For
@@ -95,7 +118,16 @@ class sharded_array {
     return *halos_;
   }
 
+  // Which halos are up to date; null where that is not tracked.
+  detail::halo_validity<Rank>* validity() const { return validity_.get(); }
+
   const std::string& name() const { return name_; }
+  // What messages call the array.
+  detail::array_look look() const {
+    detail::array_look l{nullptr, Kind, detail::type_name<T>(), Rank, {}, name_};
+    for (std::size_t d = 0; layout_ && d != Rank; ++d) l.extent[d] = extent(d);
+    return l;
+  }
   sharded_array& name(std::string text) & {
     for (std::size_t m = 0; m < shards_.size(); ++m)
       if (shards_[m].owner())
@@ -109,6 +141,7 @@ class sharded_array {
     std::swap(a.layout_, b.layout_);
     std::swap(a.shards_, b.shards_);
     std::swap(a.halos_, b.halos_);
+    std::swap(a.validity_, b.validity_);
     std::swap(a.name_, b.name_);
   }
 
@@ -118,12 +151,24 @@ class sharded_array {
     (void)team().stream(member);  // refuses members that are not here
     return shards_[member - first()];
   }
+  box<Rank> box_of(std::size_t member, std::initializer_list<slice> ranges) const {
+    detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
+    box<Rank> b = layout().local(member);
+    std::size_t d = 0;
+    for (const slice& s : ranges) {
+      const bool to_the_end = s.end == slice().end;
+      if (!to_the_end || s.begin != 0) b = b.with(d, s.begin, to_the_end ? b.end[d] : s.end);
+      ++d;
+    }
+    return b;
+  }
   template <class View>
   View part_of(std::size_t member, const box<Rank>& b) const {
     const view& all = local(member);
     const box<Rank> seen = layout().local(member);
     if (!seen.contains(b))
-      throw invalid_argument("the cells " + b.text() + " are not among those that member " + std::to_string(member) +
+      throw invalid_argument("the cells " + b.text() + " of sharded " + detail::array_text(look()) +
+                             " are not among those that member " + std::to_string(member) +
                              " of the team sees: " + seen.text());
     if (b.empty()) return View(all.owner(), all.unsynchronized_data(), b.extents(), all.strides());
     T* data = all.unsynchronized_data();
@@ -132,9 +177,10 @@ class sharded_array {
   }
   void allocate() {
     const std::size_t n = team().local_size();
+    std::vector<std::size_t> counts(n);
+    for (std::size_t i = 0; i < n; ++i) counts[i] = layout_->local(first() + i).extents().count();
+    const auto bytes = detail::checked_shard_bytes(counts, size(), sizeof(T), extents().text());
     if constexpr (Kind == memory_kind::unified) {
-      std::vector<std::size_t> bytes(n);
-      for (std::size_t i = 0; i < n; ++i) bytes[i] = layout_->local(first() + i).extents().count() * sizeof(T);
       const auto memory = detail::allocate_shards(team(), bytes);
       for (std::size_t i = 0; i < n; ++i) {
         const auto e = layout_->local(first() + i).extents();
@@ -154,7 +200,7 @@ class sharded_array {
     const std::array<std::ptrdiff_t, Rank> at{index...};
     for (std::size_t d = 0; d != Rank; ++d)
       if (at[d] < 0 || at[d] >= all.end[d])
-        throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, nullptr);
+        throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, a.look(), {});
     const std::size_t axis = a.layout().axis();
     const std::size_t member = a.team().member_of(static_cast<std::size_t>(at[axis]), a.extent(axis));
     const box<Rank> seen = a.layout().local(member);
@@ -168,8 +214,19 @@ class sharded_array {
   std::shared_ptr<const shard_layout<Rank>> layout_;
   std::vector<view> shards_;  // with halos, of local members
   mutable std::shared_ptr<detail::halo_plan> halos_;
+  std::shared_ptr<detail::halo_validity<Rank>> validity_;
   std::string name_;
 };
+
+namespace detail {
+// A writable view for calls that record themselves what they do to halos.
+template <class T, std::size_t Rank, memory_kind Kind>
+array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, std::size_t member,
+                                         const box<Rank>& b) {
+  const auto v = a.cells(member, b);
+  return {v.owner(), const_cast<T*>(v.unsynchronized_data()), v.extents(), v.strides()};
+}
+}  // namespace detail
 
 template <class T, std::size_t Rank = 1>
 using unified_sharded_array = sharded_array<T, Rank, memory_kind::unified>;

@@ -63,7 +63,8 @@ void save_npy_together(const std::string& path, const sharded_array<T, Rank, Kin
     for (std::size_t m = t.first_local(); m < t.first_local() + t.local_size(); ++m) {
       const box<Rank> own = a.layout().own(m);
       if (own.empty()) continue;
-      const std::vector<T> cells = to_vector(a.shard(m), source_line{});
+      const cpu_buffer<T> cells(own.extents().count());
+      copy(a.shard(m), cells.span(), source_line{});
       for_each_run(a.extents(), own, [&](std::size_t to, std::size_t at, std::size_t n) {
         part.write(elements_at + to * sizeof(T), cells.data() + at, n * sizeof(T));
       });
@@ -99,7 +100,7 @@ sharded_array<T, Rank, Kind> load_npy(const std::string& path, const team& t, co
   });
   sharded_array<T, Rank, Kind> a;
   detail::together(t, what, [&] {
-    a = sharded_array<T, Rank, Kind>(t, e, o);
+    a = sharded_array<T, Rank, Kind>(t, e, o);  // whose halos are out of date
     detail::read_npy_shards(*file, a);
   });
   return a;
@@ -114,10 +115,15 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void save_npy(const std::string& path, const sharded_array<T, Rank, Kind>& a) {
   const team& t = a.team();
   if (detail::spans_processes(t)) return detail::save_npy_together(path, a);
-  if (a.layout().axis() != 0) return save_npy(path, to_vector(a, source_line{}), a.extents());
+  if (a.layout().axis() != 0) {
+    const detail::cpu_buffer<T> all(a.size());
+    copy(a, all.span(), source_line{});
+    return save_npy(path, all.span(), a.extents());
+  }
   detail::npy_writer file(path, detail::npy_type_of<T>(), detail::shape_list(a.extents()), storage_order::row_major);
   for (std::size_t m = 0; m < t.size(); ++m) {
-    const std::vector<T> part = to_vector(a.shard(m), source_line{});
+    const detail::cpu_buffer<T> part(a.shard(m).size());
+    copy(a.shard(m), part.span(), source_line{});
     file.write(part.data(), part.size() * sizeof(T));
   }
   file.commit();

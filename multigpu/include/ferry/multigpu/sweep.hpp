@@ -28,6 +28,13 @@ namespace detail {
 [[noreturn]] void throw_narrow_sweep(const std::string& name);
 [[noreturn]] void throw_partial_sweep();
 
+template <class A>
+void note_swept(const A&) {}
+template <class T, std::size_t Rank, memory_kind Kind>
+void note_swept(const sharded_argument<T, Rank, Kind>& a) {
+  if (a.mode != access_mode::in) halos_are_filled(*a.what);
+}
+
 // The arrays that a sweep writes, and whether it may be cut into boundary and interior by the halos of its region.
 template <std::size_t Rank>
 struct written_halos {
@@ -81,6 +88,64 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
   });
   detail::carry_exchange(t, halos.get(), detail::halo_streams::side);
   detail::finish_exchange(t, halos.get());
+  (detail::note_swept(a), ...);
+}
+
+template <class Space, class F, class... A>
+void loop_of_sweep(const Space& space, const F& f, const A&... a) {
+  run_sweep(
+      space, [&](std::size_t m, const auto& part, bool) { run_on_member(m, part, f, a...); }, a...);
+}
+
+// One reduction over edges and inside.
+template <class Space, class F, class Op, class... A>
+auto reduction_of_sweep(const Space& space, const F& f, const Op& op, const A&... a) {
+  using T = typename shard_result<Space, F, Op, A...>::type;
+  const auto& region = detail::region_of(space);
+  team_reduction<T, Op> all(region.layout().team(), op);
+  all.expect(detail::with_region(space, region.with(shard_cells::boundary)));
+  all.expect(detail::with_region(space, region.with(shard_cells::interior)));
+  run_sweep(
+      space,
+      [&](std::size_t m, const auto& part, bool is_last) {
+        all.run(m, part, f, a...);
+        if (is_last) all.finish(m);
+      },
+      a...);
+  return std::move(all).result();
+}
+
+template <std::size_t Rank, class F, class Op, class... A>
+auto reproducible_sweep(const shard_region<Rank>& region, const F& f, const Op& op, const A&... a) {
+  const auto halos = halos_of_sweep(region, a...);
+  auto result = reduce_reproducibly_on_team(region, f, op, a...);
+  detail::exchange(region.layout().team(), halos.get());
+  (detail::note_swept(a), ...);
+  return result;
+}
+
+// The sweeps of calls that were checked.
+template <class... P, class Space, class F, class... A>
+void call_sweep(detail::accepted_call<P...>, const swept<Space>& s, const F& f, A&&... a) {
+  loop_of_sweep(s.space, f, detail::as_shard_argument<P>(a)...);
+}
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reducing_sweep(detail::accepted_call<P...>, const swept<Space>& s, const F& f, const Op& op, A&&... a) {
+  return reduction_of_sweep(s.space, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... P, class Space, class F, class Op, class... A>
+auto call_reproducible_sweep(detail::accepted_call<P...>, const swept<Space>& s, const F& f, const Op& op, A&&... a) {
+  return reproducible_sweep(s.space, f, op, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+void call_sweep(detail::refused_call, const Any&...) {}
+template <class... Any>
+scalar<double> call_reducing_sweep(detail::refused_call, const Any&...) {
+  return scalar<double>();
+}
+template <class... Any>
+scalar<double> call_reproducible_sweep(detail::refused_call, const Any&...) {
+  return scalar<double>();
 }
 
 }  // namespace detail_unit
@@ -91,32 +156,16 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
 // the arguments. Never blocks.
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    detail_unit::run_sweep(
-        s.space, [&](std::size_t m, const auto& part, bool) { detail_unit::run_on_member(m, part, f, a...); }, a...);
-  };
-  run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  detail_unit::call_sweep(detail_unit::checked<detail_unit::shard_loop_check<Space, F, Arguments...>>(), s, f,
+                          std::forward<Arguments>(arguments)...);
 }
 
 // The same with a result, as parallel_reduce: one reduction over edges and inside.
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    using T = typename detail_unit::shard_result<Space, F, std::remove_cvref_t<decltype(a)>...>::type;
-    const auto& region = detail::region_of(s.space);
-    detail_unit::team_reduction<T, Op> all(region.layout().team(), op);
-    all.expect(detail::with_region(s.space, region.with(shard_cells::boundary)));
-    all.expect(detail::with_region(s.space, region.with(shard_cells::interior)));
-    detail_unit::run_sweep(
-        s.space,
-        [&](std::size_t m, const auto& part, bool is_last) {
-          all.run(m, part, f, a...);
-          if (is_last) all.finish(m);
-        },
-        a...);
-    return std::move(all).result();
-  };
-  return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reducing_sweep(
+      detail_unit::checked<detail_unit::shard_reduction_check<Space, F, Arguments...>>(), s, f, op,
+      std::forward<Arguments>(arguments)...);
 }
 
 // The same bits on any number of devices, as reproducible() says. Its chunks have cells of the edges and of the inside, so
@@ -124,13 +173,9 @@ auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const swept<shard_region<Rank>>& s, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {
-  const auto run = [&](const auto&... a) {
-    const auto halos = detail_unit::halos_of_sweep(s.space, a...);
-    auto result = detail_unit::reduce_reproducibly_on_team(s.space, f, op.op, a...);
-    detail::exchange(s.space.layout().team(), halos.get());
-    return result;
-  };
-  return run(detail::as_shard_argument(std::forward<Arguments>(arguments))...);
+  return detail_unit::call_reproducible_sweep(
+      detail_unit::checked<detail_unit::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), s, f, op.op,
+      std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT

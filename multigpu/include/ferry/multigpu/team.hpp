@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ferry/core/route.hpp"
+#include "ferry/core/settings.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry {
@@ -30,6 +31,12 @@ enum class submission : std::uint8_t {
   by_caller,   // the calling thread, one device after the other
   by_threads,  // a thread a device, all at once: for short steps on several devices
 };
+
+namespace detail {
+// The environment's words about teams and collectives are checked when a machine is made, in programs of one process too.
+void check_team_settings();
+inline const bool team_settings_are_checked = (add_settings_check(check_team_settings), true);
+}  // namespace detail
 
 // Members in order, each a device with one stream of its own. A team may span processes: each holds some consecutive
 // members, its local ones, and every process says the same things to the team in the same order. A handle: copies name

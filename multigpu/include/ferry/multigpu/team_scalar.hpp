@@ -1,11 +1,15 @@
 // One value that the members of a team work out together.
 #pragma once
-#include <deque>
+#include <list>
 
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/multigpu/across_processes.hpp"
 
 namespace ferry {
+
+namespace detail {
+[[noreturn]] void throw_moved_result();
+}
 
 // A scalar in parts, one of each member, in pinned memory: every member writes its own without waiting for the others, and
 // whoever reads joins them, in the order of the members. So the CPU can read it steps later without stalling anybody.
@@ -21,11 +25,15 @@ class team_scalar {
         parts_({team_.local_size()}, team_.device(team_.first_local())),
         identity_(identity),
         join_(op) {}
+  // Declared, as containers otherwise try to copy.
+  team_scalar(team_scalar&&) noexcept = default;
+  team_scalar& operator=(team_scalar&&) noexcept = default;
 
   // Blocks until the work that writes the parts is over; not again until other work writes them.
   // For a team that spans processes all of them ask, and wait for each other.
   operator T() const { return value(); }
   T value() const {
+    need_value();
     T here = identity_;
     for (const T& part : parts_) here = join_(here, part);
     T all = identity_;
@@ -42,6 +50,7 @@ class team_scalar {
   host_array<T, 1>& parts() { return parts_; }
   // Not from several threads at once, as all that a team is told.
   auto as_kernel_argument(source_line at) const {
+    need_value();
     if (!detail::spans_processes(team_)) return in(parts_, at);
     if (joined_.size() == most_arguments) joined_.pop_front();
     joined_.emplace_back(extents<1>{1}, value(), team_.device(team_.first_local()));
@@ -49,11 +58,15 @@ class team_scalar {
   }
 
  private:
+  void need_value() const {
+    if (!parts_.owner()) detail::throw_moved_result();
+  }
+
   ferry::team team_;
   host_array<T, 1> parts_;
   // Of all processes, for kernels: new each time, as earlier ones may still be read, and live within the call.
   static constexpr std::size_t most_arguments = 16;
-  mutable std::deque<host_array<T, 1>> joined_;
+  mutable std::list<host_array<T, 1>> joined_;
   T identity_;
   join join_;
 };

@@ -17,7 +17,7 @@ struct batch_options {
   // Rows of the first axis (elements of a vector) in a piece; 0: as many as make pieces of some 32 MiB. Pieces of
   // generators are as long as they come.
   std::size_t size = 0;
-  // Pieces that lie on the device at once: one in the loop, the others on their way. At least 1.
+  // Pieces that lie on the device at once: one in the loop, the others on their way. 1 to 4096.
   std::size_t depth = 3;
   // Where the pieces go; the default device of the thread when empty.
   std::optional<device> on = {};
@@ -69,13 +69,16 @@ class batch_range : private detail::batch_work {
 
  private:
   static constexpr std::size_t usual_bytes = std::size_t{32} << 20;
+  static constexpr std::size_t most_depth = 4096;
   static std::size_t size_of_pieces(const Source& source, const batch_options& o) {
     (void)source.rows();  // throws when the lengths differ
     if (o.size != 0) return o.size;
     return std::max<std::size_t>(1, usual_bytes / std::max<std::size_t>(1, source.row_bytes()));
   }
   static std::size_t checked_depth(std::size_t depth) {
-    if (depth == 0) throw invalid_argument("batches: a depth of 0 leaves no room for a piece: it is 1 or more");
+    if (depth == 0 || depth > most_depth)
+      throw invalid_argument("batches: a depth of " + std::to_string(depth) + ": allowed are 1 to " +
+                             std::to_string(most_depth) + " pieces on the device at once");
     return depth;
   }
   bool load(std::size_t slot, std::size_t piece) override {
@@ -114,7 +117,7 @@ class batch_range : private detail::batch_work {
 // batches() is called, as does what copies take beside; pools in these scopes outlive the loop if they are of its device, or of a
 // device that has a source. Generators run as if in these scopes, too, and in that of the device.
 // A view is good for its turn of the loop. The loop's thread blocks until its piece has been given to the stream.
-// Throws invalid_argument for lengths that differ and a depth of 0, out_of_memory, and in the loop what a source throws.
+// Throws invalid_argument for lengths that differ and a depth that is not allowed, out_of_memory, and in the loop what a source throws.
 template <class A>
 auto batches(A&& a, const batch_options& o = {}) {
   return batch_range<decltype(detail::source_of(std::forward<A>(a)))>(detail::source_of(std::forward<A>(a)), o);

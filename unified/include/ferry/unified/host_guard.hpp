@@ -10,6 +10,7 @@ namespace ferry {
 namespace detail {
 std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, access_mode mode, source_line at);
 void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept;
+[[noreturn]] void throw_strided_guard(const allocation_ref& owner);
 }  // namespace detail
 
 // Whether what host_span(), host() and as_eigen() give for unified arrays is followed as guards are: while it or a copy of it lives,
@@ -47,7 +48,7 @@ class host_guard {
   T& operator[](std::size_t i) const requires(Rank == 1) { return view_(i); }
   // Contiguous elements only; throws invalid_argument.
   T* begin() const {
-    if (!contiguous_) throw invalid_argument("begin() of a host_guard over a strided view: use (i, j), or clone() it");
+    if (!contiguous_) detail::throw_strided_guard(owner_);
     return data();
   }
   T* end() const { return begin() + size(); }

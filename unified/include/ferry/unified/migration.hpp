@@ -20,24 +20,30 @@ struct page_destination {
   const allocation_ref* owner;
   byte_range bytes;
   memory_location to;
+  source_line at;
   template <class T, std::size_t Rank>
-  page_destination(const array_view<T, Rank, memory_kind::unified>& v, memory_location where)
+  page_destination(const array_view<T, Rank, memory_kind::unified>& v, memory_location where,
+                   source_line line = source_line::here())
       : owner(&v.owner()),
         bytes(v.bytes()),
-        to(where) {}
+        to(where),
+        at(line) {}
   template <class T, std::size_t Rank>
-  page_destination(const array_view<T, Rank, memory_kind::unified>& v, device where)
-      : page_destination(v, memory_location{where.index()}) {}
+  page_destination(const array_view<T, Rank, memory_kind::unified>& v, device where,
+                   source_line line = source_line::here())
+      : page_destination(v, memory_location{where.index()}, line) {}
 };
 
 namespace detail {
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what);
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at);
-void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous);
+void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at);
 bool is_offered(const allocation_ref& owner, byte_range bytes);
-void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where);
+void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
+                  source_line at = {});
 // The same until end_advice() with the number.
-std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where);
+std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
+                           source_line at);
 void end_advice(const allocation_ref& owner, std::uint64_t number);
 
 template <memory_kind Kind>
@@ -54,23 +60,24 @@ constexpr void need_unified() {
 // (machine::migrates_unified). Throws invalid_argument for a device or node that is not there, and inside a capture: prefetch
 // before the launch.
 template <class T, std::size_t Rank, memory_kind Kind>
-void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, memory_location to) {
+void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, memory_location to,
+              source_line at = source_line::here()) {
   detail::need_unified<Kind>();
-  const page_destination one(v, to);
+  const page_destination one(v, to, at);
   detail::prefetch_bytes(s, {&one, 1});
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, device to) {
-  prefetch(s, v, memory_location{to.index()});
+void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, device to, source_line at = source_line::here()) {
+  prefetch(s, v, memory_location{to.index()}, at);
 }
 // The same on this thread's stream of the device that the pages go to, or that they come from.
 template <class T, std::size_t Rank, memory_kind Kind>
-void prefetch(const array_view<T, Rank, Kind>& v, device to) {
-  prefetch(default_stream(to), v, to);
+void prefetch(const array_view<T, Rank, Kind>& v, device to, source_line at = source_line::here()) {
+  prefetch(default_stream(to), v, to, at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void prefetch(const array_view<T, Rank, Kind>& v, memory_location to) {
-  prefetch(default_stream(v.device()), v, to);
+void prefetch(const array_view<T, Rank, Kind>& v, memory_location to, source_line at = source_line::here()) {
+  prefetch(default_stream(v.device()), v, to, at);
 }
 // Several views, each to a place of its own, as one piece of work: prefetch(s, {{u, d0}, {v, d1}, {w, host}}).
 inline void prefetch(stream_ref s, std::initializer_list<page_destination> what) {
@@ -101,14 +108,14 @@ void discard(V&& v, source_line at = source_line::here()) {
 // offered anew each time its contents are done with. What was given up is undefined until it is written. Never blocks; does
 // nothing where unified memory is pinned. Throws invalid_argument for strided views.
 template <class T, std::size_t Rank, memory_kind Kind>
-void discard_when_needed(array_view<T, Rank, Kind>& v) {
+void discard_when_needed(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_unified<Kind>();
   static_assert(!std::is_const_v<T>, "discard_when_needed(view): the view is read-only");
-  detail::offer_bytes(v.owner(), v.bytes(), v.is_contiguous());
+  detail::offer_bytes(v.owner(), v.bytes(), v.is_contiguous(), at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void discard_when_needed(array_view<T, Rank, Kind>&& v) {
-  discard_when_needed(v);
+void discard_when_needed(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
+  discard_when_needed(v, at);
 }
 // Whether that still holds.
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -124,14 +131,15 @@ bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
 // (docs/decisions/0027). Preferences that differ within 2 MiB are lost then. Throws invalid_argument for a device or node that
 // is not there, and inside a capture.
 template <class T, std::size_t Rank, memory_kind Kind>
-void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host) {
+void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host,
+            source_line at = source_line::here()) {
   detail::need_unified<Kind>();
   refuse_inside_capture("advise");
-  detail::advise_bytes(v.owner(), v.bytes(), a, where);
+  detail::advise_bytes(v.owner(), v.bytes(), a, where, at);
 }
 template <class T, std::size_t Rank, memory_kind Kind>
-void advise(const array_view<T, Rank, Kind>& v, advice a, device where) {
-  advise(v, a, memory_location{where.index()});
+void advise(const array_view<T, Rank, Kind>& v, advice a, device where, source_line at = source_line::here()) {
+  advise(v, a, memory_location{where.index()}, at);
 }
 
 // Advice for a scope: at its end what else was advised holds again, by advise(), by other scopes, which may end in any
@@ -139,12 +147,14 @@ void advise(const array_view<T, Rank, Kind>& v, advice a, device where) {
 class advice_scope {
  public:
   template <class T, std::size_t Rank>
-  advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, memory_location where = host)
+  advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, memory_location where = host,
+               source_line at = source_line::here())
       : owner_(v.owner()),
-        number_(detail::begin_advice(owner_, v.bytes(), a, where)) {}
+        number_(detail::begin_advice(owner_, v.bytes(), a, where, at)) {}
   template <class T, std::size_t Rank>
-  advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, device where)
-      : advice_scope(v, a, memory_location{where.index()}) {}
+  advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, device where,
+               source_line at = source_line::here())
+      : advice_scope(v, a, memory_location{where.index()}, at) {}
   ~advice_scope();
   advice_scope(const advice_scope&) = delete;
   advice_scope& operator=(const advice_scope&) = delete;

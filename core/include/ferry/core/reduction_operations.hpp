@@ -1,0 +1,177 @@
+// Operations of reductions: associative, each with the value that changes nothing, and the types that they compute in.
+#pragma once
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "ferry/core/macros.hpp"
+
+struct __half;         // of CUDA's cuda_fp16.h and cuda_bf16.h, which only those who use them include
+struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
+
+namespace ferry {
+
+namespace detail {
+
+// std::complex, and those of CUDA's libraries.
+template <class T>
+concept complex_number = requires(const T& z) {
+  typename T::value_type;
+  z.real();
+  z.imag();
+}
+&&std::floating_point<typename T::value_type>&& std::convertible_to<typename T::value_type, T> &&
+    sizeof(T) == 2 * sizeof(typename T::value_type);
+
+}  // namespace detail
+
+// True for types whose T(0) and T(1) are zero and one, so that plus and multiplies have an identity: numbers, complex ones
+// and CUDA's __half and __nv_bfloat16 too. Specialize it for a type of your own:
+//   template <> inline constexpr bool ferry::is_number<decimal> = true;
+template <class T>
+inline constexpr bool is_number = std::numeric_limits<T>::is_specialized || detail::complex_number<T> ||
+                                  std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
+
+namespace detail {
+
+// The type in which numbers of type T are added up: 64 bits for bool and integers, T for others.
+template <class T>
+struct sum_of {
+  static_assert(is_number<T>,
+                "plus and multiplies have no identity for this type: write a functor that joins two values and has "
+                "template <class T> static T identity(), the value that changes nothing; or, where T(0) and T(1) are "
+                "zero and one, specialize ferry::is_number for the type");
+  using wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  using type = std::conditional_t<std::is_integral_v<T> && sizeof(T) < sizeof(wide), wide, T>;
+};
+
+// The type in which the least or greatest of T is found.
+template <class T>
+struct extreme_of {
+  static_assert(std::numeric_limits<T>::is_specialized,
+                "minimum and maximum have no identity for this type, as it has no std::numeric_limits: write a functor "
+                "that returns the better of two values and has template <class T> static T identity(), the value that "
+                "never wins");
+  using type = T;
+  using limits = std::numeric_limits<T>;
+  static constexpr bool has_nan = limits::has_quiet_NaN;
+};
+
+template <class T>
+FERRY_HOST_DEVICE bool is_nan([[maybe_unused]] const T& a) {
+  if constexpr (extreme_of<T>::has_nan)
+    return a != a;
+  else
+    return false;
+}
+// Total order of numbers that are no NaN: -0 is below +0.
+template <class T>
+FERRY_HOST_DEVICE bool is_less(const T& a, const T& b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return a < b || (a == b && std::signbit(a));
+  else
+    return a < b;
+}
+
+// The type in which Op joins results of type R, which is the type of what the reduction returns. An operation may say it
+// by an alias template `result`; otherwise it is R.
+template <class Op, class R>
+struct reduction_result {
+  using type = R;
+};
+template <class Op, class R>
+requires requires { typename Op::template result<R>; }
+struct reduction_result<Op, R> {
+  using type = typename Op::template result<R>;
+};
+
+}  // namespace detail
+
+// Sums and products of bool and of integers of less than 64 bits are computed in 64 bits: std::uint64_t for bool and
+// unsigned types, std::int64_t for signed ones. All other types keep theirs.
+struct plus {
+  template <class T>
+  using result = typename detail::sum_of<T>::type;
+  template <class T>
+  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
+    return a + b;
+  }
+  template <class T>
+  static T identity() {
+    return typename detail::sum_of<T>::type(0);
+  }
+};
+struct multiplies {
+  template <class T>
+  using result = typename detail::sum_of<T>::type;
+  template <class T>
+  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
+    return a * b;
+  }
+  template <class T>
+  static T identity() {
+    return typename detail::sum_of<T>::type(1);
+  }
+};
+
+// The least and the greatest value, as IEEE 754-2019 defines minimum and maximum: NaN if any value is NaN, and -0 is less
+// than +0. Over no values: plus and minus infinity, for integers the largest and the smallest.
+struct minimum {
+  template <class T>
+  using result = typename detail::extreme_of<T>::type;
+  template <class T>
+  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
+    return detail::is_less(a, b) || detail::is_nan(a) ? a : b;
+  }
+  template <class T>
+  static T identity() {
+    using limits = typename detail::extreme_of<T>::limits;
+    return limits::has_infinity ? limits::infinity() : limits::max();
+  }
+};
+struct maximum {
+  template <class T>
+  using result = typename detail::extreme_of<T>::type;
+  template <class T>
+  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
+    return detail::is_less(b, a) || detail::is_nan(a) ? a : b;
+  }
+  template <class T>
+  static T identity() {
+    using limits = typename detail::extreme_of<T>::limits;
+    return limits::has_infinity ? -limits::infinity() : limits::lowest();
+  }
+};
+
+// The same among the values that are not NaN (IEEE 754-2019 minimumNumber and maximumNumber). NaN if there is none: all
+// are NaN, or there are no values of a type that has NaN.
+struct minimum_number {
+  template <class T>
+  using result = typename detail::extreme_of<T>::type;
+  template <class T>
+  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
+    return detail::is_less(a, b) || detail::is_nan(b) ? a : b;
+  }
+  template <class T>
+  static T identity() {
+    if constexpr (detail::extreme_of<T>::has_nan) return detail::extreme_of<T>::limits::quiet_NaN();
+    return minimum::identity<T>();
+  }
+};
+struct maximum_number {
+  template <class T>
+  using result = typename detail::extreme_of<T>::type;
+  template <class T>
+  FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
+    return detail::is_less(b, a) || detail::is_nan(b) ? a : b;
+  }
+  template <class T>
+  static T identity() {
+    if constexpr (detail::extreme_of<T>::has_nan) return detail::extreme_of<T>::limits::quiet_NaN();
+    return maximum::identity<T>();
+  }
+};
+
+}  // namespace ferry

@@ -1,0 +1,18 @@
+// What the environment says about teams and collectives. A value that does not parse is a parse_error.
+#pragma once
+#include <chrono>
+#include <cstdint>
+
+namespace ferry {
+
+enum class transport_choice : std::uint8_t { automatic, mpi, nccl };       // FERRY_TRANSPORT
+enum class collective_checks : std::uint8_t { first, off, on };            // FERRY_CHECK_COLLECTIVES
+enum class halo_choice_said : std::uint8_t { automatic, stores, copies };  // FERRY_HALOS
+
+transport_choice transport_of_environment();
+collective_checks checks_of_environment();
+halo_choice_said halos_of_environment();
+// FERRY_COLLECTIVE_TIMEOUT; zero: for ever.
+std::chrono::steady_clock::duration patience_of_environment();
+
+}  // namespace ferry

@@ -1,0 +1,13 @@
+// expect: __host__ __device__ extended lambdas cannot be generic lambdas
+// lines: 10
+// with: core
+#include <ferry/core.hpp>
+
+// nvcc refuses it by itself, where it is written, before ferry sees it.
+void call(ferry::unified_array<float>& y) {
+#ifdef FERRY_WRONG
+  ferry::parallel_for(
+      y.size(), [] FERRY_HOST_DEVICE(std::size_t i, auto p) { p[i] = 1; }, y);
+#endif
+  (void)y.size();
+}

@@ -1,0 +1,18 @@
+// expect: pass in\(a\), or declare the parameter's elements non-const
+// lines: 10
+// with: core
+#undef FERRY_HAS_CUDA  // as in a build without CUDA
+#include <ferry/core.hpp>
+
+namespace {
+struct scale {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const float* x, float* y) const { y[i] = 2 * x[i]; }
+};
+}  // namespace
+
+void call(ferry::unified_array<float>& x, ferry::unified_array<float>& y) {
+  ferry::parallel_for(x.size(), scale{}, ferry::inout(x), ferry::out(y));
+#ifdef FERRY_WRONG
+  ferry::parallel_for(x.size(), scale{}, ferry::out(x), y);
+#endif
+}

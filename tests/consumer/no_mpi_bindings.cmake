@@ -1,0 +1,12 @@
+# Fails if an object of LIBRARY uses MPI's C++ bindings (namespace MPI), or if nothing in it uses MPI at all.
+execute_process(COMMAND ${NM} ${LIBRARY} OUTPUT_VARIABLE symbols ERROR_VARIABLE error RESULT_VARIABLE result)
+if(result)
+  message(FATAL_ERROR "${NM} fails: ${error}")
+endif()
+if(NOT symbols MATCHES " U MPI_[A-Za-z]+")
+  message(FATAL_ERROR "${LIBRARY} calls no function of MPI: this test would prove nothing")
+endif()
+string(REGEX MATCH "[A-Za-z] _Z[A-Z]*N?K?3MPI[^\n]*" found "${symbols}")
+if(found)
+  message(FATAL_ERROR "${LIBRARY} needs MPI's C++ bindings: ${found}")
+endif()

@@ -1,0 +1,150 @@
+// Regions of loops over shards: how they are said, and that loops write nothing else.
+#include <ferry/ferry.hpp>
+
+#include "contract/fixture.hpp"
+#include "multigpu/shards.hpp"
+
+using namespace contract;
+
+namespace {
+
+using field = fr::sharded_array<int, 2>;
+
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<int, 2> a) const { a(i, j) += 1; }
+};
+// Cells of one row and one column, by a distance.
+struct writes_beside {
+  std::size_t row, column, down, right;
+  FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, fr::shard_span<int, 2> a) const {
+    a(i, j) += 1;
+    if (i == row && j == column) a(i + down, j + right) += 77;
+    return 1;
+  }
+};
+
+// Boxes are not made of braces, which mean ranges.
+template <class Box>
+concept made_of_corners = requires {
+  Box{{0, 0}, {5, 4}};
+};
+static_assert(!made_of_corners<fr::box<2>>);
+
+field made(const fr::team& t, std::size_t axis = 0) {
+  field a(t, {9, 10}, {.axis = axis, .halo = {1, 1}, .periodic = true}, 0);
+  a.name("height");
+  return a;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(regions)
+
+BOOST_AUTO_TEST_CASE(within_takes_ranges_of_integers_of_any_type) {
+  const fr::simulation sim("devices=3");
+  field a = made(fr::team::all());
+  const auto cells = [&](const fr::shard_region<2>& r) {
+    fr::fill(a, 0);
+    fr::parallel_for(r, add_one{}, a);
+    std::vector<int> found = fr::to_vector(a);
+    return found;
+  };
+  const auto expected = [](std::size_t r0, std::size_t r1, std::size_t c0, std::size_t c1) {
+    std::vector<int> v(90, 0);
+    for (std::size_t i = r0; i < r1; ++i)
+      for (std::size_t j = c0; j < c1; ++j) v[10 * i + j] = 1;
+    return v;
+  };
+  const int one = 1;
+  const long eight = 8;
+  const std::size_t n = a.extent(0), m = a.extent(1);
+  const unsigned two = 2;
+  CHECK_EQUAL(cells(fr::owned(a).within({{one, n - 1}, {two, eight}})), expected(1, 8, 2, 8));
+  CHECK_EQUAL(cells(fr::owned(a).within({{one, eight}})), expected(1, 8, 0, 10));
+  CHECK_EQUAL(cells(fr::owned(a).within(fr::slice{one, n})), expected(1, 9, 0, 10));
+  CHECK_EQUAL(cells(fr::owned(a).within({one, n})), expected(1, 9, 0, 10));
+  CHECK_EQUAL(cells(fr::owned(a).within({fr::all_of, {0, m / 2}})), expected(0, 9, 0, 5));
+  CHECK_EQUAL(cells(fr::owned(a).within({{2, fr::slice{}.end}})), expected(2, 9, 0, 10));
+  CHECK_EQUAL(cells(fr::owned(a).within({{0, 5}}).within({{3, 9}, {1, 2}})), expected(3, 5, 1, 2));
+  CHECK_EQUAL(cells(fr::owned(a).within({})), expected(0, 9, 0, 10));
+  CHECK_EQUAL(cells(fr::owned(a).within({{4, 4}})), expected(0, 0, 0, 0));
+}
+
+BOOST_AUTO_TEST_CASE(ranges_that_cannot_be) {
+  const fr::simulation sim("devices=3");
+  field a = made(fr::team::all());
+  const auto refused = [&](std::initializer_list<fr::slice> ranges, std::initializer_list<std::string_view> parts) {
+    check_error<fr::invalid_argument>([&] { (void)fr::owned(a).within(ranges); }, parts);
+  };
+  refused({{1, 0}, {8, 10}}, {"[1, 0)", "dimension 0", "9 x 10"});  // corners
+  refused({{-1, 3}}, {"[-1, 3)", "dimension 0", "9 x 10"});
+  refused({fr::all_of, {0, 11}}, {"[0, 11)", "dimension 1", "9 x 10"});
+  refused({{0, std::size_t{0} - 1}}, {"[0, -1)", "9 x 10"});
+  refused({{0, 9, 2}}, {"step 2", "dimension 0"});
+  refused({{0, 9}, {0, 10}, {0, 1}}, {"3 ranges", "rank 2"});
+  check_error<fr::invalid_argument>([&] { (void)a.cells(0, {{-2, 3}}); }, {"[-2, 3)", "member 0", "[-1, 4)"});
+  check_error<fr::invalid_argument>([&] { (void)a.cells(0, {{0, 3, -1}}); }, {"step -1"});
+}
+
+BOOST_AUTO_TEST_CASE(cells_of_a_member_by_ranges) {
+  const fr::simulation sim("devices=3");
+  field a = made(fr::team::all());
+  for (std::size_t m = 0; m < 3; ++m) {
+    const auto own = a.layout().own(m);
+    const auto at = own.begin[0];
+    BOOST_TEST((a.cells(m, {}).extents() == fr::extents<2>{5, 12}));
+    BOOST_TEST((a.cells(m, {{at - 1, at}}).extents() == fr::extents<2>{1, 12}));
+    BOOST_TEST((a.cells(m, {at - 1, at}).extents() == fr::extents<2>{1, 12}));
+    BOOST_TEST((a.cells(m, {{at + 1, fr::slice{}.end}, {-1, 4}}).extents() == fr::extents<2>{3, 5}));
+    BOOST_TEST(a.cells(m, {{at, own.end[0]}, {0, 10}}).unsynchronized_data() == a.shard(m).unsynchronized_data());
+  }
+}
+
+// Whether the simulator works in place or on copies.
+BOOST_AUTO_TEST_CASE(writes_outside_of_the_region_are_errors) {
+  for (const char* how : {"devices=3", "devices=3;schedule=random:1", "devices=3;schedule=random:8"})
+    for (const std::size_t axis : {0u, 1u})
+      for (int which = 0; which < 6; ++which) BOOST_TEST_CONTEXT(how << ", axis " << axis << ", loop " << which) {
+          const fr::simulation sim(how);
+          const fr::team t = fr::team::all();
+          field a = made(t, axis);
+          const std::size_t r = axis == 0, c = axis == 1;
+          const auto run = [&](const writes_beside& f) {
+            switch (which) {
+              case 0: return fr::parallel_for(fr::owned(a).within({{0, 5}, {0, 5}}), f, a);
+              case 1: return fr::parallel_for(fr::boundary(a), f, fr::inout(a));
+              case 2: return fr::parallel_for(fr::interior(a), f, fr::inout(a));
+              case 3: return fr::parallel_for(fr::sweep(a), f, fr::inout(a));
+              case 4: return void(fr::parallel_reduce(fr::owned(a), f, fr::plus{}, fr::inout(a)));
+              default: return void(fr::parallel_reduce(fr::owned(a), f, fr::reproducible(fr::plus{}), fr::inout(a)));
+            }
+          };
+          run({0, 0, 0, 0}), run({4, 4, 0, 0});  // these write where they should
+          t.synchronize();
+          // The last cell that member 0 has in this loop, and the one behind.
+          const std::size_t last = which == 1 ? 0 : (which == 2 ? 1 : 2) + axis;
+          const std::size_t row = axis == 0 ? last : 4, column = axis == 1 ? last : 4;
+          const std::string cell = "(" + std::to_string(row + r) + ", " + std::to_string(column + c) + ")";
+          check_error<fr::device_error>(
+              [&] {
+                run({row, column, r, c});
+                t.synchronize();
+              },
+              {"cell " + cell, "sharded array 'height'", "was written", "outside"});
+        }
+}
+
+BOOST_AUTO_TEST_CASE(shapes_with_too_many_bytes) {
+  const fr::simulation sim("devices=3");
+  const fr::team t = fr::team::all();
+  const std::size_t large = std::size_t{1} << 31;
+  const auto refused = [&](const fr::extents<2>& e, std::string_view shape) {
+    check_error<fr::invalid_argument>([&] { (void)fr::unified_sharded_array<double, 2>(t, e); }, {shape, "2^63 bytes"});
+    check_error<fr::invalid_argument>([&] { (void)fr::sharded_array<double, 2>(t, e); }, {shape, "2^63 bytes"});
+  };
+  refused({large, large}, "2147483648 x 2147483648");      // 2^65 bytes
+  refused({3, large * large}, "3 x 4611686018427387904");  // each shard 2^65 bytes
+  refused({large * large * 2 + 1, 1}, "9223372036854775809 x 1");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
