@@ -39,7 +39,7 @@ SEAMS = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
-SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/overlap", "kernels/read_only_parameters", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/overlap", "kernels/read_only_parameters", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # What is built for the bugs of each table.

@@ -10,13 +10,25 @@ VALIDITY, WATCH = "multigpu/include/ferry/multigpu/halo_validity.hpp", "multigpu
 SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
-LAUNCH = "core/include/ferry/core/mirrors.hpp"
 OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/ordered_keys.hpp"
 KEYED, KEYED_MATH = "multigpu/src/keyed_transport.cpp", "multigpu/src/ordered_keys.cpp"
 ARGUMENTS = "core/include/ferry/core/arguments.hpp"
+OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/operation.cpp", "core/src/foreign_memory.cpp", "core/src/stream.cpp", "core/src/mirrors.cpp"
+JOINT_HPP = "multigpu/src/joint_submission.hpp"
+LAUNCH = "core/include/ferry/core/mirrors.hpp"
 PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
 
 MUTANTS = [
+    ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
+    ("gate", "the policy is not told of mirrors",
+     (MIRRORS, "reach::by_library, [&](native_stream n) {\n    lanes_", "reach::of_pages, [&](native_stream n) {\n    lanes_")),
+    ("gate", "the policy is not told of copies", (OPERATION, "p && how != reach::of_pages)", "p && how < reach::by_copy)")),
+    ("gate", "arrays of another machine are let through",
+     (OPERATION, "    need_own(m, *a.what, a.at);\n    if (how", "    if (how"),
+     (OPERATION, "  for (const access& a : uses) need_own(m, *a.what, a.at);\n", "")),
+    ("gate", "a group does not see that an array was freed", (GROUP, "(void)r.get();", "(void)r;")),
+    ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(bytes, verb);\n", "")),
+    ("gate", "streams are taken for those of another device", (STREAM, "of && *of != d.index())", "of && *of < 0)")),
     ("halos", "stores do not wait for the neighbour's readers",
      (HALOS, "  k.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nbool reads_strided",
       "  k.uses.push_back({b.target_owner, b.written, false, b.target_contiguous});\n}\n\nbool reads_strided")),
@@ -73,12 +85,12 @@ MUTANTS = [
     ("peers", "pages that are kept are not sent to the CPU", (KEPT, "  verbs.prefetch(on.stream(), begin, bytes.size(), {});\n", "")),
     ("peers", "what a borrow grew by is not kept",
      (KEPT, "k.generation == generation && k.bytes.covers(all)", "k.generation == generation")),
-    ("peers", "pages that are kept go beside who uses them", (KEPT, "  access_guard guard(on, {&all, 1});\n", "  (void)all;\n")),
+    ("peers", "pages that are kept go beside who uses them", (KEPT, "  access_guard guard(admission::unchecked(on, {&all, 1}));\n", "  (void)all;\n")),
     ("peers", "graphs do not test links of pages", ("core/src/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),
     ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return chosen(a, b, ferry::maximum());", "case reduction::maximum: return chosen(a, b, ferry::minimum());")),
-    ("collectives", "NaN is lost among zeros and numbers", (OPERATIONS, "return detail::is_less(b, a) || detail::is_nan(a) ? a : b;", "return detail::is_less(b, a) ? a : b;")),
+    ("collectives", "NaN is lost among zeros and numbers", (OPERATIONS, "return detail::nan_or(a, b, detail::greater_number(a, b));", "return detail::greater_number(a, b);")),
     ("collectives", "negative floats as integers are in the wrong order", (KEYS, "return b < 0 ? static_cast<key>(b ^ magnitude) : static_cast<key>(b);", "return static_cast<key>(b);")),
     ("collectives", "NaN as an integer loses where it should win", (KEYED_MATH, "is_least(c.op) == ignores_nan(c.op) ? Format::highest", "is_least(c.op) != ignores_nan(c.op) ? Format::highest")),
     ("collectives", "shares of keys are those of the first rank", (KEYED, "c.to.data += (first_ + c.member) * c.count * bytes,", "c.to.data += 0 * c.count * bytes,")),

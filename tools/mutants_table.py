@@ -1,6 +1,7 @@
 """The planted bugs of tools/mutants.py: rule of docs/ordering.md, name, and edits (file, text there exactly once, new text)."""
 
 TIMELINE, TIMELINES = "core/src/timeline.cpp", "core/src/timelines.cpp"
+LOSSES = "core/src/timeline_losses.cpp"
 LOG, GUARD = "core/src/access_log.cpp", "core/src/access_guard.cpp"
 POOL, SEGMENTS = "core/src/caching_pool.cpp", "core/src/caching_pool_segments.cpp"
 NODES, STREAM = "core/src/allocation_nodes.cpp", "core/src/stream.cpp"
@@ -25,7 +26,7 @@ REPORT, RESIDENCY = "unified/src/report.cpp", "unified/src/residency.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
-ORDER = "    locked_logs locked(uses);\n    wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
+ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
 
 MUTANTS = [
     # The log: who waits for whom.
@@ -36,7 +37,7 @@ MUTANTS = [
     ("R7", "the CPU writes without waiting", (LOG_HPP, OWN_USES, "if ((!who && write) || u.by == who ||")),
     ("R8", "readers wait for readers", (LOG_HPP, "!(write || u.write) || ", "")),
     ("R9", "uses of other bytes conflict too", (LOG_HPP, "!u.where.overlaps(where) || u.by->finished", "u.by->finished")),
-    ("R8", "oldest use first", (LOG_HPP, "logged_use& u = uses_[i];", "logged_use& u = uses_[uses_.size() - 1 - i];")),
+    ("R8", "oldest use first", (LOG_HPP, "      logged_use& u = uses_[i];\n", "      logged_use& u = uses_[uses_.size() - 1 - i];\n")),
     ("R8", "uses of the own stream count as shared", (LOG_HPP, OWN_USES, "if (")),
     ("R7", "waits even for what is finished",
      (LOG_HPP, "!u.where.overlaps(where) || u.by->finished(u.at)", "!u.where.overlaps(where) || (!who && u.by->finished(u.at))"),
@@ -90,9 +91,9 @@ MUTANTS = [
     ("R6", "a mark that a thread waits for is recorded again", (TIMELINE, "    of.pin(is, +1);", "    of.pin(is, 0);"), (TIMELINE, "    of.pin(is, -1);", "    of.pin(is, 0);")),
     # Clocks and what is finished.
     ("R3", "a clock claims all that was given", (TIMELINE, "    learn(other, m.covers);\n", "    learn(other, other.last());\n")),
-    ("R3", "a clock is ahead by one", (TIMELINE, "if (known_[other.id_].behind >= t) return;", "if (known_[other.id_].behind + 1 >= t) return;")),
-    ("R3", "a clock holds for work given before the wait", (TIMELINE, "f = {behind, last() + 1, &of};", "f = {behind, last(), &of};")),
-    ("R3", "waits already made are made again", (TIMELINE, "    if (known_[other.id_].behind >= t) return;\n", "")),
+    ("R3", "a clock is ahead by one", (TIMELINE, "if (known_[other.id_].behind < t) {", "if (known_[other.id_].behind + 1 < t) {")),
+    ("R3", "a clock holds for work given before the wait", (TIMELINE, "f = {behind, last() + 1, &of, f.owed};", "f = {behind, last(), &of, f.owed};")),
+    ("R3", "waits already made are made again", (TIMELINE, "if (known_[other.id_].behind < t) {", "{")),
     ("R4", "clocks are inherited whole", (TIMELINE, "if (f.of && f.since <= m.covers && f.of != this) learn", "if (f.of && f.of != this) learn")),
     ("R4", "clocks are inherited, off by one", (TIMELINE, "if (f.of && f.since <= m.covers && f.of", "if (f.of && f.since <= m.covers + 1 && f.of")),
     ("R4", "clocks are not inherited", (TIMELINE, "if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);", "(void)f;")),
@@ -140,7 +141,7 @@ MUTANTS = [
      (GUARD, "  std::sort(parts.begin(), parts.end(), [](const part& p, const part& q) { return std::less<>{}(p.on, q.on); });\n", ""),
      (GUARD, "for (const joint_guard::part& p : parts_) p.on->lock();",
       "for (const joint_guard::part& p : parts_) p.on->lock(), std::this_thread::yield();")),
-    ("R16", "joint operations do not wait", (GUARD, "    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);\n", "")),
+    ("R16", "joint operations do not wait", (GUARD, "failures = std::min(failures, wait_for_what_conflicts(*p.on, p.uses));", "(void)p;")),
     ("R16", "joint operations are not logged", (GUARD, "a.what->log.add(*p.on, p.at, a.where, a.write);", "(void)a;")),
     # Raw pointers.
     ("R11", "an open use is answered by an existing event", (TIMELINE, "  const ticket t = reserve();\n  begin(t);\n  submitted(t);\n  return t;", "  return last();")),
@@ -159,12 +160,31 @@ MUTANTS = [
     ("R12", "free() leaves what the CPU had asked valid",
      (MEMORY_POOL, "    a.log.invalidate();\n  } else {\n    a.log.invalidate();\n  }", "  }"),
      (LOG, "  invalidate();\n  erase_if", "  erase_if")),
-    ("R12", "a device that broke wrote what it should have", (TIMELINE_HPP, "return t > intact_.load(std::memory_order_acquire);", "return t > open_ticket;")),
-    ("R12", "what a device had finished is lost when it breaks", (TIMELINE, "intact_.compare_exchange_strong(none, finished_.load(std::memory_order_acquire));", "intact_.compare_exchange_strong(none, 0);")),
+    ("R12", "a device that broke wrote what it should have", (TIMELINE_HPP, "return loss_count_.load(std::memory_order_acquire) != 0 && lost_by(t) >= 0;", "return t > open_ticket;")),
+    ("R12", "what a device had finished is lost when it breaks", (TIMELINE, "add_loss(finished_.load(std::memory_order_acquire) + 1, open_ticket,", "add_loss(1, open_ticket,")),
     ("R12", "what is lost is forgotten with the next use", (LOG, "return replaced || is_over(u);", "return replaced || u.by->finished(u.at);")),
     ("R12", "raw pointers on a broken device are never over", (GUARD, "p.at == open_ticket ? p.by->is_broken() :", "p.at == open_ticket ? false :")),
     ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const logged_use& u) { return u.by->finished(u.at); });  // and what is lost\n", "")),
-    ("R12", "work on other devices takes what is lost", (GUARD, "if (on.family().has_failures()) [[unlikely]]", "if (false)")),
+    ("R12", "work on other devices takes what is lost", (GUARD, "  if (failures != 0) [[unlikely]]\n    refuse_lost", "  if (false)\n    refuse_lost")),
+    # What was computed from lost bytes.
+    ("R19", "what was computed from lost bytes counts as good", (LOSSES, "  dependences_.push_back({last() + 1, last() + 1, t, &of,", "  if (false) dependences_.push_back({last() + 1, last() + 1, t, &of,")),
+    ("R19", "losses spread over one stream only", (TIMELINES, "  for (bool more = true; more;) {", "  for (bool more = true; std::exchange(more, false);) {"),
+     (TIMELINES, "more = t->spread_losses(number, failed_devices) || more;", "t->spread_losses(number, failed_devices);")),
+    ("R19", "work counts as over well though no device that it needs was asked", (TIMELINE, "  if (ask != 0) family_.look_at(ask);\n", "")),
+    ("R19", "whom a stream depends on is not inherited", (TIMELINE, "timelines::device_bit(other.device_) | other.suspects_, last() + 1);", "timelines::device_bit(other.device_), last() + 1);"),
+     (LOSSES, "timelines::device_bit(of.device_) | of.suspects_, last() + 1);", "timelines::device_bit(of.device_), last() + 1);")),
+    ("R19", "an order that carries no data carries losses", (LOG_HPP, "u.write && i >= inherited_);", "true);")),
+    ("R19", "all that a damaged stream is given later is lost", (LOSSES, "opened_.load() ? open_ticket : reserved_", "open_ticket")),
+    ("R19", "a raw pointer survives the loss of its stream", (LOSSES, "opened_.load() ? open_ticket : reserved_", "reserved_")),
+    ("R19", "what was over well before the failure is lost", (TIMELINE, "  std::erase_if(dependences_, [&](const dependence& d) { return d.latest <= covers; });\n", ""),
+     (LOSSES, "    if (finished(d.latest)) return true;\n", ""), (LOSSES, "std::max(d.since, finished_.load() + 1)", "d.since")),
+    ("R19", "dependences that are joined are forgotten", (LOSSES, "      into.since = std::min(into.since, d.since), into.latest = std::max(into.latest, d.latest);\n", ""),
+     (LOSSES, "into.behind = std::max(into.behind, d.behind), ", "")),
+    ("R19", "a graph depends on the device of its stream only", (GRAPH, "    for (const int d : state_->captured.devices) takes_part(s.line(), d);\n", "")),
+    ("R19", "a copy does not depend on the devices of its lanes", (STEPS, "void copy_operation::give(native_stream s) {\n  lanes_.each_device([&](int d) { takes_part(s_.line(), d); });\n", "void copy_operation::give(native_stream s) {\n")),
+    ("R19", "the parts of a joint operation do not depend on each other", (GUARD, "  depend_jointly(parts);\n  for (const part& p : parts) p.on->begin", "  for (const part& p : parts) p.on->begin")),
+    ("R18", "an aborted capture leaves streams in it", (CAPTURE, "    free_streams();\n    throw;", "    throw;")),
+    ("R18", "a stream that replaces a captured one does not wait for it", (TIMELINE, "    verbs_.wait(fresh, marks_[newest_].event);\n", "")),
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
     ("R12", "blocks are joined though there is no memory for their logs", (POOL, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
     ("R12", "bytes in use count as finished", (MEMORY_POOL, "return uses_are_over(a, a.range(), true);", "return true;")),
@@ -178,7 +198,7 @@ MUTANTS = [
     ("R13", "driver pool: nobody tells the driver what is free",
      (TIMELINE, "    verbs_.synchronize(m.is.event);\n    finish(m.is.covers);", "    finish(m.is.covers);")),
     ("R12", "driver pool: an allocation is not logged", (DRIVER, "  a->log.add(on, t, a->range(), true);\n", "")),
-    ("R12", "driver pool: the stream kept for frees waits for nobody", (DRIVER, "own_.follow(by, at); });", "(void)by, (void)at; });")),
+    ("R12", "driver pool: the stream kept for frees waits for nobody", (DRIVER, "own_.follow(by, at, false); });", "(void)by, (void)at; });")),
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (on && on != &by) on = &own_;\n", "")),
     ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      if (how == release_depth::unused) f.by->wait(f.at);\n      return f.by->is_broken() || f.by->tell_driver(f.at);\n", "      return (void)f, (void)how, true;\n"),
      (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
@@ -196,7 +216,7 @@ MUTANTS = [
     ("R13", "streams go back only to the machine that is current", (REGISTRY, "    for (const auto& [of, known] : all().alive)\n      if (of == serial)", "    for (const auto& [of, known] : all().alive)\n      if (of == serial && all().owner == known.lock())")),
     ("R13", "foreign streams are not marked", (TIMELINE_HPP, "return origin_ != stream_origin::own;", "return false;")),
     ("R13", "old timelines have no room to know new ones", (TIMELINES, "  for (auto& t : all_) t->expect_timelines(expected_);\n", "")),
-    ("R13", "waiting for a stream covers only what ferry saw", (STREAM, "timeline_->follow(*other.timeline_, other.timeline_->close());", "timeline_->follow(*other.timeline_, other.timeline_->last());")),
+    ("R13", "waiting for a stream covers only what ferry saw", (STREAM, "other.timeline_->close(), true);", "other.timeline_->last(), true);")),
     # Capture.
     ("R18", "no wait between the streams of a capture", (CAPTURE, "    verbs_.wait(on.stream(), steps_[count - 1].done);\n", "")),
     ("R18", "in a capture a joint operation is ordered on its first stream only",
@@ -214,9 +234,9 @@ MUTANTS = [
     ("R18", "two threads capture one stream", (TIMELINE, "    if (why == captured) refuse_rest();", "    ")),
     ("R18", "work without a log lands in the capture of another thread", (TIMELINE_HPP, "    refuse_rest();\n    give();", "    give();")),
     ("R18", "launches of one graph inside a capture may run at once", (CAPTURE, "  if (graph) launched_[graph] = steps_.size() - 1;\n", "")),
-    ("R18", "whoever has its turn does not look again whether the stream rests", (GUARD, "  if (on.is_resting()) [[unlikely]]\n    refuse_in_turn", "  if (false)\n    refuse_in_turn")),
+    ("R18", "whoever has its turn does not look again whether the stream rests", (GUARD, "    if (on.is_resting()) refuse_in_turn(on, [&] { on.submitted(at_); });\n", "")),
     ("R18", "a stream that rests is marked", (TIMELINE, "    if (!is_resting()) record(last());  // else", "    record(last());  // else")),
-    ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(s.line(), uses);", "access_guard guard(s.line(), {});")),
+    ("R18", "a graph's launch logs nothing", (GRAPH, "access_guard guard(admitted);", "access_guard guard(admission::unchecked(s.line(), {}));")),
     ("R18", "a graph's launch logs reads only", (CAPTURE, "g.uses.push_back({what, r, write});", "g.uses.push_back({what, r, false});")),
     ("R18", "a graph forgets ranges inside others", (CAPTURE, "out.back().end = std::max(out.back().end, r.end);", "out.back().end = r.end;")),
     ("R18", "a graph keeps no array alive", (CAPTURE, "keep_.push_back(allocation_ref::another(*a.what));", "")),
@@ -291,7 +311,7 @@ MUTANTS = [
     ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
     # Making room: what is moved or lost behind the owner's back.
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.touches() != touches) return;\n", "    (void)touches;\n")),
-    ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !u.by->finished(u.at)", "u.where.overlaps(use.where) && false")),
+    ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !is_over", "u.where.overlaps(use.where) && false")),
     ("R9", "room is made without a log entry", (IDLE, "    log.add(on, at_, use.where, use.write);\n", "")),
     ("", "room is made in arrays that are in use", (ROOM, "  if (!uses_are_over(a, where, true, touches)) return false;\n", "")),
     ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r.offered.empty()) withdraw_offer(r.offered, a.what);", "")),

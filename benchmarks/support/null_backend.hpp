@@ -34,6 +34,7 @@ class null_backend : public ferry::backend {
   ferry::native_stream create_stream(int, int) override { return {handle()}; }
   void destroy_stream(ferry::native_stream) override {}
   std::uint64_t stream_id(ferry::native_stream s) override { return reinterpret_cast<std::uint64_t>(s.handle); }
+  std::optional<int> device_of(ferry::native_stream) override { return std::nullopt; }
   bool is_done(ferry::native_stream) override { return true; }
   void synchronize(ferry::native_stream) override {}
   ferry::native_event create_event(int, bool) override { return {handle()}; }

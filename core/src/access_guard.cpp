@@ -10,6 +10,7 @@
 #include "capture.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/operation.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
@@ -68,18 +69,21 @@ class locked_logs {
 // What is rare stays out of the way of what is not: inside the guard it would take the registers.
 [[gnu::noinline]] void wait_for_what_conflicts(timeline& on, const access& a, std::size_t room) {
   a.what->log.expect(room);
-  a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at) { on.follow(t, at); });
+  a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at, bool reads) { on.follow(t, at, reads); });
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_lost(std::span<const access> uses) {
   for (const access& a : uses) a.what->log.refuse_lost(a.where, *a.what, a.at);
 }
 
-void wait_for_what_conflicts(timeline& on, std::span<access> uses) {
+// Returns how many failures were known when the logs were asked for what is lost.
+unsigned wait_for_what_conflicts(timeline& on, std::span<access> uses) {
   for (const access& a : uses)
     if (!a.what->log.repeats(on, a.where, a.write)) wait_for_what_conflicts(on, a, uses.size());
-  if (on.family().has_failures()) [[unlikely]]
+  const unsigned failures = on.family().failures();
+  if (failures != 0) [[unlikely]]
     refuse_lost(uses);
+  return failures;
 }
 
 bool all_are_kept(const timeline& on, std::span<const access> uses) {
@@ -164,6 +168,23 @@ template <class Publish>
   }
 }
 
+// A ring of dependences: each part is lost with the next, and so with all.
+void depend_jointly(std::span<const joint_guard::part> parts) noexcept {
+  std::uint64_t devices = 0;
+  for (const joint_guard::part& p : parts) devices |= p.on->devices_needed();
+  if ((devices & (devices - 1)) == 0) return;  // of one device
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const joint_guard::part& next = parts[(i + 1) % parts.size()];
+    parts[i].on->depend_on_part(parts[i].at, *next.on, next.at, devices);
+  }
+}
+
+// The stream is damaged, and a failure may have become known between the look at the logs and the ticket: then the ticket is
+// lost too.
+[[gnu::noinline, gnu::cold]] void lose_if_late(timeline& on, ticket at, unsigned failures) noexcept {
+  if (on.is_damaged() && (failures % 2 != 0 || on.family().failures() != failures)) on.lose_with_latest(at);
+}
+
 // Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
 void publish(timeline& on, ticket at, bool mark) noexcept {
   on.submitted(at);
@@ -179,6 +200,11 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 [[gnu::noinline]] void refuse_special(timeline& on) {
   on.refuse_rest();
   on.refuse_broken();
+  if (on.is_lost_for_good())
+    throw device_error(
+        "the stream does no more work: a raw pointer was taken on it, whose uses ferry does not see, and it "
+        "was ordered behind work that is lost by the failure of device " +
+        std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
   backend& verbs = on.family().verbs();
   if (on.origin() == stream_origin::on_the_spot) {
     const int current = verbs.exchange_current_device(on.device());
@@ -206,7 +232,9 @@ void refuse_inside_capture(std::string_view what) {
 }
 
 // Flat: an eighth of a guard's time would go into calls of what stands above.
-[[gnu::flatten]] access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
+[[gnu::flatten]] access_guard::access_guard(const admission& what) : on_(what.on()), uses_(what.uses()) {
+  timeline& on = on_;
+  const std::span<access> uses = uses_;
   if (this_thread_state.submitting) [[unlikely]]
     refuse_inside_submission("submit");
   if (this_thread_state.capture) [[unlikely]] {
@@ -215,19 +243,24 @@ void refuse_inside_capture(std::string_view what) {
     this_thread_state.submitting = true;
     return;
   }
-  if (on.is_special()) [[unlikely]]
+  bool may_be_kept = true;
+  if (on.is_special()) [[unlikely]] {
     refuse_special(on);
-  at_ = log_kept(on, uses);
+    may_be_kept = !on.is_damaged();
+  }
+  at_ = may_be_kept ? log_kept(on, uses) : 0;
   if (at_ == 0) {
     sort_by_log(uses);
     locked_logs locked(uses);
-    wait_for_what_conflicts(on, uses);
+    failures_ = wait_for_what_conflicts(on, uses);
     at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
     mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
   }
   on.begin(at_);
-  if (on.is_resting()) [[unlikely]]
-    refuse_in_turn(on, [&] { on.submitted(at_); });
+  if (on.needs_look()) [[unlikely]] {
+    if (on.is_resting()) refuse_in_turn(on, [&] { on.submitted(at_); });
+    lose_if_late(on, at_, failures_);
+  }
   this_thread_state.submitting = true;
   this_thread_state.line = &on;
 }
@@ -251,9 +284,14 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     this_thread_state.submitting = true;
     return;
   }
-  for (const part& p : parts)
+  bool may_be_kept = true;
+  for (const part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
-  if (!log_all_kept(parts)) {
+    may_be_kept = may_be_kept && !p.on->is_damaged();
+    p.on->expect_dependence();
+  }
+  unsigned failures = 0;
+  if (!may_be_kept || !log_all_kept(parts)) {
     std::vector<access> all;
     for (const part& p : parts) {
       sort_by_log(p.uses);
@@ -262,15 +300,18 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     sort_by_log(all);
     const locked_logs locked(all);
     each_log(all, [&](access_log& l) { l.expect(all.size()); });
-    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
+    failures = ~0u;
+    for (const part& p : parts) failures = std::min(failures, wait_for_what_conflicts(*p.on, p.uses));
     mark_ = log_jointly(parts, all);
   }
+  depend_jointly(parts);
   for (const part& p : parts) p.on->begin(p.at);
   for (const part& p : parts)
     if (p.on->is_resting())
       refuse_in_turn(*p.on, [&] {
         for (const part& q : parts) q.on->submitted(q.at);
       });
+  for (const part& p : parts) lose_if_late(*p.on, p.at, failures);
   this_thread_state.submitting = true;
 }
 
@@ -283,7 +324,16 @@ joint_guard::~joint_guard() {
   for (part& p : parts_) publish(*p.on, p.at, mark_ || p.on->marks_always());
 }
 
-void open_use(timeline& on, std::span<access> uses) {
+void takes_part(timeline& on, int device) {
+  if (this_thread_state.capture)
+    this_thread_state.capture->uses_device(device);
+  else
+    on.depend_on_device(device);
+}
+
+void open_use(const admission& what) {
+  timeline& on = what.on();
+  const std::span<access> uses = what.uses();
   refuse_inside_submission("take a raw pointer");
   if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
   if (on.is_special()) refuse_special(on);
@@ -292,9 +342,11 @@ void open_use(timeline& on, std::span<access> uses) {
                            " was asked for on a default stream, which cannot be marked later: use a stream of ferry, "
                            "or one of your own by stream_ref::from_native");
   sort_by_log(uses);
+  on.note_pointer();
   locked_logs locked(uses);
-  wait_for_what_conflicts(on, uses);
+  const unsigned failures = wait_for_what_conflicts(on, uses);
   locked.add_and_unlock(on, open_ticket);
+  lose_if_late(on, open_ticket, failures);
   if (on.is_resting())
     on.refuse_rest();  // since it was asked; later is soon enough: its last mark covers all until then
 }
@@ -325,7 +377,7 @@ pending_points points_before(access_log& log, byte_range where, bool write, bool
                              const wanted_elements* array) {
   pending_points p;
   std::lock_guard lock(log);
-  log.before(nullptr, where, write, [&](timeline& t, ticket at) {
+  log.before(nullptr, where, write, [&](timeline& t, ticket at, bool) {
     if (!for_bytes && t.serves()) return;
     if (p.count < p.first.size()) p.first[p.count] = {&t, at};
     ++p.count;
@@ -370,6 +422,7 @@ bool uses_are_over(allocation& what, byte_range where, bool write, std::optional
 
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
   refuse_inside_submission("touch an array from the CPU");
+  detail::need_current(what);
   const bool write = mode != access_mode::in;
   access use{&what, where, write, false, how.at};
   if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
@@ -377,6 +430,8 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const wanted_elements elements{what, how.at};
   const host_access_state state = wait_for_points(what.log, where, write, false, &elements);
+  what.home->verbs().host_access(
+      {where.begin, where.size(), mode != access_mode::out, write, array_label(what.name.get().c_str()), how.at});
   machine::current().memory().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
   if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused

@@ -85,8 +85,9 @@ void access_log::join_by_timeline() {
 }
 
 void access_log::throw_lost(const logged_use& u, const allocation& of, source_line at) {
-  u.by->throw_lost("what " + detail::array_text(of) + " holds" +
-                   (at.is_known() ? ", used in " + at.text() + "," : std::string()));
+  u.by->throw_lost(
+      "what " + detail::array_text(of) + " holds" + (at.is_known() ? ", used in " + at.text() + "," : std::string()),
+      u.at);
 }
 
 void access_log::change_owner() noexcept {

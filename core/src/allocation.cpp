@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "ferry/core/error.hpp"
+
 namespace ferry {
 namespace {
 constexpr std::uint64_t stale = std::uint64_t{1} << 32;  // see allocation::state
@@ -51,5 +53,13 @@ void allocation_ref::free(detail::freed_by how) noexcept {
       return;
     }
 }
+
+void throw_moved_from(const char* what) {
+  throw invalid_argument(std::string(what) +
+                         " was moved from or default-constructed, and holds nothing: use the object that it was moved "
+                         "to, or assign a new one to it");
+}
+
+void allocation_ref::throw_none() { throw_moved_from("the array"); }
 
 }  // namespace ferry

@@ -73,7 +73,7 @@ allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std
     throw invalid_argument(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
                            " bytes are more than 2^64 bytes");
   if (bytes == 0) return {};
-  if (workspace_scope* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
+  if (detail::workspace_turn* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
   return detail::allocate_block(m, kind, d.index(), bytes);
 }
 

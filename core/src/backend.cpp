@@ -1,5 +1,7 @@
 #include "ferry/core/backend.hpp"
 
+#include <utility>
+
 #include "ferry/core/error.hpp"
 
 namespace ferry {
@@ -12,6 +14,10 @@ void backend::launch_compiled(native_stream, int, const compiled_launch& kernel)
 void backend::meet(native_stream, std::shared_ptr<meeting> m, std::span<const kernel_use>) {
   throw not_supported("the joint operation '" + m->name + "' runs on simulated devices, and the backend is '" +
                       std::string(name()) + "': give it to the streams by the library that has it");
+}
+
+void backend::run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use>) {
+  run_on_host(s, std::move(task));
 }
 
 }  // namespace ferry

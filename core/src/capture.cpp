@@ -92,6 +92,7 @@ void capture_session::order(timeline& on, std::span<access> uses) {
     behind = count;
   }
   steps_.push_back({&on, fresh_event(on.device())});
+  uses_device(on.device());
   if (graph) launched_[graph] = steps_.size() - 1;
   for (const access& a : uses) {
     if (!logs_.contains(a.what)) {
@@ -152,6 +153,7 @@ captured_graph capture_session::finish() {
   g.listeners = std::move(listeners_);
   g.effects = std::move(effects_);
   g.page_users = std::move(page_users_);
+  g.devices = std::move(devices_);
   return g;
 }
 
@@ -163,7 +165,29 @@ native_graph capture_session::end() {
       for (timeline* t : joined) t->leave_capture();
     }
   } leaving{joined_};
-  return verbs_.end_capture(origin_.stream());
+  try {
+    return verbs_.end_capture(origin_.stream());
+  } catch (const error&) {
+    free_streams();
+    throw;
+  }
+}
+
+// The capture did not end well: on a device that broke it may not have ended at all, and streams of other devices that had
+// joined it would take no work ever again. Those that are still in it are replaced. Of streams that are the program's own, each
+// submission says that they are being captured.
+void capture_session::free_streams() noexcept {
+  for (timeline* t : joined_) {
+    try {
+      bool is_free = false;
+      try {
+        is_free = !verbs_.is_capturing(t->stream());
+      } catch (const error&) {
+      }
+      if (!is_free && t->origin() == stream_origin::own) t->replace_captured_stream();
+    } catch (const std::exception&) {  // a broken device: its streams do no more work
+    }
+  }
 }
 
 native_event capture_session::fresh_event(int device) {

@@ -20,6 +20,7 @@ struct captured_graph {
   std::vector<launch_listener> listeners;
   std::vector<std::function<void()>> effects;  // on what the library itself knows of arrays
   std::set<int> page_users;                    // devices whose links for pages are not tested yet
+  std::set<int> devices;                       // that do the work
 };
 
 // Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
@@ -51,6 +52,7 @@ class capture_session {
   // of other graphs are not looked at.
   void launches(const void* graph) { launching_ = graph; }
   void uses_pages(int device) { page_users_.insert(device); }
+  void uses_device(int device) { devices_.insert(device); }
   captured_graph finish();
 
  private:
@@ -69,6 +71,7 @@ class capture_session {
   void join(timeline& on);
   native_graph end();
   void abandon() noexcept;
+  void free_streams() noexcept;
   timeline& origin_;
   backend& verbs_;
   const std::uint64_t serial_ = ++last_serial_;
@@ -82,7 +85,7 @@ class capture_session {
   std::vector<allocation_ref> keep_;
   std::vector<launch_listener> listeners_;
   std::vector<std::function<void()>> effects_;
-  std::set<int> page_users_;
+  std::set<int> page_users_, devices_;
   const void* launching_ = nullptr;
   std::map<const void*, std::size_t> launched_;  // the last step of each graph
 };

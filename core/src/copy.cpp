@@ -128,8 +128,7 @@ void need_sides(stream_ref s, const copy_side& to, const copy_side& from) {
   access_list<2> sides;
   for (const copy_side* side : {&to, &from})
     if (is_array(*side)) sides.add(*side->owner, side->bytes, side == &to, false, side->at);
-  need_access(s, sides.get(), reach::by_copy);
-  announce_copy(s, sides.get());
+  need_current(s, sides.get());
 }
 
 void count_copied(std::size_t bytes) { machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed); }
@@ -141,9 +140,22 @@ void give_to(stream_ref s, copy_operation& whole) {
 }
 
 // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
-void give_and_wait(stream_ref s, copy_operation& whole) {
+// Returns false if the copy must be made again: the stream was found to have lost work (R19), and the copy with it, though what
+// it read is not lost. Each failure of a device is found once.
+bool give_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, const copy_side& from) {
   give_to(s, whole);
-  if (whole.needs_wait()) s.line().need(s.line().last());
+  if (!whole.needs_wait()) return true;
+  timeline& on = s.line();
+  const ticket at = on.last();
+  on.wait(at);
+  if (!on.is_lost(at)) return true;
+  if (!is_array(to)) {
+    allocation& source = from.owner->get();
+    std::lock_guard lock(source.log);
+    source.log.refuse_lost(from.bytes, source.name);
+    return false;
+  }
+  on.throw_lost("what was copied", at);
 }
 
 }  // namespace
@@ -214,9 +226,11 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   if (same && to.data == from.data && to.stride_bytes == from.stride_bytes && to_type == from_type) return;
   count_copied(bytes);
   if (to_type == from_type && !(same && to.bytes.overlaps(from.bytes)) && copy_at_once(s, to, from, bytes)) return;
-  copy_operation whole(s, {to, from, shape, to_type, from_type});
-  if (this_thread_state.capture) return whole.submit_captured();
-  give_and_wait(s, whole);
+  for (bool done = false; !done;) {
+    copy_operation whole(s, {to, from, shape, to_type, from_type});
+    if (this_thread_state.capture) return whole.submit_captured();
+    done = give_and_wait(s, whole, to, from);
+  }
 }
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {
@@ -299,8 +313,7 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
     const std::size_t first = uses.size(), bytes = bytes_of(t.shape());
     uses.push_back({&to.owner->get(to.at), to.bytes, true, false, to.at});
     uses.push_back({&from.owner->get(from.at), from.bytes, false, false, from.at});
-    need_access(s, std::span(uses).subspan(first), reach::by_copy);
-    announce_copy(s, std::span(uses).subspan(first));
+    need_current(s, std::span(uses).subspan(first));
     m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
     const route_kind way = m.copies().choose(end_of(from), end_of(to), bytes).kind;
     const int here = s.line().device();

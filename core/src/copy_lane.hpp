@@ -105,6 +105,11 @@ class lane_set {
         in_turn_(in_turn) {}
   copy_lane& get(const lane_key& key);
   bool is_in_turn() const { return in_turn_.handle != nullptr; }
+  // Calls f(device) for each device that the lanes have streams on.
+  template <class F>
+  void each_device(F f) const {
+    for (const lane_lease& l : leases_) f(l->key().in), f(l->key().out);
+  }
 
  private:
   lane_stock& stock_;

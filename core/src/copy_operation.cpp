@@ -257,7 +257,8 @@ void copy_operation::move(const copy_request& w) {
     way.kind = route_kind::direct;
     take();
   }
-  if ((!is_array(w.to) || !is_array(w.from)) && way.kind != route_kind::parallel) needs_wait_ = true;
+  // What was read is looked at, and must not be lost (R19).
+  if (!is_array(w.to) || (!is_array(w.from) && way.kind != route_kind::parallel)) needs_wait_ = true;
 }
 
 void copy_operation::kernel(const copy_request& w, int on) {
@@ -280,6 +281,7 @@ void copy_operation::add_uses(std::vector<access>& uses) const {
 }
 
 void copy_operation::give(native_stream s) {
+  lanes_.each_device([&](int d) { takes_part(s_.line(), d); });
   for (step& st : steps_) give(st, s);
 }
 
@@ -326,7 +328,10 @@ void copy_operation::submit_captured() {
     if (is_array(st.what.to)) uses.push_back({&st.what.to.owner->get(), st.what.to.bytes, true});
     if (is_array(st.what.from)) uses.push_back({&st.what.from.owner->get(), st.what.from.bytes, false});
     const stream_ref on = st.on == here_ ? s_ : default_stream(device(st.on));
-    submit_ordered(on, uses, reach::by_copy, [&](native_stream s) { give(st, s); });
+    submit_ordered(on, uses, reach::by_copy, [&](native_stream s) {
+      lanes_.each_device([&](int d) { takes_part(on.line(), d); });
+      give(st, s);
+    });
   }
 }
 

@@ -155,13 +155,13 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
     std::lock_guard lock(a.log);
     a.log.before(nullptr, a.range(), true, f);
   };
-  each_pending([&](timeline& by, ticket) {
+  each_pending([&](timeline& by, ticket, bool) {
     if (on && on != &by) on = &own_;
     if (!on) on = &by;
   });
   if (!on || on->is_special() || on->origin() != stream_origin::own || !expect_frees(*on)) on = &own_;
   if (on == &own_)  // which tells everybody if one of the two is broken
-    each_pending([&](timeline& by, ticket at) { own_.follow(by, at); });
+    each_pending([&](timeline& by, ticket at, bool) { own_.follow(by, at, false); });
   if (!std::exchange(told, true)) ledger_.returning(*this, a.begin, a.bytes);
   with = on;
   const ticket t = submit_on(*on, [&](native_stream s) { verbs_.free(a.begin, s); });

@@ -23,7 +23,9 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   detail::plain_stream out;
   out << "  bytes " << (bytes.begin - all.begin) << " to " << (bytes.end - all.begin) << " of a block of " << all.size()
       << " in the pool of " << kind_name(a.kind) << " memory of device " << int{a.device} << '\n';
-  if (access_policy* p = machine::current().policy(); p && a.kind == memory_kind::unified) out << p->explain(a);
+  machine& m = machine::current();
+  access_policy* const p = &a.home->verbs() == &m.verbs() ? m.policy() : nullptr;
+  if (p && a.kind == memory_kind::unified) out << p->explain(a);
   std::lock_guard lock(a.log);
   std::size_t pending = 0;
   for (const logged_use& u : a.log.uses()) {
@@ -35,7 +37,7 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
       out << " through a raw pointer that is still out";
     else
       out << ", ticket " << u.at << " of " << u.by->last() << (over ? ", finished" : ", not known to be finished");
-    if (u.write && u.by->is_lost(u.at)) out << ", lost: device " << u.by->device() << " failed";
+    if (u.write && u.by->is_lost(u.at)) out << ", lost: device " << u.by->lost_by(u.at) << " failed";
     out << ", bytes " << (u.where.begin - all.begin) << " to " << (u.where.end - all.begin) << '\n';
   }
   if (pending == 0) out << "  nothing that the CPU would have to wait for\n";

@@ -22,6 +22,7 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
   refuse_inside_submission("adopt");
   refuse_inside_capture("adopt");
   check_stream(how);
+  refuse_own(bytes, "adopt");
   collect();
   std::lock_guard lock(mutex_);
   take_over_late_ones();

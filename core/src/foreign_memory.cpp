@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "capture.hpp"
 #include "ferry/core/access_guard.hpp"
+#include "ferry/core/array_text.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "foreign_uses.hpp"
@@ -84,6 +86,28 @@ foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_ki
   return {first.is_known, first.device};
 }
 
+// Work on them would be ordered by two logs, none of which knows of the other. Looks through all blocks.
+void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
+  const pointer_attributes memory = verbs().attributes(bytes.begin);
+  if (!memory.is_known) return;  // pools have none of it
+  std::optional<block_info> own;
+  machine_.memory().each_source([&](memory_source& s) {
+    if (own || s.kind() != memory.kind || (memory.kind == memory_kind::device && s.device() != memory.device)) return;
+    s.each_block([&](const block_info& b) {
+      if (!own && byte_range{b.begin, b.begin + b.bytes}.overlaps(bytes)) own = b;
+    });
+  });
+  if (!own) return;
+  const std::string what = std::string(verb) + " of " + text_of(bytes, {}) + ": ";
+  if (own->is_free || own->is_kept)
+    throw invalid_argument(what + "they are of a pool of ferry, and the array that had them is gone");
+  throw invalid_argument(
+      what + "they belong to " + detail::quoted_name(label_text(label_kind::name, own->name)) +
+      " of ferry (" + kind_name(memory.kind) + " memory, " + std::to_string(own->bytes) +
+      " bytes), and their work would not be ordered against that of the array: use the array itself, "
+      "or a view of it (slice, reshape)");
+}
+
 allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const borrow_options& how,
                                     detail::loan_way way) {
   const bool pin = way == detail::loan_way::pinned;
@@ -91,6 +115,7 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
   refuse_inside_submission(verb);
   refuse_inside_capture(verb);
   check_stream(how);
+  refuse_own(bytes, verb);
   pin_booking booked{machine_.memory()};
   std::unique_lock lock(mutex_);
   known_memory memory = look_at(bytes, kind, verb, how.name);

@@ -54,6 +54,8 @@ class foreign_memory final : public allocation_home {
     bool is_known = false;  // else pageable memory of the CPU
     int device = 0;
   };
+  // Throws invalid_argument if the bytes are of a pool of ferry.
+  void refuse_own(byte_range bytes, const char* verb) const;
   known_memory look_at(byte_range bytes, memory_kind kind, std::string_view verb, const std::string& name) const;
   entries::iterator enter(byte_range bytes, memory_kind kind, int device, const borrow_options& how);
   void take_over_uses(allocation& a, byte_range bytes);

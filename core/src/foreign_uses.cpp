@@ -28,7 +28,7 @@ void wait_for_all_uses(allocation& a, byte_range bytes) {
 
 void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
   std::lock_guard lock(a.log);
-  a.log.before(&on, bytes, true, [&](timeline& t, ticket at) { on.follow(t, at); });
+  a.log.before(&on, bytes, true, [&](timeline& t, ticket at, bool reads) { on.follow(t, at, reads); });
 }
 
 }  // namespace ferry

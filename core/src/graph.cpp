@@ -47,15 +47,21 @@ graph& graph::operator=(graph&&) noexcept = default;
 graph::~graph() = default;
 
 void graph::launch(stream_ref s, source_line at) {
+  if (!state_) throw_moved_from("the graph");
+  machine& m = machine::current();
+  if (state_->serial != m.serial())
+    throw invalid_argument(
+        "the graph belongs to another machine (another backend or simulation) than the current one: capture it inside "
+        "the same ferry::simulation");
   for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
   std::vector<access> uses = state_->captured.uses;
-  machine& m = machine::current();
+  detail::need_current(s);
   for (const int d : state_->captured.page_users) m.test_pages(d);
-  detail::need_access(s, uses, reach::by_copy);
-  detail::announce(m, s.line(), uses);
+  const admission admitted = detail::admit(s, uses, reach::by_library);
   if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
   {
-    access_guard guard(s.line(), uses);
+    access_guard guard(admitted);
+    for (const int d : state_->captured.devices) takes_part(s.line(), d);
     m.verbs().launch_graph(state_->captured.graph, s.line().stream());
   }
   if (!this_thread_state.capture) {
@@ -81,7 +87,7 @@ void at_each_launch(std::function<void()> f) { this_thread_state.capture->at_eac
 }  // namespace detail
 
 graph capture(stream_ref s, const std::function<void()>& body) {
-  detail::need_access(s, {}, reach::by_copy);
+  detail::need_current(s);
   capture_session session(s.line());
   body();
   auto made = std::make_unique<graph::state>();

@@ -18,7 +18,8 @@ idle_guard::idle_guard(timeline& on, const access& use, std::uint64_t touches) :
     if (log.touches() != touches) return;
     const auto& uses = log.uses();
     if (std::any_of(uses.begin(), uses.end(), [&](const logged_use& u) {
-          return u.by != &on && u.where.overlaps(use.where) && !u.by->finished(u.at);
+          const bool is_over = u.by->finished(u.at) && !u.by->is_lost(u.at);  // what is lost stays in the log
+          return u.by != &on && u.where.overlaps(use.where) && !is_over;
         }))
       return;
     log.expect(1);

@@ -37,7 +37,7 @@ void kept_pages::keep(timeline& on, allocation& a, byte_range bytes) {
   verbs.advise(begin, bytes.size(), memory_advice::unset_read_mostly, {});
   verbs.advise(begin, bytes.size(), memory_advice::preferred_location, {});
   access all{&a, bytes, true};
-  access_guard guard(on, {&all, 1});
+  access_guard guard(admission::unchecked(on, {&all, 1}));
   verbs.prefetch(on.stream(), begin, bytes.size(), {});
 }
 

@@ -34,7 +34,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
-  if (const workspace_scope* const w = workspace_scope::current()) {
+  if (const detail::workspace_turn* const w = workspace_scope::current()) {
     r.kept = w->kept_bytes(kind, d);
     r.kept_block = w->block_for(kind, d, bytes);
   }

@@ -31,7 +31,6 @@ std::size_t number(std::string_view whole, std::string_view part, std::string_vi
     if (text.ends_with(suffix)) {
       unit = size;
       text.remove_suffix(suffix.size());
-      while (text.ends_with(' ')) text.remove_suffix(1);
       break;
     }
   std::size_t value = 0, all = 0;

@@ -38,7 +38,8 @@ std::string detail::why_no_size(std::string_view text, std::string_view units) {
   const std::string_view unit = last == text.npos ? std::string_view() : text.substr(last + 1);
   if (unit.empty() || text.find_first_of("0123456789") == text.npos) return "it has no number that can be read";
   const bool known = std::any_of(all_units.begin(), all_units.end(), [&](const auto& u) { return unit == u.first; });
-  if (known && units.find(unit) != units.npos) return "it has no number that can be read";
+  if (known && units.find(unit) != units.npos)
+    return text.find(' ') == text.npos ? "it has no number that can be read" : "a space is not allowed in it";
   return "'" + std::string(unit) + "' is no unit, which is " + std::string(units);
 }
 
@@ -54,7 +55,6 @@ memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
   for (const auto& [suffix, power] : all_units)
     if (text.ends_with(suffix)) {
       digits = text.substr(0, text.size() - suffix.size());
-      while (digits.ends_with(' ')) digits.remove_suffix(1);
       shift = power;
       break;
     }

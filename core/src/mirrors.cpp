@@ -34,7 +34,7 @@ bool is_out_of_reach(machine& m, int device, const access& a) { return !m.copies
 bool must_mirror(stream_ref s, std::span<const access> uses) {
   machine& m = machine::current();
   if (!m.peers().stages_kernels()) return false;
-  need_access(s, uses, reach::by_copy);
+  need_current(s, uses);
   return std::any_of(uses.begin(), uses.end(),
                      [&](const access& a) { return is_out_of_reach(m, s.line().device(), a); });
 }
@@ -85,7 +85,7 @@ mirrors::mirrors(stream_ref s, std::span<const access> uses) : s_(s), uses_(uses
 mirrors::~mirrors() = default;
 
 void mirrors::add(const allocation_ref& owner, byte_range where, bool write) {
-  if (owner && where.begin != where.end) uses_.push_back({&owner.get(), where, write});
+  if (where.begin != where.end) uses_.push_back({&owner.get(), where, write});
 }
 
 const allocation_ref* mirrors::owner_of(byte_range where) const {
@@ -96,7 +96,8 @@ const allocation_ref* mirrors::owner_of(byte_range where) const {
 
 void mirrors::run(const std::function<void(native_stream)>& submit) {
   if (this_thread_state.capture) return run_captured(submit);
-  submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
+  submit_ordered(s_, uses_, reach::by_library, [&](native_stream n) {
+    lanes_->each_device([&](int d) { takes_part(s_.line(), d); });
     for (auto& x : mirrors_) x->in->give(n);
     give_poison(n, relocation(pieces_));
     submit(n);
@@ -109,7 +110,7 @@ void mirrors::run(const std::function<void(native_stream)>& submit) {
 void mirrors::run_captured(const std::function<void(native_stream)>& submit) {
   for (auto& x : mirrors_)
     stage_in_capture(*x->between, {&x->held.owner().get(), x->mine(), true}, {x->of, x->bytes, false});
-  submit_ordered(s_, uses_, reach::by_copy, [&](native_stream n) {
+  submit_ordered(s_, uses_, reach::by_library, [&](native_stream n) {
     give_poison(n, relocation(pieces_));
     submit(n);
   });

@@ -74,6 +74,7 @@ mapped_file::~mapped_file() {
 }
 
 void mapped_file::need_whole() const {
+  (void)elements();
   const std::size_t now = bytes_of_file(fd_);
   if (now < bytes_) fail_shorter(now);
 }

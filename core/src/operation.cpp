@@ -1,6 +1,7 @@
 #include "ferry/core/operation.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "ferry/core/error.hpp"
 
@@ -32,58 +33,66 @@ bool is_held_somewhere(const allocation& a) {
   return a.kind == memory_kind::host && access_policy::held_beside_unified.load(std::memory_order_relaxed) != 0;
 }
 
-}  // namespace
+constexpr const char* other_machine =
+    " belongs to another machine (another backend or simulation) than the current one: make streams and arrays inside "
+    "the "
+    "same ferry::simulation";
 
-void need_access(stream_ref s, std::span<const access> uses, reach how) {
-  machine& m = machine::current();
-  if (&s.line().family() != &m.streams())
-    throw invalid_argument(
-        "the stream belongs to another machine (another backend or simulation) than the current one: "
-        "make streams and arrays inside the same ferry::simulation");
-  for (const access& a : uses) {
-    if (&a.what->home->verbs() != &m.verbs())
-      throw invalid_argument(use_text(a) +
-                             " belongs to another machine (another backend or simulation) than the current one: make "
-                             "streams and arrays inside the same ferry::simulation");
-    if (how == reach::by_kernel) need_reach(m, s.line().device(), a);
-  }
-  test_pages(m, s, uses);
-  if (m.peers().loses_pages()) [[unlikely]]
-    m.keep_pages(s.line(), uses);
-  if (how == reach::by_kernel) announce(m, s.line(), uses);
+void need_own(machine& m, timeline& on) {
+  if (&on.family() != &m.streams()) throw invalid_argument(std::string("the stream") + other_machine);
+}
+void need_own(machine& m, const allocation& a, source_line at = {}) {
+  if (&a.home->verbs() == &m.verbs()) [[likely]]
+    return;
+  throw invalid_argument(array_text(a) + in_line(at) + other_machine);
 }
 
-void announce_to(access_policy& p, timeline& on, std::span<const access> uses) {
-  if (this_thread_state.capture || this_thread_state.submitting) return;  // refused, or told when the graph is launched
+// What the work will touch. Captured work is told of when its graph is launched; what is submitted inside a submission is
+// refused by the guard.
+void tell(access_policy& p, timeline& on, std::span<const access> uses, bool as_copy) {
+  if (this_thread_state.capture || this_thread_state.submitting) return;
   for (const access& a : uses) {
+    const bool is_unified = a.what->kind == memory_kind::unified;
+    if (!is_unified && !is_held_somewhere(*a.what)) continue;
     // Bytes that the same call reads, too, are not without contents.
     const bool is_read = a.whole && std::any_of(uses.begin(), uses.end(), [&](const access& b) {
                            return b.what == a.what && !b.whole && b.where.overlaps(a.where);
                          });
-    const access_mode mode = !a.write ? access_mode::in : a.whole && !is_read ? access_mode::out : access_mode::inout;
-    const auto coming = [&]() -> coming_access {
-      return {*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at};
-    };
-    if (a.what->kind == memory_kind::unified)
-      p.before_access(coming());
-    else if (is_held_somewhere(*a.what)) [[unlikely]]
-      p.before_copy(coming());
+    const access_mode mode = !a.write                          ? access_mode::in
+                             : a.whole && !is_read && !as_copy ? access_mode::out
+                                                               : access_mode::inout;
+    const coming_access coming{*a.what, a.where, {on.device()}, mode, &on, host_reach::range, nullptr, a.at};
+    if (is_unified && !as_copy)
+      p.before_access(coming);
+    else
+      p.before_copy(coming);
   }
 }
 
-void announce_copy(stream_ref s, std::span<const access> uses) {
-  access_policy* const p = machine::current().policy();
-  if (!p || this_thread_state.capture || this_thread_state.submitting) return;
-  for (const access& a : uses)
-    if (a.what->kind == memory_kind::unified || is_held_somewhere(*a.what))
-      p->before_copy({*a.what,
-                      a.where,
-                      {s.line().device()},
-                      a.write ? access_mode::inout : access_mode::in,
-                      &s.line(),
-                      host_reach::range,
-                      nullptr,
-                      a.at});
+}  // namespace
+
+void need_current(stream_ref s) { need_own(machine::current(), s.line()); }
+void need_current(const allocation& a) { need_own(machine::current(), a); }
+void need_current(stream_ref s, std::span<const access> uses) {
+  machine& m = machine::current();
+  need_own(m, s.line());
+  for (const access& a : uses) need_own(m, *a.what, a.at);
+}
+
+admission admit(stream_ref s, std::span<access> uses, reach how) {
+  machine& m = machine::current();
+  timeline& on = s.line();
+  need_own(m, on);
+  for (const access& a : uses) {
+    need_own(m, *a.what, a.at);
+    if (how == reach::by_kernel) need_reach(m, on.device(), a);
+  }
+  test_pages(m, s, uses);
+  if (m.peers().loses_pages()) [[unlikely]]
+    m.keep_pages(on, uses);
+  if (access_policy* const p = m.policy(); p && how != reach::of_pages) [[unlikely]]
+    tell(*p, on, uses, how == reach::by_copy);
+  return {on, uses};
 }
 
 }  // namespace ferry::detail

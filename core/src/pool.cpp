@@ -10,16 +10,23 @@
 
 namespace ferry {
 
-struct pool::made_pools {
+struct pool::state {
+  ferry::device where;
+  pool_options options;
+  std::uint64_t serial;
   std::array<std::atomic<memory_pool*>, 3> by_kind{};
+  ~state() {
+    machine_registry::if_alive(serial, [&](machine& m) {
+      for (auto& p : by_kind)
+        if (p) m.give_back_pool(*p);
+    });
+  }
 };
 
-pool::pool(ferry::device d, const pool_options& options)
-    : where_(d),
-      options_(resolved(options, machine::current().default_pool_kind())),
-      serial_(machine::current().serial()),
-      made_(std::make_unique<made_pools>()) {
+pool::pool(ferry::device d, const pool_options& options) {
+  machine& m = machine::current();
   (void)d.properties();
+  state_.reset(new state{d, resolved(options, m.default_pool_kind()), m.serial()});
 }
 
 pool pool::default_of(ferry::device d) {
@@ -27,38 +34,34 @@ pool pool::default_of(ferry::device d) {
   return pool(d, {.kind = pool_kind::driver, .shared = true});
 }
 
-pool::pool(pool&& o) noexcept : where_(o.where_), options_(o.options_), serial_(o.serial_), made_(std::move(o.made_)) {}
-
-pool& pool::operator=(pool&& o) noexcept {
-  std::swap(where_, o.where_);
-  std::swap(options_, o.options_);
-  std::swap(serial_, o.serial_);
-  std::swap(made_, o.made_);
-  return *this;
+pool pool::named(const pool& p) {
+  (void)p.held();
+  return pool(p.state_);
 }
 
-pool::~pool() {
-  if (!made_) return;
-  machine_registry::if_alive(serial_, [&](machine& m) {
-    for (auto& p : made_->by_kind)
-      if (p) m.give_back_pool(*p);
-  });
+pool::state& pool::held() const {
+  if (!state_) throw_moved_from("the pool");
+  return *state_;
 }
 
-machine& pool::home() const {
-  machine& m = machine::current();
-  if (m.serial() != serial_)
+pool::state& pool::at_home() const {
+  state& s = held();
+  if (machine::current().serial() != s.serial)
     throw invalid_argument(
         "the pool belongs to another machine (another backend or simulation) than the current one: make it "
         "inside the same ferry::simulation");
-  return m;
+  return s;
 }
 
+ferry::device pool::where() const { return held().where; }
+pool_kind pool::kind() const { return held().options.kind; }
+
 memory_pool& pool::of(memory_kind kind) {
-  machine& m = home();
-  std::atomic<memory_pool*>& made = made_->by_kind[static_cast<std::size_t>(kind)];
+  state& s = at_home();
+  machine& m = machine::current();
+  std::atomic<memory_pool*>& made = s.by_kind[static_cast<std::size_t>(kind)];
   if (memory_pool* p = made.load(std::memory_order_acquire)) return *p;
-  memory_pool* fresh = &m.take_pool(kind, where_.index(), options_);
+  memory_pool* fresh = &m.take_pool(kind, s.where.index(), s.options);
   if (memory_pool* other = nullptr; !made.compare_exchange_strong(other, fresh)) {  // another thread was first
     m.give_back_pool(*fresh);
     return *other;
@@ -67,17 +70,15 @@ memory_pool& pool::of(memory_kind kind) {
 }
 
 std::size_t pool::trim() {
-  (void)home();
   std::size_t bytes = 0;
-  for (auto& p : made_->by_kind)
+  for (auto& p : at_home().by_kind)
     if (p) bytes += p.load()->trim();
   return bytes;
 }
 
 pool_statistics pool::statistics() const {
-  (void)home();
   pool_statistics all;
-  for (auto& p : made_->by_kind)
+  for (auto& p : at_home().by_kind)
     if (p) all += p.load()->statistics();
   return all;
 }

@@ -61,7 +61,11 @@ shared_event::~shared_event() {
   } catch (const error&) {  // a broken device: its events go with the process
   }
 }
-shared_event_key shared_event::key() const { return pools_of(machine::current()).export_event(native_); }
+native_event shared_event::native() const {
+  if (!native_.handle) throw_moved_from("the shared event");
+  return native_;
+}
+shared_event_key shared_event::key() const { return pools_of(machine::current()).export_event(native()); }
 
 void detail::record_shared(native_stream s, const shared_event& e) { machine::current().verbs().record(e.native(), s); }
 void detail::wait_shared(native_stream s, const shared_event& e) { machine::current().verbs().wait(s, e.native()); }

@@ -1,12 +1,15 @@
 #include "ferry/core/stream.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/operation.hpp"
+#include "ferry/core/thread_object.hpp"
 #include "machine_registry.hpp"
 
 namespace ferry {
@@ -41,10 +44,12 @@ bool is_alive(std::uint64_t serial) {
 
 // Machines come and go, nested in one another: the streams of the outer ones are kept for when they are current again.
 // The one used last stands first.
-thread_local std::vector<machine_streams> own_streams;
+struct own_streams {
+  std::vector<machine_streams> of_machines;
+};
 
 machine_streams& own_streams_of(machine& m) {
-  std::vector<machine_streams>& own = own_streams;
+  std::vector<machine_streams>& own = detail::thread_object<own_streams>::get().of_machines;
   if (!own.empty() && own.front().serial == m.serial()) return own.front();
   auto found = std::find_if(own.begin(), own.end(), [&](const auto& s) { return s.serial == m.serial(); });
   if (found == own.end()) {
@@ -73,25 +78,32 @@ bool is_default_handle(native_stream s) {
 stream_ref stream_ref::from_native(device d, native_stream s) {
   machine& m = machine::current();
   (void)m.properties(d.index());
+  if (const std::optional<int> of = m.verbs().device_of(s); of && *of != d.index())
+    throw invalid_argument((is_default_handle(s)
+                                ? "from_native: a default stream is of the calling thread's current device, which is "
+                                : "from_native: the stream is of ") +
+                           (is_default_handle(s) ? std::to_string(*of) : "device " + std::to_string(*of)) +
+                           ", and device " + std::to_string(d.index()) +
+                           " was named: name the stream's own device, ferry::device(" + std::to_string(*of) + ")");
   const auto origin = is_default_handle(s) ? stream_origin::on_the_spot : stream_origin::foreign;
   return stream_ref(m.streams().foreign(d.index(), s, origin));
 }
 
 void stream_ref::release() {
-  if (timeline_->origin() == stream_origin::own)
+  if (line().origin() == stream_origin::own)
     throw invalid_argument("release() is for streams of from_native: a ferry::stream goes back by its destructor");
   timeline_->family().release_foreign(*timeline_);
 }
 
 native_stream stream_ref::native() const {
-  timeline_->expose();
-  return timeline_->stream();
+  line().expose();
+  return line().stream();
 }
 
 void stream_ref::synchronize() const {
   refuse_inside_submission("synchronize");
   refuse_inside_capture("synchronize");
-  timeline_->synchronize();
+  line().synchronize();
   machine::current().synchronized();
   machine::current().memory().at_synchronization();
 }
@@ -111,17 +123,19 @@ void synchronize() {
 event stream_ref::record() const { return event(*this); }
 
 void stream_ref::wait(const event& e) const {
-  give_outside_logs(*timeline_, [&](native_stream n) { timeline_->family().verbs().wait(n, e.native()); });
+  detail::need_current(*this);
+  const native_event passed = e.current();
+  give_outside_logs(line(), [&](native_stream n) { machine::current().verbs().wait(n, passed); });
 }
 
 void stream_ref::wait(stream_ref other) const {
   refuse_inside_submission("wait");
   refuse_inside_capture("waiting for a stream");
-  if (&timeline_->family() != &other.timeline_->family())
+  if (&line().family() != &other.line().family())
     throw invalid_argument(
         "a stream waits for one of another machine (another backend or simulation): make both inside the same "
         "ferry::simulation");
-  timeline_->follow(*other.timeline_, other.timeline_->close());
+  timeline_->follow(*other.timeline_, other.timeline_->close(), true);
 }
 
 stream::stream(device d, int priority) : stream_ref(machine::current().streams().take(d.index(), priority)) {
@@ -142,11 +156,13 @@ stream_ref default_stream(device d) {
   machine& m = machine::current();
   (void)m.properties(d.index());
   timeline*& t = own_streams_of(m).by_device[static_cast<std::size_t>(d.index())];
-  if (!t) t = &m.streams().take(d.index(), 0);
+  if (!t || (t->is_special() && t->is_lost_for_good())) [[unlikely]]
+    t = &m.streams().take(d.index(), 0);
   return stream_ref(*t);
 }
 
 event::event(stream_ref s) : serial_(machine::current().serial()) {
+  detail::need_current(s);
   backend& verbs = machine::current().verbs();
   native_ = verbs.create_event(s.where().index(), true);
   try {
@@ -173,16 +189,26 @@ event::~event() {
   }
 }
 
+native_event event::current() const {
+  if (!native_.handle) throw_moved_from("the event");
+  if (serial_ != machine::current().serial())
+    throw invalid_argument(
+        "the event belongs to another machine (another backend or simulation) than the current one: record it inside "
+        "the "
+        "same ferry::simulation");
+  return native_;
+}
+
 void event::synchronize() const {
   refuse_inside_submission("wait for an event");
   refuse_inside_capture("waiting for an event");
   machine& m = machine::current();
-  m.verbs().synchronize(native_);
+  m.verbs().synchronize(current());
   m.synchronized();
   m.memory().at_synchronization();
 }
 
-bool event::is_done() const { return machine::current().verbs().is_done(native_); }
+bool event::is_done() const { return machine::current().verbs().is_done(current()); }
 
 double milliseconds_between(const event& from, const event& to) {
   from.synchronize();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "ferry/core/error.hpp"
 #include "ferry/core/timelines.hpp"
@@ -90,20 +91,25 @@ void timeline::mark() {
   });
 }
 
-void timeline::follow(timeline& other, ticket t) {
+void timeline::follow(timeline& other, ticket t, bool reads) {
   if (&other == this || other.finished(t)) return;
   other.given(t);
   const auto go = [&](bool& recording) {
     std::scoped_lock both(mutex_, other.mutex_);
     if (is_resting()) refuse_rest();  // the wait would land in the capture
-    if (known_[other.id_].behind >= t) return;
-    recording = true;
-    const mark_type m = other.cover(t);
-    recording = false;
-    verbs_.wait(stream_, m.event);
-    learn(other, m.covers);
-    for (const fact& f : other.facts())  // R4: only what was true when the event was recorded
-      if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);
+    if (reads) make_room_for_dependence();
+    if (known_[other.id_].behind < t) {
+      recording = true;
+      const mark_type m = other.cover(t);
+      recording = false;
+      verbs_.wait(stream_, m.event);
+      learn(other, m.covers);
+      for (const fact& f : other.facts())  // R4: only what was true when the event was recorded
+        if (f.of && f.since <= m.covers && f.of != this) learn(*f.of, f.behind);
+      if (other.device_ != device_ || other.suspects_ != 0)
+        note_suspects(timelines::device_bit(other.device_) | other.suspects_, last() + 1);
+    }
+    if (reads) depend(other, t);
   };
   bool recording = false;  // by the other stream: then it is the other device that broke
   try {
@@ -130,13 +136,17 @@ void timeline::wait(ticket t) {
 
 void timeline::need(ticket t) {
   wait(t);
-  if (is_lost(t)) throw_lost("its result");
+  if (is_lost(t)) throw_lost("its result", t);
 }
 
-void timeline::throw_lost(std::string_view what) const {
-  throw device_error(std::string(what) + " is lost: device " + std::to_string(device_) +
-                     " failed before its work on that was known to be over. Make a new array on another device. " +
-                     "The failure: " + family_.failure_of(device_));
+void timeline::throw_lost(std::string_view what, ticket t) const {
+  const int device = lost_by(t);
+  const std::string failed = "device " + std::to_string(device) + " failed before its work ";
+  throw device_error(std::string(what) + " is lost: " +
+                     (device == device_ ? failed + "on that was known to be over"
+                                        : "work of device " + std::to_string(device_) + " may have read what " +
+                                              failed + "was known to be over") +
+                     ". Make a new array on another device. The failure: " + family_.failure_of(device));
 }
 
 void timeline::refuse_rest() const {
@@ -207,11 +217,22 @@ bool timeline::is_done() {
   return done;
 }
 
+// Work here is over well only if no device failed that it depends on: these are asked after it was over, so that none can
+// have failed before without an answer that says so (R19).
 void timeline::finish(ticket covers) {
+  std::uint64_t ask = 0;
+  {
+    std::lock_guard lock(mutex_);
+    ask = suspects_;
+  }
+  if (ask != 0) family_.look_at(ask);
   std::lock_guard lock(mutex_);
   raise(finished_, covers);
   for (const fact& f : facts())
     if (f.of && f.since <= covers) raise(f.of->finished_, f.behind);
+  if (ask == 0) return;
+  std::erase_if(dependences_, [&](const dependence& d) { return d.latest <= covers; });
+  if (suspects_since_ <= covers) suspects_ = 0;
 }
 
 void timeline::expect_timelines(std::size_t count) {
@@ -231,10 +252,25 @@ void timeline::rest(unsigned why) {
   });
 }
 
-// What was over stays good; the first failure counts.
-void timeline::give_up() {
-  ticket none = open_ticket;
-  intact_.compare_exchange_strong(none, finished_.load(std::memory_order_acquire));
+// The last mark before the capture covers all that the old stream was given. The old one may stay in its capture until it is
+// destroyed, which is all that can be done with it.
+void timeline::replace_captured_stream() {
+  const native_stream fresh = verbs_.create_stream(device_, priority_);
+  native_stream old;
+  try {
+    std::lock_guard lock(mutex_);
+    verbs_.wait(fresh, marks_[newest_].event);
+    old = std::exchange(stream_, fresh);
+  } catch (...) {
+    ignoring_errors([&] { verbs_.destroy_stream(fresh); });
+    throw;
+  }
+  ignoring_errors([&] { verbs_.destroy_stream(old); });
+}
+
+// What was over stays good.
+void timeline::give_up(unsigned number) {
+  add_loss(finished_.load(std::memory_order_acquire) + 1, open_ticket, device_, number);
   raise(finished_, every_ticket);
   flags_.fetch_or(broken, std::memory_order_release);
 }
@@ -242,7 +278,7 @@ void timeline::give_up() {
 // After the wait was submitted; the next work given here is the first that comes after it (R3).
 void timeline::learn(timeline& of, ticket behind) {
   fact& f = known_[of.id_];
-  if (behind > f.behind) f = {behind, last() + 1, &of};
+  if (behind > f.behind) f = {behind, last() + 1, &of, f.owed};
   known_end_ = std::max<std::size_t>(known_end_, of.id_ + 1);
 }
 

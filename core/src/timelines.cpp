@@ -10,10 +10,10 @@ namespace ferry {
 timeline& timelines::take(int device, int priority) {
   std::lock_guard lock(mutex_);
   std::vector<timeline*>& stock = stock_[{device, priority}];
-  if (!stock.empty()) {
+  while (!stock.empty()) {
     timeline* t = stock.back();
     stock.pop_back();
-    return *t;
+    if (!t->is_lost_for_good()) return *t;
   }
   stock.reserve(all_.size() + 1);  // giving back must not fail
   const native_stream s = verbs_.create_stream(device, priority);
@@ -52,10 +52,38 @@ timeline* timelines::find(const timeline* t) const noexcept {
 
 void timelines::give_up(int device, std::string_view why) {
   std::lock_guard lock(mutex_);
-  failures_.try_emplace(device, why);
-  failed_ = true;
+  const bool is_new = failures_.try_emplace(device, why).second;
+  if (!is_new) return;
+  const unsigned number = ++failed_;  // odd: a submission that is ordered from here on looks again (access_guard)
+  std::uint64_t failed_devices = 0;
+  for (const auto& [which, text] : failures_) failed_devices |= device_bit(which);
   for (auto& t : all_)
-    if (t->device() == device) t->give_up();
+    if (t->device() == device) t->give_up(number);
+  for (bool more = true; more;) {
+    more = false;
+    for (auto& t : all_) more = t->spread_losses(number, failed_devices) || more;
+  }
+  ++failed_;
+}
+
+void timelines::look_at(std::uint64_t devices) {
+  std::map<int, timeline*> one_of_each;  // with something that it was given, if there is one: its newest event says most
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& t : all_) {
+      if (!(devices & device_bit(t->device())) || failures_.contains(t->device()) || t->is_released()) continue;
+      timeline*& one = one_of_each[t->device()];
+      if (!one || one->last() == 0) one = t.get();
+    }
+  }
+  for (const auto& [device, t] : one_of_each) {
+    try {
+      t->ask_device();
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;
+      give_up(device, e.what());
+    }
+  }
 }
 
 std::string timelines::failure_of(int device) const {

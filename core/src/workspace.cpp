@@ -25,6 +25,7 @@ class workspace_blocks final : public allocation_home {
       throw invalid_argument(
           "the workspace was made for another machine (another backend or simulation) than the current one: make it "
           "inside the same ferry::simulation");
+    if (is_closed()) return allocate_block(machine_, kind, device, bytes);
     if (allocation_ref r = reuse(kind, device, bytes, wanted)) {
       if (machine_.checks.has(check::poison)) machine_.checker().poison(r.get());
       return r;
@@ -32,6 +33,7 @@ class workspace_blocks final : public allocation_home {
     allocation_ref r = allocate_block(machine_, kind, device, bytes);
     allocation& a = r.get();
     std::lock_guard lock(mutex_);
+    if (closed_) return r;
     slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, slots_.size())),
                   slot{&a, a.home, false});
     a.home = this;
@@ -62,7 +64,7 @@ class workspace_blocks final : public allocation_home {
         return;
       }
       slots_.erase(at);
-      last = slots_.empty() && is_abandoned_;
+      last = is_last();
     }
     give_back(gone);
     if (last) delete this;
@@ -104,7 +106,22 @@ class workspace_blocks final : public allocation_home {
     }
   }
 
-  // No more blocks; deletes this when the last array is gone.
+  // Of scopes. Deletes this when it was the last one, and the workspace and all arrays are gone.
+  void enter() noexcept {
+    std::lock_guard lock(mutex_);
+    ++scopes_;
+  }
+  void leave() noexcept {
+    bool last = false;
+    {
+      std::lock_guard lock(mutex_);
+      --scopes_;
+      last = is_last();
+    }
+    if (last) delete this;
+  }
+
+  // No more blocks; deletes this when the last array is gone and the last scope has ended.
   void close() noexcept {
     bool last = false;
     {
@@ -115,7 +132,7 @@ class workspace_blocks final : public allocation_home {
     {
       std::lock_guard lock(mutex_);
       is_abandoned_ = true;
-      last = slots_.empty();
+      last = is_last();
     }
     if (last) delete this;
   }
@@ -144,6 +161,11 @@ class workspace_blocks final : public allocation_home {
   }
 
  private:
+  bool is_last() const { return is_abandoned_ && slots_.empty() && scopes_ == 0; }  // with the lock held
+  bool is_closed() const {
+    std::lock_guard lock(mutex_);
+    return closed_;
+  }
   struct slot {
     allocation* what = nullptr;
     allocation_home* home = nullptr;  // where the block belongs
@@ -199,7 +221,8 @@ class workspace_blocks final : public allocation_home {
   mutable std::mutex mutex_;
   std::vector<slot> slots_;    // in the order of the allocations of an iteration
   bool closed_ = false;        // blocks go home when their arrays go
-  bool is_abandoned_ = false;  // the workspace is gone: whoever gives back the last block deletes this
+  bool is_abandoned_ = false;  // the workspace is gone
+  std::size_t scopes_ = 0;     // that last
   workspace_statistics statistics_;
 };
 
@@ -210,17 +233,22 @@ workspace::~workspace() { blocks_->close(); }
 void workspace::clear() noexcept { blocks_->clear(); }
 workspace_statistics workspace::statistics() const { return blocks_->statistics(); }
 
-workspace_scope::workspace_scope(workspace& w) : blocks_(*w.blocks_), outer_(innermost_) { innermost_ = this; }
-workspace_scope::~workspace_scope() { innermost_ = outer_; }
+namespace detail {
 
-allocation_ref workspace_scope::allocate(memory_kind kind, int device, std::size_t bytes) {
-  return blocks_.take(kind, device, bytes, next_++);
+workspace_turn::workspace_turn(workspace& w) : blocks_(w.blocks_) { blocks_->enter(); }
+workspace_turn::~workspace_turn() {
+  if (blocks_) blocks_->leave();
 }
 
-std::size_t workspace_scope::block_for(memory_kind kind, int device, std::size_t bytes) const {
-  return blocks_.block_for(kind, device, bytes, next_);
+allocation_ref workspace_turn::allocate(memory_kind kind, int device, std::size_t bytes) {
+  return blocks_->take(kind, device, bytes, next_++);
 }
 
-std::size_t workspace_scope::kept_bytes(memory_kind kind, int device) const { return blocks_.kept_bytes(kind, device); }
+std::size_t workspace_turn::block_for(memory_kind kind, int device, std::size_t bytes) const {
+  return blocks_->block_for(kind, device, bytes, next_);
+}
 
+std::size_t workspace_turn::kept_bytes(memory_kind kind, int device) const { return blocks_->kept_bytes(kind, device); }
+
+}  // namespace detail
 }  // namespace ferry

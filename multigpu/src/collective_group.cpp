@@ -232,6 +232,7 @@ void collective_group::submit() {
   const std::span<const collective_call> calls = std::as_const(calls_).get();
   if (std::any_of(calls.begin(), calls.end(), [](const collective_call& c) { return is_exchange(c.kind); }))
     need_pairs(calls, layout_);
+  for (const allocation_ref& r : keep_) (void)r.get();  // may have been freed since it was added
   if (!calls.empty()) link_.transport().submit(calls, link_.streams);
   calls_.keep_first(0);
   keep_.clear();

@@ -8,6 +8,7 @@
 #include "box_copies.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/machine.hpp"
+#include "ferry/core/thread_object.hpp"
 #include "halo_choice.hpp"
 #include "packed_boxes.hpp"
 #include "team_link.hpp"
@@ -84,10 +85,17 @@ bool reads_strided(const std::vector<const halo_box*>& boxes) {
   return std::any_of(boxes.begin(), boxes.end(), [](const halo_box* b) { return !b->source_contiguous; });
 }
 
+struct halo_scratch {
+  std::vector<box_copy> boxes;
+  std::vector<access> accesses;
+  std::vector<kernel_use> uses;
+};
+
 void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
-  thread_local std::vector<box_copy> boxes;
-  thread_local std::vector<access> accesses;
-  thread_local std::vector<kernel_use> uses;
+  halo_scratch& scratch = thread_object<halo_scratch>::get();
+  std::vector<box_copy>& boxes = scratch.boxes;
+  std::vector<access>& accesses = scratch.accesses;
+  std::vector<kernel_use>& uses = scratch.uses;
   boxes.clear(), accesses.clear(), uses.clear();
   for (const planned_kernel* k : kernels) {
     boxes.insert(boxes.end(), k->boxes.begin(), k->boxes.end());

@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "ferry/core/operation.hpp"
+#include "ferry/core/thread_object.hpp"
 #include "ferry/multigpu/transport.hpp"
 
 namespace ferry::detail {
@@ -24,27 +26,21 @@ class joint_uses {
   std::vector<access> uses_;
 };
 
+struct joint_scratch {
+  joint_uses all;
+  std::vector<joint_guard::part> parts;
+};
+
 // Calls give(uses) when all streams of the taking part members are ordered behind what the calls touch.
 template <class Give>
-void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give);
-
-}  // namespace ferry::detail
-
-#include "ferry/core/operation.hpp"
-
-namespace ferry::detail {
-
-template <class Give>
 void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give) {
-  thread_local joint_uses all;  // collectives are not nested
-  thread_local std::vector<joint_guard::part> parts;
+  joint_scratch& scratch = thread_object<joint_scratch>::get();  // collectives are not nested
+  joint_uses& all = scratch.all;
+  std::vector<joint_guard::part>& parts = scratch.parts;
   all.assign(calls);
   parts.clear();
-  for (const joint_uses::member& m : all.members()) {
-    need_access(streams[m.place], all.uses(m), reach::by_copy);
-    joint_guard::part& p = parts.emplace_back();
-    p.on = &streams[m.place].line(), p.uses = all.uses(m);
-  }
+  for (const joint_uses::member& m : all.members())
+    parts.emplace_back(admit(streams[m.place], all.uses(m), reach::by_library));
   joint_guard guard(parts);
   give(all);
 }

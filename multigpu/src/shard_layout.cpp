@@ -92,10 +92,6 @@ void throw_narrow_sweep(const std::string& name) {
 void throw_partial_reproducible() {
   throw invalid_argument("a reproducible reduction runs over all cells of an array: give it owned(array)");
 }
-void throw_moved_result() {
-  throw invalid_argument(
-      "a result of a team's reduction was moved from and holds no value: read the object that it was moved to");
-}
 void throw_partial_sweep() {
   throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");
 }

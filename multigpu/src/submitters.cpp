@@ -75,6 +75,11 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
   }
   refuse_inside_submission("submit by threads");  // which would not know
   std::lock_guard one_caller(calling_);
+  struct running {
+    std::atomic<bool>& is;
+    explicit running(std::atomic<bool>& r) : is(r) { is.store(true, std::memory_order_relaxed); }
+    ~running() { is.store(false, std::memory_order_relaxed); }
+  } const until_all_returned(running_);
   const thread_scopes scopes;
   const std::function<void(std::size_t)> as_caller = [&](std::size_t i) {
     const thread_scopes::use here(scopes);

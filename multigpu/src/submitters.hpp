@@ -23,6 +23,8 @@ class submitters {
   // In the caller's scopes of pools, tags and devices, calls f(i) for each worker i at the same time, and returns when all have returned. One caller at a time; a call from
   // inside one runs on the thread that makes it.
   void run(const std::function<void(std::size_t)>& f);
+  // Whether some caller is in run().
+  bool is_running() const { return running_.load(std::memory_order_relaxed); }
 
  private:
   struct alignas(64) worker {
@@ -39,7 +41,7 @@ class submitters {
   const std::function<void(std::size_t)>* task_ = nullptr;
   alignas(64) std::atomic<unsigned> call_{0};
   std::atomic<unsigned> asleep_{0};
-  std::atomic<bool> ending_{false};
+  std::atomic<bool> ending_{false}, running_{false};
   std::mutex mutex_, calling_;
   std::condition_variable wake_;
 };

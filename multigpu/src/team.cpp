@@ -53,7 +53,7 @@ team team::all() { return team(devices()); }
 
 const team::local_member& team::local(std::size_t member) const {
   if (!is_local(member)) refuse_member(member, *this);
-  return state_->members[member - first_local()];
+  return held().members[member - first_local()];
 }
 
 part team::part_of(std::size_t member, std::size_t count) const {
@@ -73,29 +73,32 @@ std::size_t team::member_of(std::size_t index, std::size_t count) const {
 
 void team::submit(submission how) {
   if (how == how_submitted()) return;
+  if (held().threads && held().threads->is_running())
+    throw invalid_argument(
+        "team::submit inside a loop over the team, whose threads it would end: call it before the loop or after it");
   if (how == submission::by_caller) {
-    state_->threads = nullptr;
+    held().threads = nullptr;
     return;
   }
-  state_->threads = a_thread_a_member(*this);
+  held().threads = a_thread_a_member(*this);
 }
 
-submission team::how_submitted() const { return state_->threads ? submission::by_threads : submission::by_caller; }
+submission team::how_submitted() const { return held().threads ? submission::by_threads : submission::by_caller; }
 
 void team::for_each(const std::function<void(std::size_t)>& f) const {
   const std::size_t first = first_local();
   // A capture belongs to the thread that began it.
-  if (state_->threads && !this_thread_state.capture) return state_->threads->run([&](std::size_t i) { f(first + i); });
+  if (held().threads && !this_thread_state.capture) return held().threads->run([&](std::size_t i) { f(first + i); });
   for (std::size_t i = 0; i < local_size(); ++i) f(first + i);
 }
 
 detail::submitters& team::waiting_threads() const {
-  std::call_once(state_->starting, [this] { state_->waiting_threads = a_thread_a_member(*this); });
-  return *state_->waiting_threads;
+  std::call_once(held().starting, [this] { held().waiting_threads = a_thread_a_member(*this); });
+  return *held().waiting_threads;
 }
 
 void team::synchronize() const {
-  for (const local_member& m : state_->members) m.own.synchronize(), m.side.synchronize();
+  for (const local_member& m : held().members) m.own.synchronize(), m.side.synchronize();
   if (wire()) wire()->check();
 }
 

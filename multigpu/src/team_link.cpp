@@ -6,17 +6,17 @@
 namespace ferry {
 
 detail::team_link& team::link() const {
-  std::call_once(state_->linking, [&] {
+  std::call_once(held().linking, [&] {
     auto l = std::make_shared<detail::team_link>();
     l->layout = {size(), first_local(), {}};
-    for (const local_member& m : state_->members) {
+    for (const local_member& m : held().members) {
       l->layout.members.push_back(m.own.where());
       l->streams.push_back(m.own);
     }
-    l->carrier = state_->wire;
-    state_->link = std::move(l);
+    l->carrier = held().wire;
+    held().link = std::move(l);
   });
-  return *state_->link;
+  return *held().link;
 }
 
 void detail::team_link::refuse_first_in_capture() {

@@ -321,25 +321,48 @@ BOOST_AUTO_TEST_CASE(arrays_of_another_machine_are_named) {
                                     {"array 'ours' in errors_test.cpp:", "belongs to another machine"});
 }
 
-BOOST_AUTO_TEST_CASE(lost_contents_name_the_array_and_the_line) {
-  const fr::simulation sim("devices=2;fail=launch@1");
-  fr::unified_array<int> u({10});
-  u.name("u");
-  BOOST_CHECK_THROW(fr::fill(u, 1); fr::synchronize(), fr::device_error);
-  check_error<fr::device_error>([&] { (void)std::as_const(u)[3]; }, {"device 0"});
-}
+// A device of a random schedule whose only work fails, when something waits for it.
+struct failing_work {
+  explicit failing_work(int seed) : sim("devices=2;schedule=random:" + std::to_string(seed)) {
+    u.name("u");
+    fr::submit(
+        s,
+        [](fr::native_stream n, int*) {
+          fr::machine::current().verbs().run_on_host(n, [] { throw std::runtime_error("planted"); });
+        },
+        u);
+  }
+  const fr::simulation sim;
+  fr::stream s{fr::device(1)};
+  fr::unified_array<int> u{{10}, fr::device(1)};
+};
 
 BOOST_AUTO_TEST_CASE(a_failure_that_no_call_waited_for_reaches_the_program) {
-  for (const char* schedule : {"", ";schedule=random:3"}) {
-    const fr::simulation sim("devices=2" + std::string(schedule));
+  for (int seed = 1; seed < 5; ++seed) {
+    const failing_work f(seed);
     BOOST_TEST(fr::device(1).failure() == "");
-    fr::synchronize();
-    const fr::stream s(fr::device(1));
-    fr::device_array<int> a({10}, fr::device(1));
-    fr::machine& m = fr::machine::current();
-    m.verbs().run_on_host(s.native(), [] { throw std::runtime_error("planted"); });
-    check_error<fr::device_error>([] { fr::synchronize(); }, {"planted"});
+    check_error<fr::device_error>([] { fr::synchronize(); }, {"planted", "device 1"});
+    check_error<fr::device_error>([] { fr::synchronize(); }, {"planted", "device 1"});  // sticky
+    BOOST_TEST(contains(fr::device(1).failure(), "planted"));
+    BOOST_TEST(!contains(fr::device(1).failure(), "ferry: "));
+    BOOST_TEST(fr::device(0).failure() == "");
   }
+  const fr::simulation sim("devices=2");
+  fr::synchronize();
+}
+
+BOOST_AUTO_TEST_CASE(lost_contents_name_the_array_and_the_line) {
+  const failing_work f(1);
+  BOOST_CHECK_THROW(fr::synchronize(), fr::device_error);
+  check_error<fr::device_error>(
+      [&] { (void)std::as_const(f.u)[3]; },
+      {"what array 'u' holds, used in errors_test.cpp:", "is lost: device 1 failed", "planted"});
+  check_error<fr::device_error>(
+      [&] {
+        fr::host_array<int> h({10});
+        fr::copy(f.u, h);
+      },
+      {"array 'u' holds", "errors_test.cpp:"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

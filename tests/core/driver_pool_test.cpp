@@ -30,7 +30,7 @@ void touch(fr::native_stream s, const void* p, std::size_t bytes) {
 // The same through a guard.
 void write(const fr::stream& s, const fr::allocation_ref& r) {
   fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(s.line(), {&one, 1});
+  fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
   touch(s.line().stream(), r.get().begin, r.get().bytes);
 }
 // What the stream's device answers, or nothing.

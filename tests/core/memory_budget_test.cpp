@@ -22,7 +22,7 @@ constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::sp
 // Work on a stream that uses all of the bytes.
 void use(const fr::stream& s, const fr::allocation_ref& r) {
   fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(s.line(), {&one, 1});
+  fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
   const fr::kernel_use bytes{r.get().begin, r.get().bytes, true, true};
   fr::machine::current().verbs().launch(s.line().stream(), {"use", {&bytes, 1}, [](const fr::relocation&) {}});
 }

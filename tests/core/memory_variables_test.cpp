@@ -159,15 +159,15 @@ BOOST_AUTO_TEST_CASE(allocations_are_logged) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_done_when_memory_runs_out) {
-  has(run("too much", {}), {"error: out of memory: 40.000 MiB of device memory could not be had on device 0"});
+  has(run("too much", {}), {"error: ferry: out of memory: 40.000 MiB of device memory could not be had on device 0"});
   has(run("too much", {{"FERRY_OOM", "spill"}}), {"the second is on device 1\n"});
-  has(run("too much", {{"FERRY_OOM", "synchronize"}}), {"error: out of memory: ", "waiting for all work ("});
+  has(run("too much", {{"FERRY_OOM", "synchronize"}}), {"error: ferry: out of memory: ", "waiting for all work ("});
   has(run("too much", {{"FERRY_OOM", "wait"}}), {"error: ", "FERRY_OOM: 'wait'", "synchronize, spill"});
 }
 
 BOOST_AUTO_TEST_CASE(limits_hold) {
   has(run("too much", {{"FERRY_MEMORY_LIMIT", "device=0,hard:16MiB"}}),
-      {"error: out of memory: 48.000 MiB", "hard limit of 16.000 MiB on device and unified memory of device 0"});
+      {"error: ferry: out of memory: 48.000 MiB", "hard limit of 16.000 MiB on device and unified memory of device 0"});
   has(run("too much", {{"FERRY_MEMORY_LIMIT", "gpu=0,hard:16MiB"}}),
       {"error: ", "FERRY_MEMORY_LIMIT: 'gpu=0,hard:16MiB'", "'gpu=0' is neither device="});
 }

@@ -123,7 +123,9 @@ BOOST_AUTO_TEST_CASE(units_of_sizes) {
   BOOST_CHECK_EXCEPTION(fr::array_policy::parse("automatic page=1Mib"), fr::parse_error, [](const fr::parse_error& e) {
     return std::string(e.what()).find("'Mib' is no unit") != std::string::npos;
   });
-  BOOST_TEST(fr::memory_size("1 MiB").bytes_of(0) == std::size_t{1} << 20);
+  BOOST_CHECK_EXCEPTION(fr::memory_size("1 MiB"), fr::parse_error, [](const fr::parse_error& e) {
+    return std::string(e.what()).find("a space is not allowed in it") != std::string::npos;
+  });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

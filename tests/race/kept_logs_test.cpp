@@ -108,7 +108,8 @@ BOOST_AUTO_TEST_CASE(streams_of_joint_operations_keep_their_own) {
     fr::backend& verbs = fr::machine::current().verbs();
     const auto both = [&](const fr::host_array<u32>& from_s, const fr::host_array<u32>& from_t) {
       fr::access of_s[] = {use_of(from_s, false), use_of(x, true)}, of_t[] = {use_of(y, true), use_of(from_t, false)};
-      fr::joint_guard::part parts[] = {{&t.line(), of_t}, {&s.line(), of_s}};
+      fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(t.line(), of_t)),
+                                       fr::joint_guard::part(fr::admission::unchecked(s.line(), of_s))};
       const fr::joint_guard guard(parts);
       if (&from_s != &x) verbs.copy(s.line().stream(), x.unsynchronized_data(), from_s.unsynchronized_data(), 256);
       if (&from_t != &y) verbs.copy(t.line().stream(), y.unsynchronized_data(), from_t.unsynchronized_data(), 256);

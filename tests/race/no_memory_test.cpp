@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
       const auto write = [](const fr::stream& s, const fr::allocation_ref& r, std::size_t from, std::size_t bytes) {
         std::byte* const begin = r.get().begin + from;
         fr::access use{&r.get(), {begin, begin + bytes}, true};
-        const fr::access_guard guard(s.line(), {&use, 1});
+        const fr::access_guard guard(fr::admission::unchecked(s.line(), {&use, 1}));
         fr::machine::current().verbs().fill_strided(s.line().stream(), {begin, {1}}, {1, 1, {bytes}}, "x");
       };
       constexpr std::size_t bytes = 1024, held = 16;

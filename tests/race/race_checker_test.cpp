@@ -71,4 +71,57 @@ BOOST_AUTO_TEST_CASE(no_false_alarm) {
   }
 }
 
+// Elements, iterators and spans of the CPU count as access when they are granted: a kernel that ferry was not given is found.
+BOOST_AUTO_TEST_CASE(what_the_cpu_touches) {
+  using u_array = fr::unified_array<int, 1>;
+  const struct {
+    const char* name;
+    void (*touch)(u_array&);
+  } all[] = {{"an element", [](u_array& u) { u[0] = 1; }},
+             {"reading an element", [](u_array& u) { (void)std::as_const(u)[0]; }},
+             {"an iterator", [](u_array& u) { *u.begin() = 1; }},
+             {"a span", [](u_array& u) { fr::host(u)[0] = 1; }}};
+  for (const std::string how : {"eager", "random:1", "random:2", "random:3"})
+    for (const auto& one : all) {
+      const support::machine_that_breaks sim("devices=2;check=on;schedule=" + how);
+      fr::stream s{fr::devices()[1]};
+      u_array u({64}, 0);
+      u.name("u");
+      int* const p = fr::pointer(u, s);
+      launch_own(s, p, 64);
+      (void)u.begin();        // closes the pointer, and waits
+      launch_own(s, p, 64);   // by the pointer that is closed
+      fr::parallel_for(fr::devices()[0], 64, add_one{}, u);  // which makes the CPU ask again
+      std::string text;
+      try {
+        one.touch(u);
+        s.synchronize();
+      } catch (const fr::device_error& e) {
+        text = e.what();
+      }
+      BOOST_TEST(says(text, "race: "), how << ", " << one.name << ": " << text);
+    }
+}
+
+// The pointer's kernel was given before the CPU touched the elements, and may run after it.
+BOOST_AUTO_TEST_CASE(what_the_cpu_touches_first) {
+  for (const std::string how : {"random:1", "random:2", "random:3"}) {
+    const support::machine_that_breaks sim("devices=1;check=on;schedule=" + how);
+    fr::stream s{fr::devices()[0]};
+    fr::unified_array<int> u({64}, 0);
+    int* const p = fr::pointer(u, s);
+    (void)u.begin();
+    launch_own(s, p, 64);
+    auto other = u.slice({0, 32});
+    std::string text;
+    try {
+      other[3] = 7;  // a view that has not asked yet
+      s.synchronize();
+    } catch (const fr::device_error& e) {
+      text = e.what();
+    }
+    BOOST_TEST(says(text, "the CPU's access"), how << ": " << text);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -275,7 +275,8 @@ BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
     const fr::host_array<u32> x({64}), y({64});
     for (int i = 0; i < 20000; ++i) {
       fr::access of_a[] = {whole(x, kept)}, of_b[] = {whole(kept ? y : x, kept)};
-      fr::joint_guard::part parts[] = {{&a.line(), of_a}, {&b.line(), of_b}};
+      fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.line(), of_a)),
+                                       fr::joint_guard::part(fr::admission::unchecked(b.line(), of_b))};
       if (swapped) std::swap(parts[0], parts[1]);
       const fr::joint_guard guard(parts);
     }
@@ -297,7 +298,8 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
       fr::parallel_for(c, 64, add_one{}, x);
       {
         fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
-        fr::joint_guard::part parts[] = {{&a.line(), of_a}, {&b.line(), of_b}};
+        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.line(), of_a)),
+                                         fr::joint_guard::part(fr::admission::unchecked(b.line(), of_b))};
         const fr::joint_guard guard(parts);
         verbs().copy(a.line().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
         verbs().copy(b.line().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
@@ -320,7 +322,8 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_in_graphs) {
       fr::parallel_for(c, 64, add_one{}, x);
       {
         fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
-        fr::joint_guard::part parts[] = {{&a.line(), of_a}, {&b.line(), of_b}};
+        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.line(), of_a)),
+                                         fr::joint_guard::part(fr::admission::unchecked(b.line(), of_b))};
         const fr::joint_guard guard(parts);
         verbs().copy(a.line().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
         verbs().copy(b.line().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);

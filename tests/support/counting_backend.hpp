@@ -40,6 +40,7 @@ class counting_backend : public ferry::backend {
   ferry::native_stream create_stream(int d, int priority) override { return counted().create_stream(d, priority); }
   void destroy_stream(ferry::native_stream s) override { counted().destroy_stream(s); }
   std::uint64_t stream_id(ferry::native_stream s) override { return counted().stream_id(s); }
+  std::optional<int> device_of(ferry::native_stream s) override { return counted().device_of(s); }
   bool is_done(ferry::native_stream s) override { return counted().is_done(s); }
   void synchronize(ferry::native_stream s) override { counted(calls_.cpu_waits).synchronize(s); }
   ferry::native_event create_event(int d, bool timing) override { return counted().create_event(d, timing); }
@@ -78,6 +79,11 @@ class counting_backend : public ferry::backend {
     counted().fill_strided(s, to, shape, element);
   }
   void run_on_host(ferry::native_stream s, std::function<void()> f) override { counted().run_on_host(s, std::move(f)); }
+  void run_on_host_using(ferry::native_stream s, std::function<void()> f,
+                         std::span<const ferry::kernel_use> uses) override {
+    counted().run_on_host_using(s, std::move(f), uses);
+  }
+  void host_access(const ferry::kernel_use& use) override { below_.host_access(use); }  // no call to the driver
   void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
   void launch_compiled(ferry::native_stream s, int device, const ferry::compiled_launch& k) override {
     counted().launch_compiled(s, device, k);

@@ -7,6 +7,50 @@
 
 namespace ferry::detail {
 
+// Pipelines whose loops a thread has left without destroying them, as exit() does: their threads end when the objects of that
+// thread are destroyed, which is before those of the program.
+struct batch_pipeline::abandoned {
+  struct registry {
+    std::mutex mutex;
+    std::vector<batch_pipeline*> alive;
+  };
+  static registry& all() {
+    static auto* const r = new registry;  // used until the very end
+    return *r;
+  }
+  static inline thread_local constinit char mark = 0;  // its address names the thread
+  struct thread_end {
+    ~thread_end() {
+      std::vector<batch_pipeline*> left;
+      {
+        std::lock_guard lock(all().mutex);
+        for (batch_pipeline* p : all().alive)
+          if (p->is_left_by(&mark)) left.push_back(p);
+      }
+      for (batch_pipeline* p : left) p->end_threads();
+    }
+    void begin() const {}
+  };
+  static void watch() {
+    static thread_local const thread_end watched;
+    watched.begin();
+  }
+  static void add(batch_pipeline& p) {
+    std::lock_guard lock(all().mutex);
+    all().alive.push_back(&p);
+  }
+  static void remove(batch_pipeline& p) {
+    std::lock_guard lock(all().mutex);
+    std::erase(all().alive, &p);
+  }
+};
+
+// A piece is out: a loop that ends gives it back.
+bool batch_pipeline::is_left_by(const void* thread) {
+  std::lock_guard lock(mutex_);
+  return loop_ == thread && given_ > done_;
+}
+
 batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads,
                                const thread_scopes& scopes)
     : work_(work),
@@ -15,17 +59,22 @@ batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores,
       background_(threads == batch_threads::background),
       scopes_(scopes) {
   if (!background_) return;
+  abandoned::add(*this);
   try {
     threads_.emplace_back([this] { load_loop(); });
     threads_.emplace_back([this] { upload_loop(); });
     if (stores_) threads_.emplace_back([this] { store_loop(); });
   } catch (...) {  // no thread to be had: those that are there must not be left running
     end_threads();
+    abandoned::remove(*this);
     throw;
   }
 }
 
-batch_pipeline::~batch_pipeline() { end_threads(); }
+batch_pipeline::~batch_pipeline() {
+  if (background_) abandoned::remove(*this);
+  end_threads();
+}
 
 void batch_pipeline::end_threads() {
   {
@@ -34,6 +83,7 @@ void batch_pipeline::end_threads() {
   }
   changed_.notify_all();
   for (std::thread& t : threads_) t.join();
+  threads_.clear();
 }
 
 // Runs without the lock, as all work does.
@@ -187,7 +237,9 @@ std::optional<std::size_t> batch_pipeline::next_inline() {
 
 std::optional<std::size_t> batch_pipeline::next() {
   if (!background_) return next_inline();
+  abandoned::watch();
   std::unique_lock lock(mutex_);
+  loop_ = &abandoned::mark;
   // Pieces loaded before a failure of the loading are still given; at the end the loop waits for the results.
   const auto over = [&] { return failed_ || (ended_ && released_ == done_); };
   changed_.wait(lock, [&] { return given_ < loaded_ || over(); });

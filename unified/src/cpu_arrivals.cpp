@@ -40,7 +40,7 @@ void arrival::stop() {
 // One submission for all pieces, published when the last is there: who takes the bytes over meanwhile waits for that.
 void arrival::send(machine& m, unsigned helpers, const std::function<void(const std::string&)>& on_failure) noexcept {
   try {
-    access_guard guard(line_, {&use_, 1});
+    access_guard guard(admission::unchecked(line_, {&use_, 1}));
     try {
       for (const page_move& p : pieces_) {
         if (stopped_.load(std::memory_order_relaxed)) break;

@@ -5,7 +5,7 @@
 namespace ferry::detail {
 
 std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, access_mode mode, source_line at) {
-  if (!owner || bytes.begin == bytes.end) return 0;
+  if (bytes.begin == bytes.end) return 0;
   allocation& a = owner.get(at);
   if (a.kind == memory_kind::device)
     throw invalid_argument("host_guard" + in_line(at) + ": " + array_text(a) +

@@ -19,8 +19,9 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   std::vector<page_move> moves;
   for (const page_destination& p : what) {
     check_place(m, p.to);
-    if (!*p.owner || p.bytes.begin == p.bytes.end) continue;
+    if (p.bytes.begin == p.bytes.end) continue;
     allocation& a = p.owner->get(p.at);
+    need_current(a);
     std::vector<byte_range> parts{p.bytes};
     if (migrator* known = migrator::of(m); known && m.migrates_unified()) {
       known->need_managed(a, "prefetch");
@@ -36,7 +37,7 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   if (moves.empty() || !m.migrates_unified()) return;
   std::vector<allocation*> of;  // the guard sorts the uses
   for (const access& a : uses) of.push_back(a.what);
-  submit_ordered(s, uses, reach::by_copy, [&](native_stream n) {
+  submit_ordered(s, uses, reach::of_pages, [&](native_stream n) {
     if (moves.size() == 1)
       m.verbs().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
     else
@@ -58,13 +59,13 @@ void need_contiguous(const char* verb, bool contiguous, const allocation& of, so
 
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
   refuse_inside_capture("discard");
-  if (!owner || bytes.begin == bytes.end) return;
+  if (bytes.begin == bytes.end) return;
   need_contiguous("discard", contiguous, owner.get(at), at);
+  need_current(owner.get(at));
   machine& m = machine::current();
   migrator* known = migrator::of(m);
   if (known && m.migrates_unified()) known->need_managed(owner.get(), "discard");
   access use{&owner.get(), bytes, true, true, at};
-  announce_copy(s, {&use, 1});
   submit_ordered(s, {&use, 1}, reach::by_copy, [&](native_stream n) {
     if (m.migrates_unified()) m.verbs().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });
@@ -73,10 +74,11 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
 
 void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
   refuse_inside_submission("offer an array's contents");
-  if (!owner || bytes.begin == bytes.end) return;
+  if (bytes.begin == bytes.end) return;
   allocation& what = owner.get(at);
   need_contiguous("discard_when_needed", contiguous, what, at);
   machine& m = machine::current();
+  need_current(what);
   migrator* known = migrator::of(m);
   if (!known || !m.migrates_unified()) return;
   known->need_managed(what, "discard_when_needed");
@@ -84,7 +86,8 @@ void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous,
 }
 
 bool is_offered(const allocation_ref& owner, byte_range bytes) {
-  if (!owner || bytes.begin == bytes.end) return false;
+  if (bytes.begin == bytes.end) return false;
+  need_current(owner.get());
   migrator* known = migrator::of(machine::current());
   return known && known->is_offered(owner.get(), bytes);
 }
@@ -95,8 +98,9 @@ bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a,
                  source_line at) {
   machine& m = machine::current();
   check_place(m, where);
-  if (!owner || bytes.begin == bytes.end) return false;
+  if (bytes.begin == bytes.end) return false;
   allocation& what = owner.get(at);
+  need_current(what);
   if (!m.migrates_unified()) return false;
   if (migrator* known = migrator::of(m)) known->need_managed(what, "advise");
   {

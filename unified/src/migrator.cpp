@@ -311,7 +311,7 @@ void migrator::send(const coming_access& a, timeline& on, std::span<const planne
     moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), a.place});
     uses.push_back({&a.what, p.used, write, what == page_step::drop});
   }
-  detail::submit_ordered(stream_ref(on), uses, reach::by_copy, [&](native_stream n) {
+  detail::submit_ordered(stream_ref(on), uses, reach::of_pages, [&](native_stream n) {
     if (what == page_step::move && moves.size() == 1)
       machine_.verbs().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
     else
@@ -396,7 +396,9 @@ migration_options get_migration_options() { return migrator::current().options()
 namespace detail {
 
 void set_array_migration(const allocation_ref& owner, migration how) {
-  if (owner) migrator::current().set_mode(owner.get(), how);
+  if (!owner) return;
+  need_current(owner.get());
+  migrator::current().set_mode(owner.get(), how);
 }
 
 void install_migration() {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "ferry/core/error.hpp"
+#include "ferry/core/operation.hpp"
 #include "ferry/core/spin.hpp"
 #include "migrator.hpp"
 #include "places.hpp"
@@ -193,6 +194,7 @@ namespace detail {
 
 void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p) {
   if (!owner) return;
+  need_current(owner.get());
   migrator& known = migrator::current();
   if (p && machine::current().migrates_unified()) known.need_managed(owner.get(), "set_policy");
   known.set_policy(owner.get(), std::move(p));
@@ -200,6 +202,7 @@ void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p
 
 std::optional<array_policy> array_policy_of(const allocation_ref& owner) {
   if (!owner) return {};
+  need_current(owner.get());
   return migrator::current().policy(owner.get());
 }
 

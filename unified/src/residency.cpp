@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "ferry/core/operation.hpp"
 #include "migrator.hpp"
 
 namespace ferry {
@@ -39,6 +40,7 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
   result.on_device.resize(m.devices().size());
   if (!owner || bytes.begin == bytes.end) return result;
   allocation& what = owner.get();
+  need_current(what);
   if (!m.migrates_unified() || what.kind == memory_kind::host) {
     result.on_cpu = bytes.size();
     return result;

@@ -85,7 +85,7 @@ void tuned_arrays::hold_still() {
 void tuned_arrays::send(std::size_t i, byte_range pages, memory_location to) {
   access use{&arrays_[i].owner.get(), arrays_[i].bytes, false};
   const ferry::device on(to.is_host() ? use.what->device : to.device);
-  detail::submit_ordered(default_stream(on), {&use, 1}, reach::by_copy,
+  detail::submit_ordered(default_stream(on), {&use, 1}, reach::of_pages,
                          [&](native_stream n) { machine_.verbs().prefetch(n, writable(pages), pages.size(), to); });
 }
 

@@ -72,6 +72,7 @@ class cuda_backend final : public ferry::backend {
   native_stream create_stream(int device, int priority) override;
   void destroy_stream(native_stream s) override;
   std::uint64_t stream_id(native_stream s) override;
+  std::optional<int> device_of(native_stream s) override;
   bool is_done(native_stream s) override;
   void synchronize(native_stream s) override;
   native_event create_event(int device, bool timing) override;

@@ -78,6 +78,22 @@ std::uint64_t cuda_backend::stream_id(native_stream s) {
   return id;
 }
 
+std::optional<int> cuda_backend::device_of(native_stream s) {
+  if (const auto known = streams_.find(raw(s))) return known->device;
+  const relaxed_scope relaxed;
+  int device = 0;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (is_default(raw(s)))
+    check(cudaGetDevice(&device), "device_of");
+  else if (check(cudaStreamIsCapturing(raw(s), &status), "device_of"); status != cudaStreamCaptureStatusNone)
+    return std::nullopt;
+  else if (const cudaError_t e = stream_device(raw(s), device); e == cudaErrorNotSupported)
+    return std::nullopt;
+  else
+    check(e, "device_of");
+  return device;
+}
+
 int cuda_backend::device_of(cudaStream_t s, std::string_view verb) const {
   if (const auto known = streams_.find(s)) return known->device;
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

@@ -23,8 +23,7 @@ void capture::add(std::uint64_t stream, const std::vector<graph_node>& graph) {
   if (graph.empty()) return;
   position& mine = at_.at(stream);
   const std::size_t first = nodes_.size();
-  position leaves;
-  for (std::size_t i = 0; i < graph.size(); ++i) leaves.push_back(first + i);
+  std::vector<bool> is_leaf(graph.size(), true);
   std::map<const meeting*, std::shared_ptr<meeting>> again;  // the same graph may be there twice
   for (const graph_node& n : graph) {
     graph_node copy = n;
@@ -35,12 +34,13 @@ void capture::add(std::uint64_t stream, const std::vector<graph_node>& graph) {
       part.together = own;
       copy.what = std::make_shared<work>(std::move(part));
     }
-    for (std::size_t& k : copy.after) k += first;
-    for (const std::size_t k : copy.after) std::erase(leaves, k);
+    for (std::size_t& k : copy.after) is_leaf[k] = false, k += first;
     if (copy.after.empty()) copy.after = mine;
     nodes_.push_back(std::move(copy));
   }
-  mine = std::move(leaves);
+  mine.clear();
+  for (std::size_t i = 0; i < graph.size(); ++i)
+    if (is_leaf[i]) mine.push_back(first + i);
 }
 
 void capture::invalidate(const std::string& why) {
@@ -50,11 +50,12 @@ void capture::invalidate(const std::string& why) {
 std::vector<graph_node> capture::end() {
   ended_ = true;
   if (!invalid_.empty()) throw invalid_argument("the capture was invalidated earlier: " + invalid_);
+  std::map<const meeting*, std::size_t> parts_of;
+  for (const graph_node& n : nodes_) ++parts_of[n.what->together.get()];
   for (const graph_node& n : nodes_)
     if (const auto& m = n.what->together) {
-      const auto parts =
-          std::count_if(nodes_.begin(), nodes_.end(), [&](const auto& o) { return o.what->together == m; });
-      if (static_cast<std::size_t>(parts) != m->streams)
+      const std::size_t parts = parts_of[m.get()];
+      if (parts != m->streams)
         throw invalid_argument("the joint operation '" + m->name + "' of " + std::to_string(m->streams) +
                                " streams was captured on " + std::to_string(parts) +
                                " of them; it would wait for the others for ever: all of them belong into the capture");

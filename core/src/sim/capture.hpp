@@ -32,6 +32,8 @@ class capture {
   void add(std::uint64_t stream, const std::vector<graph_node>& graph);
   // Something forbidden was tried: the capture cannot end well any more.
   void invalidate(const std::string& why);
+  // Ends it without a graph.
+  void drop() { ended_ = true; }
   // Throws invalid_argument if it was invalidated, or a stream that was forked has not come back.
   std::vector<graph_node> end();
 

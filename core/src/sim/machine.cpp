@@ -130,8 +130,15 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
   call c(*this);
   check_device(device);
   memory_.release(kind, device, p, bytes);
-  schedule_.forget(p, bytes);
+  refuse_in_use(c, p, bytes);
   schedule_.check(device);
+}
+
+// The bytes are about to be forgotten: whatever touches them must be over, as far as the CPU knows.
+void machine::refuse_in_use(call& c, const void* p, std::size_t bytes) {
+  const int device = schedule_.refuse_in_use(c.lock, p, bytes);
+  schedule_.forget(p, bytes);
+  if (device >= 0) schedule_.check(device);
 }
 
 pointer_attributes machine::attributes(const void* p) {
@@ -152,7 +159,7 @@ void machine::pin(void* p, std::size_t bytes) {
 void machine::unpin(void* p, std::size_t bytes) {
   call c(*this);
   memory_.unpin(p, bytes);
-  schedule_.forget(p, bytes);
+  refuse_in_use(c, p, bytes);
 }
 
 void machine::check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,

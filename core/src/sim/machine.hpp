@@ -49,6 +49,7 @@ class machine final : public backend, public inspector, public page_event_source
   native_stream create_stream(int device, int priority) override;
   void destroy_stream(native_stream s) override;
   std::uint64_t stream_id(native_stream s) override;
+  std::optional<int> device_of(native_stream s) override;
   bool is_done(native_stream s) override;
   void synchronize(native_stream s) override;
   native_event create_event(int device, bool timing) override;
@@ -68,7 +69,9 @@ class machine final : public backend, public inspector, public page_event_source
   void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
                     const strided_shape& shape) override;
   void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) override;
-  void run_on_host(native_stream s, std::function<void()> task) override;
+  void run_on_host(native_stream s, std::function<void()> task) override { run_on_host_using(s, std::move(task), {}); }
+  void run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses) override;
+  void host_access(const kernel_use& use) override;
   void launch(native_stream s, const host_kernel& kernel) override;
   void check_launch(native_stream s, std::string_view kernel) override;
   void meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses) override;
@@ -144,6 +147,8 @@ class machine final : public backend, public inspector, public page_event_source
   operation part_of(const std::shared_ptr<meeting>& m, const graph_node& n);
   void refuse_captured(event& e, const std::string& what);
   void give(call& c, stream& s, work w);
+  void refuse_in_use(call& c, const void* p, std::size_t bytes);
+  static std::vector<std::size_t> lines_of(const std::vector<graph_node>& nodes);
   std::shared_ptr<const footprint> footprint_of(const work& w) const {
     return schedule_.finds_races() ? sim::footprint_of(w, memory_) : nullptr;
   }

@@ -29,16 +29,20 @@ void machine::begin_capture(native_stream s) {
   on.in = std::make_shared<capture>(on.id);
 }
 
+// On a device that failed, too: the streams of the other devices leave the capture.
 native_graph machine::end_capture(native_stream s) {
   call c(*this);
-  stream& on = find_working(s);
+  stream& on = find(s);
   const auto in = on.in;
+  if (!in) schedule_.check(on.device);
   if (!in) throw invalid_argument("stream " + std::to_string(on.id) + " is not capturing");
   if (in->origin() != on.id)
     throw invalid_argument("the capture of stream " + std::to_string(on.id) + " was begun on stream " +
                            std::to_string(in->origin()) + ", and ends there");
   for (auto& [id, other] : streams_)
     if (other.in == in) other.in.reset();
+  if (schedule_.has_failed(on.device)) in->drop();
+  schedule_.check(on.device);
   const std::uint64_t id = fresh_id();
   graphs_.emplace(id, graph{in->end(), {}});
   return to_handle<native_graph>(id);
@@ -103,6 +107,25 @@ operation machine::part_of(const std::shared_ptr<meeting>& m, const graph_node& 
   return {"joint operation", n.what->name, run};
 }
 
+// By node, the number of a line of clocks: a node goes on with the line of one that it comes after, so that a graph has about
+// as many lines as streams were captured, and not as many as nodes.
+std::vector<std::size_t> machine::lines_of(const std::vector<graph_node>& nodes) {
+  std::vector<std::size_t> line(nodes.size());
+  std::vector<bool> goes_on(nodes.size());
+  std::size_t lines = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const auto& after = nodes[i].after;
+    const auto before = std::find_if(after.begin(), after.end(), [&](std::size_t k) { return !goes_on[k]; });
+    if (before == after.end()) {
+      line[i] = lines++;
+      continue;
+    }
+    goes_on[*before] = true;
+    line[i] = line[*before];
+  }
+  return line;
+}
+
 void machine::launch_graph(native_graph g, native_stream s) {
   call c(*this);
   stream& on = find_working(s);
@@ -143,7 +166,9 @@ void machine::launch_graph(native_graph g, native_stream s) {
     for (const graph_node& n : nodes) schedule_.check(n.device);
     return;
   }
-  while (what.lines.size() < what.nodes.size()) what.lines.push_back(schedule_.new_line(c.lock));
+  const std::vector<std::size_t> line_of = lines_of(what.nodes);
+  const std::size_t lines = what.nodes.empty() ? 0 : 1 + *std::max_element(line_of.begin(), line_of.end());
+  while (what.lines.size() < lines) what.lines.push_back(schedule_.new_line(c.lock));
   // Each node is a queue of its own between two entries of the stream, so nodes interleave with everything else.
   const auto start = make_signal("the start");
   operation begin{"start of graph", {}, {}, {}, start};
@@ -164,7 +189,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
     for (const std::size_t k : n.after) ops.front().needs.push_back(done[k]);
     if (n.after.empty()) ops.front().needs.push_back(start);
     ops.back().fires = done.emplace_back(make_signal("a node"));
-    const auto own = schedule_.open(c.lock, n.device, on.id, what.lines[done.size() - 1]);
+    const auto own = schedule_.open(c.lock, n.device, on.id, what.lines[line_of[done.size() - 1]]);
     for (operation& op : ops) schedule_.push(c.lock, *own, std::move(op));
     schedule_.close(c.lock, *own);
   }

@@ -54,6 +54,11 @@ std::uint64_t machine::stream_id(native_stream s) {
   return find_working(s).id;
 }
 
+std::optional<int> machine::device_of(native_stream s) {
+  call c(*this);
+  return find_working(s).device;
+}
+
 bool machine::is_done(native_stream s) {
   call c(*this);
   stream& on = find_working(s);

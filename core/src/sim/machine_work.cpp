@@ -181,10 +181,19 @@ void machine::fill_strided(native_stream s, const strided_bytes& to, const strid
   give(c, on, {"fill", reach::mapped, {hull(to, shape, true)}, run});
 }
 
-void machine::run_on_host(native_stream s, std::function<void()> task) {
+void machine::run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses) {
   call c(*this);
   stream& on = find_working(s);
-  give(c, on, {"host task", reach::copied, {}, [task = std::move(task)](const relocation&) { task(); }});
+  const auto run = [task = std::move(task)](const relocation&) { task(); };
+  give(c, on, {"host task", reach::copied, {uses.begin(), uses.end()}, run});
+}
+
+void machine::host_access(const kernel_use& use) {
+  if (!schedule_.finds_races() || use.bytes == 0) return;
+  call c(*this);
+  const auto touches = footprint_of({"access", reach::copied, {use}, {}});
+  if (!touches) return;
+  if (const int device = schedule_.touch_from_cpu(c.lock, touches); device >= 0) schedule_.check(device);
 }
 
 void machine::launch(native_stream s, const host_kernel& kernel) {

@@ -16,10 +16,11 @@ const kernel_use* use_of(const race_checker::actor& a, std::uintptr_t byte) {
 
 // With the line that asked for it, where that is known for these bytes.
 std::string text_of(const race_checker::actor& a, std::uintptr_t begin) {
-  std::string text = a.what->verb;
+  std::string text = a.device < 0 ? "the CPU's " + a.what->verb : a.what->verb;
   if (!a.what->name.empty()) text += " '" + a.what->name + "'";
   if (const kernel_use* u = use_of(a, begin); u && u->at.is_known()) text += " of " + u->at.text();
-  return text + " on stream " + std::to_string(a.stream) + " (device " + std::to_string(a.device) + ")";
+  return a.device < 0 ? text
+                      : text + " on stream " + std::to_string(a.stream) + " (device " + std::to_string(a.device) + ")";
 }
 
 std::string text_of(const race_checker::actor& now, bool writes, const race_checker::actor& before, bool wrote,
@@ -30,9 +31,10 @@ std::string text_of(const race_checker::actor& now, bool writes, const race_chec
       name = " of array '" + std::string(u->array.text()) + "'";
   return "race: " + text_of(now, begin) + (writes ? " writes " : " reads ") + readable_bytes(end - begin) + name +
          " at " + readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(before, begin) +
-         (wrote ? " writes" : " reads") +
-         ", and nothing orders the one behind the other: let a stream wait for an event of the other, or give both to "
-         "ferry as operations on the array";
+         (wrote ? " writes" : " reads") + ", and nothing orders the one behind the other: " +
+         (before.device < 0 || now.device < 0
+              ? "let the CPU wait for the stream, or give both to ferry as operations on the array"
+              : "let a stream wait for an event of the other, or give both to ferry as operations on the array");
 }
 
 }  // namespace
@@ -70,28 +72,43 @@ void race_checker::forget(const void* p, std::size_t bytes) {
   cells_.erase(cells_.lower_bound(begin), cells_.lower_bound(begin + bytes));
 }
 
-std::string race_checker::touch(const actor& who, const vector_clock& known) {
-  std::string wrong;
+race_checker::finding race_checker::touch(const actor& who, const vector_clock& known) {
+  finding wrong;
   for (const kernel_use& u : who.what->uses) {
     if (u.bytes == 0) continue;
     if (who.what->begins_life) forget(u.begin, u.bytes);
-    if (std::string text = use(who, known, u); wrong.empty()) wrong = std::move(text);
+    if (finding found = use(who, known, u); wrong.text.empty()) wrong = std::move(found);
   }
   return wrong;
 }
 
-std::string race_checker::use(const actor& who, const vector_clock& known, const kernel_use& u) {
+// With a tick of its own: work that was given before does not know of it, and races with it if it runs later.
+race_checker::finding race_checker::touch_from_cpu(const std::shared_ptr<const footprint>& what) {
+  cpu.set(cpu_line, ++cpu_tick_);
+  return touch({cpu_line, cpu_tick_, what, 0, -1}, cpu);
+}
+
+race_checker::finding race_checker::in_use(const actor& by, bool writes, std::uintptr_t begin, std::uintptr_t end) {
+  return {"race: the CPU releases " + readable_bytes(end - begin) + " at " +
+              readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(by, begin) +
+              (writes ? " writes" : " reads") +
+              ", and does not know that this is over: wait for the stream, or for an event behind the work, before the "
+              "release",
+          by.device};
+}
+
+race_checker::finding race_checker::use(const actor& who, const vector_clock& known, const kernel_use& u) {
   const auto begin = reinterpret_cast<std::uintptr_t>(u.begin), end = begin + u.bytes;
   cut(begin), cut(end);
   const auto is_open = [&](const actor& a) { return !known.knows(a.line, a.tick); };
-  std::string wrong;
+  finding wrong;
   for (auto at = begin; at < end;) {
     auto c = cells_.lower_bound(at);
     if (c == cells_.end() || c->first != at)  // bytes that nobody has touched yet
       c = cells_.emplace_hint(c, at, cell{c == cells_.end() ? end : std::min(end, c->first)});
     cell& here = c->second;
     const auto report = [&](const actor& before, bool wrote) {
-      if (wrong.empty()) wrong = text_of(who, u.writes, before, wrote, at, here.end);
+      if (wrong.text.empty()) wrong = {text_of(who, u.writes, before, wrote, at, here.end), before.device};
     };
     if (here.write && is_open(*here.write)) report(*here.write, true);
     if (u.writes) {

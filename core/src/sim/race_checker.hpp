@@ -54,6 +54,7 @@ struct clock_line {
 
 class race_checker {
  public:
+  race_checker() { cpu.set(cpu_line, 0); }
   std::shared_ptr<clock_line> open();
 
   struct actor {
@@ -61,10 +62,20 @@ class race_checker {
     std::uint64_t tick = 0;
     std::shared_ptr<const footprint> what;
     std::uint64_t stream = 0;
-    int device = 0;
+    int device = 0;  // -1: the CPU
   };
-  // What is wrong with it, in words, for somebody who knows of `known`; empty if nothing is.
-  std::string touch(const actor& who, const vector_clock& known);
+  // A race in words, empty if there is none, and the device of the access that came first.
+  struct finding {
+    std::string text;
+    int device = -1;
+  };
+  // What is wrong with an access that comes after what `known` says.
+  finding touch(const actor& who, const vector_clock& known);
+  // The same for an access of the CPU, at this moment. What it does with the address later is not seen.
+  finding touch_from_cpu(const std::shared_ptr<const footprint>& what);
+  // What the CPU does not know to be over, of devices that work, and that uses bytes which the CPU takes away.
+  template <class Works>
+  finding release(const void* p, std::size_t bytes, Works works);
   void forget(const void* p, std::size_t bytes);
 
   vector_clock cpu;  // what its threads, all together, have waited for
@@ -77,7 +88,8 @@ class race_checker {
   };
   using cells = std::map<std::uintptr_t, cell>;  // by first byte; no two overlap
   void cut(std::uintptr_t at);
-  std::string use(const actor& who, const vector_clock& known, const kernel_use& u);
+  finding use(const actor& who, const vector_clock& known, const kernel_use& u);
+  static finding in_use(const actor& by, bool writes, std::uintptr_t begin, std::uintptr_t end);
 
   cells cells_;
   friend struct clock_line;
@@ -85,8 +97,23 @@ class race_checker {
     std::size_t index;
     std::uint64_t tick;
   };
-  std::size_t lines_ = 0;
+  static constexpr std::size_t cpu_line = 0;
+  std::uint64_t cpu_tick_ = 0;
+  std::size_t lines_ = 1;
   std::vector<closed_line> closed_;
 };
+
+template <class Works>
+race_checker::finding race_checker::release(const void* p, std::size_t bytes, Works works) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(p), end = begin + bytes;
+  const auto is_open = [&](const actor& a) { return !cpu.knows(a.line, a.tick) && works(a.device); };
+  cut(begin), cut(end);
+  for (auto c = cells_.lower_bound(begin); c != cells_.end() && c->first < end; ++c) {
+    if (c->second.write && is_open(*c->second.write)) return in_use(*c->second.write, true, c->first, c->second.end);
+    for (const actor& r : c->second.reads)
+      if (is_open(r)) return in_use(r, false, c->first, c->second.end);
+  }
+  return {};
+}
 
 }  // namespace ferry::sim

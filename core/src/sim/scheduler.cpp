@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <thread>
+#include <utility>
 
 #include "ferry/core/error.hpp"
 
@@ -51,36 +52,65 @@ std::shared_ptr<queue> scheduler::open(const lock& l, int device, std::uint64_t 
   q->id = id, q->device = device;
   if (!eager_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
   q->line = line ? std::move(line) : new_line(l);
-  return queues_.emplace_back(std::move(q));
+  q->number = ++opened_;
+  q->place = queues_.insert(queues_.end(), q);
+  return q;
 }
 
 void scheduler::close(const lock&, queue& q) {
   q.closed = true;
-  sweep();
+  sweep(q);
 }
 
 void scheduler::sweep() {
-  std::erase_if(queues_, [&](const auto& q) { return q->closed && is_idle(*q); });
+  std::erase_if(queues_, [&](const auto& q) {
+    const bool over = q->closed && is_idle(*q);
+    if (over) q->place = queues_.end();
+    return over;
+  });
+}
+// The caller has a reference of its own.
+void scheduler::sweep(queue& q) {
+  if (q.closed && is_idle(q) && q.place != queues_.end()) queues_.erase(std::exchange(q.place, queues_.end()));
 }
 
 void scheduler::push(const lock&, queue& q, operation op) {
   if (races_) op.known = known_to_submissions(q);
   q.pending.push_back(std::move(op));
+  ++pending_;
+  if (q.pending.size() == 1) consider(q);
   changed_.notify_all();  // somebody may wait for it in a meeting
 }
 
-bool scheduler::is_ready(const operation& op) const {
-  const auto has_all = [](const operation& o) {
-    return std::all_of(o.needs.begin(), o.needs.end(), [](const auto& s) { return s->fired; });
-  };
-  if (op.together && op.together->broken.empty()) {
-    std::size_t present = 0;
-    for (const auto& q : queues_)
-      present +=
-          !q->busy && !q->pending.empty() && q->pending.front().together == op.together && has_all(q->pending.front());
-    if (present < op.together->streams) return false;
-  }
-  return has_all(op);
+void scheduler::list(queue& q) {
+  if (!std::exchange(q.ready, true)) ready_.emplace(std::pair{q.rank, q.number}, &q);
+}
+void scheduler::unlist(queue& q) {
+  if (std::exchange(q.ready, false)) ready_.erase({q.rank, q.number});
+}
+
+// Lists the queue if its first operation can run now. Else it is looked at again when that may have changed: a signal that it
+// needs has fired, others have reached the same meeting, or it is not busy any more.
+void scheduler::consider(queue& q) {
+  if (q.busy || q.pending.empty()) return;
+  const operation& head = q.pending.front();
+  for (; q.needs_met < head.needs.size(); ++q.needs_met)
+    if (signal& s = *head.needs[q.needs_met]; !s.fired) {
+      s.waiters.push_back(q.weak_from_this());
+      return;
+    }
+  if (!head.together || !head.together->broken.empty()) return list(q);
+  std::vector<queue*>& here = gathered_[head.together.get()];
+  if (std::find(here.begin(), here.end(), &q) == here.end()) here.push_back(&q);
+  if (here.size() >= head.together->streams)
+    for (queue* other : here) list(*other);
+}
+
+// After a failure, which ends operations anywhere in their queues.
+void scheduler::consider_all() {
+  for (const auto& q : queues_) unlist(*q);
+  gathered_.clear();
+  for (const auto& q : queues_) consider(*q);
 }
 
 // Whether some stream waits in a meeting that another thread may still send its streams to.
@@ -103,7 +133,22 @@ std::string scheduler::arrive(queue& q, const operation& op) {
   for (const auto& s : op.needs) q.clock.join(s->clock);
   const std::uint64_t tick = ++q.line->tick;
   q.clock.set(q.line->index, tick);
-  return op.touches ? races_->touch({q.line->index, tick, op.touches, q.id, q.device}, q.clock) : std::string();
+  return op.touches ? races_->touch({q.line->index, tick, op.touches, q.id, q.device}, q.clock).text : std::string();
+}
+
+int scheduler::touch_from_cpu(const lock& l, const std::shared_ptr<const footprint>& what) {
+  const race_checker::finding found = races_->touch_from_cpu(what);
+  if (found.text.empty()) return -1;
+  fail(l, found.device, found.text);
+  return found.device;
+}
+
+int scheduler::refuse_in_use(const lock& l, const void* p, std::size_t bytes) {
+  if (!races_) return -1;
+  const auto found = races_->release(p, bytes, [&](int device) { return device >= 0 && !has_failed(device); });
+  if (found.text.empty()) return -1;
+  fail(l, found.device, found.text);
+  return found.device;
 }
 
 void scheduler::fire(const queue& q, operation& op) {
@@ -111,6 +156,8 @@ void scheduler::fire(const queue& q, operation& op) {
   op.fires->clock = q.clock;
   op.fires->at = std::chrono::steady_clock::now();
   op.fires->fired = true;
+  for (const auto& w : std::exchange(op.fires->waiters, {}))
+    if (const auto waiting = w.lock()) consider(*waiting);
 }
 
 // Runs op with the mutex let go. Its exceptions become the device's sticky error.
@@ -132,18 +179,26 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
   l.lock();
   q.busy = false, --running_;
   if (!text.empty()) fail(l, device, text);
+  consider(q);
   changed_.notify_all();
 }
 
 // All parts of a meeting at once, or, if it can never be held, those that wait for it.
 void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
   std::vector<std::shared_ptr<queue>> present;
-  for (const auto& q : queues_)
-    if (!q->busy && !q->pending.empty() && q->pending.front().together == m) present.push_back(q);
+  if (m->broken.empty()) {
+    for (queue* q : gathered_.at(m.get())) present.push_back(q->shared_from_this());
+    std::sort(present.begin(), present.end(), [](const auto& p, const auto& q) { return p->number < q->number; });
+  } else {
+    for (const auto& q : queues_)
+      if (!q->busy && !q->pending.empty() && q->pending.front().together == m) present.push_back(q);
+  }
   std::vector<operation> parts;
+  gathered_.erase(m.get());
   for (const auto& q : present) {
+    unlist(*q);
     parts.push_back(std::move(q->pending.front()));
-    q->pending.pop_front(), q->busy = true;
+    took_first(*q), q->busy = true;
   }
   vector_clock joint;
   for (std::size_t i = 0; i < present.size(); ++i) {
@@ -161,16 +216,16 @@ void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
     if (const std::string& text = failed_[static_cast<std::size_t>(present.front()->device)]; !text.empty())
       m->broken = text;
   }
-  for (const auto& q : present) q->busy = false;
+  for (const auto& q : present) q->busy = false, consider(*q);
   for (std::size_t i = 0; i < parts.size(); ++i) fire(*present[i], parts[i]);
   if (!m->broken.empty())
     for (const auto& q : present) fail(l, q->device, m->name + " cannot end: " + m->broken);
-  sweep();
+  for (const auto& q : present) sweep(*q);
   changed_.notify_all();
 }
 
 void scheduler::hold_if_ready(lock& l, queue& q) {
-  if (!q.busy && !q.pending.empty() && is_ready(q.pending.front())) hold(l, q.pending.front().together);
+  if (q.ready) hold(l, q.pending.front().together);
   check(q.device);
 }
 
@@ -201,26 +256,28 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
 }
 
 bool scheduler::step(lock& l) {
-  if (until_redraw_-- == 0) {
-    until_redraw_ = 64 + random_() % 193;
+  if (until_redraw_-- == 0) {  // no more than some draws a step, however many queues there are
+    until_redraw_ = std::max<std::uint64_t>(64 + random_() % 193, queues_.size() / 4);
+    const auto listed = std::exchange(ready_, {});
     for (const auto& q : queues_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
+    for (const auto& [rank, q] : listed) ready_.emplace(std::pair{q->rank, q->number}, q);
   }
-  std::shared_ptr<queue> best;  // shared: it may be closed and swept while it runs
-  for (const auto& q : queues_)
-    if (!q->busy && !q->pending.empty() && is_ready(q->pending.front()) && (!best || q->rank < best->rank)) best = q;
-  if (!best) return false;
+  if (ready_.empty()) return false;
+  const auto best = ready_.begin()->second->shared_from_this();  // it may be closed and swept while it runs
   if (best->pending.front().together) {
     hold(l, best->pending.front().together);
     return true;
   }
+  unlist(*best);
   operation op = std::move(best->pending.front());
-  best->pending.pop_front();
+  took_first(*best);
   if (const std::string race = arrive(*best, op); !race.empty())
     fail(l, best->device, race);
   else if (op.run)
     run(l, *best, op.run);
   fire(*best, op);
-  if (best->closed) sweep();
+  consider(*best);
+  sweep(*best);
   changed_.notify_all();
   return true;
 }
@@ -235,7 +292,7 @@ void scheduler::run_few(lock& l) {
   for (auto k = random_() % 4; k > 0; --k)
     if (!step(l)) {
       // Submissions wait only for earlier ones (R17), so one of the pending can always run.
-      if (pending() != 0 && running_ == 0 && !someone_may_come())
+      if (pending_ != 0 && running_ == 0 && !someone_may_come())
         throw error("internal error: no pending operation can run\n" + describe());
       return;
     }
@@ -251,9 +308,8 @@ void scheduler::pause(lock& l, std::string_view waiter) {
 }
 
 std::size_t scheduler::pending() const {
-  std::size_t n = 0;
-  for (const auto& q : queues_) n += q->pending.size() + (q->busy ? 1 : 0);
-  return n;
+  return pending_ +
+         static_cast<std::size_t>(std::count_if(queues_.begin(), queues_.end(), [](const auto& q) { return q->busy; }));
 }
 
 std::string scheduler::describe() const {
@@ -285,8 +341,10 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
       if (op.together && op.together->broken.empty())
         op.together->broken = "device " + std::to_string(device) + " failed";
     }
-    q->pending.clear();
+    pending_ -= q->pending.size();
+    q->pending.clear(), q->needs_met = 0;
   }
+  consider_all();
   sweep();
   changed_.notify_all();
 }

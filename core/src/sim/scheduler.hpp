@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -21,6 +23,8 @@
 
 namespace ferry::sim {
 
+struct queue;
+
 // One occurrence that operations wait for: a record of an event, or a node of a launched graph.
 struct signal {
   std::string who;  // for the text of a deadlock
@@ -28,6 +32,7 @@ struct signal {
   std::chrono::steady_clock::time_point at{};
   std::uint64_t stream = 0, place = 0;  // of a record: on which stream, and how many records and frees came before
   vector_clock clock = {};              // what it comes after, where races are looked for
+  std::vector<std::weak_ptr<queue>> waiters = {};  // whose first operations need it
 };
 
 struct operation {
@@ -41,13 +46,17 @@ struct operation {
 };
 
 // A stream's work, or that of one node of a launched graph.
-struct queue {
+struct queue : std::enable_shared_from_this<queue> {
   std::uint64_t id = 0;
+  std::uint64_t number = 0;  // in order of creation
+  std::list<std::shared_ptr<queue>>::iterator place;
   int device = 0;
   std::uint_fast32_t rank = 0;  // the lowest that can run is next
   bool busy = false;            // some thread runs an operation of it
   bool closed = false;          // goes away when empty
   std::deque<operation> pending;
+  std::size_t needs_met = 0;         // so many of the first operation's needs have fired
+  bool ready = false;                // the first operation can run: listed by the scheduler
   std::shared_ptr<clock_line> line;  // where races are looked for; else null
   vector_clock clock, behind;        // of its latest operation; of what later submissions come after beside that
 };
@@ -114,6 +123,9 @@ class scheduler {
   void seen_by_cpu(const lock&, const vector_clock& what) {
     if (races_) races_->cpu.join(what);
   }
+  // A race with the CPU makes the device of the other access fail, and is returned: that device, or -1.
+  int touch_from_cpu(const lock& l, const std::shared_ptr<const footprint>& what);
+  int refuse_in_use(const lock& l, const void* p, std::size_t bytes);
   void forget(const void* p, std::size_t bytes) {  // with the mutex
     if (races_) races_->forget(p, bytes);
   }
@@ -121,6 +133,7 @@ class scheduler {
   // Makes an error sticky (the first stays), and counts the device's work as complete.
   void fail(const lock&, int device, const std::string& text);
   void check(int device) const;  // throws device_error if the device failed
+  bool has_failed(int device) const { return !failed_[static_cast<std::size_t>(device)].empty(); }
   void forget_failures(const lock&);
 
  private:
@@ -129,9 +142,17 @@ class scheduler {
   void run(lock& l, queue& q, const std::function<void()>& op);
   void hold(lock& l, std::shared_ptr<meeting> m);  // a copy: its entries go
   void sweep();
-  bool is_ready(const operation& op) const;
+  void sweep(queue& q);
+  void consider(queue& q);
+  void consider_all();
+  void list(queue& q);
+  void unlist(queue& q);
+  void took_first(queue& q) {
+    q.pending.pop_front();
+    q.needs_met = 0, --pending_;
+  }
   bool someone_may_come() const;
-  static void fire(const queue& q, operation& op);
+  void fire(const queue& q, operation& op);
   vector_clock known_to_submissions(const queue& q) const;
   std::string arrive(queue& q, const operation& op);
   std::string describe() const;
@@ -143,9 +164,15 @@ class scheduler {
   std::mt19937_64 random_;
   std::uint64_t laziness_, until_redraw_ = 0;
   int running_ = 0;
-  std::uint64_t begun_ = 0;                     // operations that ran, or run
-  std::vector<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
-  std::vector<std::string> failed_;             // text per device, empty if well
+  std::uint64_t begun_ = 0;  // operations that ran, or run
+  std::size_t pending_ = 0;
+  std::list<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
+  // Those whose first operation can run, by rank and order of creation: the first is next.
+  std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> ready_;
+  std::map<const meeting*, std::vector<queue*>>
+      gathered_;  // queues that are at a meeting which others have not reached
+  std::uint64_t opened_ = 0;
+  std::vector<std::string> failed_;  // text per device, empty if well
   std::atomic<const void*> first_thread_{nullptr};
   std::atomic<bool> many_threads_{false};
 };

@@ -2,6 +2,7 @@
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/copy.hpp"
+#include "ferry/core/operation.hpp"
 
 namespace ferry::mpi {
 namespace {
@@ -21,6 +22,11 @@ staging::staging(std::span<const collective_call> calls, std::span<const stream_
       streams_(streams) {
   for (const collective_call& c : calls) {
     const stream_ref s = streams[c.member];
+    for (const auto& [buffer, write] : {std::pair(&c.from, false), {&c.to, true}}) {
+      if (!buffer->owner) continue;
+      access use{buffer->owner, buffer->range(), write};
+      (void)detail::admit(s, {&use, 1}, reach::by_copy);  // the CPU does the work, in the place of the member
+    }
     side& f = from_.emplace_back(side{c.from, {}, false});
     side& t = to_.emplace_back(side{c.to, {}, false});
     if (!is_reachable(c.from)) {

@@ -16,6 +16,10 @@ struct add {
     y(i, j) = x(i, j) + table[0];
   }
 };
+struct set {
+  int to;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, cells x) const { x(i, j) = to; }
+};
 struct value {
   FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, const_cells x) const { return x(i, j); }
 };
@@ -61,11 +65,11 @@ BOOST_FIXTURE_TEST_CASE(members_read_one_array_at_once, machine) {
   fr::fill(table, 5);
   fr::parallel_for(owned(y), add{}, x, table, y);  // each member waits for fill() once
   BOOST_TEST(waits([&] {
-    for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, table, y);
-  }) == 0);
+               for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, table, y);
+             }) == 0);
   BOOST_TEST(waits([&] {
-    for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, fr::inout(table), y);
-  }) > 0);
+               for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, fr::inout(table), y);
+             }) > 0);
   t.synchronize();
   BOOST_TEST(fr::to_vector(y)[35] == 6);
 }
@@ -75,17 +79,18 @@ BOOST_FIXTURE_TEST_CASE(a_sweep_exchanges_what_it_may_write, machine) {
   fr::sharded_array<int, 2> x(t, {9, 4}, rows_with_halos, 1), y(t, {9, 4}, rows_with_halos, 0);
   fr::host_array<int> table({1}, t.device(0));
   fr::fill(table, 5);
-  const auto sweep = [&](auto&& from) {
-    return waits([&] { fr::parallel_for(fr::sweep(y), add{}, from, table, y); });
-  };
-  (void)sweep(x);
-  const long read = sweep(fr::in(x));
-  BOOST_TEST(sweep(x) == read);
-  BOOST_TEST(sweep(fr::inout(x)) > read);
-  BOOST_TEST(fr::parallel_reduce(fr::sweep(y), value{}, fr::plus{}, y).value() == 36 * 6);
-  BOOST_TEST(fr::parallel_reduce(fr::sweep(y), generic_value{}, fr::plus{}, fr::in(y)).value() == 36 * 6);
-  BOOST_TEST(fr::parallel_reduce(owned(y), value{}, fr::reproducible(fr::plus{}), y).value() == 36 * 6);
-  BOOST_TEST(fr::parallel_reduce(fr::sweep(y), value{}, fr::reproducible(fr::plus{}), y).value() == 36 * 6);
+  const int* const halo = x.shard_with_halo(1).unsynchronized_data();
+  fr::parallel_for(owned(x), set{2}, fr::out(x));
+  fr::parallel_for(fr::sweep(y), add{}, x, table, y);
+  t.synchronize();
+  BOOST_TEST(*halo == 1);
+  fr::parallel_for(fr::sweep(y), add{}, fr::inout(x), table, y);
+  t.synchronize();
+  BOOST_TEST(*halo == 2);
+  BOOST_TEST(fr::parallel_reduce(fr::sweep(y), value{}, fr::plus{}, y).value() == 36 * 7);
+  BOOST_TEST(fr::parallel_reduce(fr::sweep(y), generic_value{}, fr::plus{}, fr::in(y)).value() == 36 * 7);
+  BOOST_TEST(fr::parallel_reduce(owned(y), value{}, fr::reproducible(fr::plus{}), y).value() == 36 * 7);
+  BOOST_TEST(fr::parallel_reduce(fr::sweep(y), value{}, fr::reproducible(fr::plus{}), y).value() == 36 * 7);
 }
 
 BOOST_FIXTURE_TEST_CASE(replicated_arrays_too, machine) {

@@ -139,7 +139,6 @@ BOOST_AUTO_TEST_CASE(results_in_containers) {
       BOOST_TEST(all[3].value() == 13 * 45.0);
       all[0] = std::move(all[9]);
       BOOST_TEST(all[0].value() == 19 * 45.0);
-      check_error<fr::invalid_argument>([&] { (void)all[9].value(); }, {"moved from"});
       all[9] = make();
       BOOST_TEST(all[9].value() == 19 * 45.0);
       result taken(std::move(all[1]));

@@ -43,14 +43,15 @@ class access_log {
 
   // The rest with the log locked.
 
-  // Throws device_error when a device broke while it wrote some of these bytes, or may have: what they hold is unknown.
+  // Throws device_error when what these bytes hold is lost (R19). What earlier owners of them wrote does not matter.
   void refuse_lost(byte_range where, const allocation& of, source_line at) const {
-    for (const logged_use& u : uses_)
-      if (is_lost(u) && u.where.overlaps(where)) [[unlikely]]
+    for (std::size_t i = inherited_; i < uses_.size(); ++i)
+      if (const logged_use& u = uses_[i]; is_lost(u) && u.where.overlaps(where)) [[unlikely]]
         throw_lost(u, of, at);
   }
-  // Calls wait(timeline, ticket) for each use that an access of `where` must come after; newest first, because that may
-  // imply the older ones (R8). An open use of another timeline is closed. who: the asking timeline, or null for the CPU.
+  // Calls wait(timeline, ticket, reads) for each use that an access of `where` must come after; newest first, because that may
+  // imply the older ones (R8). reads: the access may read what the use wrote (R19). An open use of another timeline is
+  // closed. who: the asking timeline, or null for the CPU.
   template <class Wait>
   void before(const timeline* who, byte_range where, bool write, Wait wait) {
     for (std::size_t i = uses_.size(); i-- > 0;) {
@@ -58,7 +59,7 @@ class access_log {
       if (u.by == who || !(write || u.write) || !u.where.overlaps(where) || u.by->finished(u.at)) continue;
       if (u.at == open_ticket) u.at = u.by->close() & open_ticket;
       shared_ = shared_uses;
-      wait(*u.by, u.at);
+      wait(*u.by, u.at, u.write && i >= inherited_);
     }
   }
   // The bytes get another owner, who does not care what they held. Who keeps the log keeps it.

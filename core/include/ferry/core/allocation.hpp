@@ -111,8 +111,11 @@ class allocation_ref {
   allocation* unchecked() const { return what_; }
   // Whether the bytes were given back by free().
   bool is_freed() const { return what_ && generation_of(what_->state.load(std::memory_order_acquire)) != generation_; }
-  // The allocation. Throws use_after_free, which names the array and the line. as: shape and type, where they are known.
+  // The allocation. Throws use_after_free, which names the array and the line; invalid_argument for a reference to nothing.
+  // as: shape and type, where they are known.
   allocation& get(source_line at = {}, const detail::array_look* as = nullptr) const {
+    if (!what_) [[unlikely]]
+      throw_none();
     if (is_freed()) [[unlikely]]
       detail::throw_freed(what_, generation_, as, at);
     return *what_;
@@ -122,6 +125,7 @@ class allocation_ref {
 
  private:
   static std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
+  [[noreturn]] static void throw_none();
   void drop() noexcept;
   allocation* what_ = nullptr;
   std::uint32_t generation_ = 0;

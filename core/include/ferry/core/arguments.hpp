@@ -61,8 +61,8 @@ inline constexpr bool is_out_argument = false;
 template <class A>
 inline constexpr bool is_out_argument<out_argument<A>> = true;
 
-// True if a parameter of type P, without const and reference, gives a functor no way to write the elements of its array.
-// False where the functor declares no type (void).
+// True if a parameter of type P, without const and reference, lets a functor only read the elements of its array. False
+// where the functor declares no type (void).
 template <class P>
 inline constexpr bool only_reads = false;
 template <class T>
@@ -118,8 +118,8 @@ auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
 
 namespace detail {
 
-// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are read
-// if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
+// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are
+// read if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
 template <class P = void, class A>
 auto as_argument(A&& a, source_line at = {}) {
   using X = std::remove_cvref_t<A>;
@@ -207,16 +207,17 @@ void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_un
     list.push_back(e);
   }
 }
-// Whether another argument of the call reads bytes that `a` covers: then the kernel must find them as they were.
+// Whether another argument of the call reads bytes that `x` covers: then the kernel must find them as they were.
+template <class X, class Other>
+bool reads_bytes_of([[maybe_unused]] const X& x, [[maybe_unused]] const Other& o) {
+  if constexpr (is_array_argument<X> && is_array_argument<Other>)
+    return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
+  else
+    return false;
+}
 template <class X, class... A>
 bool is_read_beside(const X& x, const A&... all) {
-  [[maybe_unused]] const auto reads = [&](const auto& o) {
-    if constexpr (is_array_argument<X> && is_array_argument<std::remove_cvref_t<decltype(o)>>)
-      return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
-    else
-      return false;
-  };
-  return (reads(all) || ...);
+  return (reads_bytes_of(x, all) || ...);
 }
 
 // Under memory checks, the elements that out() promises to write read as never written until the kernel writes them, so that

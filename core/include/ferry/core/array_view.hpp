@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/allocation.hpp"
@@ -47,8 +48,8 @@ class host_permission {
   std::atomic<std::uint64_t> touches_{0}, writes_{0};
 };
 
-// Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Integers of any type: what does not
-// lie in the dimension, as negative ones, is refused by the call that takes the slice.
+// Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Takes integers of any type;
+// the call that takes the slice refuses what does not lie in the dimension, such as negative ones.
 struct slice {
   std::ptrdiff_t begin = 0, end = std::numeric_limits<std::ptrdiff_t>::max();
   std::ptrdiff_t step = 1;  // negative: from end - 1 downwards
@@ -126,6 +127,24 @@ class array_view {
   static constexpr memory_kind kind = Kind;
 
   array_view() = default;
+  array_view(const array_view&) = default;
+  array_view& operator=(const array_view&) = default;
+  // The other one has no elements from then on (of rank 0: no memory, and each use of it throws).
+  array_view(array_view&& o) noexcept
+      : owner_(std::move(o.owner_)),
+        data_(std::exchange(o.data_, nullptr)),
+        extents_(std::exchange(o.extents_, {})),
+        strides_(o.strides_) {
+    o.permission_.forget();
+  }
+  array_view& operator=(array_view&& o) noexcept {
+    owner_ = std::move(o.owner_);
+    data_ = std::exchange(o.data_, nullptr);
+    extents_ = std::exchange(o.extents_, {});
+    strides_ = o.strides_;
+    permission_.forget();
+    return *this;
+  }
   array_view(allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
       : owner_(std::move(owner)),
         data_(data),
@@ -246,7 +265,7 @@ class array_view {
   }
   void wait_for_host(access_mode mode, const host_ask& how) const {
     detail::need_host_access<Kind>();
-    if (!owner_) return;
+    if (!owner_ && empty()) return;
     permission_.keep(wait_for_host_access(need_alive(how.at), bytes(), mode, how), mode != access_mode::in);
   }
 
@@ -264,6 +283,7 @@ class array_view {
   U* granted(T* element, source_line line) const {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
+    if constexpr (Rank == 0) (void)owner_.get();  // others have no index that lets an element be asked for
     const access_log& log = owner_.unchecked()->log;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
       wait_for_host(write ? access_mode::inout : access_mode::in,

@@ -224,6 +224,9 @@ class backend {
   virtual native_stream create_stream(int device, int priority) = 0;
   virtual void destroy_stream(native_stream s) = 0;
   virtual std::uint64_t stream_id(native_stream s) = 0;  // unique over the life of the process
+  // The device of a stream, also of a default one (as the calling thread means it); none where that cannot be told, as of
+  // streams that are being captured.
+  virtual std::optional<int> device_of(native_stream s) = 0;
   virtual bool is_done(native_stream s) = 0;
   virtual void synchronize(native_stream s) = 0;  // blocks
   virtual native_event create_event(int device, bool timing) = 0;
@@ -256,6 +259,11 @@ class backend {
                             const void* element) = 0;
   // Runs a function of the CPU in the order of the stream. It must not call ferry or the driver.
   virtual void run_on_host(native_stream s, std::function<void()> task) = 0;
+  // The same for a task that touches bytes of the devices: `uses` are read during the call only, and looked for races.
+  virtual void run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses);
+  // The CPU was just granted an access to these bytes, and has waited for what it must come after. Does nothing but where
+  // races are looked for: there it throws device_error when work that uses the bytes is not known to be over.
+  virtual void host_access(const kernel_use&) {}
   // Simulator only.
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
   // CUDA only; device: that of s.

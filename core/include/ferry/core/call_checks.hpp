@@ -1,4 +1,5 @@
-// Whether a functor can be called as a loop, a reduction or submit() calls it; if not, one compile error with the remedy.
+// Checks that a functor can be called as a loop, a reduction or submit() calls it: at most one compile error, with the
+// remedy.
 #pragma once
 #include <string_view>
 #include <type_traits>
@@ -38,7 +39,8 @@ consteval detail::call_fault fault_of_lambda() {
   if (__nv_is_extended_device_lambda_closure_type(F)) return detail::call_fault::device_lambda;
   // Only the spelling of the type tells a lambda from a struct: "[with F = lambda [](int)->void]".
   constexpr std::string_view spelling = __PRETTY_FUNCTION__;
-  constexpr bool is_lambda = spelling.find("F = lambda [") != spelling.npos || spelling.find("F=lambda [") != spelling.npos;
+  constexpr bool is_lambda =
+      spelling.find("F = lambda [") != spelling.npos || spelling.find("F=lambda [") != spelling.npos;
   if (is_lambda && !__nv_is_extended_host_device_lambda_closure_type(F)) return detail::call_fault::plain_lambda;
 #endif
   return detail::call_fault::none;
@@ -55,7 +57,8 @@ struct call_check<Arguments, Result, F, void(Front...), A...> {
   template <class... P>
   static consteval fault_type find(detail::accepted_call<P...>) {
     using declared = detail::declared_parameters<F>;
-    if (const fault_type lambda = Arguments::in_kernel ? fault_of_lambda<F>() : fault_type::none; lambda != fault_type::none)
+    if (const fault_type lambda = Arguments::in_kernel ? fault_of_lambda<F>() : fault_type::none;
+        lambda != fault_type::none)
       return lambda;
     if constexpr (declared::known)
       if (Arguments::in_kernel && !declared::is_const) return fault_type::not_const;
@@ -78,7 +81,7 @@ struct call_check<Arguments, Result, F, void(Front...), A...> {
       return std::is_invocable_v<F&, Front..., const Parameter&...> ? fault_type::not_const : fault_type::not_callable;
     else if constexpr (Result)
       return std::is_void_v<std::invoke_result_t<function, Front..., const Parameter&...>> ? fault_type::no_result
-                                                                                         : fault_type::none;
+                                                                                           : fault_type::none;
     else
       return fault_type::none;
   }
@@ -119,47 +122,55 @@ template <class Check>
 consteval auto checked() {
   using enum detail::call_fault;
   constexpr auto fault = Check::fault;
-  static_assert(fault != too_many_dimensions,
-                "join the outer dimensions of the index space into one, as in extents(a * b, c, d), and take them apart in "
-                "the functor by / b and % b: a loop has at most 3 dimensions");
+  static_assert(
+      fault != too_many_dimensions,
+      "join the outer dimensions of the index space into one, as in extents(a * b, c, d), and take them apart in "
+      "the functor by / b and % b: a loop has at most 3 dimensions");
   static_assert(fault != plain_lambda,
                 "mark the lambda FERRY_HOST_DEVICE and declare the types of its parameters, none as auto: "
                 "[=] FERRY_HOST_DEVICE (std::size_t i, float* y) { ... }. nvcc compiles no other lambda for devices");
   static_assert(fault != device_lambda,
                 "mark the lambda FERRY_HOST_DEVICE instead of __device__: simulated devices run it on the CPU");
-  static_assert(fault != not_const,
-                "declare the functor's call operator const, and a lambda without mutable: all indices share one functor");
+  static_assert(
+      fault != not_const,
+      "declare the functor's call operator const, and a lambda without mutable: all indices share one functor");
   static_assert(fault != cpu_container,
                 "pass ferry::as_unified(v) or an array of ferry, as unified_array, instead of a container such as "
                 "std::vector: devices cannot use its elements");
-  static_assert(fault != not_copyable,
-                "pass the arrays of a struct one by one, or as a ferry::soa; loop over owned(a) for a sharded array a: a "
-                "kernel argument that is not an array must be trivially copyable");
+  static_assert(
+      fault != not_copyable,
+      "pass the arrays of a struct one by one, or as a ferry::soa; loop over owned(a) for a sharded array a: a "
+      "kernel argument that is not an array must be trivially copyable");
   static_assert(fault != number_of_arguments,
                 "pass one argument for each parameter behind the indices (or the stream): "
                 "the functor takes another number of arguments than the call gives it");
-  static_assert(fault != read_only,
-                "pass inout(a) or out(a), or declare the parameter const: in given to a writing functor. The argument is "
-                "passed as in(a) or as a const array, and the functor takes its elements as non-const");
+  static_assert(
+      fault != read_only,
+      "pass inout(a) or out(a), or declare the parameter const: in given to a writing functor. The argument is "
+      "passed as in(a) or as a const array, and the functor takes its elements as non-const");
   static_assert(fault != out_of_a_reader,
                 "pass in(a), or declare the parameter's elements non-const: out(a) promises that every element is "
                 "written, and the functor only reads them");
-  static_assert(fault != other_rank,
-                "declare the parameter with the rank of the array: the functor takes an mdspan or shard_span of another "
-                "rank than the array has");
-  static_assert(fault != other_elements,
-                "declare the parameter with the array's type, or copy() the array to one of the other type: the functor "
-                "takes a pointer or mdspan to elements of another type than the array has, and nothing converts them");
+  static_assert(
+      fault != other_rank,
+      "declare the parameter with the rank of the array: the functor takes an mdspan or shard_span of another "
+      "rank than the array has");
+  static_assert(
+      fault != other_elements,
+      "declare the parameter with the array's type, or copy() the array to one of the other type: the functor "
+      "takes a pointer or mdspan to elements of another type than the array has, and nothing converts them");
   static_assert(fault != no_soa_span,
                 "declare the parameter as ferry::soa_span<...>, by value: the functor gets a structure of arrays here");
-  static_assert(fault != other_members,
-                "declare the parameter as a soa_span of the members that the structure of arrays has: the functor takes a "
-                "soa_span of other members than the structure of arrays has");
+  static_assert(
+      fault != other_members,
+      "declare the parameter as a soa_span of the members that the structure of arrays has: the functor takes a "
+      "soa_span of other members than the structure of arrays has");
   static_assert(fault != no_shard_span,
                 "declare the parameter as ferry::shard_span<T, Rank>: the functor gets a sharded array here");
-  static_assert(fault != not_callable,
-                "declare the functor's parameters as the call passes them: std::size_t for each dimension (or one "
-                "ferry::tile), then T* or ferry::mdspan<T, Rank> for each array, and values by value or const reference");
+  static_assert(
+      fault != not_callable,
+      "declare the functor's parameters as the call passes them: std::size_t for each dimension (or one "
+      "ferry::tile), then T* or ferry::mdspan<T, Rank> for each array, and values by value or const reference");
   static_assert(fault != no_result, "return a value from the functor: parallel_reduce joins what it returns");
   if constexpr (fault == none)
     return typename Check::accepted();

@@ -36,6 +36,9 @@ class invalid_argument : public error {
   using error::error;
 };
 
+// Throws invalid_argument: `what`, as "the stream", holds nothing, and was used.
+[[noreturn]] void throw_moved_from(const char* what);
+
 // A text does not parse (configuration, .npy): it quotes the text and lists what is allowed.
 class parse_error : public error {
  public:
@@ -84,8 +87,9 @@ class out_of_memory : public error {
 };
 
 // A device or its driver failed. Sticky: that device answers every later call with it. All its work counts as complete, so
-// nothing waits for it; what it wrote, and was not known to have finished, is lost: each use of those bytes, by the CPU or
-// another device, throws this again until the array is gone. The other devices go on.
+// nothing waits for it. What it wrote, and was not known to have finished, is lost, and so is what other devices may have
+// computed from that: each use of those bytes, by the CPU or a device, throws this again until the array is gone. The other
+// devices go on.
 class device_error : public error {
  public:
   enum class severity { sticky, passing };

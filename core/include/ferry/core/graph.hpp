@@ -36,8 +36,8 @@ void when_launched(launch_listener f);
 namespace detail {
 // Identifies the capture that this thread is inside of; 0 outside of captures. No two captures have the same one.
 std::uint64_t current_capture();
-// Inside a capture: f is called by each launch of the graph that it becomes. Unlike a launch_listener, it is called at once by a
-// launch inside another capture too, with that one as the current capture. f must not throw.
+// Inside a capture: f is called by each launch of the graph that it becomes. Unlike a launch_listener, a launch inside
+// another capture calls it at once too, with that one as the current capture. f must not throw.
 void at_each_launch(std::function<void()> f);
 }  // namespace detail
 

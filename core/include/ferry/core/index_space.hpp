@@ -72,9 +72,7 @@ inline space_1d space_of(const extents<1>& e) { return {e[0]}; }
 inline space_2d space_of(const extents<2>& e) { return {e[1], e[0]}; }
 inline space_3d space_of(const extents<3>& e) { return {e[2], e[1], e[0]}; }
 template <std::size_t Rank>
-requires(Rank > 3) space_beyond space_of(const extents<Rank>&) {
-  return {};
-}
+requires(Rank > 3) space_beyond space_of(const extents<Rank>&) { return {}; }
 template <std::integral Int>
 space_1d space_of(Int n) {
   return space_of(extents<1>(n));
@@ -90,7 +88,7 @@ concept index_space = requires(const S& s) {
   detail::space_of(s);
 };
 
-// What a program writes for a space (an integer, extents, tiles, a list of extents in braces), with the line of the call.
+// What a program writes for a space (an integer, extents, tiles, extents in braces), with the line of the call.
 template <class Space>
 struct located_space {
   Space space;

@@ -11,7 +11,7 @@ class memory_size {
   // None: no limit.
   constexpr memory_size() = default;
   constexpr memory_size(std::size_t bytes) : unit_(unit::bytes), bytes_(bytes) {}
-  // "8589934592", "512B", "64KiB", "512MiB", "1.5GiB", "2TiB", with spaces before the unit or without, or "60%" of what the amount is compared with.
+  // "8589934592", "512B", "64KiB", "512MiB", "1.5GiB", "2TiB", or "60%" of what the amount is compared with.
   // Throws parse_error, which quotes the text and lists these forms.
   memory_size(std::string_view text);
   memory_size(const char* text) : memory_size(std::string_view(text)) {}

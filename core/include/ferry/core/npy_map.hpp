@@ -20,7 +20,11 @@ class mapped_file {
   mapped_file& operator=(mapped_file&&) = delete;
   ~mapped_file();
   const npy_info& info() const { return info_; }
-  const std::byte* elements() const { return pages_ + info_.data_offset; }
+  // Throws invalid_argument for a file that was moved from, as what follows.
+  const std::byte* elements() const {
+    if (!pages_) throw_moved_from("the mapped file");
+    return pages_ + info_.data_offset;
+  }
   // Throws error when the file has become shorter than its elements: touching them would end the program.
   void need_whole() const;
   // Copies the bytes [first, first + bytes) of the elements from the file, not through its pages: a file that shrinks

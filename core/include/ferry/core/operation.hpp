@@ -10,27 +10,26 @@
 
 namespace ferry {
 
-// How the work reaches memory of other devices.
+// How the work reaches memory of other devices, and what the machine's policy is told of it.
 enum class reach : std::uint8_t {
-  by_kernel,  // peers must be granted
-  by_copy     // the driver finds a way
+  by_kernel,   // peers must be granted; an access
+  by_library,  // the driver, a library or mirrors find a way; an access
+  by_copy,     // the driver finds a way; a copy, which finds pages wherever they are
+  of_pages     // the same; moves pages and changes no contents: the policy's own, which is told nothing
 };
 
 namespace detail {
 
-// Whether the work can be given to s: stream and arrays are of the current machine, and a kernel reaches the memory, for
-// which peers are granted; links that pages of unified memory may travel on are tested, on first use (may block). Tells the
-// machine's policy of what kernels touch. Throws invalid_argument, peer_access_error, out_of_memory for the test of a link.
-void need_access(stream_ref s, std::span<const access> uses, reach how);
-void announce_to(access_policy& p, timeline& on, std::span<const access> uses);
-// Tells it of what a copy touches.
-void announce_copy(stream_ref s, std::span<const access> uses);
-
-// Tells the machine's policy, if there is one, what a submission is going to touch.
-inline void announce(machine& m, timeline& on, std::span<const access> uses) {
-  if (access_policy* p = m.policy()) [[unlikely]]
-    announce_to(*p, on, uses);
-}
+// The gate: each submission that a call of the program makes goes through this function, and guards take nothing else.
+// Checks that the stream and the arrays are of the current machine. Grants the peers that a kernel needs. Tests links on
+// which pages of unified memory may travel, on first use (may block). Tells the machine's policy, which refuses what
+// conflicts with a host_guard. Freed arrays were refused where the uses were listed (allocation_ref::get).
+// Throws invalid_argument, peer_access_error; out_of_memory for the test of a link.
+admission admit(stream_ref s, std::span<access> uses, reach how);
+// Its first part, for calls that prepare a submission, submit no uses, or submit nothing at all.
+void need_current(stream_ref s);
+void need_current(const allocation& a);
+void need_current(stream_ref s, std::span<const access> uses);
 
 // Makes a device current for the calling thread, for a scope.
 class current_device_scope {
@@ -50,11 +49,10 @@ class current_device_scope {
   int before_;
 };
 
-// The one way to submit: what submit(native_stream) gives to the stream comes after all that `uses` must come after.
+// The usual way to submit: what submit(native_stream) gives to the stream comes after all that `uses` must come after.
 template <class Submit>
 void submit_ordered(stream_ref s, std::span<access> uses, reach how, Submit submit) {
-  need_access(s, uses, how);
-  access_guard guard(s.line(), uses);
+  access_guard guard(admit(s, uses, how));
   submit(s.line().stream());
 }
 
@@ -63,7 +61,7 @@ template <std::size_t Most>
 class access_list {
  public:
   void add(const allocation_ref& owner, byte_range where, bool write, bool whole = false, source_line at = {}) {
-    if (owner && where.begin != where.end) uses_[count_++] = {&owner.get(at), where, write, whole, at};
+    if (where.begin != where.end) uses_[count_++] = {&owner.get(at), where, write, whole, at};
   }
   std::span<access> get() { return {uses_.data(), count_}; }
 

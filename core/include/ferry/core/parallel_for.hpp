@@ -185,13 +185,13 @@ void call_for_each(detail::refused_call, const Any&...) {}
 
 }  // namespace detail_unit
 
-// Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of 2 or
-// 3, also as {n, m} or {n, m, l}, give f(i, j, ...) or f(i, j, k, ...) with the last fastest, tiles give f(tile, ...).
-// Arrays arrive as pointers (contiguous only) or ferry::mdspan, as f declares. const arrays and in(a) are read; so are
-// arrays whose parameter in f is a pointer or mdspan to const. Others are read and written, out(a) is written. Ordered on
-// `s`. Does not block, except on first use of a pair of devices, whose link is tested then (that allocates, and waits for
-// the test), and where memory is needed for mirrors. Throws invalid_argument, peer_access_error, device_error; then nothing
-// ran.
+// Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of
+// 2 or 3 give f(i, j, ...) or f(i, j, k, ...) with the last fastest, also written as {n, m} or {n, m, l}; tiles give
+// f(tile, ...). Arrays arrive as pointers (contiguous only) or ferry::mdspan, as f declares. Const arrays, in(a),
+// and arrays for which f declares const elements are read; others are read and written; out(a) is written. Ordered
+// on `s`. Does not block, except on first use of a pair of devices, whose link is tested then (that allocates, and
+// waits for the test), and where memory is needed for mirrors. Throws invalid_argument, peer_access_error,
+// device_error; then nothing ran.
 template <detail::index_space Space, class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const Space& space, const F& f, Arguments&&... arguments) {
   using over = decltype(detail::space_of(space));

@@ -16,8 +16,6 @@ auto reduced_type(const Space& space, const F& f, const A&... a) {
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
         using returned = std::decay_t<decltype(space.call(f, 0, 0, 0, p...))>;
-        static_assert(!std::is_void_v<returned>,
-                      "the functor of a reduction returns nothing: return the value of the index, or use parallel_for");
         return std::type_identity<typename detail::reduction_result<Op, returned>::type>();
       },
       a...);

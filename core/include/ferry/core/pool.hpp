@@ -6,13 +6,15 @@
 #include "ferry/core/device.hpp"
 #include "ferry/core/memory_pool.hpp"
 #include "ferry/core/pool_options.hpp"
+#include "ferry/core/scope_stack.hpp"
 
 namespace ferry {
 
 class machine;
 
 // The pools of one device with the same options, one for each kind of memory; they are made when they are first used. Arrays
-// may outlive the object: then their bytes go back to the machine, which keeps pools for whoever asks for the same next.
+// and scopes may outlive the object: then the pools go back to the machine when the last scope ends, and serve the next
+// object with the same options. An object that was moved from throws invalid_argument in each call.
 class pool {
  public:
   // options.kind automatic: by FERRY_POOL. Throws invalid_argument for options that make no sense, or that the kind lacks.
@@ -22,12 +24,11 @@ class pool {
   // memory; pinned memory comes from a driver pool of ferry's own, and unified memory from a split pool. Throws
   // not_supported where the driver has no pools.
   static pool default_of(ferry::device d);
-  pool(pool&& o) noexcept;
-  pool& operator=(pool&& o) noexcept;
-  ~pool();
+  pool(pool&& o) noexcept = default;
+  pool& operator=(pool&& o) noexcept = default;
 
-  ferry::device where() const { return where_; }
-  pool_kind kind() const { return options_.kind; }
+  ferry::device where() const;
+  pool_kind kind() const;
   // Bytes without a type: at least so many (0 counts as 1). May block when the pool grows. Throws out_of_memory.
   allocation_ref allocate(std::size_t bytes, memory_kind kind = memory_kind::device) {
     return of(kind).allocate(bytes);
@@ -40,39 +41,39 @@ class pool {
   memory_pool& of(memory_kind kind);
 
  private:
-  struct made_pools;
-  machine& home() const;  // throws invalid_argument when that is not the current one
-  ferry::device where_;
-  pool_options options_;
-  std::uint64_t serial_;
-  std::unique_ptr<made_pools> made_;
+  friend class pool_scope;
+  friend class thread_scopes;
+  struct state;
+  // Another name of the same pools, for a scope.
+  static pool named(const pool& p);
+  state& held() const;     // throws invalid_argument for a pool that was moved from
+  state& at_home() const;  // and when its machine is not the current one
+  explicit pool(std::shared_ptr<state> s) : state_(std::move(s)) {}
+  std::shared_ptr<state> state_;
 };
 
 // New arrays of this thread on the pool's device come from it until the scope ends. Scopes nest; those of different
-// devices hold at the same time.
+// devices hold at the same time. They may end in any order, and on other threads. The pool object may be moved or destroyed
+// meanwhile: the scope holds what it names.
 class pool_scope {
  public:
-  explicit pool_scope(pool& p) : named_{&p, p.where().index(), innermost_} { innermost_ = &named_; }
-  ~pool_scope() { innermost_ = named_.outer; }
-  pool_scope(const pool_scope&) = delete;
-  pool_scope& operator=(const pool_scope&) = delete;
+  explicit pool_scope(pool& p) : scope_({pool::named(p), p.where().index()}) {}
 
   // The pool that the calling thread's scopes name for a device, or null.
   static pool* of(int device) {
-    for (const named* n = innermost_; n; n = n->outer)
-      if (n->device == device) return n->what;
+    for (auto* n = scopes::innermost(); n; n = n->outer)
+      if (n->value.device == device && !n->ended.load(std::memory_order_relaxed)) return &n->value.what;
     return nullptr;
   }
 
  private:
   friend class thread_scopes;
   struct named {
-    pool* what;
+    pool what;
     int device;
-    const named* outer;
   };
-  static inline thread_local constinit const named* innermost_ = nullptr;
-  const named named_;
+  using scopes = detail::stacked_scope<named>;
+  scopes scope_;
 };
 
 }  // namespace ferry

@@ -75,6 +75,34 @@ FERRY_HOST_DEVICE bool is_less(const T& a, const T& b) {
     return a < b;
 }
 
+// Of numbers; NaN only if both are. On devices one instruction for float, which orders zeros likewise.
+template <class T>
+FERRY_HOST_DEVICE T lesser_number(const T& a, const T& b) {
+#if FERRY_IN_DEVICE_CODE
+  if constexpr (std::is_floating_point_v<T>)
+    return ::fmin(a, b);
+  else
+#endif
+    return is_less(a, b) || is_nan(b) ? a : b;
+}
+template <class T>
+FERRY_HOST_DEVICE T greater_number(const T& a, const T& b) {
+#if FERRY_IN_DEVICE_CODE
+  if constexpr (std::is_floating_point_v<T>)
+    return ::fmax(a, b);
+  else
+#endif
+    return is_less(b, a) || is_nan(b) ? a : b;
+}
+// NaN if one of both is; otherwise the number.
+template <class T>
+FERRY_HOST_DEVICE T nan_or([[maybe_unused]] const T& a, [[maybe_unused]] const T& b, const T& number) {
+  if constexpr (extreme_of<T>::has_nan)
+    return is_nan(a) || is_nan(b) ? static_cast<T>(a + b) : number;
+  else
+    return number;
+}
+
 // The type in which Op joins results of type R, which is the type of what the reduction returns. An operation may say it
 // by an alias template `result`; otherwise it is R.
 template <class Op, class R>
@@ -123,12 +151,15 @@ struct minimum {
   using result = typename detail::extreme_of<T>::type;
   template <class T>
   FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return detail::is_less(a, b) || detail::is_nan(a) ? a : b;
+    return detail::nan_or(a, b, detail::lesser_number(a, b));
   }
   template <class T>
   static T identity() {
     using limits = typename detail::extreme_of<T>::limits;
-    return limits::has_infinity ? limits::infinity() : limits::max();
+    if constexpr (limits::has_infinity)
+      return limits::infinity();
+    else
+      return limits::max();
   }
 };
 struct maximum {
@@ -136,12 +167,15 @@ struct maximum {
   using result = typename detail::extreme_of<T>::type;
   template <class T>
   FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return detail::is_less(b, a) || detail::is_nan(a) ? a : b;
+    return detail::nan_or(a, b, detail::greater_number(a, b));
   }
   template <class T>
   static T identity() {
     using limits = typename detail::extreme_of<T>::limits;
-    return limits::has_infinity ? -limits::infinity() : limits::lowest();
+    if constexpr (limits::has_infinity)
+      return -limits::infinity();
+    else
+      return limits::lowest();
   }
 };
 
@@ -152,12 +186,14 @@ struct minimum_number {
   using result = typename detail::extreme_of<T>::type;
   template <class T>
   FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return detail::is_less(a, b) || detail::is_nan(b) ? a : b;
+    return detail::lesser_number(a, b);
   }
   template <class T>
   static T identity() {
-    if constexpr (detail::extreme_of<T>::has_nan) return detail::extreme_of<T>::limits::quiet_NaN();
-    return minimum::identity<T>();
+    if constexpr (detail::extreme_of<T>::has_nan)
+      return detail::extreme_of<T>::limits::quiet_NaN();
+    else
+      return minimum::identity<T>();
   }
 };
 struct maximum_number {
@@ -165,12 +201,14 @@ struct maximum_number {
   using result = typename detail::extreme_of<T>::type;
   template <class T>
   FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
-    return detail::is_less(b, a) || detail::is_nan(b) ? a : b;
+    return detail::greater_number(a, b);
   }
   template <class T>
   static T identity() {
-    if constexpr (detail::extreme_of<T>::has_nan) return detail::extreme_of<T>::limits::quiet_NaN();
-    return maximum::identity<T>();
+    if constexpr (detail::extreme_of<T>::has_nan)
+      return detail::extreme_of<T>::limits::quiet_NaN();
+    else
+      return maximum::identity<T>();
   }
 };
 

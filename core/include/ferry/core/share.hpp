@@ -33,7 +33,8 @@ class shared_event {
   ~shared_event();
   // Plain bytes to send. Only of events that were made here.
   shared_event_key key() const;
-  native_event native() const { return native_; }
+  // Throws invalid_argument for an event that was moved from.
+  native_event native() const;
 
  private:
   native_event native_;

@@ -1,6 +1,7 @@
 // Streams: work given to one runs in order; ferry orders streams against each other by what the work touches.
 #pragma once
 #include "ferry/core/device.hpp"
+#include "ferry/core/error.hpp"
 #include "ferry/core/timeline.hpp"
 
 namespace ferry {
@@ -12,26 +13,32 @@ class stream_ref {
  public:
   explicit stream_ref(timeline& t) : timeline_(&t) {}
   // A stream that the program created (cudaStream_t), or a default stream (null, cudaStreamLegacy, cudaStreamPerThread:
-  // usable for submissions, not for raw pointers). Call release() before destroying it.
+  // usable for submissions, not for raw pointers). Call release() before destroying it. Throws invalid_argument for a stream
+  // of another device than d, and for a default stream while another device than d is the calling thread's current one.
   static stream_ref from_native(device d, native_stream s);
   // Ends ferry's interest in a stream of from_native: what it was given is marked; it is never touched again.
   void release();
 
-  device where() const { return device(timeline_->device()); }
-  int priority() const { return timeline_->priority(); }
+  device where() const { return device(line().device()); }
+  int priority() const { return line().priority(); }
   // The native handle, for work that ferry does not see. Does not order anything.
   native_stream native() const;
   // Blocks until all work given to the stream is over, seen by ferry or not.
   void synchronize() const;
   // Whether the stream has nothing left to do. Never blocks.
-  bool is_done() const { return timeline_->is_done(); }
+  bool is_done() const { return line().is_done(); }
   // An event behind all work given so far.
   event record() const;
   // Orders all later work here behind an event, or behind all that another stream was given. The CPU does not wait.
   void wait(const event& e) const;
   void wait(stream_ref other) const;
 
-  timeline& line() const { return *timeline_; }
+  // Throws invalid_argument for a stream that was moved from, as all of the above.
+  timeline& line() const {
+    if (!timeline_) [[unlikely]]
+      throw_moved_from("the stream");
+    return *timeline_;
+  }
   bool operator==(const stream_ref& o) const { return timeline_ == o.timeline_; }
 
  protected:
@@ -70,6 +77,8 @@ class event {
   // Whether the point is reached. Never blocks.
   bool is_done() const;
   native_event native() const { return native_; }
+  // The same, of the current machine. Throws invalid_argument for an event that was moved from, and for another machine's.
+  native_event current() const;
   // Milliseconds between two points of one device. Blocks until both are reached.
   friend double milliseconds_between(const event& from, const event& to);
 

@@ -88,16 +88,14 @@ template <class T, std::size_t Rank, memory_kind Kind>
 const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), false, false, at);
-  detail::need_access(s, uses.get(), reach::by_kernel);
-  open_use(s.line(), uses.get());
+  open_use(detail::admit(s, uses.get(), reach::by_kernel));
   return v.unsynchronized_data();
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 T* pointer(array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), true, false, at);
-  detail::need_access(s, uses.get(), reach::by_kernel);
-  open_use(s.line(), uses.get());
+  open_use(detail::admit(s, uses.get(), reach::by_kernel));
   return v.unsynchronized_data();
 }
 

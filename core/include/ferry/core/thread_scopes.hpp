@@ -1,7 +1,7 @@
 // What the scopes of one thread say of new arrays, for threads that work on its behalf.
 #pragma once
+#include <deque>
 #include <utility>
-#include <vector>
 
 #include "ferry/core/device.hpp"
 #include "ferry/core/memory_tag.hpp"
@@ -9,13 +9,21 @@
 
 namespace ferry {
 
-// Pools, tag and device of the calling thread, also when its scopes have ended (the pools themselves must live); a
-// workspace_scope is for one thread, and not among them.
+// Pools, tag and device of the calling thread, also when its scopes have ended; a workspace_scope is for one thread, and not
+// among them.
 class thread_scopes {
+  using named = pool_scope::scopes::node;
+
  public:
   thread_scopes() : tag_(this_thread_tag), device_(default_device()) {
-    for (const auto* n = pool_scope::innermost_; n; n = n->outer) pools_.push_back({n->what, n->device, nullptr});
-    for (std::size_t i = 0; i + 1 < pools_.size(); ++i) pools_[i].outer = &pools_[i + 1];
+    named* inner = nullptr;
+    for (auto* n = pool_scope::scopes::innermost(); n; n = n->outer) {
+      if (n->ended.load(std::memory_order_relaxed)) continue;
+      named& copy =
+          pools_.emplace_back(pool_scope::named{pool::named(n->value.what), n->value.device}, nullptr, nullptr);
+      if (inner) inner->outer = &copy;
+      inner = &copy;
+    }
   }
   thread_scopes(const thread_scopes&) = delete;
   thread_scopes& operator=(const thread_scopes&) = delete;
@@ -24,21 +32,21 @@ class thread_scopes {
   class use {
    public:
     explicit use(const thread_scopes& as) noexcept
-        : pools_(std::exchange(pool_scope::innermost_, as.pools_.empty() ? nullptr : as.pools_.data())),
+        : pools_(pool_scope::scopes::exchange(as.pools_.empty() ? nullptr : &as.pools_.front())),
           tag_(std::exchange(this_thread_tag, as.tag_)),
           device_(as.device_, device_scope::unchecked{}) {}
-    ~use() { pool_scope::innermost_ = pools_, this_thread_tag = tag_; }
+    ~use() { pool_scope::scopes::exchange(pools_), this_thread_tag = tag_; }
     use(const use&) = delete;
     use& operator=(const use&) = delete;
 
    private:
-    const pool_scope::named* pools_;
+    named* pools_;
     memory_label tag_;
     device_scope device_;
   };
 
  private:
-  std::vector<pool_scope::named> pools_;  // the innermost first
+  mutable std::deque<named> pools_;  // the innermost first; nobody changes them
   memory_label tag_;
   device device_;
 };

@@ -1,7 +1,8 @@
 // A stream as a sequence of numbered work, and what is known of its progress.
 //
-// The rules R1 to R17 that the comments name are those of docs/ordering.md.
+// The rules R1 to R19 that the comments name are those of docs/ordering.md.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -51,8 +52,11 @@ class alignas(64) timeline {
   ticket last() const { return last_.load(std::memory_order_acquire); }
   // Whether ticket t is known to be over; says no when nobody has looked.
   bool finished(ticket t) const { return t <= finished_.load(std::memory_order_acquire); }
-  // Whether the device broke before ticket t was known to be over: it counts as over, and what it wrote is unknown.
-  bool is_lost(ticket t) const { return t > intact_.load(std::memory_order_acquire); }
+  // True if what ticket t wrote is unknown (R19): its device failed before t was known to be over, or t may have read bytes
+  // that are lost. An open use is lost with any other work that may have come after its pointer was taken.
+  bool is_lost(ticket t) const { return loss_count_.load(std::memory_order_acquire) != 0 && lost_by(t) >= 0; }
+  // The device whose failure ticket t is lost by; -1 if t is not lost.
+  int lost_by(ticket t) const;
 
   // Locks the next ticket and the logs that this timeline keeps (access_log::is_kept_by), for some instructions: under it
   // nothing else is locked, and nobody waits.
@@ -80,14 +84,24 @@ class alignas(64) timeline {
   // Records an event behind all that was submitted, so that nobody needs to wait for what comes later.
   void mark();
 
-  // Orders all later work here behind ticket t of other. The CPU does not wait. At most one event wait.
-  void follow(timeline& other, ticket t);
+  // Orders all later work here behind ticket t of other. The CPU does not wait. At most one event wait. reads: the work may
+  // use what t wrote, so that it is lost with t (R19).
+  void follow(timeline& other, ticket t, bool reads);
+  // For work that is being submitted here, and that another device takes part in: lost if that fails before it is over.
+  void depend_on_device(int device);
+  // Room for one more dependence on others: what may throw comes before a ticket is reserved (R15).
+  void expect_dependence();
+  // For an operation of several streams with ticket `at` here: it is lost with the part of another stream. devices: of
+  // all parts, and those that they may depend on. expect_dependence() came before.
+  void depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices) noexcept;
+  // The devices that the work here may depend on, as bits: its own, and others.
+  std::uint64_t devices_needed();
   // Blocks the calling thread until ticket t is over; what t had to wait for is over too. Throws when the device breaks
   // meanwhile; broken before, everything counts as over.
   void wait(ticket t);
   // The same for somebody who needs what t wrote: throws device_error whenever that is lost.
   void need(ticket t);
-  [[noreturn]] void throw_lost(std::string_view what) const;
+  [[noreturn]] void throw_lost(std::string_view what, ticket t) const;
   // Whether ticket t is over, by asking the device. Never blocks.
   bool poll(ticket t);
   // The same, and if so the driver's pools learn it: queries tell them nothing, waits do. Never blocks. May say no though t
@@ -99,7 +113,14 @@ class alignas(64) timeline {
   bool is_done();
 
   // A device that is broken never finishes: from now on everything counts as complete, and gets no more work.
-  void give_up();
+  void give_up(unsigned number);
+  // Loses the work here that may have read lost bytes; number: of the failure. Returns whether anything became lost. Called
+  // with the list of timelines locked.
+  bool spread_losses(unsigned number, std::uint64_t failed_devices);
+  // For work with ticket t that was ordered while a failure was being looked for: lost too.
+  void lose_with_latest(ticket t) noexcept;
+  // Asks the device of this timeline whether it has failed; throws device_error if so. Never blocks.
+  void ask_device();
   // Makes room to know `count` timelines; called when one is created, so that submissions never allocate.
   void expect_timelines(std::size_t count);
   // Whoever holds the native handle may begin a capture behind ferry's back: submissions ask from now on.
@@ -108,6 +129,9 @@ class alignas(64) timeline {
   void release() { rest(released); }
   // The stream enters a capture: what it was given is marked, and the others leave it alone until it comes back.
   void enter_capture() { rest(captured); }
+  // The capture cannot be ended: what is given from now on goes to another native stream, behind what the old one was given
+  // before the capture. Only for streams of ferry, in a capture. Throws what the backend throws.
+  void replace_captured_stream();
   void leave_capture() { flags_.fetch_and(~captured, std::memory_order_release); }
   bool is_released() const { return flags_.load(std::memory_order_relaxed) & released; }
   // Work given here never changes contents, and CPU threads wait for each other there: the CPU's accesses need not wait
@@ -116,9 +140,17 @@ class alignas(64) timeline {
   bool serves() const { return flags_.load(std::memory_order_relaxed) & serving; }
   bool is_captured() const { return flags_.load(std::memory_order_relaxed) & captured; }
   bool is_broken() const { return flags_.load(std::memory_order_relaxed) & broken; }
+  // Whether some of its work is lost because another device failed. It takes new work, of bytes that are not lost.
+  bool is_damaged() const { return flags_.load(std::memory_order_relaxed) & damaged; }
+  // Damaged, and a raw pointer had been taken here: what goes through it is not seen, so the stream takes no more work.
+  bool is_lost_for_good() const { return is_damaged() && is_lost(open_ticket); }
+  // A raw pointer is about to be taken here.
+  void note_pointer() { opened_.store(true); }
   // Whether it is given nothing any more, or not now. Asked again by whoever has its turn: what let the stream rest took
   // a turn too, so that nothing slips in behind it.
   bool is_resting() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
+  // Whether a submission that has its turn must look at the stream again.
+  bool needs_look() const { return flags_.load(std::memory_order_acquire) & (released | captured | damaged); }
   // Throws invalid_argument when it is at rest.
   void refuse_rest() const;
   // Throws device_error when its device is broken.
@@ -130,6 +162,21 @@ class alignas(64) timeline {
   struct fact {  // events covering ticket `since` come after ticket `behind` of `of`
     ticket behind = 0, since = 0;
     timeline* of = nullptr;
+    ticket owed = 0;  // dependences on tickets up to here are noted
+  };
+  // Tickets from `since` on may have read what ticket `behind` of `of` wrote, or, without `of`, what the device did. All of it
+  // is over well when ticket `latest` is.
+  struct dependence {
+    ticket since, latest, behind;
+    timeline* of;
+    int device;
+    unsigned seen;  // so many failures were known, and what was read was not lost by them
+  };
+  struct loss {  // set once, but for `last`
+    ticket first = 0;
+    std::atomic<ticket> last{0};
+    int device = 0;
+    unsigned number = 0;  // of the failure
   };
   struct mark_type {  // the event comes after all tickets up to `covers`
     ticket covers = 0;
@@ -160,6 +207,15 @@ class alignas(64) timeline {
       if (k.event.handle == m.event.handle) k.waiting += by;
   }
   void finish(ticket covers);
+  void depend(timeline& of, ticket t);
+  void note_suspects(std::uint64_t devices, ticket since) {
+    suspects_ |= devices;
+    suspects_since_ = std::max(suspects_since_, since);
+  }
+  void make_room_for_dependence();
+  void join_dependences();
+  bool was_lost(ticket behind, unsigned seen) const;
+  void add_loss(ticket first, ticket last, int device, unsigned number) noexcept;
   static void raise(std::atomic<ticket>& a, ticket to) {
     for (ticket now = a.load(std::memory_order_relaxed); now < to && !a.compare_exchange_weak(now, to);) {
     }
@@ -173,7 +229,8 @@ class alignas(64) timeline {
   const int device_, priority_;
   native_stream stream_;
   const stream_origin origin_;
-  static constexpr unsigned exposed = 1, released = 2, captured = 4, serving = 8, broken = 16;
+  static constexpr unsigned exposed = 1, released = 2, captured = 4, serving = 8, broken = 16, damaged = 32;
+  static constexpr std::size_t usual_dependences = 32;  // above that they are joined by timeline
   std::atomic<unsigned> flags_;
   // What every submission writes, apart from what the others read: a thread that shares an input with this one looks at
   // `finished_`, and would else take the line away each time.
@@ -181,12 +238,18 @@ class alignas(64) timeline {
   ticket reserved_ = 0;
   std::atomic<ticket> last_{0};
   alignas(64) std::atomic<ticket> finished_{0};
-  std::atomic<ticket> intact_{open_ticket};  // what was over when the device broke
-  alignas(64) spin_lock mutex_;              // marks_, newest_, known_
+  std::atomic<unsigned> loss_count_{0};
+  std::array<loss, 4> losses_;  // each device fails once; the last stands for all further ones
+  std::atomic<bool> opened_{false};
+  alignas(64) spin_lock mutex_;  // all that follows
   std::size_t newest_ = 0;
   std::vector<fact> known_;          // by id
   std::size_t known_end_ = 0;        // from here on nothing was learnt
   std::array<mark_type, 16> marks_;  // a ring, re-recorded on this timeline only (R6)
+  std::vector<dependence> dependences_;
+  std::size_t most_dependences_ = usual_dependences;
+  std::uint64_t suspects_ = 0;  // devices whose failure may have spoilt work here that is not known to be over
+  ticket suspects_since_ = 0;   // no later ticket has added any
 };
 
 }  // namespace ferry

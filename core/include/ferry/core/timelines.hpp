@@ -1,6 +1,8 @@
 // All timelines of a machine: immortal, with a stock of streams that are given out again and again (R13).
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -31,8 +33,13 @@ class timelines {
   timeline* find(const timeline* t) const noexcept;
   // That device is broken, as `why` says: all its work counts as complete.
   void give_up(int device, std::string_view why);
-  // Whether any device is broken. Seen by whoever sees work counted as complete for that reason.
-  bool has_failures() const { return failed_.load(std::memory_order_relaxed); }
+  // How many steps of looking for what failures spoilt there were: 0 if no device is broken, odd while one is under way. Seen
+  // by whoever sees work counted as complete for that reason.
+  unsigned failures() const { return failed_.load(std::memory_order_acquire); }
+  // A bit for each device; the last one stands for all further devices.
+  static std::uint64_t device_bit(int device) { return std::uint64_t{1} << std::min(device, 63); }
+  // Asks these devices whether they have failed, and gives up those that have. Never blocks.
+  void look_at(std::uint64_t devices);
   // What the device failed with first; empty if it has not.
   std::string failure_of(int device) const;
   // Blocks until every stream is idle.
@@ -47,7 +54,7 @@ class timelines {
   std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority
   std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;   // by device and stream id
   std::map<int, std::string> failures_;                          // by device
-  std::atomic<bool> failed_{false};
+  std::atomic<unsigned> failed_{0};
   std::size_t expected_ = 64;
 };
 

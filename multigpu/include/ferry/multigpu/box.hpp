@@ -9,8 +9,8 @@
 
 namespace ferry {
 
-// Indices [begin[d], end[d]) along each dimension. Made by name: calls that take cells of an array take ranges, one a dimension,
-// as ferry::slice, and not corners.
+// Indices [begin[d], end[d]) along each dimension. Not made from braces: calls that take cells of an array in braces take
+// ranges, one a dimension, as ferry::slice, and not corners.
 template <std::size_t Rank>
 struct box {
   std::array<std::ptrdiff_t, Rank> begin{}, end{};

@@ -1,4 +1,5 @@
-// Which halos of a sharded array are up to date. The simulator tracks it, and so do arrays that are made while check::halos is on.
+// Which halos of a sharded array are up to date: tracked on simulated machines, and for arrays that are made while
+// check::halos is on.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -66,9 +67,9 @@ struct stale_halos {
   std::vector<side> sides;
 };
 
-// Halo cells that mirror no cell, beyond the end of an axis that is not periodic, are never out of date. Inside a capture the
-// changes are recorded, and each launch of the graph makes them; halos of unknown state, as all are when a capture begins, count as
-// up to date. Thread safe.
+// Halo cells that mirror no cell, beyond the end of an axis that is not periodic, are never out of date. Inside a
+// capture the changes are recorded, and each launch of the graph makes them. When a capture begins, the state of all
+// halos is unknown, which counts as up to date. Thread safe.
 template <std::size_t Rank>
 class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
  public:

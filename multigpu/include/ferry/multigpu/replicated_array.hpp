@@ -43,16 +43,19 @@ class replicated_array {
       fill(t.stream(t.first_local() + i), copies_[i], value, source_line{});
   }
 
-  const ferry::team& team() const { return team_; }
+  const ferry::team& team() const {
+    if (copies_.empty()) throw_moved_from("the replicated array");
+    return team_;
+  }
   const ferry::extents<Rank>& extents() const { return extents_; }
   std::size_t size() const { return extents_.count(); }
   // A local member's copy. Throws invalid_argument.
   basic_array<T, Rank, Kind>& copy_of(std::size_t member) {
-    (void)team_.stream(member);
+    (void)team().stream(member);
     return copies_[member - team_.first_local()];
   }
   const basic_array<T, Rank, Kind>& copy_of(std::size_t member) const {
-    (void)team_.stream(member);
+    (void)team().stream(member);
     return copies_[member - team_.first_local()];
   }
   // Those of the local members in order, as collectives take them: all_reduce(t, table.copies(), plus{}).

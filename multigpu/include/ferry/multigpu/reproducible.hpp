@@ -85,7 +85,6 @@ struct chunk_of_leaves {
 }  // namespace detail
 
 // The result of a reproducible reduction: chunks from all members, joined in the order of the array when the CPU reads it.
-// Moves. One that was moved from holds no value until another is assigned to it: reading it throws invalid_argument.
 template <class T>
 class reproducible_scalar {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -96,7 +95,7 @@ class reproducible_scalar {
   // each other. Throws process_error.
   operator T() const { return value(); }
   T value() const {
-    if (pieces_.empty()) detail::throw_moved_result();
+    if (pieces_.empty()) throw_moved_from("the reproducible result");
     std::vector<std::byte> mine;
     for (const piece& p : pieces_) pack(p, mine);
     if (!detail::spans_processes(team_)) return joined(mine);

@@ -118,7 +118,7 @@ void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
     v->changed(r);
 }
 
-// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; so everything else.
+// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; the rest too.
 template <class P = void, class A>
 auto as_shard_argument(A&& a) {
   using X = std::remove_cvref_t<A>;
@@ -293,16 +293,18 @@ void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<
     }
   }
 }
-// As is_read_beside.
+// As is_read_beside, among sharded arrays.
+template <class X, class Other>
+bool reads_cells_of(const X&, const Other&) {
+  return false;
+}
+template <class T, class U, std::size_t Rank, std::size_t OtherRank>
+bool reads_cells_of(const shard_argument<T, Rank>& x, const shard_argument<U, OtherRank>& o) {
+  return o.mode != access_mode::out && o.hull.overlaps(x.hull);
+}
 template <class X, class... A>
 bool is_shard_read_beside(const X& x, const A&... all) {
-  [[maybe_unused]] const auto reads = [&](const auto& o) {
-    if constexpr (requires { o.hull.overlaps(x.hull); })
-      return o.mode != access_mode::out && o.hull.overlaps(x.hull);
-    else
-      return false;
-  };
-  return (reads(all) || ...);
+  return (reads_cells_of(x, all) || ...);
 }
 template <class Give, class... A>
 void poison_shard_outputs(Give& give, const A&... a) {

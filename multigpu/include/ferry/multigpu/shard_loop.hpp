@@ -125,8 +125,8 @@ void call_on_each(detail::refused_call, const Any&...) {}
 }  // namespace detail_unit
 
 // Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
-// .within({{begin, end}, {begin, end}}), or shard_tiles of one; each member for its own cells, on its stream. Indices are those of the whole
-// array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
+// .within({{begin, end}, {begin, end}}), or shard_tiles of one; each member for its own cells, on its stream. Indices are
+// those of the whole array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
 // not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {

@@ -73,8 +73,8 @@ auto reduce_on_team(const Space& space, const F& f, const Op& op, const A&... a)
 }
 
 template <class Space, class F, class... A>
-using shard_reduction_check = call_check<detail::shard_loop_arguments, true, F,
-                                         typename front_of<detail::part_space<Space>>::type, A...>;
+using shard_reduction_check =
+    call_check<detail::shard_loop_arguments, true, F, typename front_of<detail::part_space<Space>>::type, A...>;
 
 // The reduction of a call that was checked; a number that stands for the result of one that was refused.
 template <class... P, class Space, class F, class Op, class... A>

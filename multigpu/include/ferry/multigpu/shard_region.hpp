@@ -67,9 +67,12 @@ class shard_region {
         which_(which),
         within_(layout_->whole()) {}
 
-  const shard_layout<Rank>& layout() const { return *layout_; }
-  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions left out
-  // are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
+  const shard_layout<Rank>& layout() const {
+    if (!layout_) throw_moved_from("the region of a sharded array");
+    return *layout_;
+  }
+  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions
+  // left out are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
   shard_region within(std::initializer_list<slice> ranges) const {
     detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
     shard_region r = *this;
@@ -95,15 +98,15 @@ class shard_region {
   // What a member has to do, a kernel each.
   detail::shard_parts<Rank> parts(std::size_t member) const {
     detail::shard_parts<Rank> all;
-    const box<Rank> own = layout_->own(member), inside = layout_->interior(member);
+    const box<Rank> own = layout().own(member), inside = layout().interior(member);
     if (own.empty()) return all;
     if (which_ == shard_cells::owned) all.add({own, 0, 0, 0}, within_);
     if (which_ == shard_cells::interior) all.add({inside, 0, 0, 0}, within_);
     if (which_ != shard_cells::boundary) return all;
     box<Rank> rest = own;  // what the axes before leave
     for (std::size_t i = 0; i != Rank && !rest.empty(); ++i) {
-      const std::size_t d = i == 0 ? layout_->axis() : i <= layout_->axis() ? i - 1 : i;
-      if (layout_->halo(d) == 0) continue;
+      const std::size_t d = i == 0 ? layout().axis() : i <= layout().axis() ? i - 1 : i;
+      if (layout().halo(d) == 0) continue;
       all.add({rest, d, inside.begin[d], inside.end[d]}, within_);
       rest = rest.with(d, inside.begin[d], inside.end[d]);
     }

@@ -20,8 +20,8 @@ struct shared_allocation {
   std::vector<std::byte*> begin;
 };
 shared_allocation allocate_shards(const team& t, std::span<const std::size_t> bytes);
-// Bytes of shards that have so many elements each, of an array with `whole` elements. Throws invalid_argument, with the shape,
-// where numbers of bytes do not fit.
+// Bytes of shards that have so many elements each, of an array with `whole` elements. Throws invalid_argument, with the
+// shape, if they are more than 2^63.
 std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts, std::size_t whole,
                                              std::size_t element_bytes, const std::string& shape);
 }  // namespace detail
@@ -71,11 +71,11 @@ class sharded_array {
   std::size_t extent(std::size_t d) const { return extents()[d]; }
   std::size_t size() const { return extents().count(); }
 
-  // The cells that a local member owns, as a view of an ordinary array; the same with the halos around them; and a part of these:
-  // one range [begin, end) a dimension, in indices of the whole array, which are negative, or beyond the last, in halos.
-  // Dimensions left out, and all_of, are all that the member sees. What is written through a view is not tracked: halos do not
-  // become out of date by it, and those that a writable view reaches count as up to date from then on. Throws invalid_argument for
-  // a member of another process, and for cells that the member does not see.
+  // The cells that a local member owns, as a view of an ordinary array; the same with the halos around them; and a part
+  // of these: one range [begin, end) a dimension, in indices of the whole array, which are negative, or beyond the last,
+  // in halos. Dimensions left out, and all_of, are all that the member sees. Writes through a view are not tracked: they
+  // make no halo out of date, and halo cells that a writable view reaches count as up to date from then on. Throws
+  // invalid_argument for a member of another process, and for cells that the member does not see.
   view shard(std::size_t member) { return part_of<view>(member, layout().own(member)); }
   const_view shard(std::size_t member) const { return part_of<const_view>(member, layout().own(member)); }
   view shard_with_halo(std::size_t member) { return cells(member, layout().local(member)); }

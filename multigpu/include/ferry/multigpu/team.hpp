@@ -56,12 +56,12 @@ class team {
   static team world();
 
   // Members in all processes; how many of them are local, and which is the first of these.
-  std::size_t size() const { return state_->size; }
-  std::size_t local_size() const { return state_->members.size(); }
-  std::size_t first_local() const { return state_->first; }
+  std::size_t size() const { return held().size; }
+  std::size_t local_size() const { return held().members.size(); }
+  std::size_t first_local() const { return held().first; }
   bool is_local(std::size_t member) const { return member - first_local() < local_size(); }
   // Null when all members are local.
-  const std::shared_ptr<transport>& wire() const { return state_->wire; }
+  const std::shared_ptr<transport>& wire() const { return held().wire; }
 
   // Of a local member, by its place in the team: its device; its stream; a second, more urgent stream for what should
   // happen beside the work of the first. Throws invalid_argument.
@@ -78,7 +78,8 @@ class team {
 
   // From now on: who calls the functions that for_each is given. Starting threads may block; each stays on the cores near
   // its device, but the first member's: that is the caller, who stays where he is. The caller's scopes of pools, tags and
-  // devices hold for all of them; a workspace_scope is for the caller alone.
+  // devices hold for all of them; a workspace_scope is for the caller alone. Throws invalid_argument inside a loop over the
+  // team whose calls are made by threads.
   void submit(submission how);
   submission how_submitted() const;
   // Calls f(member) for every local member, by the caller or by a thread each; returns when all calls have. What
@@ -111,6 +112,11 @@ class team {
     std::shared_ptr<detail::team_link> link;
     std::shared_ptr<detail::submitters> waiting_threads;
   };
+  state& held() const {
+    if (!state_) [[unlikely]]
+      throw_moved_from("the team");
+    return *state_;
+  }
   const local_member& local(std::size_t member) const;
   std::shared_ptr<state> state_;
 };

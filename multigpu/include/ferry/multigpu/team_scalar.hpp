@@ -7,10 +7,6 @@
 
 namespace ferry {
 
-namespace detail {
-[[noreturn]] void throw_moved_result();
-}
-
 // A scalar in parts, one of each member, in pinned memory: every member writes its own without waiting for the others, and
 // whoever reads joins them, in the order of the members. So the CPU can read it steps later without stalling anybody.
 // Kernels take it as ferry::mdspan<const T, 1> and join what it holds: the parts of all members; for a team that spans
@@ -33,8 +29,8 @@ class team_scalar {
   // For a team that spans processes all of them ask, and wait for each other.
   operator T() const { return value(); }
   T value() const {
-    need_value();
     T here = identity_;
+    (void)team();
     for (const T& part : parts_) here = join_(here, part);
     T all = identity_;
     detail::for_each_process(team_, here, "reading a result of all members",
@@ -45,23 +41,21 @@ class team_scalar {
   bool is_ready() const { return parts_.is_ready(); }
   void name(std::string text) { parts_.name(std::move(text)); }
 
-  const ferry::team& team() const { return team_; }
+  const ferry::team& team() const {
+    if (parts_.empty()) throw_moved_from("the result of a team");
+    return team_;
+  }
   const host_array<T, 1>& parts() const { return parts_; }
   host_array<T, 1>& parts() { return parts_; }
   // Not from several threads at once, as all that a team is told.
   auto as_kernel_argument(source_line at) const {
-    need_value();
-    if (!detail::spans_processes(team_)) return in(parts_, at);
+    if (!detail::spans_processes(team())) return in(parts_, at);
     if (joined_.size() == most_arguments) joined_.pop_front();
     joined_.emplace_back(extents<1>{1}, value(), team_.device(team_.first_local()));
     return in(std::as_const(joined_.back()), at);
   }
 
  private:
-  void need_value() const {
-    if (!parts_.owner()) detail::throw_moved_result();
-  }
-
   ferry::team team_;
   host_array<T, 1> parts_;
   // Of all processes, for kernels: new each time, as earlier ones may still be read, and live within the call.

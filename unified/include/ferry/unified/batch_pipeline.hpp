@@ -32,7 +32,8 @@ class batch_work {
   ~batch_work() = default;
 };
 
-// Used by one thread. Its own threads call batch_work only.
+// Used by one thread. Its own threads call batch_work only. When that thread calls exit() inside the loop, they are ended before
+// static objects are destroyed, which they may read.
 class batch_pipeline {
  public:
   // stores: whether there is anything to store. All work is done as if in these scopes, which live as long as the pipeline.
@@ -71,6 +72,8 @@ class batch_pipeline {
   void run(const std::function<void()>& work);
   void settle();
   void end_threads();
+  struct abandoned;
+  bool is_left_by(const void* thread);
   bool is_over() const { return stopped_ || failed_; }
   bool may_load() const { return !is_over() && !ended_ && waiting_uploads_ == 0 && read_ < released_ + depth_; }
   bool may_store() const { return released_ < done_; }
@@ -90,6 +93,7 @@ class batch_pipeline {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::thread> threads_;
+  const void* loop_ = nullptr;  // names the thread that took a piece last
 };
 
 }  // namespace detail

@@ -114,8 +114,7 @@ class batch_range : private detail::batch_work {
 // the loop gives to any stream is ordered behind that, and the memory of a piece is used again behind that work. Nothing
 // blocks the device.
 // The memory of the pieces comes from the pool, and counts under the tag, of the scopes (pool_scope, memory_tag_scope) in which
-// batches() is called, as does what copies take beside; pools in these scopes outlive the loop if they are of its device, or of a
-// device that has a source. Generators run as if in these scopes, too, and in that of the device.
+// batches() is called, as does what copies take beside. Generators run as if in these scopes, too, and in that of the device.
 // A view is good for its turn of the loop. The loop's thread blocks until its piece has been given to the stream.
 // Throws invalid_argument for lengths that differ and a depth that is not allowed, out_of_memory, and in the loop what a source throws.
 template <class A>

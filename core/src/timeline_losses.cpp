@@ -1,0 +1,138 @@
+// What is lost with a device, and what is lost because it was computed from that (R19).
+#include <algorithm>
+#include <mutex>
+
+#include "ferry/core/timeline.hpp"
+#include "ferry/core/timelines.hpp"
+
+namespace ferry {
+
+int timeline::lost_by(ticket t) const {
+  const unsigned count = loss_count_.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < count; ++i)
+    if (losses_[i].first <= t && t <= losses_[i].last.load(std::memory_order_acquire)) return losses_[i].device;
+  return -1;
+}
+
+// One thread at a time adds: the one that has the list of timelines locked. Past the last entry, that one is widened.
+void timeline::add_loss(ticket first, ticket last, int device, unsigned number) noexcept {
+  const unsigned count = loss_count_.load(std::memory_order_relaxed);
+  if (count == losses_.size()) {
+    loss& l = losses_.back();
+    l.number = number;
+    raise(l.last, last);
+    return;
+  }
+  loss& l = losses_[count];
+  l.first = first, l.device = device, l.number = number;
+  l.last.store(last, std::memory_order_relaxed);
+  loss_count_.store(count + 1, std::memory_order_release);
+}
+
+// Whether ticket `behind` or an earlier one was lost by a failure that was not known to who read its bytes.
+bool timeline::was_lost(ticket behind, unsigned seen) const {
+  const unsigned count = loss_count_.load(std::memory_order_acquire);
+  return std::any_of(losses_.begin(), losses_.begin() + count,
+                     [&](const loss& l) { return l.number > seen && l.first <= behind; });
+}
+
+// Under the lock of the next ticket: a submission has its ticket before, and is lost, or sees afterwards that the stream is
+// damaged, and looks again.
+bool timeline::spread_losses(unsigned number, std::uint64_t failed_devices) {
+  if (is_broken()) return false;
+  std::lock_guard lock(mutex_);
+  ticket first = open_ticket;
+  int cause = -1;
+  std::erase_if(dependences_, [&](const dependence& d) {
+    if (finished(d.latest)) return true;
+    const bool lost = d.of ? d.of->was_lost(d.behind, d.seen)
+                           : d.seen < number && (timelines::device_bit(d.device) & failed_devices) != 0;
+    if (lost && d.since < first)
+      first = std::max(d.since, finished_.load() + 1), cause = d.of ? d.of->lost_by(d.behind) : d.device;
+    return lost;
+  });
+  if (first == open_ticket) return false;
+  std::lock_guard tickets(*this);
+  add_loss(first, opened_.load() ? open_ticket : reserved_, cause, number);
+  flags_.fetch_or(damaged, std::memory_order_release);
+  return true;
+}
+
+void timeline::lose_with_latest(ticket t) noexcept { raise(losses_[loss_count_.load() - 1].last, t); }
+
+void timeline::ask_device() {
+  native_event newest;
+  {
+    std::lock_guard lock(mutex_);
+    newest = marks_[newest_].event;
+  }
+  (void)verbs_.is_done(newest);
+}
+
+// What ticket t of another stream wrote may be read by all work from the next ticket on. What is lost by now has been refused
+// to that work, or will be.
+void timeline::depend(timeline& of, ticket t) {
+  fact& f = known_[of.id_];
+  if (f.owed >= t) return;
+  f.owed = t;
+  if (of.device_ == device_ && of.dependences_.empty()) return;
+  dependences_.push_back({last() + 1, last() + 1, t, &of, of.device_, family_.failures() & ~1u});
+  note_suspects(timelines::device_bit(of.device_) | of.suspects_, last() + 1);
+}
+
+void timeline::depend_on_device(int device) {
+  if (device == device_) return;
+  std::lock_guard lock(mutex_);
+  make_room_for_dependence();
+  dependences_.push_back({last() + 1, last() + 1, 0, nullptr, device, family_.failures() & ~1u});
+  note_suspects(timelines::device_bit(device), last() + 1);
+}
+
+void timeline::expect_dependence() {
+  std::lock_guard lock(mutex_);
+  make_room_for_dependence();
+}
+
+void timeline::depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices) noexcept {
+  std::lock_guard lock(mutex_);
+  dependences_.push_back({at, at, part, &of, of.device_, family_.failures() & ~1u});
+  note_suspects(devices, at);
+}
+
+std::uint64_t timeline::devices_needed() {
+  std::lock_guard lock(mutex_);
+  return suspects_ | timelines::device_bit(device_);
+}
+
+void timeline::make_room_for_dependence() {
+  if (dependences_.size() >= most_dependences_) join_dependences();
+  constexpr std::size_t spare = 8;  // other threads may take some before the caller does
+  if (dependences_.size() + spare > dependences_.capacity()) dependences_.reserve(2 * (dependences_.size() + spare));
+}
+
+// First those go that are known to be over well; then the rest becomes one a timeline: from the earliest ticket, on the latest.
+// That may lose too much, and never too little.
+void timeline::join_dependences() {
+  std::erase_if(dependences_, [&](const dependence& d) {
+    return finished(d.latest) || (d.of && d.of->finished(d.behind) && !d.of->was_lost(d.behind, d.seen));
+  });
+  if (2 * dependences_.size() > most_dependences_) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < dependences_.size(); ++i) {
+      const dependence d = dependences_[i];
+      std::size_t k = 0;
+      while (k < kept && (dependences_[k].of != d.of || dependences_[k].device != d.device)) ++k;
+      if (k == kept) {
+        dependences_[kept++] = d;
+        continue;
+      }
+      dependence& into = dependences_[k];
+      into.since = std::min(into.since, d.since), into.latest = std::max(into.latest, d.latest);
+      into.behind = std::max(into.behind, d.behind), into.seen = std::min(into.seen, d.seen);
+    }
+    dependences_.resize(kept);
+  }
+  most_dependences_ = std::max(usual_dependences, 2 * dependences_.size());
+}
+
+}  // namespace ferry

@@ -1,0 +1,174 @@
+// A device that fails inside a capture: the capture ends, and every stream of the other devices works again (R18).
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
+#include "support/counting_backend.hpp"
+#include "support/quiet_stderr.hpp"
+#include "support/seeds.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t size = 32;
+using array = fr::unified_array<int, 1>;
+
+struct add_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] += 1; }
+};
+struct breaks {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const {
+    FERRY_ASSERT(i > 1000, "always");
+    y[i] = 1;
+  }
+};
+
+template <class Give>
+bool tries(Give give) {
+  try {
+    give();
+    return true;
+  } catch (const fr::error&) {
+    return false;
+  }
+}
+
+// Throws unless work, captures and waits are possible there.
+void use(fr::stream_ref s) {
+  array a({size}, 0, s.where());
+  fr::parallel_for(s, size, add_one{}, a);
+  s.synchronize();
+  fr::graph g = fr::capture(s, [&] { fr::parallel_for(s, size, add_one{}, a); });
+  g.launch(s), g.launch(s);
+  BOOST_TEST(std::as_const(a)[size - 1] == 3);
+}
+
+// All streams of devices that did not fail, new ones and those of this thread.
+std::size_t use_all(const std::vector<fr::stream>& streams) {
+  std::size_t well = 0;
+  for (const fr::device d : fr::devices()) {
+    if (!tries([&] { fr::stream(d).synchronize(); })) continue;
+    ++well;
+    for (const fr::stream& s : streams)
+      if (s.where().index() == d.index()) BOOST_CHECK_NO_THROW(use(s));
+    std::vector<fr::stream> fresh;
+    for (int i = 0; i < 6; ++i) BOOST_CHECK_NO_THROW(use(fresh.emplace_back(d)));
+    BOOST_CHECK_NO_THROW(use(fr::default_stream(d)));
+  }
+  return well;
+}
+
+std::vector<fr::stream> streams_of_all() {
+  std::vector<fr::stream> s;
+  for (int k = 0; k < 2; ++k)
+    for (const fr::device d : fr::devices()) s.emplace_back(d).synchronize();
+  return s;
+}
+
+// A driver that does not end captures of a device that failed, and leaves their streams in them.
+class stubborn_backend : public support::counting_backend {
+ public:
+  using counting_backend::counting_backend;
+  bool failed = false;
+  fr::native_graph end_capture(fr::native_stream s) override {
+    if (failed) throw fr::device_error("the origin's device failed");
+    return counting_backend::end_capture(s);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(broken_capture)
+
+BOOST_AUTO_TEST_CASE(the_origin_fails) {
+  for (const std::string how : {"eager", "random:1", "random:2", "random:3"})
+    for (const bool inside : {true, false}) {
+      BOOST_TEST_CONTEXT(how << (inside ? ", by the capture's own call" : ", by what it was given before")) {
+        const support::machine_that_breaks sim("devices=3;fail=launch@3;schedule=" + how);
+        const std::vector<fr::stream> s = streams_of_all();
+        array x({size}, 0, fr::devices()[1]), y({size}, 0, fr::devices()[1]), z({size}, 0, fr::devices()[1]);
+        bool thrown = false;
+        if (!inside) tries([&] { fr::parallel_for(s[3], size, breaks{}, z); });
+        try {
+          (void)fr::capture(s[0], [&] {
+            fr::parallel_for(s[0], size, add_one{}, x);
+            fr::parallel_for(s[1], size, add_one{}, y), fr::parallel_for(fr::default_stream(fr::devices()[2]), size, add_one{}, y);
+            if (!inside) (void)tries([&] { fr::stream(fr::devices()[0]).synchronize(); });  // has failed by now, or not
+            fr::parallel_for(s[0], size, add_one{}, x);
+          });
+        } catch (const fr::error&) {
+          thrown = true;
+        }
+        BOOST_TEST((thrown || !inside));
+        BOOST_TEST(use_all(s) >= 2u);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_driver_that_does_not_end_it) {
+  const fr::simulation sim("devices=2;schedule=random:5");
+  support::call_counts calls;
+  auto owned = std::make_unique<stubborn_backend>(fr::machine::current().verbs(), calls);
+  stubborn_backend& verbs = *owned;
+  const fr::machine_scope scope(std::move(owned));
+  const std::vector<fr::stream> s = streams_of_all();
+  array x({size}, 4, fr::devices()[1]), y({size}, 0, fr::devices()[1]);
+  fr::parallel_for(s[1], size, add_one{}, x);
+  verbs.failed = true;
+  BOOST_CHECK_THROW((void)fr::capture(s[0],
+                                      [&] {
+                                        fr::parallel_for(s[0], size, add_one{}, y);
+                                        fr::parallel_for(s[1], size, add_one{}, y);
+                                      }),
+                    fr::device_error);
+  verbs.failed = false;
+  fr::parallel_for(s[1], size, add_one{}, x);  // behind what the stream was given before the capture
+  BOOST_TEST(x[3] == 6);
+  BOOST_CHECK_NO_THROW(use(s[1]));
+  BOOST_CHECK_NO_THROW(use(s[0]));
+}
+
+// Random bodies over streams of three devices, one of which fails at some call.
+BOOST_AUTO_TEST_CASE(random_captures) {
+  std::size_t failed = 0;
+  for (std::size_t seed = 0; seed < support::seeds(150); ++seed) {
+    const std::string text = "devices=3;schedule=random:" + std::to_string(seed) +
+                             ";fail=" + (seed % 3 == 0 ? "copy@" : "launch@") + std::to_string(1 + seed * 5 % 17);
+    BOOST_TEST_CONTEXT(text) {
+      const support::quiet_stderr said;
+      const fr::simulation sim(text);
+      std::mt19937 random(static_cast<unsigned>(seed));
+      const auto below = [&](std::size_t n) { return random() % n; };
+      const std::vector<fr::stream> s = streams_of_all();
+      std::vector<array> a;
+      for (int i = 0; i < 5; ++i) a.push_back(array({size}, i, fr::devices()[below(3)]));
+      for (int capture = 0; capture < 3; ++capture)
+        tries([&] {
+          const fr::stream& origin = s[below(s.size())];
+          fr::graph g = fr::capture(origin, [&] {
+            for (std::size_t n = 1 + below(7); n > 0; --n) {
+              const std::size_t x = below(a.size()), y = below(a.size());
+              const fr::stream& on = s[below(s.size())];
+              if (x == y || below(2) == 0)
+                fr::parallel_for(on, size, add_one{}, a[x]);
+              else
+                fr::copy(on, a[x], a[y]);
+              if (below(6) == 0) on.synchronize();  // not possible there, and the capture is given up
+            }
+          });
+          g.launch(origin);
+        });
+      failed += use_all(s) < 3;
+    }
+  }
+  BOOST_TEST(4 * failed > support::seeds(150));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

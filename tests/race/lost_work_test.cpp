@@ -1,0 +1,402 @@
+// What was computed from lost bytes is lost too (R19), on whichever device, and nothing else is.
+#include <array>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
+#include "support/quiet_stderr.hpp"
+#include "support/seeds.hpp"
+
+namespace fr = ferry;
+
+namespace {
+
+constexpr std::size_t size = 48;
+
+struct set_to {
+  int k;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] = k; }
+};
+struct breaks {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const {
+    FERRY_ASSERT(i > 1000, "always");
+    y[i] = 1;
+  }
+};
+struct add_to {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const { y[i] += x[i]; }
+};
+struct element {
+  FERRY_HOST_DEVICE int operator()(std::size_t i, const int* x) const { return x[i]; }
+};
+
+// A submission that may say that its device, or what it reads, is lost. Returns whether it was given.
+template <class Give>
+bool tries(Give give) {
+  try {
+    give();
+    return true;
+  } catch (const fr::device_error&) {
+    return false;
+  } catch (const fr::peer_access_error&) {
+    return false;
+  }
+}
+
+// The body on a machine of three devices with a stream on each, for each seed.
+template <class Body>
+void over_seeds(const std::string& options, Body body) {
+  for (std::size_t seed = 0; seed < support::seeds(40); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
+      const support::machine_that_breaks sim("devices=3;" + options + "schedule=random:" + std::to_string(seed));
+      std::vector<fr::stream> s;
+      for (const fr::device d : fr::devices()) s.emplace_back(d).synchronize();
+      body(s);
+    }
+}
+
+using array = fr::unified_array<int, 1>;
+
+// Filled on a device that does not fail.
+array filled(int value) { return array({size}, value, fr::devices()[2]); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(lost_work)
+
+BOOST_AUTO_TEST_CASE(what_other_devices_compute_from_it) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0), z = filled(0), apart = filled(5), before = filled(0);
+    for (const array* a : {&x, &y, &z, &apart, &before}) (void)a->begin();
+    fr::scalar<int> sum(fr::devices()[2]);
+    fr::parallel_for(s[1], size, set_to{3}, before);
+    tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
+    bool all = tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); });
+    all = tries([&] { fr::parallel_for(s[2], size, add_to{}, fr::in(y), z); }) && all;
+    const bool reduced = tries([&] { sum = fr::parallel_reduce(s[2], size, element{}, fr::plus{}, fr::in(z)); });
+    for (int i = 0; i < 3; ++i) {
+      BOOST_CHECK_THROW((void)std::as_const(x)[1], fr::device_error);
+      if (all) {
+        BOOST_CHECK_THROW((void)std::as_const(z)[1], fr::device_error);
+        BOOST_CHECK_THROW((void)fr::to_vector(z), fr::device_error);
+        BOOST_CHECK_THROW((void)y.begin(), fr::device_error);
+        if (reduced) BOOST_CHECK_THROW((void)sum.value(), fr::device_error);
+        BOOST_CHECK_THROW(fr::parallel_for(s[2], size, add_to{}, fr::in(z), apart), fr::device_error);
+      }
+    }
+    BOOST_TEST((apart[3] == 5 && before[7] == 3));
+    // New work of these streams, and of others.
+    fr::parallel_for(s[2], size, add_to{}, fr::in(before), apart);
+    fr::stream fresh{fr::devices()[1]};
+    fr::parallel_for(fresh, size, add_to{}, fr::in(apart), before);
+    BOOST_TEST((apart[3] == 8 && before[7] == 11 && fr::to_vector(before)[0] == 11));
+  });
+}
+
+// Who waits only until others have read its bytes, or takes over freed bytes, loses nothing.
+BOOST_AUTO_TEST_CASE(an_order_that_carries_no_data) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(4), y = filled(0), apart = filled(0);
+    (void)x.begin(), (void)y.begin();
+    if (!tries([&] { fr::parallel_for(s[0], size, add_to{}, fr::in(x), y); })) return;
+    tries([&] { fr::parallel_for(s[0], size, breaks{}, y); });
+    if (!tries([&] { fr::parallel_for(s[1], size, set_to{9}, x); })) return;
+    fr::parallel_for(s[1], size, add_to{}, fr::in(x), apart);
+    BOOST_TEST((apart[5] == 9 && x[5] == 9));
+    BOOST_CHECK_THROW((void)y[0], fr::device_error);
+  });
+}
+
+// The host reads y each time while s[0] is well: only what came after the failure is lost.
+BOOST_AUTO_TEST_CASE(what_was_over_before_stays) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0);
+    std::vector<array> y;
+    for (int i = 0; i < 6; ++i) {
+      y.push_back(filled(0));
+      fr::parallel_for(s[0], size, set_to{i}, x);
+      fr::parallel_for(s[1], size, add_to{}, fr::in(x), y.back());
+      BOOST_TEST(std::as_const(y.back())[2] == i);
+    }
+    tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
+    array z = filled(0);
+    if (tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), z); }))
+      BOOST_CHECK_THROW((void)z[0], fr::device_error);
+    for (int i = 0; i < 6; ++i) BOOST_TEST(y[static_cast<std::size_t>(i)][2] == i);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_is_lost_with_each_of_its_devices) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(1), y = filled(0);
+    fr::graph g = fr::capture(s[1], [&] {
+      fr::parallel_for(s[0], size, breaks{}, x);
+      fr::parallel_for(s[1], size, add_to{}, fr::in(x), y);
+    });
+    fr::graph outer = fr::capture(s[2], [&] { g.launch(s[2]); });
+    if (!tries([&] { outer.launch(s[2]); })) return;
+    BOOST_CHECK_THROW((void)fr::to_vector(y), fr::device_error);
+    BOOST_CHECK_THROW((void)x[0], fr::device_error);
+    array z = filled(2);
+    fr::parallel_for(s[2], size, set_to{3}, z);
+    BOOST_TEST(z[0] == 3);
+  });
+}
+
+// The bytes are lost of one part, and reach the other.
+BOOST_AUTO_TEST_CASE(a_joint_operation_is_lost_with_each_of_its_parts) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0), z = filled(0), before = filled(3);
+    for (const array* a : {&x, &y, &z, &before}) (void)a->begin();
+    fr::parallel_for(s[1], size, set_to{8}, before);
+    tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
+    if (!tries([&] { fr::parallel_for(s[2], size, add_to{}, fr::in(x), y); })) return;
+    fr::access of_y{&y.owner().get(), y.bytes(), false}, of_z{&z.owner().get(), z.bytes(), true};
+    std::array<fr::joint_guard::part, 2> parts{{{&s[2].line(), {&of_y, 1}}, {&s[1].line(), {&of_z, 1}}}};
+    const bool given = tries([&] {
+      const fr::joint_guard guard(parts);
+      const auto m = std::make_shared<fr::meeting>(fr::meeting{"sum", 2, [] {}});
+      for (const fr::stream* part : {&s[2], &s[1]}) fr::machine::current().verbs().meet(part->line().stream(), m, {});
+    });
+    if (given) BOOST_CHECK_THROW((void)z[0], fr::device_error);
+    BOOST_TEST(before[1] == 8);
+  });
+}
+
+// The copy's first half runs on a device that fails meanwhile, by work that has nothing to do with it.
+BOOST_AUTO_TEST_CASE(a_staged_copy_is_lost_with_each_of_its_devices) {
+  over_seeds("peers=none;", [](std::vector<fr::stream>& s) {
+    fr::device_array<int> there({size}, fr::devices()[0]), here({size}, fr::devices()[1]);
+    array x = filled(0), other = filled(4);
+    fr::fill(s[0], there, 7), fr::copy(s[1], there, here);  // which makes what the copy needs
+    s[1].synchronize(), fr::fill(s[0], there, 6);
+    s[0].synchronize(), s[1].synchronize(), (void)x.begin(), (void)other.begin();
+    fr::stream beside{fr::devices()[0]};
+    tries([&] { fr::parallel_for(beside, size, breaks{}, x); });
+    if (tries([&] { fr::copy(s[1], there, here); }))
+      if (std::vector<int> got; tries([&] { got = fr::to_vector(here); })) BOOST_TEST(got == std::vector<int>(size, 6));
+    BOOST_TEST(fr::to_vector(other) == std::vector<int>(size, 4));
+  });
+}
+
+// Above the number that is kept for a stream they are joined: more may be lost, never less.
+BOOST_AUTO_TEST_CASE(many_dependences) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0);
+    const int good = 70;
+    bool given = true;
+    for (int i = 0; i < good; ++i) {
+      fr::parallel_for(s[0], size, set_to{1}, x);
+      fr::parallel_for(s[1], size, add_to{}, fr::in(x), y);
+    }
+    given = tries([&] { fr::parallel_for(s[0], size, breaks{}, x); }) && given;
+    given = tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); }) && given;
+    if (given)
+      BOOST_CHECK_THROW((void)y[0], fr::device_error);
+    else if (std::vector<int> got; tries([&] { got = fr::to_vector(y); }))
+      BOOST_TEST(got == std::vector<int>(size, good));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(a_raw_pointer_of_a_stream_that_lost_work) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0), z = filled(0);
+    int* const p = fr::pointer(z, s[1]);
+    tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
+    if (!tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); })) return;
+    const fr::kernel_use use{reinterpret_cast<const std::byte*>(p), size * sizeof(int), true, true};
+    fr::machine::current().verbs().launch(s[1].line().stream(),
+                                          {"own", {&use, 1}, [p](const fr::relocation& move) { move(p)[0] = 7; }});
+    BOOST_CHECK_THROW((void)y[0], fr::device_error);
+    BOOST_CHECK_THROW((void)z[0], fr::device_error);
+    BOOST_CHECK_THROW(fr::parallel_for(s[1], size, set_to{1}, x), fr::device_error);
+    fr::stream again{fr::devices()[1]};  // none that does no more work
+    fr::parallel_for(again, size, set_to{1}, x = filled(0));
+    BOOST_TEST(x[0] == 1);
+  });
+}
+
+namespace {
+
+// A random program over arrays of all kinds and streams of three devices, one of which fails at some call. Whatever the CPU
+// reads is right, or throws; and what depends on the failed device in no way is right.
+class program {
+ public:
+  explicit program(unsigned seed) : random_(seed) {
+    for (int d = 0; d < devices; ++d)
+      for (int k = 0; k < 2; ++k) streams_.emplace_back(fr::devices()[static_cast<std::size_t>(d)]);
+    for (std::size_t i = 0; i < arrays; ++i) {
+      const fr::device d = fr::devices()[below(devices)];
+      const int first = static_cast<int>(i);
+      make(i, d, first);
+      model_[i].assign(size, static_cast<unsigned>(first));
+    }
+  }
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) step();
+    for (std::size_t i = 0; i < arrays; ++i) look(i);
+    std::vector<std::size_t> unread;
+    for (std::size_t i = 0; i < arrays; ++i)
+      if (!look(i)) unread.push_back(i);
+    std::set<int> failed;
+    for (const fr::device d : fr::devices())
+      if (!tries([&] { fr::stream(d).synchronize(); })) failed.insert(d.index());
+    const std::array<bool, arrays> spoilt = reached_from(failed);
+    for (const std::size_t i : unread) BOOST_TEST(spoilt[i], "array " << i << " depends on nothing that failed");
+  }
+
+ private:
+  static constexpr std::size_t arrays = 10, devices = 3;
+  struct use {
+    std::size_t stream;
+    std::vector<std::size_t> reads, writes;  // what is written is read, too
+    std::set<int> takes_part;
+  };
+
+  void make(std::size_t i, fr::device d, int first) {
+    const auto fill_with = [&](auto& a) { fr::fill(a, first); };
+    home_[i] = -1;
+    switch (i % 3) {
+      case 0: fill_with(std::get<0>(of(i) = array({size}, d))); break;
+      case 1: fill_with(std::get<1>(of(i) = fr::host_array<int, 1>({size}, d))); break;
+      default: home_[i] = d.index(), fill_with(std::get<2>(of(i) = fr::device_array<int, 1>({size}, d))); break;
+    }
+    log_.push_back({2 * static_cast<std::size_t>(d.index()), {}, {i}, {}});
+  }
+
+  void step() {
+    const std::size_t s = below(streams_.size()), y = below(arrays), x = below(arrays);
+    use u{s, {x}, {y}, {}};
+    bool done = false;
+    switch (below(8)) {
+      case 0:
+      case 1:
+      case 2: done = x != y && tries([&] { add(s, x, y); }); break;
+      case 3: done = tries([&] { fill(s, y); }); break;
+      case 4: done = x != y && tries([&] { copy(s, x, y); }); break;
+      case 5: look(x); return;
+      case 6: done = x != y && graph(u); break;
+      default:
+        reduce(s, x);
+        u.writes.clear();
+        break;
+    }
+    for (const std::size_t i : {x, y})
+      if (home_[i] >= 0) u.takes_part.insert(home_[i]);
+    log_.push_back(std::move(u));
+    if (!done) return;
+    model_[y] = next_;
+  }
+  void add(std::size_t s, std::size_t x, std::size_t y) {
+    std::visit([&](auto& a, auto& b) { fr::parallel_for(streams_[s], size, add_to{}, fr::in(a), b); }, of(x), of(y));
+    next_ = sum(x, y);
+  }
+  void fill(std::size_t s, std::size_t y) {
+    const unsigned k = static_cast<unsigned>(below(1000));
+    std::visit([&](auto& b) { fr::parallel_for(streams_[s], size, set_to{static_cast<int>(k)}, b); }, of(y));
+    next_.assign(size, k);
+  }
+  void copy(std::size_t s, std::size_t x, std::size_t y) {
+    std::visit([&](auto& a, auto& b) { fr::copy(streams_[s], a, b); }, of(x), of(y));
+    next_ = model_[x];
+  }
+  // Two nodes on two streams: z += x, y += z.
+  bool graph(use& u) {
+    const std::size_t z = (u.writes[0] + 1) % arrays, x = u.reads[0], y = u.writes[0], other = below(streams_.size());
+    if (z == x || other == u.stream) return false;
+    u.writes.push_back(z);
+    for (const std::size_t s : {u.stream, other}) u.takes_part.insert(device_of(s));
+    if (home_[z] >= 0) u.takes_part.insert(home_[z]);
+    if (!tries([&] {
+          fr::graph g = fr::capture(streams_[u.stream], [&] { add(other, x, z), add(u.stream, z, y); });
+          g.launch(streams_[u.stream]);
+        }))
+      return false;
+    model_[z] = sum(x, z);
+    next_ = sum(z, y);
+    return true;
+  }
+  void reduce(std::size_t s, std::size_t x) {
+    int got = 0;
+    if (!tries([&] {
+          got = std::visit(
+              [&](auto& a) { return fr::parallel_reduce(streams_[s], size, element{}, fr::plus{}, fr::in(a)).value(); },
+              of(x));
+        }))
+      return;
+    BOOST_TEST(static_cast<unsigned>(got) == std::accumulate(model_[x].begin(), model_[x].end(), 0u));
+  }
+  // Returns whether it could be read.
+  bool look(std::size_t i) {
+    std::vector<int> got;
+    const bool is_read = tries([&] { got = std::visit([](auto& a) { return fr::to_vector(a); }, of(i)); });
+    if (is_read) BOOST_TEST((std::vector<unsigned>(got.begin(), got.end()) == model_[i]), "array " << i << " is wrong");
+    return is_read;
+  }
+  std::vector<unsigned> sum(std::size_t x, std::size_t y) const {
+    std::vector<unsigned> v = model_[y];
+    for (std::size_t i = 0; i < size; ++i) v[i] += model_[x][i];
+    return v;
+  }
+
+  // Arrays that depend on a failed device by any chain of uses: a stream that has read what was reached is reached from then on.
+  std::array<bool, arrays> reached_from(const std::set<int>& failed) const {
+    std::array<bool, arrays> spoilt{};
+    std::set<std::size_t> streams;
+    for (std::size_t i = 0; i < arrays; ++i) spoilt[i] = failed.contains(home_[i]);
+    for (const use& u : log_) {
+      bool is = failed.contains(device_of(u.stream)) || streams.contains(u.stream);
+      for (const int d : u.takes_part) is = is || failed.contains(d);
+      for (const auto* all : {&u.reads, &u.writes})
+        for (const std::size_t i : *all) is = is || spoilt[i];
+      if (!is) continue;
+      streams.insert(u.stream);
+      for (const std::size_t i : u.writes) spoilt[i] = true;
+    }
+    return spoilt;
+  }
+  static int device_of(std::size_t stream) { return static_cast<int>(stream / 2); }
+  std::size_t below(std::size_t n) { return random_() % n; }
+
+  using some_array = std::variant<array, fr::host_array<int, 1>, fr::device_array<int, 1>>;
+  some_array& of(std::size_t i) { return arrays_[i]; }
+  std::mt19937 random_;
+  std::vector<fr::stream> streams_;
+  std::array<some_array, arrays> arrays_;
+  std::array<int, arrays> home_{};  // of memory of a device
+  std::array<std::vector<unsigned>, arrays> model_;
+  std::vector<unsigned> next_;
+  std::vector<use> log_;
+};
+
+void run_programs(const std::string& options) {
+  std::size_t whole = 0;
+  for (std::size_t seed = 0; seed < support::seeds(150); ++seed) {
+    const std::string verb = seed % 3 == 0 ? "copy@" : "launch@";
+    const std::string text = "devices=3;" + options + (seed % 5 == 0 ? "check=on;" : "") +
+                             "schedule=random:" + std::to_string(seed) + ";fail=" + verb +
+                             std::to_string(2 + seed * 7 % 40);
+    BOOST_TEST_CONTEXT(text) {
+      const support::quiet_stderr said;
+      const fr::simulation sim(text);
+      std::optional<program> p;
+      if (tries([&] { p.emplace(static_cast<unsigned>(seed)); })) ++whole, p->run(60);
+    }
+  }
+  BOOST_TEST(2 * whole >= support::seeds(150));  // the others fail while they begin
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(random_programs) { run_programs(""); }
+BOOST_AUTO_TEST_CASE(random_programs_without_peers) { run_programs("peers=none;"); }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,97 @@
+// A part of a test in a child process, so that one that ends by a signal fails the test and does not end it.
+#pragma once
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include <boost/test/unit_test.hpp>
+#include <ferry/core.hpp>
+
+namespace support {
+
+struct ending {
+  int signal = 0;        // that ended the child; 0: none
+  int status = 0;        // of its exit
+  std::string told;      // what it wrote to stderr, and the text of what it threw
+  bool refused = false;  // it threw invalid_argument
+  bool is_right() const { return signal == 0 && status == 0; }
+};
+inline std::ostream& operator<<(std::ostream& out, const ending& e) {
+  return out << "signal " << e.signal << ", status " << e.status << ", " << e.told;
+}
+
+// Runs part() in a child with a machine of its own, which it may end by exit(). CUDA does not survive a fork: see
+// devices_are_simulated.
+inline ending run_apart(const std::function<void()>& part, const char* machine = "devices=3") {
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(::pipe(ends.data()) == 0);
+  const pid_t pid = ::fork();
+  BOOST_REQUIRE(pid >= 0);
+  if (pid == 0) {
+    for (const int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) ::signal(s, SIG_DFL);  // not Boost.Test's
+    ::alarm(60);
+    ::dup2(ends[1], STDERR_FILENO);
+    ::close(ends[0]);
+    int status = 0;
+    {
+      const ferry::simulation apart(machine);
+      const auto tell = [](const char* text) {
+        (void)!::write(STDERR_FILENO, text, std::char_traits<char>::length(text));
+      };
+      try {
+        part();
+      } catch (const ferry::invalid_argument& e) {
+        tell(e.what());
+        status = 40;
+      } catch (const std::exception& e) {
+        tell(e.what());
+        status = 41;
+      }
+    }
+    ::_exit(status);
+  }
+  ::close(ends[1]);
+  ending e;
+  std::array<char, 512> some;
+  for (ssize_t n = 0; (n = ::read(ends[0], some.data(), some.size())) > 0;)
+    e.told.append(some.data(), static_cast<std::size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  if (WIFSIGNALED(status)) e.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) e.status = WEXITSTATUS(status);
+  e.refused = e.status == 40;
+  return e;
+}
+
+// For what runs in a child, where BOOST_TEST is of no use.
+inline void must_hold(bool condition, const char* what) {
+  if (!condition) throw std::runtime_error(what);
+}
+
+// A static object of a child, whose destructor runs after main, and after the objects of the thread.
+template <class F>
+struct at_the_end {
+  F f;
+  ~at_the_end() {
+    try {
+      f();
+    } catch (const ferry::error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+    }
+  }
+};
+
+inline boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result ok(ferry::machine::current().is_simulated());
+  ok.message() << "needs simulated devices: CUDA does not survive a fork";
+  return ok;
+}
+
+}  // namespace support
