@@ -313,10 +313,10 @@ BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
 
 // Blocks of the driver's pools, checked and kept by workspaces, on devices that are no peers: each is asked for its own grant.
 BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
-  for (const bool checked : {false, true})
+  for (const bool with_checks : {false, true})
     for (const fr::pool_kind kind : {fr::pool_kind::driver, fr::pool_kind::split}) {
       const fr::simulation machine("devices=2;peers=none", {.kind = kind});
-      if (checked) fr::set_memory_checks(fr::memory_checks());
+      if (with_checks) fr::set_memory_checks(fr::memory_checks());
       fr::workspace w;
       for (int i = 0; i < 3; ++i) {
         const fr::workspace_scope scope(w);

@@ -94,7 +94,7 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
 // staged: where few devices or none are peers, and copies go through the CPU in several chunks each.
 // checked: with red zones, poison and quarantine.
 std::string run_seed(u32 seed, int threads, const std::string& schedule, moving how,
-                     ferry::pool_kind kind = ferry::pool_kind::automatic, bool checked = false) {
+                     ferry::pool_kind of_pool = ferry::pool_kind::automatic, bool checked = false) {
   const int operations = is_large(how) ? 120 : 300;
   if (!ferry::machine::current().is_simulated()) {
     if (!is_large(how)) return run_program(seed, threads, operations, how);
@@ -105,7 +105,7 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
     return wrong;
   }
   ferry::pool_options small = is_large(how) ? ferry::pool_options{} : ferry::pool_options{64, 1024, 4096};
-  small.kind = kind;
+  small.kind = of_pool;
   const bool staged = how == moving::staged;
   const std::string peers = !staged ? "" : seed % 3 == 0 ? "peers=0-1;" : "peers=none;";
   // A wrong order is found though the bytes are right. Memory checks write on devices whose links lose pages, and ask for the
