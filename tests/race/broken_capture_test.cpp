@@ -118,26 +118,28 @@ BOOST_AUTO_TEST_CASE(the_origin_fails) {
 }
 
 BOOST_AUTO_TEST_CASE(a_driver_that_does_not_end_it) {
-  const fr::simulation sim("devices=2;schedule=random:5");
-  support::call_counts calls;
-  auto owned = std::make_unique<stubborn_backend>(fr::machine::current().verbs(), calls);
-  stubborn_backend& verbs = *owned;
-  const fr::machine_scope scope(std::move(owned));
-  const std::vector<fr::stream> s = streams_of_all();
-  array x({size}, 4, fr::devices()[1]), y({size}, 0, fr::devices()[1]);
-  fr::parallel_for(s[1], size, add_one{}, x);
-  verbs.failed = true;
-  BOOST_CHECK_THROW((void)fr::capture(s[0],
-                                      [&] {
-                                        fr::parallel_for(s[0], size, add_one{}, y);
-                                        fr::parallel_for(s[1], size, add_one{}, y);
-                                      }),
-                    fr::device_error);
-  verbs.failed = false;
-  fr::parallel_for(s[1], size, add_one{}, x);  // behind what the stream was given before the capture
-  BOOST_TEST(x[3] == 6);
-  BOOST_CHECK_NO_THROW(use(s[1]));
-  BOOST_CHECK_NO_THROW(use(s[0]));
+  for (std::size_t seed = 0; seed < support::seeds(30); ++seed) {
+    const fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));
+    support::call_counts calls;
+    auto owned = std::make_unique<stubborn_backend>(fr::machine::current().verbs(), calls);
+    stubborn_backend& verbs = *owned;
+    const fr::machine_scope scope(std::move(owned));
+    const std::vector<fr::stream> s = streams_of_all();
+    array x({size}, 4, fr::devices()[1]), y({size}, 0, fr::devices()[1]);
+    fr::parallel_for(s[1], size, add_one{}, x);
+    verbs.failed = true;
+    BOOST_CHECK_THROW((void)fr::capture(s[0],
+                                        [&] {
+                                          fr::parallel_for(s[0], size, add_one{}, y);
+                                          fr::parallel_for(s[1], size, add_one{}, y);
+                                        }),
+                      fr::device_error);
+    verbs.failed = false;
+    fr::parallel_for(s[1], size, add_one{}, x);  // behind what the stream was given before the capture
+    BOOST_TEST(x[3] == 6);
+    BOOST_CHECK_NO_THROW(use(s[1]));
+    BOOST_CHECK_NO_THROW(use(s[0]));
+  }
 }
 
 // Random bodies over streams of three devices, one of which fails at some call.
