@@ -142,7 +142,8 @@ BOOST_AUTO_TEST_CASE(captures_of_many_steps) {
 BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
   fr::simulation sim("devices=1");
   fr::stream s;
-  fr::joint_guard::part parts[] = {{&s.line(), {}}, {&s.line(), {}}};
+  fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(s.line(), {})),
+                                   fr::joint_guard::part(fr::admission::unchecked(s.line(), {}))};
   BOOST_CHECK_THROW(fr::joint_guard{parts}, fr::invalid_argument);
 }
 

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(what_other_devices_compute_from_it) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0), z = filled(0), apart = filled(5), before = filled(0);
     for (const array* a : {&x, &y, &z, &apart, &before}) (void)a->begin();
-    fr::scalar<int> sum(fr::devices()[2]);
+    fr::scalar<std::int64_t> sum(fr::devices()[2]);
     fr::parallel_for(s[1], size, set_to{3}, before);
     tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
     bool all = tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); });
@@ -159,7 +159,9 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_is_lost_with_each_of_its_parts) {
     tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
     if (!tries([&] { fr::parallel_for(s[2], size, add_to{}, fr::in(x), y); })) return;
     fr::access of_y{&y.owner().get(), y.bytes(), false}, of_z{&z.owner().get(), z.bytes(), true};
-    std::array<fr::joint_guard::part, 2> parts{{{&s[2].line(), {&of_y, 1}}, {&s[1].line(), {&of_z, 1}}}};
+    std::array<fr::joint_guard::part, 2> parts{
+        fr::joint_guard::part(fr::admission::unchecked(s[2].line(), {&of_y, 1})),
+        fr::joint_guard::part(fr::admission::unchecked(s[1].line(), {&of_z, 1}))};
     const bool given = tries([&] {
       const fr::joint_guard guard(parts);
       const auto m = std::make_shared<fr::meeting>(fr::meeting{"sum", 2, [] {}});
@@ -235,8 +237,8 @@ namespace {
 class program {
  public:
   explicit program(unsigned seed) : random_(seed) {
-    for (int d = 0; d < devices; ++d)
-      for (int k = 0; k < 2; ++k) streams_.emplace_back(fr::devices()[static_cast<std::size_t>(d)]);
+    for (std::size_t d = 0; d < devices; ++d)
+      for (int k = 0; k < 2; ++k) streams_.emplace_back(fr::devices()[d]);
     for (std::size_t i = 0; i < arrays; ++i) {
       const fr::device d = fr::devices()[below(devices)];
       const int first = static_cast<int>(i);

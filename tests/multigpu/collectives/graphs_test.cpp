@@ -115,7 +115,8 @@ class program {
     };
     for (std::size_t r = 0; r < ranks(); ++r) {
       list &own = plain_[s.a][r], &other = plain_[s.b][r];
-      for (std::size_t i = s.part.begin; i < s.part.end; ++i) {
+      const auto end = static_cast<std::size_t>(s.part.end);
+      for (auto i = static_cast<std::size_t>(s.part.begin); i < end; ++i) {
         if (s.what == verb::all_reduce) own[i] = sum(i);
         if (s.what == verb::broadcast) own[i] = from[s.root][i];
         if (s.what == verb::fill && r == s.m) own[i] = s.value;

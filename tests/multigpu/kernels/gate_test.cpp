@@ -92,7 +92,6 @@ template <fr::memory_kind Kind>
 std::vector<way_in<Kind>> ways_in() {
   using S = subject<Kind>&;
   using W = surroundings&;
-  using views = fr::array_view<int, 1, Kind>;
   std::vector<way_in<Kind>> all = {
       {"fill", [](S x, W) { fr::fill(x.a, 1); }},
       {"fill on a stream", [](S x, W w) { fr::fill(w.s, x.a, 1); }},
