@@ -50,7 +50,8 @@ std::size_t foreign_memory::count() const {
 }
 
 allocation* foreign_memory::at(const std::byte* p) const {
-  std::lock_guard lock(mutex_);
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return nullptr;  // held, maybe while a borrow ends and waits for its work: a check must not wait for that
   for (const entry& e : entries_)
     if (!e.ending && e.bytes.begin <= p && p < e.bytes.end) return e.what;
   return nullptr;
@@ -102,8 +103,8 @@ void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
   if (own->is_free || own->is_kept)
     throw invalid_argument(what + "they are of a pool of ferry, and the array that had them is gone");
   throw invalid_argument(
-      what + "they belong to " + detail::quoted_name(label_text(label_kind::name, own->name)) +
-      " of ferry (" + kind_name(memory.kind) + " memory, " + std::to_string(own->bytes) +
+      what + "they belong to " + detail::quoted_name(label_text(label_kind::name, own->name)) + " of ferry (" +
+      kind_name(memory.kind) + " memory, " + std::to_string(own->bytes) +
       " bytes), and their work would not be ordered against that of the array: use the array itself, "
       "or a view of it (slice, reshape)");
 }

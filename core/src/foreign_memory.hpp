@@ -35,7 +35,8 @@ class foreign_memory final : public allocation_home {
   }
   // Borrows and adopted blocks that are alive, or whose deleters have not run.
   std::size_t count() const;
-  // The allocation of the borrow or adopted block that an address lies in; null if there is none.
+  // The allocation of the borrow or adopted block that an address lies in; null if there is none, or if another thread begins or
+  // ends a borrow. Never blocks.
   allocation* at(const std::byte* p) const;
 
  private:

@@ -239,7 +239,7 @@ BOOST_AUTO_TEST_CASE(routes_say_which_way_and_why) {
   check(fr::route(fr::pageable_memory, d0), fr::route_kind::direct, {"no second core"});
   check_error<fr::invalid_argument>([&] { (void)fr::route(d0, fr::device(4)); }, {"device 4"});
   o.chunks = 1;
-  check_error<fr::invalid_argument>([&] { fr::set_copy_options(o); }, {"at least 2"});
+  check_error<fr::invalid_argument>([&] { fr::set_copy_options(o); }, {"allowed are 2 to 4096"});
 }
 
 BOOST_AUTO_TEST_CASE(strided_views_in_parts) {

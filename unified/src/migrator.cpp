@@ -12,6 +12,7 @@
 #include "ferry/core/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/operation.hpp"
+#include "ferry/core/thread_object.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
@@ -54,10 +55,7 @@ void withdraw_offer(std::vector<byte_range>& offered, allocation& of) {
 
 }  // namespace
 
-migration_thread_state& this_thread_migration() {
-  static thread_local migration_thread_state state;
-  return state;
-}
+migration_thread_state& this_thread_migration() { return detail::thread_object<migration_thread_state>::get(); }
 
 migrator::migrator(machine& m)
     : machine_(m),

@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "ferry/core/thread_object.hpp"
+
 namespace ferry::sim {
 namespace {
 
@@ -20,7 +22,7 @@ void each_use(std::span<const work* const> all, F f) {
 }  // namespace
 
 surroundings& surroundings::of(std::span<const work* const> all, const address_space& memory) {
-  thread_local surroundings mine;
+  surroundings& mine = detail::thread_object<surroundings>::get();
   mine.all_ = all;
   mine.zones_.clear();
   each_use(all, [&](const kernel_use& u) {

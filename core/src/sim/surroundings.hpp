@@ -13,6 +13,7 @@ namespace ferry::sim {
 // Unified and pinned memory is left alone: the CPU may write it at any time.
 class surroundings final : public inspection {
  public:
+  surroundings() = default;
   // The calling thread's own, which it uses for one operation after the other. `all` must outlive the operation.
   static surroundings& of(std::span<const work* const> all, const address_space& memory);
   void before() override;
@@ -25,7 +26,6 @@ class surroundings final : public inspection {
     const std::byte *used_begin = nullptr, *used_end = nullptr;  // the range that the zone lies beside
     const kernel_use* use = nullptr;                             // a use in it
   };
-  surroundings() = default;
   void add_zones(const kernel_use& u, const address_space& memory);
 
   std::span<const work* const> all_;

@@ -198,9 +198,9 @@ class array_view {
     for (std::size_t d = 0; d != Rank; ++d) l.extent[d] = extents_[d];
     return l;
   }
-  // The allocation of an array that has one. Throws use_after_free, which names the array and the line.
+  // The allocation. Throws use_after_free, which names the array and the line; invalid_argument if there is none.
   allocation& need_alive(source_line at) const {
-    if (owner_.is_freed()) [[unlikely]]
+    if (!owner_ || owner_.is_freed()) [[unlikely]]
       throw_freed(at);
     return *owner_.unchecked();
   }
@@ -273,7 +273,7 @@ class array_view {
   [[noreturn, gnu::noinline, gnu::cold]] void throw_freed(source_line at) const {
     const detail::array_look shape = look();
     (void)owner_.get(at, &shape);
-    std::terminate();  // it was freed: get() has thrown
+    std::terminate();  // get() has thrown
   }
   [[noreturn, gnu::noinline, gnu::cold]] void throw_outside(std::size_t index, std::size_t d, source_line at) const {
     throw_out_of_range(index, extents_[d], d, look(), at);
