@@ -246,14 +246,16 @@ std::string memory_ledger::exceeded_text(const limit_rule& r, std::size_t used) 
     add(of_places([&](memory_kind k, int d) { return unlabelled(k, d).bytes; }), "arrays without a name or tag");
     add(of_places([&](memory_kind k, int d) { return kept_bytes(k, d); }),
         "workspaces (workspace::clear gives it back)");
-    if (r.scope.kind == memory_kind::host && !r.scope.on) add(pinned_bytes(), "ranges that fr::pin has pinned");
+    if (r.scope.kind == memory_kind::host && !r.scope.on) add(pinned_bytes(), "ranges that ferry::pin has pinned");
   }
   std::stable_sort(holders.begin(), holders.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   if (holders.size() > most_holders) holders.resize(most_holders);
   std::string by;
   for (const auto& [bytes, who] : holders) by += (by.empty() ? "" : ", ") + who + " " + bytes_text(bytes);
   return "cannot set the hard limit of " + r.hard_as + " on " + r.scope.text() + ": " + bytes_text(used) +
-         " are in use" + (r.tag == 0 ? " after all cached bytes were given back" : "") +
+         " are in use" +
+         (r.tag == 0 ? " after all cached bytes were given back, free parts of blocks that arrays share included"
+                     : "") +
          (by.empty() ? "" : " (largest holders: " + by + ")") +
          ". No limit has changed. Free arrays first, or set a limit of at least " + bytes_text(used);
 }

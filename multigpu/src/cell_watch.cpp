@@ -44,7 +44,7 @@ cell_watch::cell_watch(const std::vector<watched_cells>& cells, const relocation
   for (const watched_cells& w : cells) {
     std::byte* const at = move(w.data);
     const bool on_copies = at != w.data;
-    if (w.stale && !on_copies) continue;  // others may be reading them
+    if ((w.stale || !w.is_declared) && !on_copies) continue;  // others may be using them
     saved s{&w, at, {}, w.stale};
     const std::size_t n = w.shape.element_bytes;
     for_each_cell(w, at, [&](std::byte* cell, const auto&) {

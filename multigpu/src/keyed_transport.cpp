@@ -43,6 +43,13 @@ class keyed_transport final : public transport {
 
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
     if (std::none_of(calls.begin(), calls.end(), needs_keys)) return below_->submit(calls, streams);
+    // Refused now, as the conversion to keys overwrites what lies in place.
+    for (const collective_call& c : calls)
+      for (const auto& [buffer, write] : {std::pair(&c.from, false), {&c.to, true}})
+        if (buffer->owner) {
+          access use{buffer->owner, buffer->range(), write};
+          (void)detail::admit(streams[c.member], {&use, 1}, reach::by_kernel);
+        }
     std::vector<collective_call> keyed(calls.begin(), calls.end());
     std::vector<device_array<std::byte>> scratch;
     for (collective_call& c : keyed)

@@ -111,7 +111,8 @@ void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index) {
                          quoted_name(name, "sharded array") +
                          " is a halo cell that is out of date: the cells that it mirrors were written after the last " +
                          "exchange, or there was none. Call exchange_halos(" + (name.empty() ? "array" : name) +
-                         ") first, or write the array in a sweep");
+                         ") first, or write the array in a sweep. A bare array counts as written where the functor's " +
+                         "parameter is generic: pass in(array) if it is only read");
 }
 
 }  // namespace ferry::detail

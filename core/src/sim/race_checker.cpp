@@ -77,6 +77,7 @@ race_checker::finding race_checker::touch(const actor& who, const vector_clock& 
   for (const kernel_use& u : who.what->uses) {
     if (u.bytes == 0) continue;
     if (who.what->begins_life) forget(u.begin, u.bytes);
+    if (!u.reads && !u.writes) continue;  // it only says where addresses are counted from
     if (finding found = use(who, known, u); wrong.text.empty()) wrong = std::move(found);
   }
   return wrong;

@@ -127,6 +127,20 @@ BOOST_AUTO_TEST_CASE(are_what_the_transport_is_given) {
   }
 }
 
+// Before any member's numbers became keys in place.
+BOOST_AUTO_TEST_CASE(a_refused_collective_leaves_numbers_as_they_were) {
+  const fr::simulation machine("devices=2");
+  const fr::team t = team_with_keys(2);
+  std::vector<fr::unified_array<float>> all;
+  all.emplace_back(fr::extents<1>{4}, -1.5f, t.device(0)), all.emplace_back(fr::extents<1>{4}, 2.5f, t.device(1));
+  {
+    const fr::host_guard guard(fr::inout(all[1]));
+    BOOST_CHECK_THROW(fr::all_reduce(t, all, fr::minimum{}), fr::invalid_argument);
+  }
+  BOOST_TEST(fr::to_vector(all[0]) == std::vector<float>(4, -1.5f), boost::test_tools::per_element());
+  BOOST_TEST(fr::to_vector(all[1]) == std::vector<float>(4, 2.5f), boost::test_tools::per_element());
+}
+
 // Beside others in one group, whose arrays stay as they are.
 BOOST_AUTO_TEST_CASE(in_groups_and_graphs) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();

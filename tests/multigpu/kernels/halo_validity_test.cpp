@@ -57,6 +57,16 @@ struct sum_of_ghosts {
   }
 };
 
+struct writes_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<double, 2> a) const { a(i, j) = 1; }
+};
+struct sums_of_ghosts_before {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> a,
+                                    fr::shard_span<double, 2> b) const {
+    b(i, j) = a(i - 1, j - 1) + a(i, j - 1) + a(i + 1, j - 1);
+  }
+};
+
 constexpr std::size_t rows = 9, columns = 10;
 
 // What a loop over three shards along an axis finds where halos are read that are out of date: a row or column on each side.
@@ -213,6 +223,20 @@ BOOST_AUTO_TEST_CASE(cells_beyond_the_array_are_never_out_of_date) {
 }
 
 // What a graph does to halos is done by its launches, not by its capture.
+// The corners of ghost cells lie in planes whose other cells are out of date.
+BOOST_AUTO_TEST_CASE(ghost_cells_beside_halos_that_are_out_of_date) {
+  for (const char* how : {"devices=3;check=on", "devices=3;check=on;schedule=random:3"}) BOOST_TEST_CONTEXT(how) {
+      const fr::simulation sim(how);
+      const fr::team t = fr::team::all();
+      const fr::shard_options both{.halo = {1, 1}};
+      field a(t, {rows, columns}, both), b(t, {rows, columns}, both, 0.0);
+      for (std::size_t m = 0; m < t.size(); ++m) fr::fill(t.stream(m), a.cells(m, {fr::all_of, {-1, 0}}), 5.0);
+      fr::parallel_for(fr::owned(a), writes_one{}, fr::out(a));
+      fr::parallel_for(fr::owned(a).within({fr::all_of, {0, 1}}), sums_of_ghosts_before{}, fr::in(a), fr::inout(b));
+      BOOST_TEST(fr::to_vector(b)[0] == 15);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(graphs) {
   on_random_schedules([](const fr::team& t, fr::shard_options o) {
     const std::size_t all = all_lost(o.axis);

@@ -23,6 +23,22 @@ struct writes_beside {
   }
 };
 
+struct adds_one {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::shard_span<double, 1> a) const { a(i) += 1; }
+};
+struct adds_one_inside {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::mdspan<double, 1> a) const { a(i) += 1; }
+};
+double* cell_of_others = nullptr;
+struct others_write_meanwhile {
+  FERRY_HOST_DEVICE void operator()(std::size_t i, fr::shard_span<double, 1> a) const {
+    a(i) += 1;
+#if !FERRY_IN_DEVICE_CODE
+    *cell_of_others = 7;
+#endif
+  }
+};
+
 // Boxes are not made of braces, which mean ranges.
 template <class Box>
 concept made_of_corners = requires {
@@ -84,6 +100,10 @@ BOOST_AUTO_TEST_CASE(ranges_that_cannot_be) {
   refused({{0, 9}, {0, 10}, {0, 1}}, {"3 ranges", "rank 2"});
   check_error<fr::invalid_argument>([&] { (void)a.cells(0, {{-2, 3}}); }, {"[-2, 3)", "member 0", "[-1, 4)"});
   check_error<fr::invalid_argument>([&] { (void)a.cells(0, {{0, 3, -1}}); }, {"step -1"});
+  check_error<fr::invalid_argument>([&] { (void)a.cells(0, {{3, 1}}); }, {"[3, 1)", "dimension 0", "height"});
+  auto region = fr::owned(a);
+  const auto moved = std::move(region);
+  check_error<fr::invalid_argument>([&] { (void)region.within({{0, 1}}); }, {"moved from"});
 }
 
 BOOST_AUTO_TEST_CASE(cells_of_a_member_by_ranges) {
@@ -132,6 +152,36 @@ BOOST_AUTO_TEST_CASE(writes_outside_of_the_region_are_errors) {
               },
               {"cell " + cell, "sharded array 'height'", "was written", "outside"});
         }
+}
+
+// Cells that a loop over the boundary leaves alone belong to others, who are not ordered against it.
+BOOST_AUTO_TEST_CASE(others_may_use_what_lies_between_the_slabs) {
+  for (const char* how : {"devices=1;check=on", "devices=1;check=races", "devices=1;check=races;schedule=random:2"})
+    BOOST_TEST_CONTEXT(how) {
+      const fr::simulation sim(how);
+      const fr::team t = fr::team::all();
+      fr::sharded_array<double, 1> a(t, {64}, {.halo = 1, .periodic = true}, 0.0);
+      auto inside = a.cells(0, {10, 50});
+      const fr::stream other;
+      t.synchronize();
+      for (int i = 0; i < 5; ++i) {
+        fr::parallel_for(fr::boundary(a), adds_one{}, fr::inout(a));
+        fr::parallel_for(other, inside.size(), adds_one_inside{}, fr::inout(inside));
+      }
+      t.synchronize(), other.synchronize();
+      CHECK_EQUAL(fr::to_vector(a)[0], 5), CHECK_EQUAL(fr::to_vector(a)[20], 5);
+    }
+}
+// In place, by another thread.
+BOOST_AUTO_TEST_CASE(others_may_write_what_lies_between_the_slabs_meanwhile) {
+  const fr::simulation sim("devices=1");
+  const fr::team t = fr::team::all();
+  fr::sharded_array<double, 1> a(t, {64}, {.halo = 1, .periodic = true}, 0.0);
+  t.synchronize();
+  cell_of_others = a.cells(0, {20, 21}).unsynchronized_data();
+  fr::parallel_for(fr::boundary(a), others_write_meanwhile{}, fr::inout(a));
+  t.synchronize();
+  CHECK_EQUAL(fr::to_vector(a)[20], 7);
 }
 
 BOOST_AUTO_TEST_CASE(shapes_with_too_many_bytes) {

@@ -221,7 +221,7 @@ bool is_read_beside(const X& x, const A&... all) {
 }
 
 // Under memory checks, the elements that out() promises to write read as never written until the kernel writes them, so that
-// a partial writer shows. The fills are part of the submission of the kernel: if the call throws, nothing was filled.
+// a partial writer shows. The fills are part of the submission of the kernel: if the call is refused, nothing was filled.
 class output_poison {
  public:
   template <class... A>

@@ -40,8 +40,9 @@ struct memory_scope {
 
 // Sets the limits of a scope, in place of those it had; none to take them away. If more than a hard limit is in use, gives
 // cached bytes back first, which may block for their last uses. Throws out_of_memory if arrays, workspaces and pinned ranges
-// alone hold more than a hard limit. Throws invalid_argument for a limit above the device, a soft one above the hard one, a
-// scope without a size that a percentage could be of, a device that is not there, and inside a submission.
+// hold more than a hard limit, with the free parts of the pools' segments that arrays use. Throws invalid_argument for a limit above the device, a soft one above the hard one, a
+// scope without a size that a percentage could be of, a device that is not there, and, if bytes have to go back,
+// inside a submission.
 void set_memory_limit(const memory_scope& scope, const memory_limit& limit);
 inline void set_memory_limit(device d, const memory_limit& limit) { set_memory_limit({d, {}, {}}, limit); }
 // "soft:60%,hard:8GiB": one limit. Throws parse_error.

@@ -14,7 +14,8 @@ struct watched_cells {
   std::byte* data = nullptr;
   strided_shape shape{};
   std::array<std::ptrdiff_t, max_rank> stride_bytes{}, first{};
-  bool stale = false;  // reads as NaN while the kernel works on copies; else compared
+  bool stale = false;       // reads as NaN while the kernel works on copies; else compared
+  bool is_declared = true;  // among what the kernel reads; else compared only while it works on copies
   std::string array{}, region{};
 };
 

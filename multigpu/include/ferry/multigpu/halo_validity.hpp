@@ -80,7 +80,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     return std::make_shared<halo_validity>(l);
   }
   explicit halo_validity(const shard_layout<Rank>& l) : copies_(halo_copies(l)), untracked_(copies_.size(), false) {
-    for (const auto& c : copies_) own_.push_back(l.own(c.to));
+    for (const auto& c : copies_) own_.push_back(l.own(c.to)), local_.push_back(l.local(c.to));
     known_.resize(copies_.size());
     for (std::size_t i = 0; i < copies_.size(); ++i) known_[i].stale.add(copies_[i].target);
   }
@@ -124,7 +124,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
       if (untracked_[i] || all[i].stale.boxes().empty()) continue;
       if (!found) found = std::make_shared<stale_halos<Rank>>();
       for (const auto& b : all[i].stale.boxes()) found->parts.push_back({copies_[i].to, b});
-      if (all[i].stale.contains(copies_[i].target)) add_side(*found, i);
+      if (all[i].stale.contains(copies_[i].target)) add_side(*found, i, all);
     }
     return found;
   }
@@ -141,13 +141,23 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     for (std::size_t d = 0; d != Rank; ++d) shift[d] = c.target.begin[d] - c.source.begin[d];
     return (cells & c.source).shifted(shift);
   }
-  // Corners mirror cells that sides mirror too, so that a side is out of date with each of its corners.
-  void add_side(stale_halos<Rank>& to, std::size_t i) const {
+  // Adds the side that the cells of copy i are on, if every cell there is out of date. A span refuses whole planes of indices, so
+  // ghost cells that mirror nothing, cells that a view can write, and cells that are up to date must not be among them.
+  void add_side(stale_halos<Rank>& to, std::size_t i, const marks& all) const {
     const box<Rank>&t = copies_[i].target, &own = own_[i];
     std::size_t outside = 0, axis = 0;
     for (std::size_t d = 0; d != Rank; ++d)
       if (t.begin[d] < own.begin[d] || t.end[d] > own.end[d]) ++outside, axis = d;
-    if (outside == 1) to.sides.push_back({copies_[i].to, axis, t.begin[axis] < own.begin[axis]});
+    if (outside != 1) return;
+    const bool low = t.begin[axis] < own.begin[axis];
+    const box<Rank> plane = low ? local_[i].with(axis, local_[i].begin[axis], own.begin[axis])
+                                : local_[i].with(axis, own.end[axis], local_[i].end[axis]);
+    std::size_t missing = plane.extents().count();
+    for (std::size_t k = 0; k < copies_.size(); ++k) {
+      if (copies_[k].to != copies_[i].to || untracked_[k]) continue;
+      for (const auto& b : all[k].stale.boxes()) missing -= (b & plane).extents().count();
+    }
+    if (missing == 0) to.sides.push_back({copies_[i].to, axis, low});
   }
   std::shared_ptr<marks> captured(std::uint64_t capture) const {
     for (const auto& [id, what] : captured_)
@@ -176,8 +186,9 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
 
   mutable std::mutex mutex_;
   const std::vector<halo_copy<Rank>> copies_;
-  std::vector<box<Rank>> own_;   // what the member that mirrors owns, for each copy
-  std::vector<bool> untracked_;  // for each copy
+  std::vector<box<Rank>> own_;    // what the member that mirrors owns, for each copy
+  std::vector<box<Rank>> local_;  // and what it sees
+  std::vector<bool> untracked_;   // for each copy
   marks known_;
   std::vector<std::pair<std::uint64_t, std::weak_ptr<marks>>> captured_;
 };

@@ -45,7 +45,8 @@ struct shard_argument {
   access_mode mode;
   bool contiguous;  // what is written
   detail::shard_part<Rank> region{};
-  std::size_t member = 0;
+  std::size_t member = 0, axis = 0;
+  std::ptrdiff_t width = 0;  // of the halo along that axis, the one of distribution
   const std::string* name = nullptr;
   const detail::stale_halos<Rank>* stale = nullptr;  // lives as long as the call
 };
@@ -198,7 +199,8 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
   shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
   made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
                array_label(a.what->name().c_str())};
-  made.region = p, made.member = member, made.name = &a.what->name(), made.stale = a.stale.get();
+  made.region = p, made.member = member, made.axis = axis, made.width = width, made.name = &a.what->name(),
+  made.stale = a.stale.get();
   if (made.stale && machine::current().checks.has(check::halos)) [[unlikely]]
     refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
   for (std::size_t i = 0; i < p.slabs(); ++i) {
@@ -247,7 +249,7 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
   for (std::size_t d = 0; d != Rank; ++d)
     rest.begin[d] = a.span.begin(d), rest.end[d] = a.span.begin(d) + static_cast<std::ptrdiff_t>(a.span.length(d));
   const box<Rank> seen = rest, hull = a.region.hull;
-  const auto add = [&](const box<Rank>& b, bool stale) {
+  const auto add = [&](const box<Rank>& b, bool stale, bool declared = true) {
     if (b.empty()) return;
     watched_cells w;
     w.shape = shape_of<T>(b.extents());
@@ -257,7 +259,7 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
       w.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T)), w.first[d] = b.begin[d];
     }
     w.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data() + offset));
-    w.stale = stale, w.array = *a.name, w.region = a.region.text();
+    w.stale = stale, w.is_declared = declared, w.array = *a.name, w.region = a.region.text();
     all.push_back(std::move(w));
   };
   if (a.stale)
@@ -269,7 +271,14 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
     add(rest.with(d, hull.end[d], rest.end[d]), false);
     rest = rest.with(d, hull.begin[d], hull.end[d]);
   }
-  if (a.region.has_gap()) add(hull.with(a.region.gap_axis, a.region.gap_begin, a.region.gap_end), false);
+  if (!a.region.has_gap()) return;
+  // Of the gap, the kernel declares to read what lies within the halo's width of its slabs. Others may write the rest meanwhile.
+  const std::size_t across = a.region.gap_axis;
+  const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = across == a.axis ? a.width : 0;
+  const std::ptrdiff_t low = std::min(begin + reach, end), high = std::max(end - reach, low);
+  add(hull.with(across, begin, low), false);
+  add(hull.with(across, high, end), false);
+  add(hull.with(across, low, high), false, false);
 }
 
 // Under memory checks: the cells that one kernel promises to write (see output_poison). Arrays that are not sharded are written
@@ -336,7 +345,10 @@ void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
     seen.begin[d] = a.span.begin(d);
     seen.end[d] = seen.begin[d] + static_cast<std::ptrdiff_t>(a.span.length(d));
   }
-  add(seen);
+  for (std::size_t i = 0; i < a.region.slabs(); ++i) {  // others may write what lies between the slabs
+    const box<Rank> b = a.region.slab(i);
+    add(b.with(a.axis, b.begin[a.axis] - a.width, b.end[a.axis] + a.width) & seen);
+  }
 }
 
 template <class A>

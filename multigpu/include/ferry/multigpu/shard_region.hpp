@@ -78,9 +78,9 @@ class shard_region {
     shard_region r = *this;
     std::size_t d = 0;
     for (const slice& s : ranges) {
-      if (!s.fits(layout_->extents()[d]))
-        throw_bad_slice(s, layout_->extents()[d], d, "a region of " + layout_->extents().text() + " cells");
-      r.within_ = r.within_ & layout_->whole().with(d, s.begin, s.end_in(layout_->extents()[d]));
+      const auto& e = layout().extents();
+      if (!s.fits(e[d])) throw_bad_slice(s, e[d], d, "a region of " + e.text() + " cells");
+      r.within_ = r.within_ & layout_->whole().with(d, s.begin, s.end_in(e[d]));
       ++d;
     }
     return r;

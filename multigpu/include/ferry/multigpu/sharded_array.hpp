@@ -157,7 +157,14 @@ class sharded_array {
     std::size_t d = 0;
     for (const slice& s : ranges) {
       const bool to_the_end = s.end == slice().end;
-      if (!to_the_end || s.begin != 0) b = b.with(d, s.begin, to_the_end ? b.end[d] : s.end);
+      if (!to_the_end || s.begin != 0) {
+        const std::ptrdiff_t end = to_the_end ? b.end[d] : s.end;
+        if (s.begin > end)
+          throw invalid_argument("the range [" + std::to_string(s.begin) + ", " + std::to_string(end) +
+                                 ") in dimension " + std::to_string(d) + " of cells of " + detail::array_text(look()) +
+                                 " ends before it begins: give begin and end of each dimension");
+        b = b.with(d, s.begin, end);
+      }
       ++d;
     }
     return b;
