@@ -18,7 +18,8 @@ int timeline::lost_by(ticket t) const {
 
 bool timeline::loses_all_later() const {
   const unsigned count = loss_count_.load(std::memory_order_acquire);
-  return std::any_of(losses_.begin(), losses_.begin() + count, [](const loss& l) { return l.last.load() == open_ticket; });
+  return std::any_of(losses_.begin(), losses_.begin() + count,
+                     [](const loss& l) { return l.last.load() == open_ticket; });
 }
 
 // One thread at a time adds: the one that has the list of timelines locked. A failure has one entry, which may grow with each
@@ -140,7 +141,9 @@ void timeline::join_dependences() {
     for (std::size_t i = 0; i < dependences_.size(); ++i) {
       const dependence d = dependences_[i];
       std::size_t k = 0;
-      const auto is_like = [&](const dependence& e) { return e.of == d.of && e.device == d.device && e.seen == d.seen; };
+      const auto is_like = [&](const dependence& e) {
+        return e.of == d.of && e.device == d.device && e.seen == d.seen;
+      };
       while (k < kept && !is_like(dependences_[k])) ++k;
       if (k == kept) {
         dependences_[kept++] = d;

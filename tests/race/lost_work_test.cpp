@@ -246,7 +246,8 @@ bool can_read(const array& a) {
 
 // Each look at the dependences loses earlier tickets of the last stream: the failure is the same, and all of it is lost.
 BOOST_AUTO_TEST_CASE(a_chain_that_is_read_backwards) {
-  for (const std::size_t links : {2, 5, 9}) over_seeds("", [&](std::vector<fr::stream>& s) {
+  for (const std::size_t links : {2, 5, 9})
+    over_seeds("", [&](std::vector<fr::stream>& s) {
       std::vector<fr::stream> chain;  // after the one that reads them
       for (std::size_t k = 0; k < links; ++k) chain.emplace_back(fr::devices()[1 + k % 2]);
       std::vector<array> x, y;
@@ -298,7 +299,8 @@ BOOST_AUTO_TEST_CASE(joined_dependences_of_before_and_after_a_failure) {
         const fr::simulation sim("devices=4;schedule=random:" + std::to_string(seed));
         const auto d = fr::devices();
         const fr::stream reader(d[3]), writer(d[2]), first(d[0]), second(d[1]);
-        array a = filled(1), b = filled(1), x = filled(1), x2 = filled(1), y = filled(1), sum = filled(0), one = filled(1);
+        array a = filled(1), b = filled(1), x = filled(1), x2 = filled(1), y = filled(1), sum = filled(0),
+              one = filled(1);
         for (const array* all : {&a, &b, &x, &x2, &y, &sum, &one}) (void)all->begin();
         std::vector<array> more;
         for (int i = 0; i < 40; ++i) more.push_back(filled(0)), (void)more.back().begin();
@@ -365,7 +367,8 @@ BOOST_AUTO_TEST_CASE(a_failure_while_a_joint_operation_is_given) {
 
 // What was ordered while a failure was looked for is lost by that one, not by those that were known.
 BOOST_AUTO_TEST_CASE(late_work_is_lost_by_the_failure_that_it_missed) {
-  for (const unsigned missed : {0u, 1u}) over_seeds("", [&](std::vector<fr::stream>& s) {
+  for (const unsigned missed : {0u, 1u})
+    over_seeds("", [&](std::vector<fr::stream>& s) {
       array x = filled(0), y = filled(0), z = filled(0);
       if (!tries([&] {
             fr::parallel_for(s[0], size, breaks{}, x);
