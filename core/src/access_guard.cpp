@@ -169,20 +169,23 @@ template <class Publish>
 }
 
 // A ring of dependences: each part is lost with the next, and so with all.
-void depend_jointly(std::span<const joint_guard::part> parts) noexcept {
+void depend_jointly(std::span<const joint_guard::part> parts, unsigned failures) noexcept {
   std::uint64_t devices = 0;
   for (const joint_guard::part& p : parts) devices |= p.on->devices_needed();
   if ((devices & (devices - 1)) == 0) return;  // of one device
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const joint_guard::part& next = parts[(i + 1) % parts.size()];
-    parts[i].on->depend_on_part(parts[i].at, *next.on, next.at, devices);
+    parts[i].on->depend_on_part(parts[i].at, *next.on, next.at, devices, failures);
   }
+  timelines& all = parts.front().on->family();
+  if (failures % 2 != 0 || all.failures() != failures) [[unlikely]]
+    all.spread_again();  // one may have been found between the tickets and the dependences
 }
 
 // The stream is damaged, and a failure may have become known between the look at the logs and the ticket: then the ticket is
 // lost too.
 [[gnu::noinline, gnu::cold]] void lose_if_late(timeline& on, ticket at, unsigned failures) noexcept {
-  if (on.is_damaged() && (failures % 2 != 0 || on.family().failures() != failures)) on.lose_with_latest(at);
+  if (on.is_damaged() && (failures % 2 != 0 || on.family().failures() != failures)) on.lose_late(at, failures & ~1u);
 }
 
 // Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
@@ -284,13 +287,13 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     this_thread_state.submitting = true;
     return;
   }
+  const unsigned failures = parts.empty() ? 0 : parts.front().on->family().failures();  // before anything is ordered
   bool may_be_kept = true;
   for (const part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
     may_be_kept = may_be_kept && !p.on->is_damaged();
     p.on->expect_dependence();
   }
-  unsigned failures = 0;
   if (!may_be_kept || !log_all_kept(parts)) {
     std::vector<access> all;
     for (const part& p : parts) {
@@ -300,11 +303,10 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     sort_by_log(all);
     const locked_logs locked(all);
     each_log(all, [&](access_log& l) { l.expect(all.size()); });
-    failures = ~0u;
-    for (const part& p : parts) failures = std::min(failures, wait_for_what_conflicts(*p.on, p.uses));
+    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
     mark_ = log_jointly(parts, all);
   }
-  depend_jointly(parts);
+  depend_jointly(parts, failures);
   for (const part& p : parts) p.on->begin(p.at);
   for (const part& p : parts)
     if (p.on->is_resting())

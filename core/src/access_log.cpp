@@ -40,7 +40,7 @@ void access_log::take_back() noexcept {
 void access_log::add_another(timeline& by, ticket at, byte_range where, bool write, bool behind_others) noexcept {
   erase_if([&](const logged_use& u) {
     const bool replaced = (behind_others || u.by == &by) && replaces(by, where, write, u);
-    if (replaced && u.at == open_ticket && u.by == &by) at = open_ticket;  // the raw pointer is still out
+    if (replaced && u.by == &by && is_open(u)) at = open_ticket;  // the raw pointer is still out
     return replaced || is_over(u);
   });
   uses_.push_back({&by, at, write, where});
@@ -59,16 +59,19 @@ void access_log::free_reads(std::uint64_t since) noexcept {
   reads_are_free_.store(true, std::memory_order_release);
 }
 
-// R10: later and wider is always safe. Two uses a timeline remain; with many timelines the next time comes later. The
-// order is that of the newest of each.
+// R10: later and wider is always safe. Two uses a timeline remain, or three; with many timelines the next time comes later. The
+// order is that of the newest of each. What is lost stays apart from what is not: together they would have the later ticket.
 void access_log::join_by_timeline() {
   const std::size_t own = uses_.size() - inherited_;
   std::reverse(uses_.begin(), uses_.end());
   std::size_t kept = 0, kept_own = 0;
   for (std::size_t i = 0; i < uses_.size(); ++i) {
+    end_open(uses_[i]);
     const logged_use u = uses_[i];
+    const bool lost = is_lost(u);
+    const auto is_like = [&](const logged_use& v) { return v.by == u.by && v.write == u.write && is_lost(v) == lost; };
     std::size_t k = 0;
-    while (k < kept && (uses_[k].by != u.by || uses_[k].write != u.write)) ++k;
+    while (k < kept && !is_like(uses_[k])) ++k;
     if (k == kept) {
       uses_[kept++] = u;
       kept_own += i < own;

@@ -135,7 +135,13 @@ void stream_ref::wait(stream_ref other) const {
     throw invalid_argument(
         "a stream waits for one of another machine (another backend or simulation): make both inside the same "
         "ferry::simulation");
-  timeline_->follow(*other.timeline_, other.timeline_->close(), true);
+  timeline& before = *other.timeline_;
+  timeline_->follow(before, before.close(), true);
+  before.refuse_broken();
+  if (before.is_damaged())
+    throw device_error("a stream waits for one of device " + std::to_string(before.device()) +
+                       " that has lost work, because it was ordered behind work that is lost by the failure of another "
+                       "device: wait for a new stream");
 }
 
 stream::stream(device d, int priority) : stream_ref(machine::current().streams().take(d.index(), priority)) {

@@ -2,38 +2,47 @@
 #include <algorithm>
 #include <mutex>
 
+#include "ferry/core/access_guard.hpp"
 #include "ferry/core/timeline.hpp"
 #include "ferry/core/timelines.hpp"
 
 namespace ferry {
 
 int timeline::lost_by(ticket t) const {
+  if (t == open_ticket) t = pointers_end();
   const unsigned count = loss_count_.load(std::memory_order_acquire);
   for (unsigned i = 0; i < count; ++i)
-    if (losses_[i].first <= t && t <= losses_[i].last.load(std::memory_order_acquire)) return losses_[i].device;
+    if (losses_[i].first.load() <= t && t <= losses_[i].last.load()) return losses_[i].device;
   return -1;
 }
 
-// One thread at a time adds: the one that has the list of timelines locked. Past the last entry, that one is widened.
-void timeline::add_loss(ticket first, ticket last, int device, unsigned number) noexcept {
-  const unsigned count = loss_count_.load(std::memory_order_relaxed);
-  if (count == losses_.size()) {
-    loss& l = losses_.back();
-    l.number = number;
-    raise(l.last, last);
-    return;
-  }
-  loss& l = losses_[count];
-  l.first = first, l.device = device, l.number = number;
-  l.last.store(last, std::memory_order_relaxed);
-  loss_count_.store(count + 1, std::memory_order_release);
-}
-
-// Whether ticket `behind` or an earlier one was lost by a failure that was not known to who read its bytes.
-bool timeline::was_lost(ticket behind, unsigned seen) const {
+bool timeline::loses_all_later() const {
   const unsigned count = loss_count_.load(std::memory_order_acquire);
   return std::any_of(losses_.begin(), losses_.begin() + count,
-                     [&](const loss& l) { return l.number > seen && l.first <= behind; });
+                     [](const loss& l) { return l.last.load() == open_ticket; });
+}
+
+// One thread at a time adds: the one that has the list of timelines locked. A failure has one entry, which may grow with each
+// look at the dependences; past the last entry, that one grows. Returns whether more is lost.
+bool timeline::add_loss(ticket first, ticket last, int device, unsigned number) noexcept {
+  const unsigned count = loss_count_.load(std::memory_order_relaxed);
+  if (count == losses_.size() || (count > 0 && losses_[count - 1].number.load() == number)) {
+    loss& l = losses_[count - 1];
+    l.number.store(number);
+    const bool is_earlier = lower(l.first, first);
+    return raise(l.last, last) || is_earlier;
+  }
+  loss& l = losses_[count];
+  l.first.store(first), l.last.store(last), l.number.store(number), l.device = device;
+  loss_count_.store(count + 1, std::memory_order_release);
+  return true;
+}
+
+int timeline::was_lost(ticket behind, unsigned seen) const {
+  const unsigned count = loss_count_.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < count; ++i)
+    if (losses_[i].number.load() > seen && losses_[i].first.load() <= behind) return losses_[i].device;
+  return -1;
 }
 
 // Under the lock of the next ticket: a submission has its ticket before, and is lost, or sees afterwards that the stream is
@@ -45,20 +54,28 @@ bool timeline::spread_losses(unsigned number, std::uint64_t failed_devices) {
   int cause = -1;
   std::erase_if(dependences_, [&](const dependence& d) {
     if (finished(d.latest)) return true;
-    const bool lost = d.of ? d.of->was_lost(d.behind, d.seen)
-                           : d.seen < number && (timelines::device_bit(d.device) & failed_devices) != 0;
-    if (lost && d.since < first)
-      first = std::max(d.since, finished_.load() + 1), cause = d.of ? d.of->lost_by(d.behind) : d.device;
-    return lost;
+    const bool with_device = d.seen < number && (timelines::device_bit(d.device) & failed_devices) != 0;
+    const int by = d.of ? d.of->was_lost(d.behind, d.seen) : with_device ? d.device : -1;
+    if (by >= 0 && d.since < first) first = std::max(d.since, finished_.load() + 1), cause = by;
+    return by >= 0;
   });
   if (first == open_ticket) return false;
   std::lock_guard tickets(*this);
-  add_loss(first, opened_.load() ? open_ticket : reserved_, cause, number);
+  const bool more = add_loss(first, pointers_end() == open_ticket ? open_ticket : reserved_, cause, number);
   flags_.fetch_or(damaged, std::memory_order_release);
-  return true;
+  return more;
 }
 
-void timeline::lose_with_latest(ticket t) noexcept { raise(losses_[loss_count_.load() - 1].last, t); }
+void timeline::lose_late(ticket t, unsigned seen) noexcept {
+  const unsigned count = loss_count_.load(std::memory_order_acquire);
+  for (unsigned i = 0; i < count; ++i)
+    if (losses_[i].number.load() > seen) raise(losses_[i].last, t);
+}
+
+// Inside a submission of this thread there is no turn for it: then the uses stay open, as those of the next owner.
+void timeline::end_pointers() {
+  if (pointers_end() == open_ticket && !this_thread_state.submitting) pointers_end_.store(close());
+}
 
 void timeline::ask_device() {
   native_event newest;
@@ -83,6 +100,8 @@ void timeline::depend(timeline& of, ticket t) {
 void timeline::depend_on_device(int device) {
   if (device == device_) return;
   std::lock_guard lock(mutex_);
+  if (!dependences_.empty())
+    if (const dependence& d = dependences_.back(); !d.of && d.device == device && d.since == last() + 1) return;
   make_room_for_dependence();
   dependences_.push_back({last() + 1, last() + 1, 0, nullptr, device, family_.failures() & ~1u});
   note_suspects(timelines::device_bit(device), last() + 1);
@@ -93,9 +112,9 @@ void timeline::expect_dependence() {
   make_room_for_dependence();
 }
 
-void timeline::depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices) noexcept {
+void timeline::depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices, unsigned seen) noexcept {
   std::lock_guard lock(mutex_);
-  dependences_.push_back({at, at, part, &of, of.device_, family_.failures() & ~1u});
+  dependences_.push_back({at, at, part, &of, of.device_, seen & ~1u});
   note_suspects(devices, at);
 }
 
@@ -110,25 +129,29 @@ void timeline::make_room_for_dependence() {
   if (dependences_.size() + spare > dependences_.capacity()) dependences_.reserve(2 * (dependences_.size() + spare));
 }
 
-// First those go that are known to be over well; then the rest becomes one a timeline: from the earliest ticket, on the latest.
-// That may lose too much, and never too little.
+// First those go that are known to be over well; then the rest becomes one for a timeline and number of failures known: from
+// the earliest ticket, on the latest. That may lose too much, and never too little. Those of before and after a failure stay
+// apart: together they would be lost with what it had spoilt, though nobody reads that after it.
 void timeline::join_dependences() {
   std::erase_if(dependences_, [&](const dependence& d) {
-    return finished(d.latest) || (d.of && d.of->finished(d.behind) && !d.of->was_lost(d.behind, d.seen));
+    return finished(d.latest) || (d.of && d.of->finished(d.behind) && d.of->was_lost(d.behind, d.seen) < 0);
   });
   if (2 * dependences_.size() > most_dependences_) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < dependences_.size(); ++i) {
       const dependence d = dependences_[i];
       std::size_t k = 0;
-      while (k < kept && (dependences_[k].of != d.of || dependences_[k].device != d.device)) ++k;
+      const auto is_like = [&](const dependence& e) {
+        return e.of == d.of && e.device == d.device && e.seen == d.seen;
+      };
+      while (k < kept && !is_like(dependences_[k])) ++k;
       if (k == kept) {
         dependences_[kept++] = d;
         continue;
       }
       dependence& into = dependences_[k];
       into.since = std::min(into.since, d.since), into.latest = std::max(into.latest, d.latest);
-      into.behind = std::max(into.behind, d.behind), into.seen = std::min(into.seen, d.seen);
+      into.behind = std::max(into.behind, d.behind);
     }
     dependences_.resize(kept);
   }

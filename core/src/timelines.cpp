@@ -26,6 +26,7 @@ timeline& timelines::take(int device, int priority) {
 }
 
 void timelines::give_back(timeline& t) noexcept {
+  t.end_pointers();
   std::lock_guard lock(mutex_);
   stock_[{t.device(), t.priority()}].push_back(&t);
 }
@@ -50,41 +51,60 @@ timeline* timelines::find(const timeline* t) const noexcept {
   return at == all_.end() ? nullptr : at->get();
 }
 
+// The number of the look-through is odd: a submission that is ordered from here on looks again (access_guard).
 void timelines::give_up(int device, std::string_view why) {
   std::lock_guard lock(mutex_);
   const bool is_new = failures_.try_emplace(device, why).second;
   if (!is_new) return;
-  const unsigned number = ++failed_;  // odd: a submission that is ordered from here on looks again (access_guard)
-  std::uint64_t failed_devices = 0;
-  for (const auto& [which, text] : failures_) failed_devices |= device_bit(which);
+  const unsigned number = ++failed_;
   for (auto& t : all_)
     if (t->device() == device) t->give_up(number);
-  for (bool more = true; more;) {
-    more = false;
-    for (auto& t : all_) more = t->spread_losses(number, failed_devices) || more;
-  }
+  spread_losses();
   ++failed_;
 }
 
-void timelines::look_at(std::uint64_t devices) {
-  std::map<int, timeline*>
-      one_of_each;  // with something that it was given, if there is one: its newest event says most
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& t : all_) {
-      if (!(devices & device_bit(t->device())) || failures_.contains(t->device()) || t->is_released()) continue;
-      timeline*& one = one_of_each[t->device()];
-      if (!one || one->last() == 0) one = t.get();
-    }
+// With a number of its own, so that those see it who depend on what becomes lost now, and knew of the failures before.
+void timelines::spread_again() noexcept {
+  std::lock_guard lock(mutex_);
+  ++failed_;
+  spread_losses();
+  ++failed_;
+}
+
+void timelines::spread_losses() noexcept {
+  std::uint64_t failed_devices = 0;
+  for (const auto& [which, text] : failures_) failed_devices |= device_bit(which);
+  for (bool more = true; more;) {
+    more = false;
+    for (auto& t : all_) more = t->spread_losses(failed_, failed_devices) || more;
   }
-  for (const auto& [device, t] : one_of_each) {
+}
+
+void timelines::look_at(std::uint64_t devices) {
+  for (timeline* t = next_to_ask(devices, -1); t; t = next_to_ask(devices, t->device())) {
     try {
       t->ask_device();
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
-      give_up(device, e.what());
+      give_up(t->device(), e.what());
     }
   }
+}
+
+// Of each of these devices a stream that was given something, if there is one: its newest event says most. The one that was
+// asked before will do.
+timeline* timelines::next_to_ask(std::uint64_t devices, int after) {
+  std::lock_guard lock(mutex_);
+  for (auto at = asked_.upper_bound(after); at != asked_.end(); ++at) {
+    const int device = at->first;
+    timeline*& one = at->second;
+    if (!one || !(devices & device_bit(device)) || failures_.contains(device)) continue;
+    if (one->is_released() || one->last() == 0)
+      for (const auto& t : all_)
+        if (t->device() == device && !t->is_released() && (one->is_released() || t->last() != 0)) one = t.get();
+    if (!one->is_released()) return one;
+  }
+  return nullptr;
 }
 
 std::string timelines::failure_of(int device) const {
@@ -122,7 +142,9 @@ timeline& timelines::create(int device, int priority, native_stream stream, stre
   if (all_.size() >= expected_) expected_ *= 2;
   fresh->expect_timelines(expected_);
   for (auto& t : all_) t->expect_timelines(expected_);
+  timeline*& asked = asked_[device];
   all_.push_back(std::move(fresh));
+  if (!asked) asked = all_.back().get();
   return *all_.back();
 }
 

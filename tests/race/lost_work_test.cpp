@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -227,6 +229,217 @@ BOOST_AUTO_TEST_CASE(a_raw_pointer_of_a_stream_that_lost_work) {
     fr::stream again{fr::devices()[1]};  // none that does no more work
     fr::parallel_for(again, size, set_to{1}, x = filled(0));
     BOOST_TEST(x[0] == 1);
+  });
+}
+
+namespace {
+
+// Found by whoever waits for its work.
+void find_failure(const fr::stream& s) {
+  tries([&] { s.synchronize(); });
+}
+bool can_read(const array& a) {
+  return tries([&] { (void)fr::to_vector(a); });
+}
+
+}  // namespace
+
+// Each look at the dependences loses earlier tickets of the last stream: the failure is the same, and all of it is lost.
+BOOST_AUTO_TEST_CASE(a_chain_that_is_read_backwards) {
+  for (const std::size_t links : {2, 5, 9})
+    over_seeds("", [&](std::vector<fr::stream>& s) {
+      std::vector<fr::stream> chain;  // after the one that reads them
+      for (std::size_t k = 0; k < links; ++k) chain.emplace_back(fr::devices()[1 + k % 2]);
+      std::vector<array> x, y;
+      for (std::size_t k = 0; k <= links; ++k) x.push_back(filled(1)), y.push_back(filled(1));
+      for (std::size_t k = 0; k <= links; ++k) (void)x[k].begin(), (void)y[k].begin();
+      bool given = tries([&] { fr::parallel_for(s[0], size, breaks{}, x[0]); });
+      for (std::size_t k = 1; k <= links; ++k)
+        given = given && tries([&] { fr::parallel_for(chain[links - k], size, add_to{}, fr::in(x[k - 1]), x[k]); });
+      for (std::size_t k = links + 1; k-- > 0;)
+        given = given && tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x[k]), y[k]); });
+      find_failure(s[0]);
+      for (std::size_t k = 0; given && k <= links; ++k) BOOST_TEST(!can_read(y[k]), "read what " << k << " computed");
+    });
+}
+
+// More than a stream has entries for: some good work may be lost, and no lost work is good.
+BOOST_AUTO_TEST_CASE(many_failures_of_what_one_stream_reads) {
+  for (std::size_t seed = 0; seed < support::seeds(40); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
+      const support::quiet_stderr said;
+      const fr::simulation sim("devices=9;schedule=random:" + std::to_string(seed));
+      const fr::device good = fr::devices()[8];
+      const fr::stream reader(good), link(fr::devices()[7]);
+      std::vector<array> x, z, y;
+      for (int i = 0; i < 4 * 7; ++i) {
+        for (auto* all : {&x, &z, &y}) all->emplace_back(array({size}, 1, good));
+        for (auto* all : {&x, &z, &y}) (void)all->back().begin();
+      }
+      for (std::size_t d = 0; d < 7; ++d) {
+        const fr::stream bad(fr::devices()[d]);
+        const bool given = tries([&] {
+          fr::parallel_for(bad, size, breaks{}, x[d]);
+          fr::parallel_for(link, size, add_to{}, fr::in(x[d]), z[d]);
+          fr::parallel_for(reader, size, add_to{}, fr::in(z[d]), y[2 * d]);
+          fr::parallel_for(reader, size, add_to{}, fr::in(x[d]), y[2 * d + 1]);
+        });
+        find_failure(bad);
+        for (std::size_t i = 0; given && i < 2; ++i) BOOST_TEST(!can_read(y[2 * d + i]), "failure " << d);
+        BOOST_TEST(can_read(y[14 + d]));
+      }
+    }
+}
+
+// Dependences on one stream from before and after it lost some work, of which neither is on lost work, are joined.
+BOOST_AUTO_TEST_CASE(joined_dependences_of_before_and_after_a_failure) {
+  for (const bool reads_lost : {true, false})
+    for (std::size_t seed = 0; seed < support::seeds(40); ++seed)
+      BOOST_TEST_CONTEXT("seed " << seed << (reads_lost ? ", the last is lost" : "")) {
+        const support::quiet_stderr said;
+        const fr::simulation sim("devices=4;schedule=random:" + std::to_string(seed));
+        const auto d = fr::devices();
+        const fr::stream reader(d[3]), writer(d[2]), first(d[0]), second(d[1]);
+        array a = filled(1), b = filled(1), x = filled(1), x2 = filled(1), y = filled(1), sum = filled(0),
+              one = filled(1);
+        for (const array* all : {&a, &b, &x, &x2, &y, &sum, &one}) (void)all->begin();
+        std::vector<array> more;
+        for (int i = 0; i < 40; ++i) more.push_back(filled(0)), (void)more.back().begin();
+        if (!tries([&] {
+              fr::parallel_for(writer, size, add_to{}, fr::in(one), a);
+              fr::parallel_for(reader, size, add_to{}, fr::in(a), sum);
+              fr::parallel_for(first, size, breaks{}, x);
+              fr::parallel_for(writer, size, add_to{}, fr::in(x), b);
+              find_failure(first);
+              for (array& m : more) {
+                fr::parallel_for(writer, size, add_to{}, fr::in(one), m);
+                fr::parallel_for(reader, size, add_to{}, fr::in(m), sum);
+              }
+              fr::parallel_for(second, size, breaks{}, x2);
+              if (reads_lost) fr::parallel_for(reader, size, add_to{}, fr::in(x2), y);
+            }))
+          continue;
+        find_failure(second);
+        BOOST_TEST(can_read(y) == !reads_lost);
+        if (!reads_lost) BOOST_TEST(fr::to_vector(sum) == std::vector<int>(size, 42));
+      }
+}
+
+// The log of a large array joins what one stream wrote (R10).
+BOOST_AUTO_TEST_CASE(a_lost_write_among_many_good_ones) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    constexpr int parts = 40;
+    array x = filled(1), one = filled(1), all({2 * size * (parts + 1)}, 0, fr::devices()[2]);
+    for (const array* a : {&x, &one, &all}) (void)a->begin();
+    const auto part = [&](int k) { return all.slice({{2 * size * k, 2 * size * k + size}}); };
+    tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
+    if (!tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), part(0)); })) return;
+    find_failure(s[0]);
+    for (int k = 1; k <= parts; ++k) fr::parallel_for(s[1], size, add_to{}, fr::in(one), part(k));
+    BOOST_CHECK_THROW((void)std::as_const(all)[1], fr::device_error);
+    BOOST_TEST(fr::to_vector(part(parts)) == std::vector<int>(size, 1));
+  });
+}
+
+// The failure is found by another thread while the operation is given.
+BOOST_AUTO_TEST_CASE(a_failure_while_a_joint_operation_is_given) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0), z = filled(0);
+    for (const array* a : {&x, &y, &z}) (void)a->begin();
+    if (!tries([&] {
+          fr::parallel_for(s[0], size, breaks{}, x);
+          fr::parallel_for(s[2], size, add_to{}, fr::in(x), y);
+        }))
+      return;
+    std::jthread finder([&s, line = &s[0].line()] { tries([&] { line->synchronize(); }); });
+    fr::access of_y{&y.owner().get(), y.bytes(), true}, of_z{&z.owner().get(), z.bytes(), true};
+    std::array<fr::joint_guard::part, 2> parts{
+        fr::joint_guard::part(fr::admission::unchecked(s[2].line(), {&of_y, 1})),
+        fr::joint_guard::part(fr::admission::unchecked(s[1].line(), {&of_z, 1}))};
+    const bool given = tries([&] {
+      const fr::joint_guard guard(parts);
+      const auto m = std::make_shared<fr::meeting>(fr::meeting{"sum", 2, [] {}});
+      for (const fr::stream* part : {&s[2], &s[1]}) fr::machine::current().verbs().meet(part->line().stream(), m, {});
+    });
+    finder.join();
+    if (given) BOOST_CHECK_THROW((void)z[0], fr::device_error);
+  });
+}
+
+// What was ordered while a failure was looked for is lost by that one, not by those that were known.
+BOOST_AUTO_TEST_CASE(late_work_is_lost_by_the_failure_that_it_missed) {
+  for (const unsigned missed : {0u, 1u})
+    over_seeds("", [&](std::vector<fr::stream>& s) {
+      array x = filled(0), y = filled(0), z = filled(0);
+      if (!tries([&] {
+            fr::parallel_for(s[0], size, breaks{}, x);
+            fr::parallel_for(s[1], size, add_to{}, fr::in(x), y);
+          }))
+        return;
+      find_failure(s[0]);
+      fr::parallel_for(s[1], size, set_to{4}, z);
+      fr::timeline& line = s[1].line();
+      line.lose_late(line.last(), line.family().failures() - 2 * missed);
+      BOOST_TEST(can_read(z) == (missed == 0));
+    });
+}
+
+// Its pointers ended with its first owner, who had waited for nothing that is lost.
+BOOST_AUTO_TEST_CASE(a_stream_of_the_stock_that_a_pointer_was_taken_on) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0), z = filled(3), mine = filled(0);
+    for (const array* a : {&x, &y, &z, &mine}) (void)a->begin();
+    const fr::timeline* before = nullptr;
+    {
+      const fr::stream old(fr::devices()[1]);
+      before = &old.line();
+      (void)fr::pointer(z, old), (void)fr::pointer(mine, old);
+    }
+    const fr::stream next(fr::devices()[1]);
+    BOOST_REQUIRE(&next.line() == before);
+    if (!tries([&] {
+          fr::parallel_for(s[0], size, breaks{}, x);
+          fr::parallel_for(next, size, add_to{}, fr::in(x), y);
+          fr::parallel_for(next, size, add_to{}, fr::in(y), mine);
+        }))
+      return;
+    find_failure(s[0]);
+    array other = filled(1);
+    fr::parallel_for(next, size, add_to{}, fr::in(z), other);
+    BOOST_TEST((other[2] == 4 && z[1] == 3));
+    BOOST_TEST((!can_read(y) && !can_read(mine)));
+  });
+}
+
+// The first owner's pointer was used behind what is lost.
+BOOST_AUTO_TEST_CASE(a_pointer_of_an_owner_who_waited_for_lost_work) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0), z = filled(3);
+    for (const array* a : {&x, &y, &z}) (void)a->begin();
+    if (!tries([&] {
+          const fr::stream old(fr::devices()[1]);
+          fr::parallel_for(s[0], size, breaks{}, x);
+          fr::parallel_for(old, size, add_to{}, fr::in(x), y);
+          (void)fr::pointer(z, old);
+        }))
+      return;
+    find_failure(s[0]);
+    BOOST_TEST((!can_read(y) && !can_read(z)));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(waiting_for_a_stream_that_lost_work) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0);
+    s[2].wait(s[1]);
+    if (!tries([&] {
+          fr::parallel_for(s[0], size, breaks{}, x);
+          fr::parallel_for(s[1], size, add_to{}, fr::in(x), y);
+        }))
+      return;
+    find_failure(s[0]);
+    BOOST_CHECK_THROW(s[2].wait(s[0]), fr::device_error);
+    BOOST_CHECK_THROW(s[2].wait(s[1]), fr::device_error);
+    s[1].wait(s[2]);  // which lost nothing
   });
 }
 

@@ -57,6 +57,7 @@ class access_log {
     for (std::size_t i = uses_.size(); i-- > 0;) {
       logged_use& u = uses_[i];
       if (u.by == who || !(write || u.write) || !u.where.overlaps(where) || u.by->finished(u.at)) continue;
+      end_open(u);
       if (u.at == open_ticket) u.at = u.by->close() & open_ticket;
       shared_ = shared_uses;
       wait(*u.by, u.at, u.write && i >= inherited_);
@@ -80,7 +81,7 @@ class access_log {
   // One use more.
   void add(timeline& by, ticket at, byte_range where, bool write) noexcept {
     if (repeats(by, where, write)) [[likely]] {
-      if (logged_use& u = uses_.front(); u.at != open_ticket) u.at = at & open_ticket;  // else a pointer is out
+      if (logged_use& u = uses_.front(); !is_open(u)) u.at = at & open_ticket;  // else a pointer is out
       inherited_ = 0;
     } else {
       add_another(by, at, where, write, true);
@@ -130,6 +131,11 @@ class access_log {
  private:
   static bool replaces(const timeline& by, byte_range where, bool write, const logged_use& u) {
     return where.covers(u.where) && (write || (u.by == &by && !u.write));
+  }
+  static bool is_open(const logged_use& u) { return u.at == open_ticket && u.by->pointers_end() == open_ticket; }
+  // A pointer whose stream has another owner is out no more.
+  static void end_open(logged_use& u) {
+    if (u.at == open_ticket) u.at = u.by->pointers_end() & open_ticket;
   }
   // A use that is over may be forgotten; not one whose result is lost.
   static bool is_over(const logged_use& u) { return u.by->finished(u.at) && !is_lost(u); }

@@ -93,7 +93,8 @@ class alignas(64) timeline {
   void expect_dependence();
   // For an operation of several streams with ticket `at` here: it is lost with the part of another stream. devices: of
   // all parts, and those that they may depend on. expect_dependence() came before.
-  void depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices) noexcept;
+  // seen: so many failures were known before the tickets were taken.
+  void depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices, unsigned seen) noexcept;
   // The devices that the work here may depend on, as bits: its own, and others.
   std::uint64_t devices_needed();
   // Blocks the calling thread until ticket t is over; what t had to wait for is over too. Throws when the device breaks
@@ -117,8 +118,8 @@ class alignas(64) timeline {
   // Loses the work here that may have read lost bytes; number: of the failure. Returns whether anything became lost. Called
   // with the list of timelines locked.
   bool spread_losses(unsigned number, std::uint64_t failed_devices);
-  // For work with ticket t that was ordered while a failure was being looked for: lost too.
-  void lose_with_latest(ticket t) noexcept;
+  // For work with ticket t that was ordered when `seen` failures were known: lost with what later ones spoilt here.
+  void lose_late(ticket t, unsigned seen) noexcept;
   // Asks the device of this timeline whether it has failed; throws device_error if so. Never blocks.
   void ask_device();
   // Makes room to know `count` timelines; called when one is created, so that submissions never allocate.
@@ -143,9 +144,14 @@ class alignas(64) timeline {
   // Whether some of its work is lost because another device failed. It takes new work, of bytes that are not lost.
   bool is_damaged() const { return flags_.load(std::memory_order_relaxed) & damaged; }
   // Damaged, and a raw pointer had been taken here: what goes through it is not seen, so the stream takes no more work.
-  bool is_lost_for_good() const { return is_damaged() && is_lost(open_ticket); }
+  bool is_lost_for_good() const { return is_damaged() && loses_all_later(); }
   // A raw pointer is about to be taken here.
-  void note_pointer() { opened_.store(true); }
+  void note_pointer() { pointers_end_.store(open_ticket); }
+  // What an open use here stands for: open_ticket while the stream has an owner who took a pointer, else the ticket that closed
+  // all of them.
+  ticket pointers_end() const { return pointers_end_.load(); }
+  // The owner gives the stream back: nothing that it is given later uses the pointers that were taken here.
+  void end_pointers();
   // Whether it is given nothing any more, or not now. Asked again by whoever has its turn: what let the stream rest took
   // a turn too, so that nothing slips in behind it.
   bool is_resting() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
@@ -172,11 +178,10 @@ class alignas(64) timeline {
     int device;
     unsigned seen;  // so many failures were known, and what was read was not lost by them
   };
-  struct loss {  // set once, but for `last`
-    ticket first = 0;
-    std::atomic<ticket> last{0};
+  struct loss {  // only grows; `device` is set once, before the entry is counted
+    std::atomic<ticket> first{0}, last{0};
+    std::atomic<unsigned> number{0};  // of the failure
     int device = 0;
-    unsigned number = 0;  // of the failure
   };
   struct mark_type {  // the event comes after all tickets up to `covers`
     ticket covers = 0;
@@ -214,11 +219,20 @@ class alignas(64) timeline {
   }
   void make_room_for_dependence();
   void join_dependences();
-  bool was_lost(ticket behind, unsigned seen) const;
-  void add_loss(ticket first, ticket last, int device, unsigned number) noexcept;
-  static void raise(std::atomic<ticket>& a, ticket to) {
-    for (ticket now = a.load(std::memory_order_relaxed); now < to && !a.compare_exchange_weak(now, to);) {
-    }
+  // The device whose failure lost ticket `behind` or an earlier one, of the failures that were not known to who read its bytes;
+  // -1 if there is none.
+  int was_lost(ticket behind, unsigned seen) const;
+  bool add_loss(ticket first, ticket last, int device, unsigned number) noexcept;
+  bool loses_all_later() const;
+  static bool raise(std::atomic<ticket>& a, ticket to) {
+    for (ticket now = a.load(std::memory_order_relaxed); now < to;)
+      if (a.compare_exchange_weak(now, to)) return true;
+    return false;
+  }
+  static bool lower(std::atomic<ticket>& a, ticket to) {
+    for (ticket now = a.load(std::memory_order_relaxed); now > to;)
+      if (a.compare_exchange_weak(now, to)) return true;
+    return false;
   }
 
   template <class Verb>
@@ -239,8 +253,8 @@ class alignas(64) timeline {
   std::atomic<ticket> last_{0};
   alignas(64) std::atomic<ticket> finished_{0};
   std::atomic<unsigned> loss_count_{0};
-  std::array<loss, 4> losses_;  // each device fails once; the last stands for all further ones
-  std::atomic<bool> opened_{false};
+  std::array<loss, 4> losses_;  // one for each failure that spoilt work here; the last stands for all further ones
+  std::atomic<ticket> pointers_end_{0};
   alignas(64) spin_lock mutex_;  // all that follows
   std::size_t newest_ = 0;
   std::vector<fact> known_;          // by id

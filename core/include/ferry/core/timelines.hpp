@@ -33,6 +33,8 @@ class timelines {
   timeline* find(const timeline* t) const noexcept;
   // That device is broken, as `why` says: all its work counts as complete.
   void give_up(int device, std::string_view why);
+  // For work that got its ticket, and noted what it depends on, while a failure was looked for: looks through all once more.
+  void spread_again() noexcept;
   // How many steps of looking for what failures spoilt there were: 0 if no device is broken, odd while one is under way. Seen
   // by whoever sees work counted as complete for that reason.
   unsigned failures() const { return failed_.load(std::memory_order_acquire); }
@@ -47,6 +49,8 @@ class timelines {
   std::size_t size() const;
 
  private:
+  void spread_losses() noexcept;
+  timeline* next_to_ask(std::uint64_t devices, int after);
   timeline& create(int device, int priority, native_stream stream, stream_origin origin);
   backend& verbs_;
   mutable std::mutex mutex_;
@@ -54,6 +58,7 @@ class timelines {
   std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority
   std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;   // by device and stream id
   std::map<int, std::string> failures_;                          // by device
+  std::map<int, timeline*> asked_;                               // by device: who is asked whether it has failed
   std::atomic<unsigned> failed_{0};
   std::size_t expected_ = 64;
 };
