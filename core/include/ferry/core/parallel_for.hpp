@@ -159,9 +159,9 @@ void for_each(stream_ref s, source_line at, const Space& space, const F& f, cons
     give.poison_outputs(a...);
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
-  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
-  give.poison_outputs(a...);
+  detail::check_call(
+      s, at, detail::used_by::kernel, [&] { give.poison_outputs(a...); }, f, a...);
   launch_for_each(s, give, space, f, a...);
 }
 
