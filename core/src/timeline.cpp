@@ -69,6 +69,7 @@ timeline::timeline(timelines& family, unsigned id, int device, int priority, nat
 
 timeline::~timeline() {
   for (mark_type& m : marks_) ignoring_errors([&] { verbs_.destroy_event(m.event); });
+  for (const native_stream s : replaced_) ignoring_errors([&] { verbs_.destroy_stream(s); });
   if (origin_ == stream_origin::own) ignoring_errors([&] { verbs_.destroy_stream(stream_); });
 }
 
@@ -259,8 +260,13 @@ void timeline::replace_captured_stream() {
   native_stream old;
   try {
     std::lock_guard lock(mutex_);
+    replaced_.reserve(replaced_.size() + 1);
     verbs_.wait(fresh, marks_[newest_].event);
     old = std::exchange(stream_, fresh);
+    if (flags_.load(std::memory_order_relaxed) & exposed) {
+      replaced_.push_back(old);
+      return;
+    }
   } catch (...) {
     ignoring_errors([&] { verbs_.destroy_stream(fresh); });
     throw;
