@@ -82,7 +82,7 @@ void timelines::look_at(std::uint64_t devices) {
       t->ask_device();
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
-      give_up(device, e.what());
+      give_up(device, plain_what(e));
     }
   }
 }

@@ -12,6 +12,7 @@
 
 #include <ferry/core.hpp>
 
+#include "support/failures.hpp"
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"
 
@@ -97,6 +98,20 @@ BOOST_AUTO_TEST_CASE(what_other_devices_compute_from_it) {
     fr::stream fresh{fr::devices()[1]};
     fr::parallel_for(fresh, size, add_to{}, fr::in(apart), before);
     BOOST_TEST((apart[3] == 8 && before[7] == 11 && fr::to_vector(before)[0] == 11));
+  });
+}
+
+BOOST_AUTO_TEST_CASE(the_text_names_the_failure_once) {
+  over_seeds("", [](std::vector<fr::stream>& s) {
+    array x = filled(0), y = filled(0);
+    (void)x.begin(), (void)y.begin();
+    tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
+    if (!tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); })) return;
+    const std::string text = support::failure_of<fr::device_error>([&] { (void)std::as_const(y)[1]; });
+    BOOST_TEST(text.find("work of device 1 may have read what device 0 wrote, which failed before that was known to be "
+                         "over") != std::string::npos,
+               text);
+    BOOST_TEST(text.find("ferry: ") == text.rfind("ferry: "), text);
   });
 }
 
