@@ -64,7 +64,7 @@ MUTANTS = [
     ("halos", "halos that are filled through views count as out of date", (VALIDITY, "untracked_[i] = true;", "untracked_[i] = false;")),
     ("halos", "what marks a halo as out of date is stored", (WATCH, "        std::memcpy(cell, before, n);\n", "        (void)cell;\n")),
     ("regions", "writes outside of the region are not compared", (WATCH, "else if (std::memcmp(cell, before, n) != 0)", "else if (n == 0)")),
-    ("regions", "the gap of a region is not watched", (SHARD_ARGUMENTS, "if (a.region.has_gap()) add(", "if (false) add(")),
+    ("regions", "the gap of a region is not watched", (SHARD_ARGUMENTS, "  if (!a.region.has_gap()) return;\n", "  return;\n")),
     ("routes", "a chunk of the ring counts as empty once it is full",
      (WAYS, "{c.data, between});\n  verbs_.record(c.emptied, lane.out());", "{c.data, between});\n  verbs_.record(c.emptied, lane.in());")),
     ("routes", "the last chunk is dropped",

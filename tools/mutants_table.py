@@ -57,6 +57,10 @@ MUTANTS = [
     # The CPU's counters.
     ("R7", "reads do not bump the CPU's counter", (LOG_HPP, "    bump(touches_);\n    if (write)", "    if (write) bump(touches_);\n    if (write)")),
     ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) note_write();\n", "")),
+    ("R7", "the race checker hears of the CPU's access after others have submitted",
+     (GUARD, "if (what.log.touches() == touches) what.home", "what.home")),
+    ("R7", "the race checker takes an element for its view",
+     (GUARD, "if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};", "")),
     ("R7", "a write leaves reads free", (LOG_HPP, "    reads_are_free_.store(false, std::memory_order_relaxed);\n", "")),
     ("R7", "reads are free while another part is written",
      (LOG, "    if (u.write && !u.by->serves() && !is_over(u)) return;\n", "    (void)u;\n")),

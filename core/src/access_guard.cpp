@@ -365,6 +365,7 @@ struct pending_points {
   std::array<point, 16> first;
   std::size_t count = 0;
   host_access_state seen;
+  std::uint64_t touches = 0;  // of the log when they were collected
   std::span<const point> get() const { return {first.data(), std::min(count, first.size())}; }
   bool all() const { return count <= first.size(); }
 };
@@ -385,12 +386,14 @@ pending_points points_before(access_log& log, byte_range where, bool write, bool
     ++p.count;
   });
   if (array && p.count == 0) log.refuse_lost(where, array->of, array->at);
-  p.seen = {write ? log.touches() : 0, log.writes()};
+  p.touches = log.touches();
+  p.seen = {write ? p.touches : 0, log.writes()};
   return p;
 }
 
-host_access_state wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
-                                  const wanted_elements* array) {
+// Returns the points of the last round, which are over.
+pending_points wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
+                               const wanted_elements* array) {
   for (;;) {
     const pending_points pending = points_before(log, where, write, for_bytes, array);
     for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
@@ -399,14 +402,29 @@ host_access_state wait_for_points(access_log& log, byte_range where, bool write,
       std::lock_guard lock(log);
       log.refuse_lost(where, array->of, array->at);  // another thread may have found the device broken
     }
-    return pending.seen;
+    return pending;
   }
+}
+
+// Tells a backend that looks for races what the CPU was granted: of elements only the one that was asked for. With the log
+// locked, and not if another thread has logged anything since the wait: what that thread submits the CPU does not know of.
+void tell_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how,
+                      std::uint64_t touches) {
+  if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};
+  const kernel_use use{where.begin,
+                       where.size(),
+                       mode != access_mode::out,
+                       mode != access_mode::in,
+                       array_label(what.name.get().c_str()),
+                       how.at};
+  std::lock_guard lock(what.log);
+  if (what.log.touches() == touches) what.home->verbs().host_access(use);
 }
 
 }  // namespace
 
 host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes) {
-  return wait_for_points(log, where, write, for_bytes, nullptr);
+  return wait_for_points(log, where, write, for_bytes, nullptr).seen;
 }
 
 bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches) {
@@ -431,9 +449,9 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const wanted_elements elements{what, how.at};
-  const host_access_state state = wait_for_points(what.log, where, write, false, &elements);
-  what.home->verbs().host_access(
-      {where.begin, where.size(), mode != access_mode::out, write, array_label(what.name.get().c_str()), how.at});
+  const pending_points over = wait_for_points(what.log, where, write, false, &elements);
+  const host_access_state state = over.seen;
+  tell_host_access(what, where, mode, how, over.touches);
   machine::current().memory().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
   if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused

@@ -75,6 +75,10 @@ std::string text_of(const found_memory& f, const std::byte* p) {
   return out.str();
 }
 
+// Two integers side by side may look like an address.
+constexpr std::string_view if_no_address =
+    "If these bytes are numbers and no address, pass them as arguments of the call, or set FERRY_CHECK=off";
+
 [[noreturn]] void refuse(source_line at, const detail::plain_value& v, std::size_t offset, const std::byte* p,
                          const std::string& whose, const std::string& remedy) {
   detail::plain_stream out;
@@ -90,16 +94,25 @@ std::string text_of(const found_memory& f, const std::byte* p) {
 
 [[noreturn]] void refuse_array(source_line at, const detail::plain_value& v, std::size_t offset, const std::byte* p,
                                const found_memory& f) {
-  const char* const remedy =
+  const std::string remedy =
       !f.is_alive ? "Pass a live array as an argument of the call, as in(a), out(a) or inout(a)"
       : this_thread_state.capture
           ? "A graph orders work only by the arrays that calls name: pass it as an argument of the call, as in(a), "
             "out(a) or inout(a)"
           : "Work on it cannot be ordered by an address: pass the array as an argument of the call, as in(a), out(a) "
-            "or "
-            "inout(a), or take the address by ferry::pointer(a, stream) for the stream of this call, and again after "
+            "or inout(a), or take the address by ferry::pointer(a, stream) for the stream of this call, and again "
+            "after "
             "each use of the array elsewhere";
-  refuse(at, v, offset, p, text_of(f, p), remedy);
+  refuse(at, v, offset, p, text_of(f, p), remedy + ". " + std::string(if_no_address));
+}
+
+// Whether a call may hold an address of an array: of one whose pointer was taken for the stream, and, where the CPU uses it,
+// of one that the CPU reaches. A freed block's address may be a number that was never a pointer, or belong to an object that
+// is not used any more.
+bool may_be_held(machine& m, stream_ref s, detail::used_by by, const found_memory& f, const std::byte* p) {
+  if (!f.is_alive) return !m.checks.has(check::uses);
+  if (this_thread_state.capture) return false;
+  return (by == detail::used_by::cpu && is_host_accessible(f.kind)) || is_taken_for(s.line(), *f.what, p);
 }
 
 }  // namespace
@@ -109,17 +122,17 @@ void detail::search_value(stream_ref s, source_line at, used_by by, const plain_
   for (std::size_t offset = 0; offset + sizeof(std::uintptr_t) <= v.size; offset += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
     std::memcpy(&word, static_cast<const std::byte*>(v.bytes) + offset, sizeof word);
-    if (word >> 32 == 0 || word >> 48 != 0) continue;  // an integer, or no address of a program
+    if (word >> 32 == 0 || word >> 48 != 0 || word % 4 != 0) continue;  // not an address of a program
     const auto* const p = reinterpret_cast<const std::byte*>(word);
     const lookup found = look_up(m, p);
     if (found.whose == owner::array) {
-      const bool allowed = !this_thread_state.capture && is_taken_for(s.line(), *found.memory.what, p);
-      if (!allowed) refuse_array(at, v, offset, p, found.memory);
-    } else if (found.whose == owner::cpu && by == used_by::kernel && !m.reaches_pageable() && is_writable_page(p)) {
+      if (!may_be_held(m, s, by, found.memory, p)) refuse_array(at, v, offset, p, found.memory);
+    } else if (found.whose == owner::cpu && by == used_by::kernel && !m.reaches_pageable() && is_written_page(p)) {
       refuse(
           at, v, offset, p, "memory of the CPU, which devices do not reach",
           "It is a pointer, a captured reference or a captured this: copy what the kernel needs into local variables "
-          "and capture these by value ([*this] copies the object), or put it into an array");
+          "and capture these by value ([*this] copies the object), or put it into an array. " +
+              std::string(if_no_address));
     }
   }
 }

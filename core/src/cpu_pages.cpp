@@ -9,17 +9,17 @@
 namespace ferry {
 namespace {
 
-bool is_mapped(std::uintptr_t address) {
+bool is_in_memory(std::uintptr_t address) {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   unsigned char resident = 0;
-  return ::mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0;
+  return ::mincore(reinterpret_cast<void*>(address / page * page), 1, &resident) == 0 && (resident & 1) != 0;
 }
 
 }  // namespace
 
-bool is_writable_page(const void* p) {
+bool is_written_page(const void* p) {
   const auto address = reinterpret_cast<std::uintptr_t>(p);
-  if (!is_mapped(address)) return false;
+  if (!is_in_memory(address)) return false;
   std::FILE* const maps = std::fopen("/proc/self/maps", "re");
   if (!maps) return false;
   bool writable = false;

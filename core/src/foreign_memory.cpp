@@ -11,6 +11,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "foreign_uses.hpp"
+#include "other_machine.hpp"
 
 namespace ferry {
 namespace {
@@ -60,9 +61,7 @@ allocation* foreign_memory::at(const std::byte* p) const {
 void foreign_memory::check_stream(const borrow_options& how) const {
   if (!how.stream) return;
   timeline& line = how.stream->line();
-  if (&line.family() != &machine_.streams())
-    throw invalid_argument(
-        "the stream belongs to another machine (another backend or simulation) than the current one");
+  if (&line.family() != &machine_.streams()) throw_other_machine("the stream");
   if (line.is_special()) refuse_special(line);
 }
 

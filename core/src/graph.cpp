@@ -7,6 +7,7 @@
 #include "ferry/core/machine.hpp"
 #include "ferry/core/operation.hpp"
 #include "machine_registry.hpp"
+#include "other_machine.hpp"
 
 namespace ferry {
 
@@ -49,13 +50,9 @@ graph::~graph() = default;
 void graph::launch(stream_ref s, source_line at) {
   if (!state_) throw_moved_from("the graph");
   machine& m = machine::current();
-  if (state_->serial != m.serial())
-    throw invalid_argument(
-        "the graph belongs to another machine (another backend or simulation) than the current one: capture it inside "
-        "the same ferry::simulation");
+  if (state_->serial != m.serial()) throw_other_machine("the graph");
   for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
   std::vector<access> uses = state_->captured.uses;
-  detail::need_current(s);
   for (const int d : state_->captured.page_users) m.test_pages(d);
   const admission admitted = detail::admit(s, uses, reach::by_library);
   if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());

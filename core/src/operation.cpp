@@ -4,6 +4,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
+#include "other_machine.hpp"
 
 namespace ferry::detail {
 
@@ -33,18 +34,13 @@ bool is_held_somewhere(const allocation& a) {
   return a.kind == memory_kind::host && access_policy::held_beside_unified.load(std::memory_order_relaxed) != 0;
 }
 
-constexpr const char* other_machine =
-    " belongs to another machine (another backend or simulation) than the current one: make streams and arrays inside "
-    "the "
-    "same ferry::simulation";
-
 void need_own(machine& m, timeline& on) {
-  if (&on.family() != &m.streams()) throw invalid_argument(std::string("the stream") + other_machine);
+  if (&on.family() != &m.streams()) throw_other_machine("the stream");
 }
 void need_own(machine& m, const allocation& a, source_line at = {}) {
   if (&a.home->verbs() == &m.verbs()) [[likely]]
     return;
-  throw invalid_argument(array_text(a) + in_line(at) + other_machine);
+  throw_other_machine(array_text(a) + in_line(at));
 }
 
 // What the work will touch. Captured work is told of when its graph is launched; what is submitted inside a submission is

@@ -7,6 +7,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "machine_registry.hpp"
+#include "other_machine.hpp"
 
 namespace ferry {
 
@@ -46,10 +47,7 @@ pool::state& pool::held() const {
 
 pool::state& pool::at_home() const {
   state& s = held();
-  if (machine::current().serial() != s.serial)
-    throw invalid_argument(
-        "the pool belongs to another machine (another backend or simulation) than the current one: make it "
-        "inside the same ferry::simulation");
+  if (machine::current().serial() != s.serial) throw_other_machine("the pool");
   return s;
 }
 

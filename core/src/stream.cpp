@@ -11,6 +11,7 @@
 #include "ferry/core/operation.hpp"
 #include "ferry/core/thread_object.hpp"
 #include "machine_registry.hpp"
+#include "other_machine.hpp"
 
 namespace ferry {
 namespace {
@@ -132,16 +133,10 @@ void stream_ref::wait(stream_ref other) const {
   refuse_inside_submission("wait");
   refuse_inside_capture("waiting for a stream");
   if (&line().family() != &other.line().family())
-    throw invalid_argument(
-        "a stream waits for one of another machine (another backend or simulation): make both inside the same "
-        "ferry::simulation");
+    throw_other_machine("the stream that is waited for", "that of the stream that waits");
   timeline& before = *other.timeline_;
   timeline_->follow(before, before.close(), true);
   before.refuse_broken();
-  if (before.is_damaged())
-    throw device_error("a stream waits for one of device " + std::to_string(before.device()) +
-                       " that has lost work, because it was ordered behind work that is lost by the failure of another "
-                       "device: wait for a new stream");
 }
 
 stream::stream(device d, int priority) : stream_ref(machine::current().streams().take(d.index(), priority)) {
@@ -197,11 +192,7 @@ event::~event() {
 
 native_event event::current() const {
   if (!native_.handle) throw_moved_from("the event");
-  if (serial_ != machine::current().serial())
-    throw invalid_argument(
-        "the event belongs to another machine (another backend or simulation) than the current one: record it inside "
-        "the "
-        "same ferry::simulation");
+  if (serial_ != machine::current().serial()) throw_other_machine("the event");
   return native_;
 }
 

@@ -69,6 +69,7 @@ timeline::timeline(timelines& family, unsigned id, int device, int priority, nat
 
 timeline::~timeline() {
   for (mark_type& m : marks_) ignoring_errors([&] { verbs_.destroy_event(m.event); });
+  for (const native_stream s : replaced_) ignoring_errors([&] { verbs_.destroy_stream(s); });
   if (origin_ == stream_origin::own) ignoring_errors([&] { verbs_.destroy_stream(stream_); });
 }
 
@@ -141,11 +142,11 @@ void timeline::need(ticket t) {
 
 void timeline::throw_lost(std::string_view what, ticket t) const {
   const int device = lost_by(t);
-  const std::string failed = "device " + std::to_string(device) + " failed before its work ";
+  const std::string failed = "device " + std::to_string(device);
   throw device_error(std::string(what) + " is lost: " +
-                     (device == device_ ? failed + "on that was known to be over"
+                     (device == device_ ? failed + " failed before its work on that was known to be over"
                                         : "work of device " + std::to_string(device_) + " may have read what " +
-                                              failed + "was known to be over") +
+                                              failed + " wrote, which failed before that was known to be over") +
                      ". Make a new array on another device. The failure: " + family_.failure_of(device));
 }
 
@@ -259,8 +260,13 @@ void timeline::replace_captured_stream() {
   native_stream old;
   try {
     std::lock_guard lock(mutex_);
+    replaced_.reserve(replaced_.size() + 1);
     verbs_.wait(fresh, marks_[newest_].event);
     old = std::exchange(stream_, fresh);
+    if (flags_.load(std::memory_order_relaxed) & exposed) {
+      replaced_.push_back(old);
+      return;
+    }
   } catch (...) {
     ignoring_errors([&] { verbs_.destroy_stream(fresh); });
     throw;

@@ -86,7 +86,7 @@ void timelines::look_at(std::uint64_t devices) {
       t->ask_device();
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
-      give_up(t->device(), e.what());
+      give_up(t->device(), plain_what(e));
     }
   }
 }

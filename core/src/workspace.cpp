@@ -8,6 +8,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "memory_checker.hpp"
+#include "other_machine.hpp"
 
 namespace ferry {
 
@@ -21,10 +22,7 @@ class workspace_blocks final : public allocation_home {
   virtual ~workspace_blocks() = default;
 
   allocation_ref take(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
-    if (&machine::current() != &machine_)
-      throw invalid_argument(
-          "the workspace was made for another machine (another backend or simulation) than the current one: make it "
-          "inside the same ferry::simulation");
+    if (&machine::current() != &machine_) throw_other_machine("the workspace");
     if (is_closed()) return allocate_block(machine_, kind, device, bytes);
     if (allocation_ref r = reuse(kind, device, bytes, wanted)) {
       if (machine_.checks.has(check::poison)) machine_.checker().poison(r.get());

@@ -1,4 +1,5 @@
 // A device that fails inside a capture: the capture ends, and every stream of the other devices works again (R18).
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <random>
@@ -79,6 +80,11 @@ class stubborn_backend : public support::counting_backend {
  public:
   using counting_backend::counting_backend;
   bool failed = false;
+  std::vector<void*> destroyed;  // streams
+  void destroy_stream(fr::native_stream s) override {
+    destroyed.push_back(s.handle);
+    counting_backend::destroy_stream(s);
+  }
   fr::native_graph end_capture(fr::native_stream s) override {
     if (failed) throw fr::device_error("the origin's device failed");
     return counting_backend::end_capture(s);
@@ -140,6 +146,33 @@ BOOST_AUTO_TEST_CASE(a_driver_that_does_not_end_it) {
     BOOST_CHECK_NO_THROW(use(s[1]));
     BOOST_CHECK_NO_THROW(use(s[0]));
   }
+}
+
+// A handle that the program was given stays good as long as the machine, and no other is left over.
+BOOST_AUTO_TEST_CASE(handles_that_the_program_holds) {
+  const fr::simulation sim("devices=2");
+  support::call_counts calls;
+  auto owned = std::make_unique<stubborn_backend>(fr::machine::current().verbs(), calls);
+  stubborn_backend& verbs = *owned;
+  const fr::machine_scope scope(std::move(owned));
+  const std::vector<fr::stream> s = streams_of_all();
+  array x({size}, 0, fr::devices()[1]);
+  void* const held = s[1].native().handle;
+  void* const hidden = s[0].line().stream().handle;
+  verbs.failed = true;
+  BOOST_CHECK_THROW((void)fr::capture(s[0],
+                                      [&] {
+                                        fr::parallel_for(s[0], size, add_one{}, x);
+                                        fr::parallel_for(s[1], size, add_one{}, x);
+                                      }),
+                    fr::device_error);
+  verbs.failed = false;
+  const auto is_destroyed = [&](void* handle) {
+    return std::find(verbs.destroyed.begin(), verbs.destroyed.end(), handle) != verbs.destroyed.end();
+  };
+  BOOST_TEST((s[1].native().handle != held && !is_destroyed(held)));
+  BOOST_TEST((s[0].line().stream().handle != hidden && is_destroyed(hidden)));
+  BOOST_CHECK_NO_THROW(use(s[1]));
 }
 
 // Random bodies over streams of three devices, one of which fails at some call.

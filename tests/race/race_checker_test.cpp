@@ -1,11 +1,17 @@
 // The race checker with ferry above it: ordered programs pass, and what goes behind ferry's back is named.
+#include <atomic>
+#include <numeric>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/core.hpp>
 
+#include "support/failures.hpp"
 #include "support/quiet_stderr.hpp"
+#include "support/seeds.hpp"
 
 namespace fr = ferry;
 
@@ -68,6 +74,71 @@ BOOST_AUTO_TEST_CASE(no_false_alarm) {
       if (i % 5 == 0) u[5] += 1;
     }
     BOOST_TEST((u[5] == 44 && u[90] == 40), how);
+  }
+}
+
+// One thread reads elements while another gives kernels that write other elements of the same array.
+BOOST_AUTO_TEST_CASE(other_elements_than_those_that_the_cpu_reads) {
+  using array = fr::unified_array<int, 1>;
+  const struct {
+    const char* name;
+    long (*sum)(const array&);
+  } all[] = {{"elements of the array",
+              [](const array& x) {
+                long sum = 0;
+                for (std::size_t i = 0; i < 100; ++i) sum += x[i];
+                return sum;
+              }},
+             {"elements of a slice",
+              [](const array& x) {
+                const auto half = x.slice({0, 100});
+                long sum = 0;
+                for (std::size_t i = 0; i < 100; ++i) sum += half[i];
+                return sum;
+              }},
+             {"an iterator of the array", [](const array& x) {
+                const auto begin = x.begin();
+                return std::accumulate(begin, begin + 100, 0L);
+              }}};
+  for (std::size_t seed = 0; seed < support::seeds(20); ++seed)
+    for (const auto& one : all) {
+      const std::string how = seed == 0 ? "eager" : "random:" + std::to_string(seed);
+      const fr::simulation sim("devices=1;check=races;schedule=" + how);
+      array x({200}, 0, fr::devices()[0]);
+      (void)x.begin();
+      std::atomic<bool> over{false};
+      std::string written;
+      std::thread writer([&] {
+        written = support::failure_of<fr::error>([&] {
+          for (int k = 0; k < 40; ++k) fr::parallel_for(100, add_one{}, x.slice({100, 200}));
+          fr::default_stream(fr::devices()[0]).synchronize();
+        });
+        over = true;
+      });
+      long sum = 0;
+      const std::string read = support::failure_of<fr::error>([&] {
+        while (!over) sum += one.sum(x);
+      });
+      writer.join();
+      BOOST_TEST((written.empty() && read.empty() && sum == 0), how << ", " << one.name << ": " << written << read);
+    }
+}
+
+// Work that ferry does not see uses other elements of the view than the one that is written.
+BOOST_AUTO_TEST_CASE(an_element_is_not_its_array) {
+  for (const std::string how : {"eager", "random:1", "random:2", "random:3"}) {
+    const fr::simulation sim("devices=1;check=races;schedule=" + how);
+    fr::stream s{fr::devices()[0]};
+    fr::unified_array<int> u({64}, 0);
+    int* const p = fr::pointer(u, s);
+    (void)u.begin();               // waits, and closes the pointer
+    launch_own(s, p + 32, 32);     // by the pointer that is closed
+    auto view = u.slice({0, 64});  // which has not asked yet
+    const std::string text = support::failure_of<fr::error>([&] {
+      view[3] = 1;
+      s.synchronize();
+    });
+    BOOST_TEST(text == "", how);
   }
 }
 

@@ -201,6 +201,7 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
   stream& on = find_working(s);
   may_fail(failing_verb::launch, c.lock, on.device);
   work w{"kernel", reach::mapped, {kernel.uses.begin(), kernel.uses.end()}, kernel.body, kernel.name, true};
+  w.has_pointers = kernel.has_pointers;
   if (are_lost(on.device, w.uses)) w.run = [](const relocation&) {};
   give(c, on, std::move(w));
 }

@@ -25,6 +25,7 @@ surroundings& surroundings::of(std::span<const work* const> all, const address_s
   surroundings& mine = detail::thread_object<surroundings>::get();
   mine.all_ = all;
   mine.zones_.clear();
+  if (std::any_of(all.begin(), all.end(), [](const work* w) { return w->has_pointers; })) return mine;
   each_use(all, [&](const kernel_use& u) {
     if (u.writes) mine.add_zones(u, memory);
   });

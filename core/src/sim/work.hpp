@@ -19,6 +19,7 @@ struct work {
   bool is_kernel = false;                        // loads first, and stores later
   std::shared_ptr<signal> done = {};             // somebody waits for it; else null
   std::shared_ptr<const meeting> together = {};  // a captured part of it: each launch holds a meeting of its own
+  bool has_pointers = false;                     // as of a host_kernel
   std::vector<kernel_use> changes = {};          // bytes that it changes in another way than by reaching them
 };
 

@@ -1,6 +1,8 @@
 // Least and greatest floats by a transport that does not propagate NaN: it is given integers of the same order.
 #include <bit>
 
+#include <ferry/unified/host_guard.hpp>
+
 #include "cases.hpp"
 #include "halves.hpp"
 #include "keyed_transport.hpp"

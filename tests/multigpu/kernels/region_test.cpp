@@ -169,7 +169,8 @@ BOOST_AUTO_TEST_CASE(others_may_use_what_lies_between_the_slabs) {
         fr::parallel_for(other, inside.size(), adds_one_inside{}, fr::inout(inside));
       }
       t.synchronize(), other.synchronize();
-      CHECK_EQUAL(fr::to_vector(a)[0], 5), CHECK_EQUAL(fr::to_vector(a)[20], 5);
+      CHECK_EQUAL(fr::to_vector(a)[0], 5);
+      CHECK_EQUAL(fr::to_vector(a)[20], 5);
     }
 }
 // In place, by another thread.

@@ -107,11 +107,13 @@ host_access_state wait_for_uses(access_log& log, byte_range where, bool write, b
 // Whether that wait would return at once. Never blocks; a raw pointer that is out stays out, and counts as unfinished.
 // touches, for who may not own the bytes: also false when the log has counted anything since that was read with it locked.
 bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches = {});
-// How the CPU asks: for a range or for elements (the first is at `first`), and in which line of the program.
+// How the CPU asks: for a range or for elements (the first is at `first`, of so many bytes), and in which line of the
+// program.
 struct host_ask {
   host_reach reach = host_reach::range;
   const std::byte* first = nullptr;
   source_line at;
+  std::size_t element_bytes = 0;
 };
 // wait_for_uses for bytes of an array, whose elements matter, after telling the machine's policy. Throws device_error each
 // time when a broken device wrote them last; invalid_argument inside a capture, inside a submission, and for an array of

@@ -287,7 +287,7 @@ class array_view {
     const access_log& log = owner_.unchecked()->log;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
       wait_for_host(write ? access_mode::inout : access_mode::in,
-                    {host_reach::elements, reinterpret_cast<const std::byte*>(element), line});
+                    {host_reach::elements, reinterpret_cast<const std::byte*>(element), line, sizeof(T)});
     return element;
   }
   template <class U, class... Index>

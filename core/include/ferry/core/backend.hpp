@@ -157,6 +157,7 @@ struct host_kernel {
   std::string_view name;             // must outlive the launch (a literal or a type's name)
   std::span<const kernel_use> uses;  // read during the call only
   std::function<void(const relocation&)> body;
+  bool has_pointers = false;  // it may use memory beside its uses, by raw pointers that its stream was given
 };
 
 // A __global__ function's handle on each device, found by the first launch there.
@@ -262,7 +263,8 @@ class backend {
   // The same for a task that touches bytes of the devices: `uses` are read during the call only, and looked for races.
   virtual void run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses);
   // The CPU was just granted an access to these bytes, and has waited for what it must come after. Does nothing but where
-  // races are looked for: there it throws device_error when work that uses the bytes is not known to be over.
+  // races are looked for: there it throws device_error when work that uses the bytes is not known to be over. Called with
+  // the log of the bytes locked.
   virtual void host_access(const kernel_use&) {}
   // Simulator only.
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;

@@ -30,18 +30,19 @@ struct plain_value {
   std::size_t argument = 0;  // counted from 1; 0: the functor
 };
 
-// Looks at each aligned word. Throws invalid_argument for an address of memory that an array of this machine has or had,
-// unless ferry::pointer took it for this stream and no other use has ended that; and, with used_by::kernel, for one of
-// writable memory of the CPU that devices do not reach.
+// Looks at each aligned word whose value is a multiple of 4. Throws invalid_argument for an address of memory that an array
+// of this machine has, unless ferry::pointer took it for this stream and no other use has ended that; with check::uses, of
+// memory that an array had; and, with used_by::kernel, for one of memory of the CPU that devices do not reach and that was
+// written. With used_by::cpu, arrays that the CPU reaches may be pointed at, outside of captures.
 void search_value(stream_ref s, source_line at, used_by by, const plain_value& v);
 
-// Types whose padding cannot be cleared are left out.
+// Types that cannot hold a pointer are left out, and those whose padding cannot be cleared.
 template <class X>
 consteval bool is_searched() {
   if constexpr (is_array_argument<X> || !std::is_object_v<X> || std::is_empty_v<X> || std::is_floating_point_v<X>)
     return false;
   else
-    return sizeof(X) >= sizeof(void*) && std::is_trivially_copyable_v<X> &&
+    return sizeof(X) >= sizeof(void*) && alignof(X) >= alignof(void*) && std::is_trivially_copyable_v<X> &&
            (FERRY_CLEARS_PADDING || std::has_unique_object_representations_v<X>);
 }
 
@@ -70,6 +71,15 @@ template <class F, class... A>
 void search_call(stream_ref s, source_line at, used_by by, const F& f, const A&... a) {
   if (machine::current().checks.has(check::pointers)) [[unlikely]]
     search_values(s, at, by, f, a...);
+}
+
+// All checks of a call before its submission, behind one load: search_call, then poison(), which asks for check::poison.
+template <class Poison, class F, class... A>
+void check_call(stream_ref s, source_line at, used_by by, Poison poison, const F& f, const A&... a) {
+  if (machine::current().checks.any()) [[unlikely]] {
+    search_call(s, at, by, f, a...);
+    poison();
+  }
 }
 
 }  // namespace ferry::detail

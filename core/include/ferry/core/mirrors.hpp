@@ -23,6 +23,8 @@ class mirrors : public output_poison {
 
   // One more use: of memory that is reached.
   void add(const allocation_ref& owner, byte_range where, bool write);
+  // Whether a raw pointer was taken on the stream, which kernels there may use.
+  bool has_pointers() const { return s_.line().has_pointers(); }
   // An argument as the kernel finds it.
   template <class A>
   A moved(const A& a) const {
@@ -65,6 +67,7 @@ class in_place : public output_poison {
  public:
   in_place(stream_ref s, access_list<Most>& uses) : s_(s), uses_(uses) {}
   void add(const allocation_ref& owner, byte_range where, bool write) { uses_.add(owner, where, write); }
+  bool has_pointers() const { return s_.line().has_pointers(); }
   template <class Submit>
   void operator()(Submit submit) {
     submit_ordered(s_, uses_.get(), reach::by_kernel, [&](native_stream n) {

@@ -119,7 +119,8 @@ void launch_simulated(Give& give, Body body, const A&... a) {
                                                   detail::watched_run run(watch.get(), move);
                                                   body(detail::relocated<A>(move, p)...);
                                                   run.finish();
-                                                }});
+                                                },
+                                                give.has_pointers()});
         });
       },
       a...);
@@ -159,9 +160,9 @@ void for_each(stream_ref s, source_line at, const Space& space, const F& f, cons
     give.poison_outputs(a...);
     return launch_for_each(s, give, space, f, give.moved(a)...);
   }
-  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
-  give.poison_outputs(a...);
+  detail::check_call(
+      s, at, detail::used_by::kernel, [&] { give.poison_outputs(a...); }, f, a...);
   launch_for_each(s, give, space, f, a...);
 }
 

@@ -126,9 +126,9 @@ void reduce(stream_ref s, source_line at, const Space& space, const F& f, const 
     give.poison_outputs(a...);
     return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
   }
-  detail::search_call(s, at, detail::used_by::kernel, f, a...);
   detail::in_place give(s, uses);
-  give.poison_outputs(a...);
+  detail::check_call(
+      s, at, detail::used_by::kernel, [&] { give.poison_outputs(a...); }, f, a...);
   launch_reduce<T>(s, give, space, f, op, result, a...);
 }
 

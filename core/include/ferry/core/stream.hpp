@@ -31,7 +31,7 @@ class stream_ref {
   event record() const;
   // Orders all later work here behind an event, or behind all that another stream was given. The CPU does not wait.
   void wait(const event& e) const;
-  // Throws device_error when the other stream has lost work, or its device failed: what comes later might read that.
+  // Throws device_error when the other stream's device failed: what comes later might read what is lost.
   void wait(stream_ref other) const;
 
   // Throws invalid_argument for a stream that was moved from, as all of the above.

@@ -53,9 +53,9 @@ void submit_call(located<stream_ref> to, used_by by, const F&, const Values& val
     give.poison_outputs(a...);
     return give_call<F>(s, give, call, give.moved(a)...);
   }
-  search_call(s, to.at, by, values, a...);
   in_place give(s, uses);
-  give.poison_outputs(a...);
+  check_call(
+      s, to.at, by, [&] { give.poison_outputs(a...); }, values, a...);
   give_call<F>(s, give, call, a...);
 }
 

@@ -131,7 +131,8 @@ class alignas(64) timeline {
   // The stream enters a capture: what it was given is marked, and the others leave it alone until it comes back.
   void enter_capture() { rest(captured); }
   // The capture cannot be ended: what is given from now on goes to another native stream, behind what the old one was given
-  // before the capture. Only for streams of ferry, in a capture. Throws what the backend throws.
+  // before the capture. The old one is destroyed now, or with the timeline if the program may hold its handle. Only for
+  // streams of ferry, in a capture. Throws what the backend throws.
   void replace_captured_stream();
   void leave_capture() { flags_.fetch_and(~captured, std::memory_order_release); }
   bool is_released() const { return flags_.load(std::memory_order_relaxed) & released; }
@@ -149,6 +150,7 @@ class alignas(64) timeline {
   void note_pointer() { pointers_end_.store(open_ticket); }
   // What an open use here stands for: open_ticket while the stream has an owner who took a pointer, else the ticket that closed
   // all of them.
+  bool has_pointers() const { return pointers_end_.load() == open_ticket; }
   ticket pointers_end() const { return pointers_end_.load(); }
   // The owner gives the stream back: nothing that it is given later uses the pointers that were taken here.
   void end_pointers();
@@ -260,6 +262,7 @@ class alignas(64) timeline {
   std::vector<fact> known_;          // by id
   std::size_t known_end_ = 0;        // from here on nothing was learnt
   std::array<mark_type, 16> marks_;  // a ring, re-recorded on this timeline only (R6)
+  std::vector<native_stream> replaced_;
   std::vector<dependence> dependences_;
   std::size_t most_dependences_ = usual_dependences;
   std::uint64_t suspects_ = 0;  // devices whose failure may have spoilt work here that is not known to be over

@@ -127,16 +127,17 @@ class member_reduction {
   template <class Space, class F, class... A>
   void run(const Space& space, const F& f, const A&... a) {
     if (detail::is_empty(space)) return;
-    detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
     detail::access_list<4 * sizeof...(A) + 2> uses;
     (detail::add_shard_use(uses, a), ...);
     if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
+      detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
       detail::mirrors give(stream_, uses.get());
       detail::poison_shard_outputs(give, a...);
       return run_once(give, space, f, detail::moved_shard_argument(give, a)...);
     }
     detail::in_place give(stream_, uses);
-    detail::poison_shard_outputs(give, a...);
+    detail::check_call(
+        stream_, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(give, a...); }, f, a...);
     run_once(give, space, f, a...);
   }
 

@@ -28,7 +28,8 @@ void simulate_on_shard(Give& give, Body body, const A&... a) {
                     body(detail::relocated<A>(move, p)...);
                     elements.finish();
                     cells.check();
-                  }});
+                  },
+                  give.has_pointers()});
         });
       },
       a...);
@@ -60,16 +61,17 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
       "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
   if (detail::is_empty(space)) return;
-  detail::search_call(s, {}, detail::used_by::kernel, f, a...);
   detail::access_list<4 * sizeof...(A)> uses;
   (detail::add_shard_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, {}, detail::used_by::kernel, f, a...);
     detail::mirrors give(s, uses.get());
     detail::poison_shard_outputs(give, a...);
     return launch_on_shard(s, give, space, f, detail::moved_shard_argument(give, a)...);
   }
   detail::in_place give(s, uses);
-  detail::poison_shard_outputs(give, a...);
+  detail::check_call(
+      s, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(give, a...); }, f, a...);
   launch_on_shard(s, give, space, f, a...);
 }
 
