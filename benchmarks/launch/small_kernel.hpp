@@ -71,7 +71,7 @@ class small_kernel {
   void share() {
     ferry::access_log& log = z_.owner().get().log;
     log.lock();
-    log.before(nullptr, z_.bytes(), true, [](ferry::timeline&, ferry::ticket) {});
+    log.before(nullptr, z_.bytes(), true, [](ferry::timeline&, ferry::ticket, bool) {});
     log.unlock();
   }
 #if defined(__CUDACC__)

@@ -299,6 +299,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kin
 BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
   for (const char* schedule : {"", ";schedule=random:1", ";schedule=random:2"}) {
     const fr::simulation machine("devices=2;peers=none" + std::string(schedule));
+    fr::machine::current().peers().kernels(fr::peer_kernels::error);
     const fr::memory_checks_scope on;
     const fr::stream s(fr::devices()[1]);
     fr::device_array<float> y({100}, 7.f, fr::devices()[0]);
@@ -316,6 +317,7 @@ BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
   for (const bool with_checks : {false, true})
     for (const fr::pool_kind kind : {fr::pool_kind::driver, fr::pool_kind::split}) {
       const fr::simulation machine("devices=2;peers=none", {.kind = kind});
+      fr::machine::current().peers().kernels(fr::peer_kernels::error);
       if (with_checks) fr::set_memory_checks(fr::memory_checks());
       fr::workspace w;
       for (int i = 0; i < 3; ++i) {

@@ -103,9 +103,10 @@ BOOST_AUTO_TEST_CASE(readers_do_not_wait_for_each_other) {
       fr::parallel_for(s, fr::tiles{{n, 1}, 1, 1}, of_tile{}, x, y);
     }) == 0);
     std::vector<fr::scalar<int>> results;  // their memory must not be taken by the second
-    BOOST_TEST(t.waits_of([&](auto& s, auto&) {
-      results.push_back(fr::parallel_reduce(s, n, value{}, fr::maximum{}, x));
-    }) == 0);
+    if (fr::machine::current().default_pool_kind() != fr::pool_kind::driver)  // whose allocations are work on streams
+      BOOST_TEST(t.waits_of([&](auto& s, auto&) {
+        results.push_back(fr::parallel_reduce(s, n, value{}, fr::maximum{}, x));
+      }) == 0);
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) {
       fr::submit(
           s, [](fr::native_stream, const int*, int*) {}, x, y);

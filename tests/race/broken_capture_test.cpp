@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(random_captures) {
       failed += use_all(s) < 3;
     }
   }
-  BOOST_TEST(4 * failed > 3 * support::seeds(150));
+  BOOST_TEST(2 * failed > support::seeds(150));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

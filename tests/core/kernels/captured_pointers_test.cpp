@@ -249,7 +249,8 @@ BOOST_AUTO_TEST_CASE(memory_of_the_cpu_is_refused_with_the_remedy) {
   fr::device_array<int> u({100}, 0);
   members_of_an_object on_stack;
   const auto on_heap = std::make_unique<members_of_an_object>();
-  static int of_program = 3;
+  static int of_program = 0;
+  of_program = 3;  // a page that was touched
   for (const std::string& text :
        {failure_of<fr::invalid_argument>([&] { on_stack.advance(u); }),
         failure_of<fr::invalid_argument>([&] { on_heap->advance(u); }),
