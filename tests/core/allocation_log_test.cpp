@@ -1,4 +1,6 @@
 // Logs of allocations, and what they do to pools again.
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <ferry/core.hpp>
@@ -81,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_told_at_the_end) {  // a few rows wait until
 // Whatever pool it is replayed on: as many allocations and frees, and on the same kind the same bytes at the peak.
 BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
   for (unsigned seed = 0; seed < 5; ++seed) {
-    const std::string file = "replayed.csv";
+    const std::string file = "replayed" + std::to_string(::getpid()) + ".csv";  // of this process alone
     fr::memory_counts original;
     std::size_t peak = 0, reserved = 0;
     {
