@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(quarantine_and_workspaces) {
 }
 
 BOOST_AUTO_TEST_CASE(inside_a_submission_only_where_nothing_has_to_go_back) {
-  fr::simulation sim("devices=1;memory=64MiB");
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   cache<fr::device_array<char>>(8 * MiB, 2);
   const fr::stream s;
   fr::device_array<char> a({1});

@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(callbacks_of_the_program) {
   BOOST_CHECK_THROW(device_bytes(32 * MiB), fr::out_of_memory);  // the callback is gone
   BOOST_TEST(called == 1);
   const auto callback = fr::on_out_of_memory(free_cache);
-  fr::set_memory_limit(fr::device(0), {.hard = "48MiB"});  // refused by a limit, which the freed bytes keep
+  fr::set_memory_limit(fr::device(0), {.hard = "64MiB"});  // refused by a limit, which the freed bytes keep
   const auto a = device_bytes(32 * MiB);
   BOOST_TEST(called == 2);
 }
