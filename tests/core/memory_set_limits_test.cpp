@@ -112,8 +112,9 @@ BOOST_AUTO_TEST_CASE(tags_kinds_and_pinned_memory) {
   std::vector<char> v(4 * MiB);
   {
     const auto p = fr::pin(v);
-    refused<fr::out_of_memory>([] { fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "2MiB"}); },
-                               {"hard limit of 2.000 MiB on host memory", "ranges that ferry::pin has pinned 4.000 MiB"});
+    refused<fr::out_of_memory>(
+        [] { fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "2MiB"}); },
+        {"hard limit of 2.000 MiB on host memory", "ranges that ferry::pin has pinned 4.000 MiB"});
   }
   fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "2MiB"});
 }
