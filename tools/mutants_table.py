@@ -57,7 +57,7 @@ MUTANTS = [
     # The CPU's counters.
     ("R7", "reads do not bump the CPU's counter", (LOG_HPP, "    bump(touches_);\n    if (write)", "    if (write) bump(touches_);\n    if (write)")),
     ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) note_write();\n", "")),
-    ("R7", "the race checker hears of the CPU's access after others have submitted",
+    ("R7", "the race checker is told of the CPU's access after others have submitted",
      (GUARD, "if (what.log.touches() == touches) what.home", "what.home")),
     ("R7", "the race checker takes an element for its view",
      (GUARD, "if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};", "")),

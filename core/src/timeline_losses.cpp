@@ -131,7 +131,7 @@ void timeline::make_room_for_dependence() {
 
 // First those go that are known to be over well; then the rest becomes one for a timeline and number of failures known: from
 // the earliest ticket, on the latest. That may lose too much, and never too little. Those of before and after a failure stay
-// apart: together they would be lost with what it had spoilt, though nobody reads that after it.
+// apart: together they would be lost with what it had spoilt, though no work reads that after it.
 void timeline::join_dependences() {
   std::erase_if(dependences_, [&](const dependence& d) {
     return finished(d.latest) || (d.of && d.of->finished(d.behind) && d.of->was_lost(d.behind, d.seen) < 0);

@@ -46,7 +46,7 @@ class thread_scopes {
   };
 
  private:
-  mutable std::deque<named> pools_;  // the innermost first; nobody changes them
+  mutable std::deque<named> pools_;  // the innermost first; not changed after construction
   memory_label tag_;
   device device_;
 };

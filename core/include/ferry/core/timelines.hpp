@@ -36,7 +36,7 @@ class timelines {
   // For work that got its ticket, and noted what it depends on, while a failure was looked for: looks through all once more.
   void spread_again() noexcept;
   // How many steps of looking for what failures spoilt there were: 0 if no device is broken, odd while one is under way. Seen
-  // by whoever sees work counted as complete for that reason.
+  // by the thread that sees work counted as complete for that reason.
   unsigned failures() const { return failed_.load(std::memory_order_acquire); }
   // A bit for each device; the last one stands for all further devices.
   static std::uint64_t device_bit(int device) { return std::uint64_t{1} << std::min(device, 63); }
