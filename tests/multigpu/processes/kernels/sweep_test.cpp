@@ -17,9 +17,10 @@ struct relax {
   }
 };
 
-u32 relax_plainly(std::size_t rows, std::size_t columns, std::vector<u32>& u) {
+// What the loop sums: values of 32 bits in a sum of 64.
+std::uint64_t relax_plainly(std::size_t rows, std::size_t columns, std::vector<u32>& u) {
   std::vector<u32> v(u.size());
-  u32 sum = 0;
+  std::uint64_t sum = 0;
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < columns; ++j) {
       const auto at = [&](std::size_t a, std::size_t b) { return u[a % rows * columns + b % columns]; };
