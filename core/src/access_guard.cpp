@@ -235,9 +235,7 @@ void refuse_inside_capture(std::string_view what) {
 }
 
 // Flat: an eighth of a guard's time would go into calls of what stands above.
-[[gnu::flatten]] access_guard::access_guard(const admission& what) : on_(what.on()), uses_(what.uses()) {
-  timeline& on = on_;
-  const std::span<access> uses = uses_;
+[[gnu::flatten]] access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
   if (this_thread_state.submitting) [[unlikely]]
     refuse_inside_submission("submit");
   if (this_thread_state.capture) [[unlikely]] {

@@ -98,7 +98,8 @@ void timeline::follow(timeline& other, ticket t, bool reads) {
   const auto go = [&](bool& recording) {
     std::scoped_lock both(mutex_, other.mutex_);
     if (is_resting()) refuse_rest();  // the wait would land in the capture
-    if (reads) make_room_for_dependence();
+    const bool depends = reads && (other.device_ != device_ || !other.dependences_.empty());
+    if (depends) make_room_for_dependence();
     if (known_[other.id_].behind < t) {
       recording = true;
       const mark_type m = other.cover(t);
@@ -110,7 +111,7 @@ void timeline::follow(timeline& other, ticket t, bool reads) {
       if (other.device_ != device_ || other.suspects_ != 0)
         note_suspects(timelines::device_bit(other.device_) | other.suspects_, last() + 1);
     }
-    if (reads) depend(other, t);
+    if (depends) depend(other, t);
   };
   bool recording = false;  // by the other stream: then it is the other device that broke
   try {

@@ -92,7 +92,6 @@ void timeline::depend(timeline& of, ticket t) {
   fact& f = known_[of.id_];
   if (f.owed >= t) return;
   f.owed = t;
-  if (of.device_ == device_ && of.dependences_.empty()) return;
   dependences_.push_back({last() + 1, last() + 1, t, &of, of.device_, family_.failures() & ~1u});
   note_suspects(timelines::device_bit(of.device_) | of.suspects_, last() + 1);
 }
