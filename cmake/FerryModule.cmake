@@ -1,19 +1,21 @@
-# ferry_add_module(name [SEAMS folder...] [LINK target...])
+# ferry_add_module(name [WITHOUT folder...] [LINK target...])
 #
-# The library ferry::<name> from the calling folder: public headers in include/, sources in src/ and in the folders of src/
-# named by SEAMS, one for each foreign library (a folder may be absent). Headers alone make an INTERFACE library.
+# The library ferry::<name> from the calling folder: headers in include/, sources in the folders of src/, but those named by
+# WITHOUT. Headers alone make an INTERFACE library.
 # A module has an include root of its own, and sees only those of the modules it links: an upward include does not compile.
 function(ferry_add_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SEAMS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITHOUT;LINK")
   set(target ferry_${name})
   set(root ${CMAKE_CURRENT_SOURCE_DIR})
 
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${root}/include/*.hpp)
-  file(GLOB sources CONFIGURE_DEPENDS ${root}/src/*.cpp)
-  foreach(seam IN LISTS arg_SEAMS)
-    file(GLOB seam_sources CONFIGURE_DEPENDS ${root}/src/${seam}/*.cpp)
-    file(GLOB seam_kernels CONFIGURE_DEPENDS ${root}/src/${seam}/*.cu)
-    list(APPEND sources ${seam_sources} ${seam_kernels})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/src/*.cpp)
+  if(FERRY_WITH_CUDA)
+    file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${root}/src/*.cu)
+    list(APPEND sources ${kernels})
+  endif()
+  foreach(folder IN LISTS arg_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "^${root}/src/${folder}/")
   endforeach()
 
   if(sources)

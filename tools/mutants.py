@@ -35,16 +35,16 @@ PAGE = ROOT / "docs" / "mutants.md"
 MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
            *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support"]
-SEAMS = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
+FOLDERS_OF_CORE = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
 SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/overlap", "kernels/read_only_parameters", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
-LIBRARY = ["core/src/*.cpp", *(f"core/src/{seam}/*.cpp" for seam in SEAMS), "unified/src/*.cpp", "unified/src/*/*.cpp", "tests/support/*.cpp"]
+LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # What is built for the bugs of each table.
 SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/core/copy_lane_test.cpp", *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
-           mutants_several: [*LIBRARY, "multigpu/src/*.cpp", "multigpu/src/*/*.cpp",
+           mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)]}
 # -g1: lines, by which to find the objects that hold the code of a line of a header.
 FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS",

@@ -1,22 +1,22 @@
 """Planted bugs of several devices, for tools/mutants.py: as those of mutants_table.py, caught by tests of tests/multigpu and of
 copies and peers in tests/contract. The first field says what is broken."""
 
-HALOS, HALO_BOXES = "multigpu/src/halo_plan.cpp", "multigpu/include/ferry/multigpu/halo_plan.hpp"
-GROUP, JOINT = "multigpu/src/collective_group.cpp", "multigpu/src/joint_submission.cpp"
-MATH, RESHARD = "multigpu/src/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
+HALOS, HALO_BOXES = "multigpu/src/halos/halo_plan.cpp", "multigpu/include/ferry/multigpu/detail/halos/halo_plan.hpp"
+GROUP, JOINT = "multigpu/src/collectives/collective_group.cpp", "multigpu/src/transport/joint_submission.cpp"
+MATH, RESHARD = "multigpu/src/transport/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
-SHARD_COPY = "multigpu/src/shard_copy.cpp"
-VALIDITY, WATCH = "multigpu/include/ferry/multigpu/halo_validity.hpp", "multigpu/src/cell_watch.cpp"
-SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
-WAYS, COPY, COPY_HPP = "core/src/copy_ways.cpp", "core/src/copy.cpp", "core/include/ferry/core/copy.hpp"
-COPY_ENGINE, STEPS = "core/src/copy_engine.cpp", "core/src/copy_operation.cpp"
-OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/ordered_keys.hpp"
-KEYED, KEYED_MATH = "multigpu/src/keyed_transport.cpp", "multigpu/src/ordered_keys.cpp"
-ARGUMENTS = "core/include/ferry/core/arguments.hpp"
-OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/operation.cpp", "core/src/foreign_memory.cpp", "core/src/stream.cpp", "core/src/mirrors.cpp"
-JOINT_HPP = "multigpu/src/joint_submission.hpp"
-LAUNCH = "core/include/ferry/core/mirrors.hpp"
-PEER, KEPT, WAYS_HPP = "core/src/peer.cpp", "core/src/kept_pages.cpp", "core/src/copy_ways.hpp"
+SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
+VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
+SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
+WAYS, COPY, COPY_HPP = "core/src/copies/copy_ways.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
+COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
+OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/transport/ordered_keys.hpp"
+KEYED, KEYED_MATH = "multigpu/src/transport/keyed_transport.cpp", "multigpu/src/transport/ordered_keys.cpp"
+ARGUMENTS = "core/include/ferry/core/detail/kernels/arguments.hpp"
+OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/operation.cpp", "core/src/external/foreign_memory.cpp", "core/src/runtime/stream.cpp", "core/src/kernels/mirrors.cpp"
+JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
+LAUNCH = "core/include/ferry/core/detail/kernels/mirrors.hpp"
+PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/kept_pages.cpp", "core/src/copies/copy_ways.hpp"
 
 MUTANTS = [
     ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
@@ -86,7 +86,7 @@ MUTANTS = [
     ("peers", "what a borrow grew by is not kept",
      (KEPT, "k.generation == generation && k.bytes.covers(all)", "k.generation == generation")),
     ("peers", "pages that are kept go beside who uses them", (KEPT, "  access_guard guard(admission::unchecked(on, {&all, 1}));\n", "  (void)all;\n")),
-    ("peers", "graphs do not test links of pages", ("core/src/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
+    ("peers", "graphs do not test links of pages", ("core/src/runtime/graph.cpp", "  for (const int d : state_->captured.page_users) m.test_pages(d);\n", "")),
     ("collectives", "the type of doubles is that of integers",
      (GROUP, "c.type = t.type,", "c.type = t.type == element_type::float64 ? element_type::int64 : t.type,")),
     ("collectives", "the greatest is the least", (MATH, "case reduction::maximum: return chosen(a, b, ferry::maximum());", "case reduction::maximum: return chosen(a, b, ferry::minimum());")),
@@ -113,7 +113,7 @@ MUTANTS = [
     ("arguments", "a bare sharded array is written where the parameter is const",
      (SHARD_ARGUMENTS, "  } else if constexpr (reads && !is_const) {\n", "  } else if constexpr (false) {\n")),
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
-    ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
+    ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/teams/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
     ("checks", "what a kernel promises to write is not poisoned",
      (LAUNCH, "      give_poison(n);\n", "")),
 ]

@@ -1,29 +1,29 @@
 """The planted bugs of tools/mutants.py: rule of docs/ordering.md, name, and edits (file, text there exactly once, new text)."""
 
-TIMELINE, TIMELINES = "core/src/timeline.cpp", "core/src/timelines.cpp"
-LOSSES = "core/src/timeline_losses.cpp"
-LOG, GUARD = "core/src/access_log.cpp", "core/src/access_guard.cpp"
-POOL, SEGMENTS = "core/src/caching_pool.cpp", "core/src/caching_pool_segments.cpp"
-NODES, STREAM = "core/src/allocation_nodes.cpp", "core/src/stream.cpp"
-MEMORY_POOL, ALLOCATION = "core/src/memory_pool.cpp", "core/src/allocation.cpp"
-SHARD, DIRECT, DRIVER = "core/src/pool_shard.hpp", "core/src/direct_pool.cpp", "core/src/driver_pool.cpp"
-CAPTURE, GRAPH, COPY = "core/src/capture.cpp", "core/src/graph.cpp", "core/src/copy.cpp"
-LANE, WAYS, STEPS = "core/src/copy_lane.cpp", "core/src/copy_ways.cpp", "core/src/copy_operation.cpp"
-MIRRORS = "core/src/mirrors.cpp"
+TIMELINE, TIMELINES = "core/src/ordering/timeline.cpp", "core/src/ordering/timelines.cpp"
+LOSSES = "core/src/ordering/timeline_losses.cpp"
+LOG, GUARD = "core/src/ordering/access_log.cpp", "core/src/ordering/access_guard.cpp"
+POOL, SEGMENTS = "core/src/pools/caching_pool.cpp", "core/src/pools/caching_pool_segments.cpp"
+NODES, STREAM = "core/src/pools/allocation_nodes.cpp", "core/src/runtime/stream.cpp"
+MEMORY_POOL, ALLOCATION = "core/src/pools/memory_pool.cpp", "core/src/ordering/allocation.cpp"
+SHARD, DIRECT, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/direct_pool.cpp", "core/src/pools/driver_pool.cpp"
+CAPTURE, GRAPH, COPY = "core/src/ordering/capture.cpp", "core/src/runtime/graph.cpp", "core/src/copies/copy.cpp"
+LANE, WAYS, STEPS = "core/src/copies/copy_lane.cpp", "core/src/copies/copy_ways.cpp", "core/src/copies/copy_operation.cpp"
+MIRRORS = "core/src/kernels/mirrors.cpp"
 SIM_POOLS = "core/src/sim/driver_pools.cpp"
-REGISTRY = "core/src/machine_registry.cpp"
-FOREIGN, ADOPTION, WORKSPACE = "core/src/foreign_memory.cpp", "core/src/foreign_adoption.cpp", "core/src/workspace.cpp"
-LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/access_log.hpp", "core/include/ferry/core/timeline.hpp"
-MIGRATOR, PLAN = "unified/src/migrator.cpp", "unified/src/move_plan.cpp"
-SCOPES = "unified/src/host_scopes.cpp"
-HINTS = "unified/src/migration.cpp"
-ADVICE = "unified/src/migrator_advice.cpp"
-POLICIES, TUNED, TUNER = "unified/src/migrator_policies.cpp", "unified/src/tuned_arrays.cpp", "unified/src/tuner.cpp"
-ROOM, IDLE = "unified/src/make_room.cpp", "core/src/idle_guard.cpp"
-PIPELINE, PIPELINE_HPP = "unified/src/batch_pipeline.cpp", "unified/include/ferry/unified/batch_pipeline.hpp"
-SLOT, CROWDED = "unified/include/ferry/unified/batch_slot.hpp", "unified/src/crowded_pages.hpp"
-REPORT, RESIDENCY = "unified/src/report.cpp", "unified/src/residency.cpp"
-ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
+REGISTRY = "core/src/runtime/machine_registry.cpp"
+FOREIGN, ADOPTION, WORKSPACE = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_adoption.cpp", "core/src/memory/workspace.cpp"
+LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_log.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
+MIGRATOR, PLAN = "unified/src/migration/migrator.cpp", "unified/src/migration/move_plan.cpp"
+SCOPES = "unified/src/migration/host_scopes.cpp"
+HINTS = "unified/src/migration/migration.cpp"
+ADVICE = "unified/src/migration/migrator_advice.cpp"
+POLICIES, TUNED, TUNER = "unified/src/migration/migrator_policies.cpp", "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
+ROOM, IDLE = "unified/src/migration/make_room.cpp", "core/src/ordering/idle_guard.cpp"
+PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
+SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/crowded_pages.hpp"
+REPORT, RESIDENCY = "unified/src/reports/report.cpp", "unified/src/migration/residency.cpp"
+ARGUMENTS, VIEW = "core/include/ferry/core/detail/kernels/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_log::before() skips
 ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
@@ -206,7 +206,7 @@ MUTANTS = [
     ("R12", "driver pool: frees on the first of several streams", (DRIVER, "    if (on && on != &by) on = &own_;\n", "")),
     ("R12", "driver pool: trim does not wait for frees", (DRIVER, "      if (how == release_depth::unused) f.by->wait(f.at);\n      return f.by->is_broken() || f.by->tell_driver(f.at);\n", "      return (void)f, (void)how, true;\n"),
      (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
-    ("", "driver pool: other devices are not granted", ("core/src/operation.cpp", "    a.what->home->need_peer(*a.what, device);\n", "")),
+    ("", "driver pool: other devices are not granted", ("core/src/runtime/operation.cpp", "    a.what->home->need_peer(*a.what, device);\n", "")),
     ("", "the last but one reference frees", (ALLOCATION, "(now & references_mask) == 1) {", "(now & references_mask) <= 2) {")),
     ("", "a copied reference does not count", (ALLOCATION, "compare_exchange_weak(now, now + 1)", "compare_exchange_weak(now, now)")),
     # Streams and timelines.
@@ -291,8 +291,8 @@ MUTANTS = [
     ("", "trials begin where the last one ended", (TUNED, "if (!elements.empty()) std::memcpy", "if (false) std::memcpy")),
     ("", "a tuner chooses within the spread", (TUNER, "std::max({t.spread, other.spread, how_.least_gain * other.median})", "0")),
     # Links that lose pages.
-    ("", "what was on its way to devices arrives behind", ("core/src/kept_pages.cpp", "      machine_.streams().synchronize();\n", "")),
-    ("", "a new owner takes back what keeps its neighbours", ("core/src/array.cpp", " && !m.peers().loses_pages()", "")),
+    ("", "what was on its way to devices arrives behind", ("core/src/runtime/kept_pages.cpp", "      machine_.streams().synchronize();\n", "")),
+    ("", "a new owner takes back what keeps its neighbours", ("core/src/arrays/array.cpp", " && !m.peers().loses_pages()", "")),
     # Batches.
     ("", "pieces are uploaded and stored in no scopes",
      (PIPELINE, "    const thread_scopes::use as_the_loop_was_made(scopes_);\n    work();", "    work();")),

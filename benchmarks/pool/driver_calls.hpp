@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include <ferry/core/pool_backend.hpp>
+#include <ferry/core/detail/backend/pool_backend.hpp>
 
 namespace benchmarks {
 

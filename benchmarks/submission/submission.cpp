@@ -9,9 +9,9 @@
 
 #include <ferry/multigpu.hpp>
 
-#include "../../multigpu/src/joint_submission.hpp"
 #include "../support/null_backend.hpp"
 #include "../support/suite.hpp"
+#include "transport/joint_submission.hpp"
 
 namespace fr = ferry;
 namespace bm = benchmarks;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 
 namespace benchmarks {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "backend_choice.hpp"
+#include "assembly/backend_choice.hpp"
 
 using namespace contract;
 

@@ -1,5 +1,5 @@
 // Which lane a copy gets: one that nobody waits for, or, where copies come one after the other, the last one's.
-#include "copy_lane.hpp"
+#include "copies/copy_lane.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>

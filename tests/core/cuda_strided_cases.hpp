@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 
 namespace cuda_test {
 

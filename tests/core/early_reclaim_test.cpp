@@ -8,7 +8,7 @@
 
 #include <ferry/core.hpp>
 
-#include "reclaim_pacer.hpp"
+#include "accounting/reclaim_pacer.hpp"
 #include "support/busy_stream.hpp"
 
 namespace fr = ferry;

@@ -12,8 +12,8 @@
 #include <ferry/core.hpp>
 
 #include "../../benchmarks/support/null_backend.hpp"
+#include "backend/cpu_strided.hpp"
 #include "contract/small_chunks.hpp"
-#include "cpu_strided.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "memory_environment.hpp"
-#include "stack/call_stack.hpp"
+#include "memory/memory_environment.hpp"
+#include "support/call_stack.hpp"
 #include "support/file_bytes.hpp"
 
 namespace fr = ferry;

@@ -1,8 +1,8 @@
 // What is read again is written the same under every locale of the program.
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>
+#include <ferry/core/detail/support/plain_text.hpp>
 #include <ferry/core/memory_snapshot.hpp>
-#include <ferry/core/plain_text.hpp>
 #include <sstream>
 #include <string>
 

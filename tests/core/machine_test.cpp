@@ -8,7 +8,7 @@
 #include <ferry/core/array.hpp>
 #include <ferry/core/machine.hpp>
 
-#include "backend_choice.hpp"
+#include "assembly/backend_choice.hpp"
 #include "support/failures.hpp"
 
 namespace fr = ferry;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "memory_environment.hpp"
+#include "memory/memory_environment.hpp"
 
 namespace fr = ferry;
 using fr::memory_kind;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "stack/call_stack.hpp"
+#include "support/call_stack.hpp"
 #include "support/file_bytes.hpp"
 
 namespace fr = ferry;

@@ -2,8 +2,8 @@
 #include <random>
 
 #include "ferry/core/npy.hpp"
+#include "npy/npy_header.hpp"
 #include "npy_fixture.hpp"
-#include "npy_header.hpp"
 
 using namespace npy_test;
 

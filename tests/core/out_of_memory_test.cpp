@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "memory_environment.hpp"
+#include "memory/memory_environment.hpp"
 #include "support/busy_stream.hpp"
 #include "support/device_bytes.hpp"
 

@@ -1,5 +1,5 @@
 // Which registrations pins need: overlapping ones share one, and what fails leaves everything as it was.
-#include "pinned_ranges.hpp"
+#include "external/pinned_ranges.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <vector>

@@ -8,7 +8,7 @@
 
 #include <ferry/core.hpp>
 
-#include "machine_registry.hpp"
+#include "runtime/machine_registry.hpp"
 #include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;

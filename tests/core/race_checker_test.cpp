@@ -2,7 +2,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "ferry/core/pool_backend.hpp"
+#include "ferry/core/detail/backend/pool_backend.hpp"
 #include "sim/race_checker.hpp"
 #include "sim_fixture.hpp"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/backend.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/backend/sim_options.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/sim_options.hpp"
 #include "sim/sim_backend.hpp"
 
 namespace sim_test {

@@ -1,5 +1,5 @@
 // What the system lets a process have: the limits of its control groups, in trees of files as Linux has them.
-#include "system_memory.hpp"
+#include "accounting/system_memory.hpp"
 
 #include <unistd.h>
 

@@ -11,11 +11,11 @@
 #include <ferry/core/topology.hpp>
 
 #include "contract/small_chunks.hpp"
-#include "copy_engine.hpp"
-#include "copy_workers.hpp"
-#include "ferry/core/thread_affinity.hpp"
-#include "host_topology.hpp"
-#include "nvlink_neighbours.hpp"
+#include "copies/copy_engine.hpp"
+#include "copies/copy_workers.hpp"
+#include "ferry/core/detail/support/thread_affinity.hpp"
+#include "platform/host_topology.hpp"
+#include "platform/nvlink_neighbours.hpp"
 #include "support/file_bytes.hpp"
 #include "support/quiet_stderr.hpp"
 

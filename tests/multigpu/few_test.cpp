@@ -1,5 +1,5 @@
 // Lists that are short nearly always.
-#include <ferry/multigpu/few.hpp>
+#include <ferry/multigpu/detail/support/few.hpp>
 
 #include <boost/test/unit_test.hpp>
 

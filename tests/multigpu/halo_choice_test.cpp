@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "contract/small_chunks.hpp"
-#include "halo_choice.hpp"
+#include "halos/halo_choice.hpp"
 #include "multigpu/shards.hpp"
 #include "support/quiet_stderr.hpp"
 

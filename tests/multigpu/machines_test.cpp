@@ -1,7 +1,7 @@
 // Which processes share a machine.
 #include <boost/test/unit_test.hpp>
 
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 namespace fr = ferry;
 

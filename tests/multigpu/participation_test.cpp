@@ -1,5 +1,5 @@
 // How processes count what they give together.
-#include "participation.hpp"
+#include "processes/participation.hpp"
 
 #include <boost/test/unit_test.hpp>
 

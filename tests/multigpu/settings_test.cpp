@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "team_settings.hpp"
+#include "teams/team_settings.hpp"
 
 namespace fr = ferry;
 

@@ -1,9 +1,9 @@
 // Where the threads run that give work to devices.
-#include "../../multigpu/src/submitters.hpp"
+#include "teams/submitters.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-#include <ferry/core/thread_affinity.hpp>
+#include <ferry/core/detail/support/thread_affinity.hpp>
 
 namespace {
 

@@ -1,13 +1,13 @@
 // Which operations wait for other processes in vain. The processes are made up here; the streams, where they matter, are
 // those of a simulated device.
-#include "waiting_operations.hpp"
+#include "transport/waiting_operations.hpp"
 
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/core.hpp>
 
-#include "given_operation.hpp"
 #include "support/busy_stream.hpp"
+#include "transport/given_operation.hpp"
 
 namespace fr = ferry;
 using namespace std::chrono_literals;

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "ferry/core/error.hpp"
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 int main() {
   try {

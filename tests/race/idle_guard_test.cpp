@@ -5,7 +5,7 @@
 #include <string>
 
 #include <ferry/core.hpp>
-#include <ferry/core/idle_guard.hpp>
+#include <ferry/core/detail/ordering/idle_guard.hpp>
 
 namespace fr = ferry;
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <ferry/core.hpp>
-#include <ferry/core/pool_backend.hpp>
+#include <ferry/core/detail/backend/pool_backend.hpp>
 
 #include "support/counting_backend.hpp"
 #include "support/forwarding_pools.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 
 namespace race {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 
 namespace support {
 

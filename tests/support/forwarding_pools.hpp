@@ -1,6 +1,6 @@
 // Another backend's pools, for tests that count, refuse or watch some of their calls.
 #pragma once
-#include <ferry/core/pool_backend.hpp>
+#include <ferry/core/detail/backend/pool_backend.hpp>
 
 namespace support {
 

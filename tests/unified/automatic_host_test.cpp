@@ -5,8 +5,8 @@
 
 #include <ferry/unified.hpp>
 
-#include "crowded_pages.hpp"
-#include "move_plan.hpp"
+#include "migration/crowded_pages.hpp"
+#include "migration/move_plan.hpp"
 
 namespace fr = ferry;
 

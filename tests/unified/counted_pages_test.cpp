@@ -6,7 +6,7 @@
 
 #include <ferry/unified.hpp>
 
-#include "counted_pages.hpp"
+#include "counters/counted_pages.hpp"
 #include "cupti/decode.hpp"
 
 namespace fr = ferry;

@@ -9,7 +9,7 @@
 
 #include <ferry/unified.hpp>
 
-#include "fault_costs.hpp"
+#include "counters/fault_costs.hpp"
 
 namespace fr = ferry;
 namespace tt = boost::test_tools;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 #include <ferry/core/error.hpp>
 
 #include "cuda_backend.hpp"

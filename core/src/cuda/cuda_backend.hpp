@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 
 namespace ferry::cuda {
 

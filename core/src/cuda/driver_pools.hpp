@@ -3,7 +3,7 @@
 #include <map>
 #include <mutex>
 
-#include <ferry/core/pool_backend.hpp>
+#include <ferry/core/detail/backend/pool_backend.hpp>
 
 #include "errors.hpp"
 

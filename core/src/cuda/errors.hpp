@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 
 namespace ferry::cuda {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "../host_topology.hpp"
 #include "backend_class.hpp"
-#include "ferry/core/thread_affinity.hpp"
+#include "ferry/core/detail/support/thread_affinity.hpp"
+#include "platform/host_topology.hpp"
 
 namespace ferry::cuda {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 #include <ferry/core/error.hpp>
 
 static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStreamGetId)");

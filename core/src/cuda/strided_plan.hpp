@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <ferry/core/backend.hpp>
+#include <ferry/core/detail/backend/backend.hpp>
 
 namespace ferry::cuda {
 

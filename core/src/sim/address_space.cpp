@@ -4,8 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/plain_text.hpp"
 
 namespace ferry::sim {
 namespace {

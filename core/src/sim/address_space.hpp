@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/backend.hpp"
-#include "ferry/core/page_events.hpp"
-#include "ferry/core/sim_options.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/backend/page_events.hpp"
+#include "ferry/core/detail/backend/sim_options.hpp"
 
 namespace ferry::sim {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "ferry/core/pool_backend.hpp"
+#include "ferry/core/detail/backend/pool_backend.hpp"
 #include "scheduler.hpp"
 
 namespace ferry::sim {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu_strided.hpp"
+#include "backend/cpu_strided.hpp"
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
 #include "surroundings.hpp"

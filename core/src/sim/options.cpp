@@ -1,4 +1,4 @@
-#include "ferry/core/sim_options.hpp"
+#include "ferry/core/detail/backend/sim_options.hpp"
 
 #include <algorithm>
 #include <array>

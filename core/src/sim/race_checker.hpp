@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/backend.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
 
 namespace ferry::sim {
 

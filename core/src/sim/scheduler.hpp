@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ferry/core/backend.hpp"
-#include "ferry/core/sim_options.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/backend/sim_options.hpp"
 #include "race_checker.hpp"
 
 namespace ferry::sim {

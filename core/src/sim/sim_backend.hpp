@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "address_space.hpp"
-#include "ferry/core/backend.hpp"
-#include "ferry/core/sim_options.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/backend/sim_options.hpp"
 
 namespace ferry::sim {
 

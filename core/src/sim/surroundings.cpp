@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "ferry/core/thread_object.hpp"
+#include "ferry/core/detail/support/thread_object.hpp"
 
 namespace ferry::sim {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "address_space.hpp"
-#include "ferry/core/backend.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
 #include "scheduler.hpp"
 
 namespace ferry::sim {

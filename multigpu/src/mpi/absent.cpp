@@ -1,7 +1,7 @@
 // For builds without MPI.
 #if !defined(FERRY_HAS_MPI)
 #include "ferry/core/error.hpp"
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 namespace ferry {
 

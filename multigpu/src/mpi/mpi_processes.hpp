@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 namespace ferry::mpi {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "collective_math.hpp"
-#include "ferry/core/access_guard.hpp"
+#include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "staging.hpp"
+#include "transport/collective_math.hpp"
 
 namespace ferry::mpi {
 namespace {

@@ -1,7 +1,7 @@
 // Collectives between processes on CPUs, by messages.
 #pragma once
-#include "ferry/multigpu/transport.hpp"
-#include "processes.hpp"
+#include "ferry/multigpu/detail/transport/transport.hpp"
+#include "processes/processes.hpp"
 
 namespace ferry::mpi {
 

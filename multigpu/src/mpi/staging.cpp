@@ -1,8 +1,8 @@
 #include "staging.hpp"
 
-#include "ferry/core/access_guard.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/operation.hpp"
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
 
 namespace ferry::mpi {
 namespace {

@@ -3,7 +3,7 @@
 #include <deque>
 
 #include "ferry/core/array.hpp"
-#include "ferry/multigpu/transport.hpp"
+#include "ferry/multigpu/detail/transport/transport.hpp"
 
 namespace ferry::mpi {
 

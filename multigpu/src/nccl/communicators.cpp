@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "ferry/core/operation.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
 
 namespace ferry::nccl {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <vector>
 
-#include "ferry/multigpu/transport.hpp"
+#include "ferry/multigpu/detail/transport/transport.hpp"
 #include "nccl_library.hpp"
 #include "nccl_transport.hpp"
 

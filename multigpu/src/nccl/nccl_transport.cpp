@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "communicators.hpp"
-#include "ferry/core/access_guard.hpp"
+#include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/multigpu/process_error.hpp"
-#include "joint_submission.hpp"
 #include "mpi/mpi_transport.hpp"
+#include "transport/joint_submission.hpp"
 #include "watch.hpp"
 
 namespace ferry::nccl {

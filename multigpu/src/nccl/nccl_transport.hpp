@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 
-#include "../processes.hpp"
-#include "ferry/multigpu/transport.hpp"
+#include "ferry/multigpu/detail/transport/transport.hpp"
+#include "processes/processes.hpp"
 
 namespace ferry::nccl {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "communicators.hpp"
-#include "given_operation.hpp"
-#include "waiting_operations.hpp"
+#include "transport/given_operation.hpp"
+#include "transport/waiting_operations.hpp"
 
 namespace ferry::nccl {
 

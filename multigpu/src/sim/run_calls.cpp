@@ -2,8 +2,8 @@
 #include <cstring>
 #include <vector>
 
-#include "collective_math.hpp"
 #include "sim_transport.hpp"
+#include "transport/collective_math.hpp"
 
 namespace ferry::sim {
 namespace {

@@ -1,7 +1,7 @@
 #include "sim_transport.hpp"
 
 #include "ferry/core/error.hpp"
-#include "joint_submission.hpp"
+#include "transport/joint_submission.hpp"
 
 namespace ferry::sim {
 namespace {

@@ -1,6 +1,6 @@
 // Collectives of simulated devices.
 #pragma once
-#include "ferry/multigpu/transport.hpp"
+#include "ferry/multigpu/detail/transport/transport.hpp"
 
 namespace ferry::sim {
 

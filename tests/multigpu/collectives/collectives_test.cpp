@@ -2,8 +2,8 @@
 #include <complex>
 
 #include "cases.hpp"
-#include "collective_math.hpp"
 #include "halves.hpp"
+#include "transport/collective_math.hpp"
 
 using namespace collectives;
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "cases.hpp"
-#include "collective_math.hpp"
+#include "transport/collective_math.hpp"
 
 // As CUDA's headers have them, which these tests do without: the same bits.
 struct __half {  // NOLINT(bugprone-reserved-identifier)

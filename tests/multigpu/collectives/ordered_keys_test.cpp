@@ -5,10 +5,10 @@
 
 #include "cases.hpp"
 #include "halves.hpp"
-#include "keyed_transport.hpp"
-#include "ordered_keys.hpp"
 #include "sim/sim_transport.hpp"
 #include "support/seeds.hpp"
+#include "transport/keyed_transport.hpp"
+#include "transport/ordered_keys.hpp"
 
 using namespace collectives;
 

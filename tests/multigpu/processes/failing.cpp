@@ -17,7 +17,7 @@
 #include <ferry/multigpu/sharded_npy.hpp>
 
 #include "nccl/nccl_transport.hpp"
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 namespace fr = ferry;
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <boost/test/unit_test.hpp>
 
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 struct needs_processes {
   boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {

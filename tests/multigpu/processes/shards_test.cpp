@@ -1,6 +1,6 @@
 // Sharded arrays of teams that span processes: every process cuts the same array, and checks its own members.
 #include "multigpu/shards.hpp"
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 using namespace shards;
 

@@ -12,7 +12,7 @@
 
 #include "multigpu/fake_nccl.hpp"
 #include "nccl/nccl_transport.hpp"
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 namespace fr = ferry;
 using namespace std::chrono_literals;

@@ -1,7 +1,7 @@
 // What the driver knows of the pages of an array, asked by ranges of bytes: where they are, and what it was told of them.
 #pragma once
 #include <algorithm>
-#include <ferry/core/timelines.hpp>
+#include <ferry/core/detail/ordering/timelines.hpp>
 #include <optional>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // What really goes from place to place: as the simulator counts it, or CUDA's driver, whom CUPTI asks.
 #pragma once
 #include <chrono>
-#include <ferry/core/timelines.hpp>
+#include <ferry/core/detail/ordering/timelines.hpp>
 #include <thread>
 
 #include "unified/kernels/shared.hpp"

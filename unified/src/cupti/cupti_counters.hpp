@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "ferry/core/page_events.hpp"
+#include "ferry/core/detail/backend/page_events.hpp"
 
 namespace ferry::cupti {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "ferry/core/page_events.hpp"
+#include "ferry/core/detail/backend/page_events.hpp"
 
 namespace ferry::cupti {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ferry/core/allocation_observer.hpp"
-#include "ferry/core/memory_pool.hpp"
+#include "ferry/core/detail/accounting/allocation_observer.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
 
 namespace ferry {
 

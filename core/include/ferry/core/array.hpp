@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
-#include "ferry/core/cpu_buffer.hpp"
 #include "ferry/core/default_kind.hpp"
+#include "ferry/core/detail/support/cpu_buffer.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry {

@@ -11,14 +11,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "ferry/core/access_guard.hpp"
-#include "ferry/core/allocation.hpp"
-#include "ferry/core/array_text.hpp"
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/ordering/array_text.hpp"
+#include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/mdspan.hpp"
 #include "ferry/core/stream.hpp"
-#include "ferry/core/type_name.hpp"
 
 namespace ferry {
 

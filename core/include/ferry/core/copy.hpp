@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
-#include "ferry/core/cpu_elements.hpp"
-#include "ferry/core/operation.hpp"
+#include "ferry/core/detail/copies/cpu_elements.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
 
 namespace ferry {
 

@@ -1,6 +1,6 @@
 // The kind of memory that ferry::array stands for: of a whole program, and of single types of elements.
 #pragma once
-#include "ferry/core/backend.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
 
 // Of a program: flips a port from unified to device memory in one place. The option of that name of CMake sets it for all
 // that uses a build of ferry.

@@ -7,7 +7,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/type_name.hpp"
+#include "ferry/core/detail/support/type_name.hpp"
 
 namespace ferry {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "ferry/core/backend.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/macros.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/operation.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
 
 namespace ferry {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ferry/core/array.hpp"
-#include "ferry/core/held_range.hpp"
+#include "ferry/core/detail/memory/held_range.hpp"
 
 namespace ferry {
 

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "ferry/core/backend.hpp"
 #include "ferry/core/checks.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/device.hpp"
-#include "ferry/core/memory_pool.hpp"
-#include "ferry/core/peer.hpp"
-#include "ferry/core/timelines.hpp"
 
 namespace ferry {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "ferry/core/array_label.hpp"
 #include "ferry/core/assert.hpp"
+#include "ferry/core/detail/support/array_label.hpp"
 #include "ferry/core/extents.hpp"
 
 namespace ferry {

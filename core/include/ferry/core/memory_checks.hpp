@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ferry/core/backend.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
 
 namespace ferry {
 

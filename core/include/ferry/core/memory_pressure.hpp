@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "ferry/core/detail/accounting/memory_ledger.hpp"
 #include "ferry/core/device.hpp"
-#include "ferry/core/memory_ledger.hpp"
 #include "ferry/core/memory_limits.hpp"
 
 namespace ferry {

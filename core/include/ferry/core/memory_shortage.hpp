@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/backend.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
 
 namespace ferry {
 

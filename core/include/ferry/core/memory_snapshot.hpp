@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/allocation_observer.hpp"
-#include "ferry/core/memory_source.hpp"
+#include "ferry/core/detail/accounting/allocation_observer.hpp"
+#include "ferry/core/detail/accounting/memory_source.hpp"
 #include "ferry/core/memory_status.hpp"
 
 namespace ferry {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/allocation_observer.hpp"
-#include "ferry/core/memory_counters.hpp"
+#include "ferry/core/detail/accounting/allocation_observer.hpp"
+#include "ferry/core/detail/accounting/memory_counters.hpp"
+#include "ferry/core/detail/accounting/memory_source.hpp"
 #include "ferry/core/memory_limits.hpp"
-#include "ferry/core/memory_source.hpp"
 
 namespace ferry {
 

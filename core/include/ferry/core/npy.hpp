@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
-#include "ferry/core/npy_file.hpp"
+#include "ferry/core/detail/npy/npy_file.hpp"
 
 namespace ferry {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
+#include "ferry/core/detail/npy/npy_file.hpp"
 #include "ferry/core/extents.hpp"
-#include "ferry/core/npy_file.hpp"
 
 namespace ferry {
 

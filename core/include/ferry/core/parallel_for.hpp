@@ -3,14 +3,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "ferry/core/call_checks.hpp"
-#include "ferry/core/captured_pointers.hpp"
-#include "ferry/core/index_space.hpp"
-#include "ferry/core/kernel_parameters.hpp"
-#include "ferry/core/kernel_uses.hpp"
-#include "ferry/core/launch_compiled.hpp"
-#include "ferry/core/mirrors.hpp"
-#include "ferry/core/type_name.hpp"
+#include "ferry/core/detail/kernels/call_checks.hpp"
+#include "ferry/core/detail/kernels/captured_pointers.hpp"
+#include "ferry/core/detail/kernels/index_space.hpp"
+#include "ferry/core/detail/kernels/kernel_parameters.hpp"
+#include "ferry/core/detail/kernels/kernel_uses.hpp"
+#include "ferry/core/detail/kernels/launch_compiled.hpp"
+#include "ferry/core/detail/kernels/mirrors.hpp"
+#include "ferry/core/detail/support/type_name.hpp"
 
 namespace ferry {
 inline namespace FERRY_UNIT {

@@ -2,11 +2,11 @@
 #pragma once
 #include <memory>
 
-#include "ferry/core/allocation.hpp"
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/support/scope_stack.hpp"
 #include "ferry/core/device.hpp"
-#include "ferry/core/memory_pool.hpp"
 #include "ferry/core/pool_options.hpp"
-#include "ferry/core/scope_stack.hpp"
 
 namespace ferry {
 

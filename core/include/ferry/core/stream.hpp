@@ -1,8 +1,8 @@
 // Streams: work given to one runs in order; ferry orders streams against each other by what the work touches.
 #pragma once
+#include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/timeline.hpp"
 
 namespace ferry {
 

@@ -2,9 +2,9 @@
 #pragma once
 #include <type_traits>
 
-#include "ferry/core/call_checks.hpp"
-#include "ferry/core/captured_pointers.hpp"
-#include "ferry/core/kernel_parameters.hpp"
+#include "ferry/core/detail/kernels/call_checks.hpp"
+#include "ferry/core/detail/kernels/captured_pointers.hpp"
+#include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/parallel_for.hpp"
 
 namespace ferry {

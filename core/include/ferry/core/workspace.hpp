@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ferry/core/allocation.hpp"
-#include "ferry/core/scope_stack.hpp"
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/scope_stack.hpp"
 
 namespace ferry {
 

@@ -4,11 +4,11 @@
 #include <span>
 #include <vector>
 
-#include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/scalar.hpp"
-#include "ferry/multigpu/collective_argument.hpp"
+#include "ferry/multigpu/detail/collectives/collective_argument.hpp"
+#include "ferry/multigpu/detail/transport/transport.hpp"
 #include "ferry/multigpu/team.hpp"
-#include "ferry/multigpu/transport.hpp"
 
 namespace ferry {
 

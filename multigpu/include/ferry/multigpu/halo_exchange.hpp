@@ -2,7 +2,7 @@
 #pragma once
 #include <array>
 
-#include "ferry/multigpu/halo_plan.hpp"
+#include "ferry/multigpu/detail/halos/halo_plan.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 
 namespace ferry {

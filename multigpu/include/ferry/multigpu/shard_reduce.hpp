@@ -2,7 +2,7 @@
 #pragma once
 #include <deque>
 
-#include "ferry/multigpu/member_reduction.hpp"
+#include "ferry/multigpu/detail/loops/member_reduction.hpp"
 
 namespace ferry {
 inline namespace FERRY_UNIT {

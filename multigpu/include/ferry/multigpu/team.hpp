@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ferry/core/detail/assembly/settings.hpp"
 #include "ferry/core/route.hpp"
-#include "ferry/core/settings.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry {

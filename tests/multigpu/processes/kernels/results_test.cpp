@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "multigpu/shards.hpp"
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 using namespace shards;
 

@@ -1,6 +1,6 @@
 // Loops over the shards of several processes: edges first, halos by messages, and sums that are the same everywhere.
 #include "multigpu/shards.hpp"
-#include "processes.hpp"
+#include "processes/processes.hpp"
 
 using namespace shards;
 using u32 = std::uint32_t;

@@ -3,8 +3,8 @@
 #include <ranges>
 #include <type_traits>
 
-#include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
+#include "ferry/core/detail/kernels/arguments.hpp"
 
 namespace ferry {
 

@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
+#include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/host.hpp"
 #include "ferry/core/npy_map.hpp"
 #include "ferry/unified/batch_results.hpp"
-#include "ferry/unified/batch_slot.hpp"
+#include "ferry/unified/detail/batches/batch_slot.hpp"
 
 namespace ferry {
 

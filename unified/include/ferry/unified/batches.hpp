@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/memory/thread_scopes.hpp"
 #include "ferry/core/stream.hpp"
-#include "ferry/core/thread_scopes.hpp"
-#include "ferry/unified/batch_pipeline.hpp"
 #include "ferry/unified/batch_source.hpp"
+#include "ferry/unified/detail/batches/batch_pipeline.hpp"
 
 namespace ferry {
 

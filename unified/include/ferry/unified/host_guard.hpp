@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/host.hpp"
 
 namespace ferry {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/access_policy.hpp"
+#include "ferry/core/detail/ordering/access_policy.hpp"
 
 namespace ferry {
 

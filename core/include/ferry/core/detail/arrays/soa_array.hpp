@@ -1,0 +1,222 @@
+// Structures of arrays: the members of many particles, each contiguous, in one allocation.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "ferry/core/array.hpp"
+#include "ferry/core/copy.hpp"
+#include "ferry/core/detail/arrays/soa_iterator.hpp"
+
+namespace ferry {
+
+// `size` elements of each M, in one allocation, each member aligned to 256 bytes. Members used apart never wait for each
+// other. Moves, and copies only when asked. Room beyond size (reserve) makes later resizes cheap.
+template <memory_kind Kind, class... M>
+class basic_soa {
+  static_assert(sizeof...(M) > 0, "a structure of arrays needs members");
+  static_assert((std::is_trivially_copyable_v<M> && ...), "ferry arrays hold trivially copyable types");
+  static_assert(((!std::is_const_v<M> && !std::is_reference_v<M>)&&...),
+                "members of a structure of arrays are neither const nor references: in(s) makes them read-only");
+
+ public:
+  static constexpr std::size_t members = sizeof...(M);
+  static constexpr std::size_t alignment = 256;
+  static constexpr memory_kind kind = Kind;
+  template <std::size_t I>
+  using member_type = std::tuple_element_t<I, std::tuple<M...>>;
+  template <std::size_t I>
+  using member_view = array_view<member_type<I>, 1, Kind>;
+  template <std::size_t I>
+  using const_member_view = array_view<const member_type<I>, 1, Kind>;
+
+  basic_soa() = default;
+  // Contents are undefined. May block when the pool has to grow. Throws out_of_memory, invalid_argument.
+  explicit basic_soa(std::size_t size, ferry::device d = default_device())
+      : layout_(size),
+        bytes_(extents<1>(layout_.bytes), d),
+        size_(size) {}
+  // A copy of elements of the CPU, one span a member. Blocks until they were read. Throws invalid_argument when their
+  // sizes differ.
+  static basic_soa from(std::span<const M>... elements, ferry::device d = default_device()) {
+    const std::array<std::size_t, members> sizes{elements.size()...};
+    for (const std::size_t n : sizes)
+      if (n != sizes[0])
+        throw invalid_argument("soa::from got members of " + std::to_string(sizes[0]) + " and of " + std::to_string(n) +
+                               " elements: all need the same number");
+    basic_soa s(sizes[0], d);
+    s.each_member([&](auto i) { copy(std::get<i()>(std::tie(elements...)), s.template member<i()>(), source_line{}); });
+    return s;
+  }
+  basic_soa(basic_soa&& o) noexcept { swap(o); }
+  basic_soa& operator=(basic_soa&& o) noexcept {
+    basic_soa taken(std::move(o));
+    swap(taken);
+    return *this;
+  }
+  basic_soa(const basic_soa&) = delete;
+  basic_soa& operator=(const basic_soa&) = delete;
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::size_t capacity() const { return layout_.capacity; }
+  ferry::device device() const { return bytes_.device(); }
+  const std::string& name() const { return bytes_.name(); }
+  basic_soa& name(std::string text) {
+    bytes_.name(std::move(text));
+    return *this;
+  }
+  // One member as a view, for kernels, copies and the CPU: the same allocation, only these bytes. An enum names them:
+  // enum field { x, v };  p.member<x>().
+  template <std::size_t I>
+  member_view<I> member() {
+    return view<I, member_view<I>>(size_);
+  }
+  template <std::size_t I>
+  const_member_view<I> member() const {
+    return view<I, const_member_view<I>>(size_);
+  }
+  // The bytes of all members with what lies between them.
+  const array_view<std::byte, 1, Kind>& as_bytes() const { return bytes_; }
+  const allocation_ref& owner() const { return bytes_.owner(); }
+
+  // Another number of elements; those that remain are kept, new ones are undefined. Within the capacity nothing moves;
+  // else as reserve(size).
+  void resize(std::size_t size) {
+    if (size > capacity()) reserve(size);
+    size_ = size;
+  }
+  // Room for so many elements: where there is less, copies into a new allocation (may block when the pool has to grow).
+  // Views of the old one keep it, and see no more of what happens here.
+  void reserve(std::size_t capacity) {
+    if (capacity > this->capacity()) move_to(capacity);
+  }
+  void shrink_to_fit() {
+    if (size_ < capacity()) move_to(size_);
+  }
+  // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
+  basic_soa clone() const;
+  // Gives the bytes back now. Later use of the structure or of a view of it throws use_after_free.
+  void free() noexcept { bytes_.free(); }
+
+  // Access from the CPU to element i of every member: waits for the work that conflicts, then costs one comparison.
+  std::tuple<M&...> operator[](located_index i) {
+    (void)bytes_[located_index(0, i.at)];  // asks for all of it; the reference is not followed
+    return span<M...>()[i.value];
+  }
+  std::tuple<const M&...> operator[](located_index i) const {
+    (void)bytes_[located_index(0, i.at)];
+    return span<const M...>()[i.value];
+  }
+  // Asks once; good until the next submission that conflicts.
+  auto begin(source_line at = source_line::here()) { return first<M...>(at); }
+  auto end() { return last<M...>(); }
+  auto begin(source_line at = source_line::here()) const { return first<const M...>(at); }
+  auto end() const { return last<const M...>(); }
+  auto cbegin(source_line at = source_line::here()) const { return begin(at); }
+  auto cend() const { return end(); }
+  // Asks for access from the CPU to all members: blocks for what conflicts.
+  void wait_for_host(bool write, source_line at = source_line::here()) const { bytes_.wait_for_host(write, at); }
+  // The addresses of all members, ordered behind nothing.
+  soa_span<M...> unsynchronized_span() { return span<M...>(); }
+  soa_span<const M...> unsynchronized_span() const { return span<const M...>(); }
+
+  auto as_kernel_argument(source_line at) const;
+  auto as_kernel_argument(source_line at);
+
+  void swap(basic_soa& o) noexcept {
+    std::swap(layout_, o.layout_);
+    bytes_.swap(o.bytes_);
+    std::swap(size_, o.size_);
+  }
+  friend void swap(basic_soa& a, basic_soa& b) noexcept { a.swap(b); }
+  // f(integral_constant<I>) for each member.
+  template <class F>
+  static void each_member(F f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>()), ...); }
+    (std::index_sequence_for<M...>());
+  }
+
+ private:
+  // Where each member begins, for room for `capacity` elements.
+  struct layout {
+    std::size_t capacity = 0, bytes = 0;
+    std::array<std::size_t, members> offset{};
+    layout() = default;
+    explicit layout(std::size_t n) : capacity(n) {
+      static constexpr std::array<std::size_t, members> element{sizeof(M)...};
+      for (std::size_t k = 0; k != members; ++k) {
+        offset[k] = bytes;
+        std::size_t own = 0;
+        if (__builtin_mul_overflow(n, element[k], &own) || __builtin_add_overflow(own, alignment - 1, &own) ||
+            __builtin_add_overflow(bytes, own / alignment * alignment, &bytes))
+          throw invalid_argument(std::to_string(n) + " elements of a structure of " + std::to_string(members) +
+                                 " arrays are more than 2^64 bytes");
+      }
+    }
+  };
+  template <std::size_t I>
+  member_type<I>* data() const {
+    auto* const first = const_cast<std::byte*>(bytes_.unsynchronized_data());
+    return first ? reinterpret_cast<member_type<I>*>(first + layout_.offset[I]) : nullptr;
+  }
+  template <std::size_t I, class View>
+  View view(std::size_t count) const {
+    return View(bytes_.owner(), data<I>(), extents<1>(count), {1});
+  }
+  template <class... N>
+  soa_span<N...> span() const {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return soa_span<N...>(size_, data<I>()..., array_label(bytes_.owner() ? bytes_.name().c_str() : ""));
+    }
+    (std::index_sequence_for<M...>());
+  }
+  // As in views: no iterators of memory that the CPU cannot touch.
+  template <class... N>
+  using iterator = std::conditional_t<is_host_accessible(Kind), soa_iterator<N...>,
+                                      detail::no_host_iterator<std::tuple<N&...>, Kind>>;
+  template <class... N>
+  iterator<N...> first(source_line at) const {
+    if constexpr (is_host_accessible(Kind)) {
+      bytes_.wait_for_host(!(std::is_const_v<N> && ...), at);
+      return {span<N...>(), 0};
+    } else {
+      return {};
+    }
+  }
+  template <class... N>
+  iterator<N...> last() const {
+    if constexpr (is_host_accessible(Kind))
+      return {span<N...>(), size_};
+    else
+      return {};
+  }
+  void move_to(std::size_t capacity) {
+    basic_soa fresh(capacity, device());
+    fresh.size_ = std::min(size_, capacity);
+    each_member([&](auto i) {
+      copy(std::as_const(*this).template view<i(), const_member_view<i()>>(fresh.size_), fresh.template member<i()>(),
+           source_line{});
+    });
+    if (owner() && fresh.owner()) fresh.name(name());
+    swap(fresh);
+  }
+
+  layout layout_;
+  basic_array<std::byte, 1, Kind> bytes_;
+  std::size_t size_ = 0;
+};
+
+template <class... M>
+using soa = basic_soa<memory_kind::FERRY_DEFAULT_KIND, M...>;
+template <class... M>
+using device_soa = basic_soa<memory_kind::device, M...>;
+template <class... M>
+using unified_soa = basic_soa<memory_kind::unified, M...>;
+template <class... M>
+using host_soa = basic_soa<memory_kind::host, M...>;
+
+}  // namespace ferry

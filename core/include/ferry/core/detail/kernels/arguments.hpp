@@ -1,0 +1,246 @@
+// What a kernel is given: arrays with the way they are used, and plain values.
+#pragma once
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "ferry/core/array.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
+
+namespace ferry {
+
+// An array in a call. T is const when it is only read. Refers to the array: for use within the call.
+template <class T, std::size_t Rank>
+struct array_argument {
+  const allocation_ref* owner;
+  mdspan<T, Rank> span;
+  byte_range bytes;
+  access_mode mode;
+  bool contiguous;
+  source_line at = {};  // where in(), out() or inout() was written
+};
+
+// An argument that was written as out(...): its old contents are not read, and the call writes every element.
+template <class A>
+struct out_argument : A {
+  using argument = A;
+};
+
+namespace detail {
+
+// Why a call does not compile. The texts are in call_checks.hpp.
+enum class call_fault : std::uint8_t {
+  none,
+  too_many_dimensions,  // of the index space
+  plain_lambda,         // nvcc: not marked FERRY_HOST_DEVICE
+  device_lambda,        // nvcc: marked __device__ alone
+  not_const,            // the functor's call operator
+  cpu_container,        // an argument, such as std::vector
+  not_copyable,         // an argument that is neither an array nor bytes
+  number_of_arguments,
+  read_only,        // the functor writes what the call only reads
+  out_of_a_reader,  // out() of what the functor only reads
+  other_rank,
+  other_elements,
+  no_soa_span,
+  other_members,
+  no_shard_span,
+  not_callable,
+  no_result,  // of a reduction's functor
+};
+
+template <class X>
+inline constexpr bool is_array_argument = false;
+template <class T, std::size_t Rank>
+inline constexpr bool is_array_argument<array_argument<T, Rank>> = true;
+template <class A>
+inline constexpr bool is_array_argument<out_argument<A>> = is_array_argument<A>;
+
+template <class X>
+inline constexpr bool is_out_argument = false;
+template <class A>
+inline constexpr bool is_out_argument<out_argument<A>> = true;
+
+// True if a parameter of type P, without const and reference, lets a functor only read the elements of its array. False
+// where the functor declares no type (void).
+template <class P>
+inline constexpr bool only_reads = false;
+template <class T>
+inline constexpr bool only_reads<T*> = std::is_const_v<T>;
+template <class T, std::size_t Rank>
+inline constexpr bool only_reads<mdspan<T, Rank>> = std::is_const_v<T>;
+
+// Stands for an argument that no call takes.
+template <call_fault Why>
+struct refused_argument {};
+
+// Throws use_after_free.
+template <class T, std::size_t Rank, memory_kind Kind>
+array_label label_of(const array_view<T, Rank, Kind>& v, source_line at) {
+  return v.owner() ? array_label(v.need_alive(at).name.get().c_str()) : array_label();
+}
+
+template <class To, class T, std::size_t Rank, memory_kind Kind>
+array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, access_mode mode, source_line at) {
+  To* data = const_cast<To*>(v.unsynchronized_data());
+  return {&v.owner(),        mdspan<To, Rank>(data, v.extents(), v.strides(), label_of(v, at)),
+          v.bytes(),         mode,
+          v.is_contiguous(), at};
+}
+
+}  // namespace detail
+
+// Read only.
+template <class T, std::size_t Rank, memory_kind Kind>
+auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
+  return detail::make_argument<const T>(v, access_mode::in, at);
+}
+// Read and written.
+template <class T, std::size_t Rank, memory_kind Kind>
+auto inout(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
+  static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
+  return detail::make_argument<T>(v, access_mode::inout, at);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
+  return inout(v, at);
+}
+// Written, every element, and not read: old contents are gone when the work is submitted.
+template <class T, std::size_t Rank, memory_kind Kind>
+auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
+  static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
+  return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, access_mode::out, at)};
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
+  return out(v, at);
+}
+
+namespace detail {
+
+// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are
+// read if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
+template <class P = void, class A>
+auto as_argument(A&& a, source_line at = {}) {
+  using X = std::remove_cvref_t<A>;
+  constexpr bool reads = only_reads<std::remove_cvref_t<P>>;
+  if constexpr (is_out_argument<X>) {
+    if constexpr (reads)
+      return refused_argument<call_fault::out_of_a_reader>();
+    else
+      return typename X::argument(a);
+  } else if constexpr (is_array_argument<X>) {
+    return X(a);
+  } else if constexpr (reads && !std::is_const_v<std::remove_reference_t<A>>) {
+    return as_argument<P>(std::as_const(a), at);
+  } else if constexpr (requires { a.as_kernel_argument(at); }) {
+    return a.as_kernel_argument(at);
+  } else if constexpr (array_like<X>) {
+    if constexpr (std::is_const_v<std::remove_reference_t<A>> || std::is_const_v<typename X::element_type>)
+      return in(a, at);
+    else
+      return inout(a, at);
+  } else if constexpr (std::is_trivially_copyable_v<X>) {
+    return X(a);
+  } else if constexpr (requires { a.begin(), a.size(); }) {
+    return refused_argument<call_fault::cpu_container>();
+  } else {
+    return refused_argument<call_fault::not_copyable>();
+  }
+}
+
+template <class A>
+void add_use(auto& list, const A& a) {
+  if constexpr (is_array_argument<A>)
+    list.add(*a.owner, a.bytes, a.mode != access_mode::in, a.mode == access_mode::out && a.contiguous, a.at);
+}
+
+template <class A>
+void add_kernel_use(std::array<kernel_use, 16>& uses, std::size_t& n, const A& a) {
+  if constexpr (is_array_argument<A>)
+    if (a.bytes.begin != a.bytes.end) {  // what lies between the elements of a strided view is kept
+      const bool reads = a.mode != access_mode::out || !a.contiguous;
+      uses[n++] = {a.bytes.begin, a.bytes.size(), reads, a.mode != access_mode::in, a.span.label(), a.at};
+    }
+}
+
+// The device of the first written argument, else of the first array, else the default device.
+template <class... A>
+device placement(const A&... a) {
+  int written = -1, any = -1;
+  [[maybe_unused]] auto look = [&](const auto& x) {
+    if constexpr (is_array_argument<std::remove_cvref_t<decltype(x)>>) {
+      if (!*x.owner) return;
+      const int d = x.owner->get().device;
+      if (any < 0) any = d;
+      if (written < 0 && x.mode != access_mode::in) written = d;
+    }
+  };
+  (look(a), ...);
+  return written >= 0 ? device(written) : any >= 0 ? device(any) : default_device();
+}
+
+// Elements that the kernel of a submission must write.
+struct output_elements {
+  strided_bytes at;
+  strided_shape shape;
+};
+
+template <class A>
+void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_unused]] const A& a) {
+  if constexpr (is_array_argument<A>) {
+    if (a.mode != access_mode::out || a.bytes.size() == 0) return;
+    output_elements e{{const_cast<std::byte*>(a.bytes.begin), {1}}, {1, 1, {a.bytes.size()}}};
+    if constexpr (requires { a.span.stride(0); }) {
+      constexpr std::size_t rank = std::remove_cvref_t<decltype(a.span)>::rank();
+      if (!a.contiguous) {
+        using T = typename std::remove_cvref_t<decltype(a.span)>::element_type;
+        e.at.base = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data()));
+        e.shape.element_bytes = sizeof(T);
+        e.shape.rank = rank;
+        for (std::size_t d = 0; d != rank; ++d) {
+          e.shape.extent[d] = a.span.extent(d);
+          e.at.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
+        }
+      }
+    }
+    list.push_back(e);
+  }
+}
+// Whether another argument of the call reads bytes that `x` covers: then the kernel must find them as they were.
+template <class X, class Other>
+bool reads_bytes_of([[maybe_unused]] const X& x, [[maybe_unused]] const Other& o) {
+  if constexpr (is_array_argument<X> && is_array_argument<Other>)
+    return o.mode != access_mode::out && o.bytes.overlaps(x.bytes);
+  else
+    return false;
+}
+template <class X, class... A>
+bool is_read_beside(const X& x, const A&... all) {
+  return (reads_bytes_of(x, all) || ...);
+}
+
+// Under memory checks, the elements that out() promises to write read as never written until the kernel writes them, so that
+// a partial writer shows. The fills are part of the submission of the kernel: if the call is refused, nothing was filled.
+class output_poison {
+ public:
+  template <class... A>
+  void poison_outputs([[maybe_unused]] const A&... a) {
+    if (machine::current().checks.has(check::poison)) [[unlikely]]
+      ((is_read_beside(a, a...) ? void() : add_outputs(outputs_, a)), ...);
+  }
+  std::vector<output_elements>& outputs_to_poison() { return outputs_; }
+
+ protected:
+  void give_poison(native_stream s, const relocation& move = {}) const {
+    if (!outputs_.empty()) [[unlikely]]
+      fill_outputs(s, move);
+  }
+
+ private:
+  void fill_outputs(native_stream s, const relocation& move) const;
+  std::vector<output_elements> outputs_;
+};
+
+}  // namespace detail
+}  // namespace ferry

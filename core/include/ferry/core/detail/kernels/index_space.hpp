@@ -1,0 +1,119 @@
+// What a parallel_for runs over: 1 to 3 dimensions, or tiles of two.
+#pragma once
+#include <cstddef>
+
+#include "ferry/core/detail/support/source_line.hpp"
+#include "ferry/core/extents.hpp"
+
+namespace ferry {
+
+// A piece of a two-dimensional space that one call of the functor handles. Clipped at the end of the space.
+struct tile {
+  std::size_t row, column;    // its first element
+  std::size_t rows, columns;  // its size, at most that of `tiles`
+};
+
+// A two-dimensional space cut into tiles of rows x columns: the functor is called as f(tile, arguments...), so that a
+// stencil can keep neighbours in registers and use wide loads.
+struct tiles {
+  ferry::extents<2> space;
+  std::size_t rows = 1, columns = 1;
+};
+
+namespace detail {
+
+FERRY_HOST_DEVICE inline std::size_t ceil_div(std::size_t a, std::size_t b) { return a / b + (a % b != 0); }
+FERRY_HOST_DEVICE inline std::size_t at_most(std::size_t a, std::size_t b) { return a < b ? a : b; }
+
+// Spaces as kernels see them: up to three extents, x fastest, and the call of a functor at one index.
+struct space_1d {
+  std::size_t x;
+  using index_list = void(std::size_t&);  // what call() gives to functors in front of p
+  static constexpr std::size_t y = 1, z = 1, indices = 1;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
+    return f(i, p...);
+  }
+};
+struct space_2d {
+  std::size_t x, y;
+  using index_list = void(std::size_t&, std::size_t&);
+  static constexpr std::size_t z = 1, indices = 2;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
+    return f(j, i, p...);
+  }
+};
+struct space_3d {
+  std::size_t x, y, z;
+  using index_list = void(std::size_t&, std::size_t&, std::size_t&);
+  static constexpr std::size_t indices = 3;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t k, const P&... p) const {
+    return f(k, j, i, p...);
+  }
+};
+struct space_of_tiles {
+  std::size_t x, y;  // numbers of tiles
+  std::size_t rows, columns, all_rows, all_columns;
+  using index_list = void(tile);
+  static constexpr std::size_t z = 1, indices = 1;
+  template <class F, class... P>
+  FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t j, std::size_t, const P&... p) const {
+    const std::size_t row = j * rows, column = i * columns;
+    return f(tile{row, column, at_most(rows, all_rows - row), at_most(columns, all_columns - column)}, p...);
+  }
+};
+
+// A space of more than three dimensions: calls over it do not compile.
+struct space_beyond {};
+
+inline space_1d space_of(const extents<1>& e) { return {e[0]}; }
+inline space_2d space_of(const extents<2>& e) { return {e[1], e[0]}; }
+inline space_3d space_of(const extents<3>& e) { return {e[2], e[1], e[0]}; }
+template <std::size_t Rank>
+requires(Rank > 3) space_beyond space_of(const extents<Rank>&) { return {}; }
+template <std::integral Int>
+space_1d space_of(Int n) {
+  return space_of(extents<1>(n));
+}
+inline space_of_tiles space_of(const tiles& t) {
+  if (t.rows == 0 || t.columns == 0)
+    throw invalid_argument("a tile of " + std::to_string(t.rows) + " x " + std::to_string(t.columns) + " is empty");
+  return {ceil_div(t.space[1], t.columns), ceil_div(t.space[0], t.rows), t.rows, t.columns, t.space[0], t.space[1]};
+}
+
+template <class S>
+concept index_space = requires(const S& s) {
+  detail::space_of(s);
+};
+
+// What a program writes for a space (an integer, extents, tiles, extents in braces), with the line of the call.
+template <class Space>
+struct located_space {
+  Space space;
+  source_line at;
+  template <index_space S>
+  requires(std::is_same_v<decltype(space_of(std::declval<const S&>())), Space>)
+      located_space(const S& s, source_line line = source_line::here())
+      : space(space_of(s)),
+        at(line) {}
+  template <std::integral I, std::integral J>
+  requires(std::is_same_v<Space, space_2d>) located_space(I i, J j, source_line line = source_line::here())
+      : space(space_of(extents<2>(i, j))),
+        at(line) {}
+  template <std::integral I, std::integral J, std::integral K>
+  requires(std::is_same_v<Space, space_3d>) located_space(I i, J j, K k, source_line line = source_line::here())
+      : space(space_of(extents<3>(i, j, k))),
+        at(line) {}
+  template <std::integral... Int>
+  requires(std::is_same_v<Space, space_beyond> && sizeof...(Int) > 3) located_space(Int...) {}
+};
+
+template <class Space>
+bool is_empty(const Space& s) {
+  return s.x == 0 || s.y == 0 || s.z == 0;
+}
+
+}  // namespace detail
+}  // namespace ferry

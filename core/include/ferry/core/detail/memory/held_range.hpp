@@ -1,0 +1,24 @@
+// The life of a span or view through which the CPU uses an array: followed where a policy checks it, else nothing.
+#pragma once
+#include <memory>
+
+#include "ferry/core/detail/ordering/access_policy.hpp"
+#include "ferry/core/detail/ordering/allocation.hpp"
+
+namespace ferry::detail {
+
+// Ends with its last copy. Null: nobody checks.
+using held_range = std::shared_ptr<const void>;
+// as: what the program takes the bytes for.
+held_range hold_for_host(const allocation_ref& owner, byte_range where, memory_kind as, bool writes, source_line at,
+                         const char* through);
+
+// For unified arrays: what devices do with others is none of the policy's business.
+template <class View>
+held_range hold(const View& v, bool writes, source_line at, const char* through) {
+  if (access_policy::checking.load(std::memory_order_relaxed) == 0) [[likely]]
+    return nullptr;
+  return hold_for_host(v.owner(), v.bytes(), View::kind, writes, at, through);
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,135 @@
+// .npy files without their arrays: headers, types, bytes. Format: numpy.lib.format and NEP 1, versions 1.0 to 3.0.
+#pragma once
+#include <complex>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ferry/core/detail/backend/backend.hpp"
+
+namespace ferry {
+
+// In which order elements lie in a file: last dimension fastest (C), or first dimension fastest (Fortran).
+enum class storage_order : std::uint8_t { row_major, column_major };
+
+// What the header of a .npy file says.
+struct npy_info {
+  std::string dtype;               // as written: "<i2"
+  std::vector<std::size_t> shape;  // slowest first for row-major files, fastest first for Fortran order
+  bool fortran_order = false;
+  int version = 1;              // 1, 2 or 3; the minor version is 0
+  std::size_t data_offset = 0;  // bytes before the first element
+};
+
+// Reads the header alone; the data may be short or absent. Blocks for the disk. Throws error with the system's reason for
+// a file that cannot be read; parse_error, naming the byte, for a header that is malformed or of an unsupported dtype.
+npy_info read_npy_header(const std::string& path);
+
+// Types of elements that .npy files and ferry share.
+template <class T>
+concept npy_element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
+    std::same_as<T, std::complex<double>> ||
+    (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
+     !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
+
+namespace detail {
+
+// The kind is NumPy's letter: b bool, i signed, u unsigned, f floating, c complex.
+struct npy_type {
+  char kind = 'f';
+  std::size_t bytes = 0;
+  bool operator==(const npy_type&) const = default;
+};
+
+template <class T>
+constexpr npy_type npy_type_of() {
+  static_assert(npy_element<T>,
+                ".npy files hold bool, integers of 8 to 64 bits, float, double and std::complex of those");
+  if constexpr (std::same_as<T, bool>) return {'b', 1};
+  if constexpr (std::integral<T>) return {std::is_signed_v<T> ? 'i' : 'u', sizeof(T)};
+  return {std::is_floating_point_v<T> ? 'f' : 'c', sizeof(T)};
+}
+
+class file_descriptor {
+ public:
+  explicit file_descriptor(int fd) : fd_(fd) {}
+  ~file_descriptor() { close(); }
+  file_descriptor(const file_descriptor&) = delete;
+  file_descriptor& operator=(const file_descriptor&) = delete;
+  int get() const { return fd_; }
+  int close() noexcept;  // 0, or errno; closes once
+
+ private:
+  int fd_;
+};
+
+// Reads a file from front to back: the header when it is made, then elements, in native byte order.
+class npy_reader {
+ public:
+  explicit npy_reader(const std::string& path);
+  const npy_info& info() const { return info_; }
+  // Throws invalid_argument unless the file holds this type and rank, parse_error when data are missing.
+  void check(npy_type wanted, std::size_t rank) const;
+  // The next `bytes` of elements.
+  void read(std::byte* to, std::size_t bytes);
+  // Goes to this byte of the elements.
+  void seek(std::size_t byte);
+  // All elements; the file's order is row-major in `shape`.
+  void read_strided(const strided_bytes& to, const strided_shape& shape);
+
+ private:
+  std::size_t read_some(void* to, std::size_t bytes);
+  void read_header();
+  std::string path_;
+  file_descriptor file_;
+  std::size_t file_bytes_ = 0, at_ = 0;
+  npy_info info_;
+  npy_type type_;
+  bool swapped_ = false;
+};
+
+// The name of a file that is removed at the end of the scope, unless it was given up by clearing the name.
+struct temporary_name {
+  std::string name;
+  ~temporary_name();
+};
+
+// Writes a file beside the one it will replace; without commit() it leaves nothing behind.
+class npy_writer {
+ public:
+  npy_writer(const std::string& path, npy_type type, std::vector<std::size_t> shape, storage_order order);
+  void write(const void* from, std::size_t bytes);
+  // All elements, row-major in `shape`.
+  void write_strided(const strided_bytes& from, const strided_shape& shape);
+  // What others may fill meanwhile: the file that will take the place of the old one; and where its elements begin, while
+  // none have been written.
+  const std::string& draft() const { return temporary_.name; }
+  std::size_t written() const { return written_; }
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int code) const;
+  std::string path_, target_;
+  temporary_name temporary_;
+  file_descriptor file_;
+  std::size_t written_ = 0;
+};
+
+// Some bytes of a file that several processes write, each its own.
+class npy_part_writer {
+ public:
+  // `draft` is that of a writer; `path` is the file it will become, for messages.
+  npy_part_writer(const std::string& draft, std::string path);
+  void write(std::size_t at, const void* from, std::size_t bytes);
+  // Blocks until they are on the disk.
+  void finish();
+
+ private:
+  [[noreturn]] void fail(int code) const;
+  std::string path_;
+  file_descriptor file_;
+};
+
+}  // namespace detail
+}  // namespace ferry

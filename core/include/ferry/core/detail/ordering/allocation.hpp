@@ -1,0 +1,143 @@
+// Bytes that a pool handed out, with their log. Nodes are immortal: a stale reference sees that it is stale.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/ordering/access_log.hpp"
+#include "ferry/core/detail/ordering/access_policy.hpp"
+#include "ferry/core/detail/ordering/allocation_home.hpp"
+#include "ferry/core/detail/ordering/array_text.hpp"
+
+namespace ferry {
+
+// A text that most allocations lack: one pointer.
+class rare_text {
+ public:
+  const std::string& get() const { return text_ ? *text_ : none(); }
+  operator const std::string&() const { return get(); }
+  bool empty() const { return !text_ || text_->empty(); }
+  void clear() noexcept {
+    if (text_) text_.reset();
+  }
+  rare_text& operator=(std::string text) {
+    text_ = text.empty() ? nullptr : std::make_unique<std::string>(std::move(text));
+    return *this;
+  }
+
+ private:
+  static const std::string& none() {
+    static const auto* empty = new std::string;
+    return *empty;
+  }
+  std::unique_ptr<std::string> text_;
+};
+
+// Two cache lines: what submissions touch, and what only the owner of the bytes does.
+struct alignas(64) allocation {
+  access_log log;
+  // Generation (high half) and number of references (low half), so that free() and views need no second object. Generations are
+  // even until free() has left references behind that are stale, and odd from then on.
+  std::atomic<std::uint64_t> state{0};
+  allocation_home* home = nullptr;
+
+  std::byte* begin = nullptr;
+  std::size_t bytes = 0;  // of the block, at least what was asked for
+  memory_kind kind = memory_kind::device;
+  // The pool's own, with its lock held: waits in its index of free blocks; was handed out before.
+  bool is_free : 1 = true, was_used : 1 = false;
+  std::int8_t device = 0;  // for host and unified memory: the home device
+  bool is_pooled = false;  // device memory of a pool of the driver
+  // In use, the ledger's own: whose bytes these are, see allocation_labels. Free, the pool's.
+  std::uint32_t tag = 0;
+  rare_text name;
+
+  // The pool's own: neighbours in one segment of the backend, by address; and in a list of free blocks.
+  allocation* before = nullptr;
+  allocation* after = nullptr;
+  allocation* next = nullptr;
+  allocation* previous = nullptr;
+
+  byte_range range() const { return {begin, begin + bytes}; }
+  // Whether references to bytes that this node stood for earlier may still be asked for them.
+  bool may_have_stale_references() const { return (state.load(std::memory_order_relaxed) >> 32 & 1) != 0; }
+  // What of it other devices ask for; of pinned memory nobody does.
+  peer_memory sort() const {
+    return kind == memory_kind::unified ? peer_memory::unified : is_pooled ? peer_memory::pooled : peer_memory::plain;
+  }
+};
+static_assert(sizeof(allocation) == 128);
+
+inline void allocation_home::need_peer(const allocation& a, int device) {
+  if (device != a.device && needs_grant(device)) grant_peer(a, device);
+}
+
+// For whoever has not made the array: borrowed bytes may be borrowed anew meanwhile, and more of them. Locks the log.
+byte_range range_now(allocation& a);
+
+// A counted reference to one generation of an allocation.
+class allocation_ref {
+ public:
+  allocation_ref() = default;
+  // Takes over the first reference to bytes that a pool has just handed out.
+  static allocation_ref first(allocation& a) {
+    allocation_ref r;
+    const std::uint64_t now =
+        a.state.load(std::memory_order_relaxed);  // nobody else can change it: all others are stale
+    a.state.store(now + 1, std::memory_order_release);
+    r.what_ = &a;
+    r.generation_ = generation_of(now);
+    return r;
+  }
+  // One more reference to bytes that somebody else holds for the length of the call.
+  static allocation_ref another(allocation& a);
+  allocation_ref(const allocation_ref& o);
+  allocation_ref(allocation_ref&& o) noexcept : what_(std::exchange(o.what_, nullptr)), generation_(o.generation_) {}
+  allocation_ref& operator=(allocation_ref o) noexcept {
+    std::swap(what_, o.what_);
+    std::swap(generation_, o.generation_);
+    return *this;
+  }
+  ~allocation_ref() {
+    if (what_) drop();
+  }
+
+  explicit operator bool() const { return what_ != nullptr; }
+  // The allocation, which may meanwhile belong to somebody else: for counters and comparisons only.
+  allocation* unchecked() const { return what_; }
+  // Whether the bytes were given back by free().
+  bool is_freed() const { return what_ && generation_of(what_->state.load(std::memory_order_acquire)) != generation_; }
+  // The allocation. Throws use_after_free, which names the array and the line; invalid_argument for a reference to nothing.
+  // as: shape and type, where they are known.
+  allocation& get(source_line at = {}, const detail::array_look* as = nullptr) const {
+    if (!what_) [[unlikely]]
+      throw_none();
+    if (is_freed()) [[unlikely]]
+      detail::throw_freed(what_, generation_, as, at);
+    return *what_;
+  }
+  // Gives the bytes back now, whoever else refers to them. Does nothing if that has happened. Never blocks.
+  void free(detail::freed_by how = detail::freed_by::free) noexcept;
+
+ private:
+  static std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
+  [[noreturn]] static void throw_none();
+  void drop() noexcept;
+  allocation* what_ = nullptr;
+  std::uint32_t generation_ = 0;
+};
+
+// One use that a submission makes of an allocation's bytes.
+struct access {
+  allocation* what = nullptr;
+  byte_range where;
+  bool write = false;
+  bool whole = false;  // every byte is written and none read
+  source_line at = {};
+};
+
+}  // namespace ferry

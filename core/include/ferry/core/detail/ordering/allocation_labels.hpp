@@ -1,0 +1,31 @@
+// Whose bytes an allocation is, as the ledger's books have it.
+#pragma once
+#include <cstdint>
+
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/memory_tag.hpp"
+
+namespace ferry {
+
+// Whose bytes an allocation in use is: packed into its tag, which its owner writes while reports look. The lowest 19 bits are
+// the tag's, the next 12 the name's. The highest bit is that of blocks that no array has, and that are not in their pool either
+// (see allocation_home::set_aside).
+struct allocation_labels {
+  static constexpr std::uint32_t aside = std::uint32_t{1} << 31;
+  static constexpr int name_shift = 19;
+  static_assert(most_tags == std::size_t{1} << name_shift && most_names << name_shift == aside);
+  memory_label tag = 0, name = 0;
+  std::uint32_t packed() const { return tag | name << name_shift; }
+};
+inline void set_labels(allocation& a, std::uint32_t both) noexcept {
+  __atomic_store_n(&a.tag, both, __ATOMIC_RELAXED);  // C++20's atomic_ref takes no const, clang 14 has none
+}
+inline std::uint32_t packed_labels(const allocation& a) noexcept { return __atomic_load_n(&a.tag, __ATOMIC_RELAXED); }
+inline bool is_set_aside(const allocation& a) noexcept { return (packed_labels(a) & allocation_labels::aside) != 0; }
+inline allocation_labels labels_of(const allocation& a) {
+  const std::uint32_t both = packed_labels(a);
+  constexpr auto tags = static_cast<memory_label>(most_tags - 1);
+  return {both & tags, (both & ~allocation_labels::aside) >> allocation_labels::name_shift};
+}
+
+}  // namespace ferry

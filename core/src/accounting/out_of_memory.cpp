@@ -1,0 +1,175 @@
+// The ladder that is climbed when memory runs out, and the error at its top.
+#include <algorithm>
+
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/accounting/memory_ledger.hpp"
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/memory_shortage.hpp"
+#include "support/memory_sizes.hpp"
+
+namespace ferry {
+namespace {
+
+constexpr std::size_t most_holders = 5;
+
+std::string name_of(const memory_shortage::holder& h) {
+  if (h.label.empty()) return "arrays without a name or tag";
+  return h.is_tag ? "tag '" + h.label + "'" : "'" + h.label + "'";
+}
+
+std::vector<std::string> advice_on(const memory_shortage& s, const backend& verbs, const out_of_memory_policy& policy) {
+  std::vector<std::string> advice;
+  const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.kept + s.quarantined);
+  if (!s.limits.empty() && s.why.find("limit") != s.why.npos)
+    advice.emplace_back("raise the limit (set_memory_limit, FERRY_MEMORY_LIMIT)");
+  if (cached >= s.requested && s.largest_free_block < s.requested)
+    advice.push_back("the pool has " + bytes_text(cached) +
+                     " free in smaller pieces: allocate large arrays first, or use "
+                     "FERRY_POOL=driver, whose memory does not fall into pieces");
+  if (s.total_bytes > 0 && s.total_bytes - s.free_bytes > s.this_process + s.total_bytes / 4)
+    advice.emplace_back(
+        "others use much of this device: other libraries of this process, or other processes (nvidia-smi)");
+  if (s.kind == memory_kind::device) {
+    for (int d = 0; d < verbs.device_count(); ++d)
+      if (const device_memory m = verbs.memory(d); d != s.device && m.free_bytes >= s.requested) {
+        advice.push_back("device " + std::to_string(d) + " has " + bytes_text(m.free_bytes) +
+                         " free: place the array there" +
+                         (policy.spill_to_peers ? "" : ", or let ferry do it (FERRY_OOM=spill)"));
+        break;
+      }
+    advice.emplace_back("a unified array may be larger than the device");
+  }
+  if (!policy.synchronize)
+    advice.emplace_back("wait for work that still uses freed bytes (FERRY_OOM=synchronize does)");
+  if (s.kept > 0) advice.emplace_back("give back what workspaces keep (workspace::clear)");
+  if (s.quarantined > 0)
+    advice.emplace_back("keep less in quarantine (memory_checks::quarantine_bytes, quarantine= in FERRY_POISON)");
+  if (s.allocated > 0) advice.emplace_back("free arrays, work in smaller pieces, or register ferry::on_out_of_memory");
+  return advice;
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string s;
+  for (const std::string& p : parts) s += (s.empty() ? "" : "; ") + p;
+  return s;
+}
+
+}  // namespace
+
+std::string memory_shortage::text() const {
+  const std::string on = "device " + std::to_string(device);
+  std::string s = "out of memory: " + bytes_text(requested) + " of " + std::string(kind_name(kind)) +
+                  " memory could not be had on " + on + ".\n  why: " + why;
+  s += "\n  " + on + ": " + bytes_text(free_bytes) + " free of " + bytes_text(total_bytes) + "; this process holds " +
+       bytes_text(this_process) + " through ferry";
+  s += "\n  " + std::string(kind_name(kind)) + " memory there: " + bytes_text(allocated) + " allocated by arrays, " +
+       (kept + quarantined > 0 ? kept_text(kept, quarantined) + ", " : "") + bytes_text(reserved) +
+       " reserved by pools, largest free block " + bytes_text(largest_free_block);
+  s += "\n  limits: " + (limits.empty() ? "none" : joined(limits));
+  s += "\n  most is held by: ";
+  if (holders.empty()) s += "nobody";
+  for (std::size_t i = 0; i < holders.size(); ++i)
+    s += (i == 0 ? "" : ", ") + name_of(holders[i]) + " " + bytes_text(holders[i].bytes) + " in " +
+         std::to_string(holders[i].arrays) + (holders[i].arrays == 1 ? " array" : " arrays");
+  s += "\n  tried: ";
+  if (tried.empty()) s += "nothing";
+  for (std::size_t i = 0; i < tried.size(); ++i)
+    s += (i == 0 ? "" : ", ") + tried[i].rung + " (" + bytes_text(tried[i].freed_bytes) + ")";
+  return s + "\n  what to try: " + joined(advice);
+}
+
+// Saturating: threads may be between an allocation and its count.
+label_use memory_ledger::unlabelled(memory_kind kind, int device) const {
+  const memory_counts all = counts(kind, device);
+  const label_use some = labels_.labelled(index(kind, device));
+  const auto minus = [](std::int64_t a, std::size_t b) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(a - static_cast<std::int64_t>(b), 0));
+  };
+  return {{}, 0, minus(all.current_bytes(), some.bytes), 0, minus(all.current_allocations(), some.allocations)};
+}
+
+memory_shortage memory_ledger::shortage(const memory_demand& d, const std::string& why) const {
+  memory_shortage s;
+  s.kind = d.kind;
+  s.device = d.device;
+  s.requested = d.bytes;
+  s.why = why;
+  const device_memory m = verbs_.memory(d.device);
+  s.free_bytes = m.free_bytes;
+  s.total_bytes = m.total_bytes;
+  s.this_process = cell(memory_kind::device, d.device) + cell(memory_kind::unified, d.device);
+  s.allocated = static_cast<std::size_t>(std::max<std::int64_t>(counts(d.kind, d.device).current_bytes(), 0));
+  s.reserved = reserved_bytes(d.kind, d.device);
+  s.quarantined = quarantined_bytes(d.kind, d.device);
+  s.kept = kept_bytes(d.kind, d.device);
+  s.kept -= std::min(s.kept, s.quarantined);
+  each_source([&](memory_source& p) {
+    if (p.kind() == d.kind && p.device() == d.device)
+      s.largest_free_block = std::max(s.largest_free_block, p.state().largest_free_bytes);
+  });
+  const auto rules = limits_.all();
+  for (const limit_rule& r : *rules)
+    if (r.scope.covers(d.kind, d.device)) s.limits.push_back(r.text());
+  const std::size_t i = index(d.kind, d.device);
+  for (const label_use& u : labels_.all())
+    if (const label_use here = labels_.use(u.kind, u.label, i); here.bytes > 0)
+      s.holders.push_back({label_text(u.kind, u.label), u.kind == label_kind::tag, here.bytes, here.allocations});
+  std::stable_sort(s.holders.begin(), s.holders.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  if (s.holders.size() > most_holders) s.holders.resize(most_holders);
+  if (const label_use rest = unlabelled(d.kind, d.device); rest.bytes > 0)
+    s.holders.push_back({"", false, rest.bytes, rest.allocations});
+  s.advice = advice_on(s, verbs_, policy());
+  return s;
+}
+
+namespace {
+thread_local int climbs = 0;  // of this thread: callbacks may allocate, too
+}  // namespace
+
+// The rungs are copied: one may add or remove others, and none is called with a lock held. What a callback allocates calls no
+// callbacks: they are under way.
+void memory_ledger::climb(const memory_demand& d, const std::string& why, const std::function<void()>& again) {
+  refuse_inside_submission("allocate");
+  std::vector<numbered_rung> rungs;
+  {
+    std::lock_guard lock(rungs_mutex_);
+    rungs = rungs_;
+  }
+  struct climbing {
+    climbing() { ++climbs; }
+    ~climbing() { --climbs; }
+  } now;
+  std::string reason = why;
+  std::vector<memory_shortage::attempt> tried;
+  const bool may_synchronize = policy().synchronize;
+  const auto end_quarantine = [&] {  // where checked arrays went that a callback freed
+    if (std::none_of(quarantined_.begin(), quarantined_.end(), [](const auto& bytes) { return bytes > 0; })) return;
+    for (const numbered_rung& r : rungs)
+      if (r.what->order == rung_order::quarantine) (void)r.what->reclaim(d);
+  };
+  for (const numbered_rung& r : rungs) {
+    if (r.what->order == rung_order::synchronize && !may_synchronize) continue;
+    if (climbs > 1 && r.what->order == rung_order::callbacks) continue;
+    tried.push_back({r.what->name, r.what->reclaim(d)});
+    if (tried.back().freed_bytes == 0) continue;
+    if (r.what->order >= rung_order::callbacks) end_quarantine();
+    try {
+      return again();
+    } catch (const out_of_memory& e) {
+      reason = plain_what(e);
+    }
+    if (r.what->order < rung_order::callbacks) continue;  // what it freed went to the driver, not to pools
+    if (reclaim(d.device) == 0) continue;
+    try {
+      return again();
+    } catch (const out_of_memory& e) {  // the next rung
+      reason = plain_what(e);
+    }
+  }
+  auto s = std::make_shared<memory_shortage>(shortage(d, reason));
+  s->tried = std::move(tried);
+  const std::string text = s->text();
+  throw out_of_memory(text, d.bytes, std::move(s));
+}
+
+}  // namespace ferry

@@ -1,0 +1,82 @@
+#include "ferry/core/array.hpp"
+
+#include "diagnostics/memory_checker.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "ferry/core/memory_shortage.hpp"
+#include "ferry/core/pool.hpp"
+#include "ferry/core/workspace.hpp"
+#include "pools/array_blocks.hpp"
+#include "pools/forget_advice.hpp"
+
+namespace ferry {
+namespace {
+
+// On the device with the most room, of those whose memory kernels of the device can reach. Null if there is none.
+allocation_ref allocate_on_a_peer(machine& m, int device, std::size_t bytes) {
+  int best = device;
+  std::size_t most = 0;
+  for (const ferry::device d : m.devices()) {
+    const int peer = d.index();
+    if (peer == device || !m.can_reach(device, peer)) continue;
+    const std::size_t room =
+        m.verbs().memory(peer).free_bytes + m.pool(memory_kind::device, peer).state().largest_free_bytes;
+    if (room >= bytes && room > most) best = peer, most = room;
+  }
+  if (best == device) return {};
+  try {
+    return m.pool(memory_kind::device, best).allocate(bytes);
+  } catch (const out_of_memory&) {  // then the first error stands
+    return {};
+  }
+}
+
+allocation_ref allocate_or_spill(machine& m, memory_pool& from, bool may_spill, std::size_t bytes) {
+  try {
+    return from.allocate(bytes);
+  } catch (const out_of_memory& e) {
+    if (!may_spill || from.kind() != memory_kind::device || !m.memory().policy().spill_to_peers) throw;
+    if (allocation_ref elsewhere = allocate_on_a_peer(m, from.device(), bytes)) return elsewhere;
+    if (!e.shortage()) throw;
+    memory_shortage s = *e.shortage();
+    s.tried.push_back({"placing the array on a peer, of which none has room", 0});
+    const std::string text = s.text();
+    throw out_of_memory(text, e.requested(), std::make_shared<const memory_shortage>(std::move(s)));
+  }
+}
+
+}  // namespace
+
+memory_pool& detail::pool_of_new_arrays(machine& m, memory_kind kind, int device) {
+  pool* const chosen = pool_scope::of(device);
+  return chosen ? chosen->of(kind) : m.pool(kind, device);
+}
+
+allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes) {
+  memory_pool& from = pool_of_new_arrays(m, kind, device);
+  const auto take = [&](std::size_t all) {
+    allocation_ref fresh = allocate_or_spill(m, from, !pool_scope::of(device), all);
+    if (fresh.get().log.is_advised() && !m.peers().loses_pages()) [[unlikely]]  // which others of the page need then
+      forget_advice(m.verbs(), fresh.get());
+    return fresh;
+  };
+  if (m.checks_arrays.load(std::memory_order_relaxed)) [[unlikely]]
+    return m.checker().allocate(bytes, take);
+  return take(bytes);
+}
+
+allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes) {
+  machine& m = machine::current();
+  (void)m.properties(d.index());
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(count, element_bytes, &bytes))
+    throw invalid_argument(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
+                           " bytes are more than 2^64 bytes");
+  if (bytes == 0) return {};
+  if (detail::workspace_turn* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
+  return detail::allocate_block(m, kind, d.index(), bytes);
+}
+
+void name_allocation(allocation& a, std::string text) { a.home->rename(a, std::move(text)); }
+
+}  // namespace ferry

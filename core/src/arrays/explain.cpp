@@ -1,0 +1,48 @@
+#include "ferry/core/explain.hpp"
+
+#include "ferry/core/detail/support/plain_text.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry::detail {
+
+std::string headline(std::string_view type, std::string_view kind, const std::string& shape,
+                     const allocation_ref& owner) {
+  std::string s = std::string(kind) + " array of " + shape + " " + std::string(type);
+  if (!owner) return s + ", empty";
+  s += " on device " + std::to_string(owner.unchecked()->device);
+  if (owner.is_freed()) return s + ", freed";
+  if (!owner.get().name.empty()) s += ", named '" + owner.get().name.get() + "'";
+  return s;
+}
+
+std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
+  if (!owner) return "  no bytes\n";
+  if (owner.is_freed()) return "  its bytes were given back: by free(), or at the end of a borrow\n";
+  allocation& a = owner.get();
+  const byte_range all = range_now(a);
+  detail::plain_stream out;
+  out << "  bytes " << (bytes.begin - all.begin) << " to " << (bytes.end - all.begin) << " of a block of " << all.size()
+      << " in the pool of " << kind_name(a.kind) << " memory of device " << int{a.device} << '\n';
+  machine& m = machine::current();
+  access_policy* const p = &a.home->verbs() == &m.verbs() ? m.policy() : nullptr;
+  if (p && a.kind == memory_kind::unified) out << p->explain(a);
+  std::lock_guard lock(a.log);
+  std::size_t pending = 0;
+  for (const logged_use& u : a.log.uses()) {
+    if (!u.where.overlaps(bytes)) continue;
+    const bool over = u.by->finished(u.at);
+    pending += !over;
+    out << "  " << (u.write ? "written" : "read") << " by stream " << u.by->id() << " of device " << u.by->device();
+    if (u.at == open_ticket)
+      out << " through a raw pointer that is still out";
+    else
+      out << ", ticket " << u.at << " of " << u.by->last() << (over ? ", finished" : ", not known to be finished");
+    if (u.write && u.by->is_lost(u.at)) out << ", lost: device " << u.by->lost_by(u.at) << " failed";
+    out << ", bytes " << (u.where.begin - all.begin) << " to " << (u.where.end - all.begin) << '\n';
+  }
+  if (pending == 0) out << "  nothing that the CPU would have to wait for\n";
+  if (a.log.is_shared()) out << "  shared by several streams lately: its submissions are marked at once\n";
+  return out.str();
+}
+
+}  // namespace ferry::detail

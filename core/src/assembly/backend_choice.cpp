@@ -1,0 +1,46 @@
+#include "assembly/backend_choice.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "ferry/core/error.hpp"
+#include "sim/sim_backend.hpp"
+#if FERRY_HAS_CUDA
+#include "cuda/cuda_backend.hpp"
+#endif
+
+namespace ferry {
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::unique_ptr<backend> simulator() { return sim::make_backend(sim::parse_options(environment("FERRY_SIM"))); }
+
+}  // namespace
+
+std::unique_ptr<backend> choose_backend() {
+  const std::string asked = environment("FERRY_BACKEND");
+  if (asked == "sim") return simulator();
+  if (!asked.empty() && asked != "cuda")
+    throw parse_error("FERRY_BACKEND='" + asked + "' is not a backend: allowed are cuda and sim");
+#if FERRY_HAS_CUDA
+  const cuda::presence found = cuda::probe();
+  if (found == cuda::presence::usable) return cuda::make_backend();
+  const std::string lack = found == cuda::presence::no_driver ? "no CUDA driver" : "no CUDA device";
+  if (asked == "cuda")
+    throw not_supported("FERRY_BACKEND=cuda, but " + lack +
+                        " was found on this machine: install the driver, or unset it to use simulated devices");
+  std::fprintf(stderr, "ferry: %s was found: using simulated devices (FERRY_BACKEND=sim)\n", lack.c_str());
+#else
+  if (asked == "cuda")
+    throw not_supported("FERRY_BACKEND=cuda, but ferry was built without CUDA: build it with -DFERRY_CUDA=ON");
+  std::fprintf(stderr, "ferry: built without CUDA: using simulated devices (FERRY_BACKEND=sim)\n");
+#endif
+  return simulator();
+}
+
+}  // namespace ferry

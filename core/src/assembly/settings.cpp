@@ -1,0 +1,61 @@
+#include "ferry/core/detail/assembly/settings.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "ferry/core/checks.hpp"
+#include "ferry/core/detail/backend/sim_options.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/leaks.hpp"
+#include "ferry/core/memory_checks.hpp"
+#include "ferry/core/memory_limits.hpp"
+#include "ferry/core/memory_pressure.hpp"
+#include "ferry/core/pool_options.hpp"
+#include "ferry/core/route.hpp"
+#include "support/environment.hpp"
+
+namespace ferry::detail {
+namespace {
+
+struct settings_checks {
+  std::mutex mutex;
+  std::vector<settings_check> all;
+};
+settings_checks& checks() {
+  static auto* added = new settings_checks;  // modules add theirs before main
+  return *added;
+}
+
+void check_own_settings() {
+  (void)environment_choice("FERRY_BACKEND", {"cuda", "sim"});
+  (void)check_level_of_environment();
+  with_variable("FERRY_SIM", [](const char* text) { (void)sim::parse_options(text); });
+  with_variable("FERRY_POOL", [](const char* text) { (void)parse_pool_kind(text); });
+  with_variable("FERRY_POISON", [](const char* text) { (void)parse_memory_checks(text); });
+  with_variable("FERRY_MEMORY_LIMIT", [](const char* text) { (void)parse_memory_limits(text); });
+  with_variable("FERRY_LEAKS", [](const char* text) { (void)parse_leak_mode(text); });
+  with_variable("FERRY_OOM", [](const char* text) { (void)parse_out_of_memory_policy(text); });
+  (void)peer_policy::from_environment();
+  (void)copy_options::from_environment();
+}
+
+}  // namespace
+
+void add_settings_check(settings_check check) {
+  std::lock_guard lock(checks().mutex);
+  auto& all = checks().all;
+  if (std::find(all.begin(), all.end(), check) == all.end()) all.push_back(check);
+}
+
+void check_settings() {
+  check_own_settings();
+  std::vector<settings_check> all;
+  {
+    std::lock_guard lock(checks().mutex);
+    all = checks().all;
+  }
+  for (const settings_check check : all) check();
+}
+
+}  // namespace ferry::detail

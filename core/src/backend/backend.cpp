@@ -1,0 +1,23 @@
+#include "ferry/core/detail/backend/backend.hpp"
+
+#include <utility>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+
+void backend::launch_compiled(native_stream, int, const compiled_launch& kernel) {
+  throw not_supported("kernel '" + std::string(kernel.name) + "' was compiled for CUDA, and the backend is '" +
+                      std::string(name()) + "': run it by parallel_for, which has a form for every backend");
+}
+
+void backend::meet(native_stream, std::shared_ptr<meeting> m, std::span<const kernel_use>) {
+  throw not_supported("the joint operation '" + m->name + "' runs on simulated devices, and the backend is '" +
+                      std::string(name()) + "': give it to the streams by the library that has it");
+}
+
+void backend::run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use>) {
+  run_on_host(s, std::move(task));
+}
+
+}  // namespace ferry

@@ -1,0 +1,112 @@
+#include "backend/cpu_strided.hpp"
+
+#include <cstring>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+namespace {
+
+// Calls row(offset in to, offset in from) for the start of every row of the fastest dimension.
+template <class Row>
+void each_row(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape, Row row) {
+  std::array<std::size_t, max_rank> index{};
+  std::ptrdiff_t t = 0, f = 0;
+  for (;;) {
+    row(t, f);
+    std::size_t d = shape.rank > 0 ? shape.rank - 1 : 0;
+    for (; d > 0; --d) {
+      const std::size_t k = d - 1;
+      t += to.stride_bytes[k], f += from.stride_bytes[k];
+      if (++index[k] < shape.extent[k]) break;
+      const auto n = static_cast<std::ptrdiff_t>(shape.extent[k]);
+      t -= n * to.stride_bytes[k], f -= n * from.stride_bytes[k], index[k] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
+// A size known when compiling makes memcpy a load and a store.
+template <std::size_t Bytes>
+void copy_row(std::byte* to, std::ptrdiff_t ts, const std::byte* from, std::ptrdiff_t fs, std::size_t n,
+              std::size_t bytes) {
+  for (std::size_t i = 0; i < n; ++i, to += ts, from += fs) std::memcpy(to, from, Bytes != 0 ? Bytes : bytes);
+}
+
+auto row_copier(std::size_t bytes) {
+  switch (bytes) {
+    case 1: return copy_row<1>;
+    case 2: return copy_row<2>;
+    case 4: return copy_row<4>;
+    case 8: return copy_row<8>;
+    case 16: return copy_row<16>;
+    default: return copy_row<0>;
+  }
+}
+
+void run(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
+  const std::size_t last = shape.rank > 0 ? shape.rank - 1 : 0, n = shape.rank > 0 ? shape.extent[last] : 1;
+  const auto copy = row_copier(shape.element_bytes);
+  each_row(to, from, shape, [&](std::ptrdiff_t t, std::ptrdiff_t f) {
+    copy(to.base + t, to.stride_bytes[last], from.base + f, from.stride_bytes[last], n, shape.element_bytes);
+  });
+}
+
+}  // namespace
+
+bool is_empty(const strided_shape& shape) {
+  for (std::size_t d = 0; d < shape.rank; ++d)
+    if (shape.extent[d] == 0) return true;
+  return shape.element_bytes == 0;
+}
+
+kernel_use hull(const strided_bytes& s, const strided_shape& shape, bool writes) {
+  std::ptrdiff_t low = 0, high = static_cast<std::ptrdiff_t>(shape.element_bytes);
+  for (std::size_t d = 0; d < shape.rank; ++d) {
+    const std::ptrdiff_t reaches = s.stride_bytes[d] * (static_cast<std::ptrdiff_t>(shape.extent[d]) - 1);
+    (reaches < 0 ? low : high) += reaches;
+  }
+  return {s.base + low, static_cast<std::size_t>(high - low), !writes, writes};
+}
+
+void copy_on_cpu(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
+  strided_shape rows = shape;  // contiguous fast dimensions become one larger element
+  while (rows.rank > 0) {
+    const std::size_t k = rows.rank - 1;
+    const auto step = static_cast<std::ptrdiff_t>(rows.element_bytes);
+    if (to.stride_bytes[k] != step || from.stride_bytes[k] != step) break;
+    rows.element_bytes *= rows.extent[k], --rows.rank;
+  }
+  run(to, from, rows);
+}
+
+number_converter converter(number_type to, number_type from) {
+  number_converter found = nullptr;
+  with_number(to, [&]<class To>(To) {
+    with_number(from, [&]<class From>(From) {
+      found = [](std::byte* t, const std::byte* f) {
+        From value;
+        std::memcpy(&value, f, sizeof value);
+        const To converted = static_cast<To>(value);
+        std::memcpy(t, &converted, sizeof converted);
+      };
+    });
+  });
+  if (!found) throw invalid_argument("converting copy of elements that are no numbers");
+  return found;
+}
+
+void convert_on_cpu(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape,
+                    number_converter one) {
+  const std::size_t last = shape.rank > 0 ? shape.rank - 1 : 0, n = shape.rank > 0 ? shape.extent[last] : 1;
+  each_row(to, from, shape, [&](std::ptrdiff_t t, std::ptrdiff_t f) {
+    for (std::size_t i = 0; i < n; ++i, t += to.stride_bytes[last], f += from.stride_bytes[last])
+      one(to.base + t, from.base + f);
+  });
+}
+
+void fill_on_cpu(const strided_bytes& to, const strided_shape& shape, const std::byte* element) {
+  run(to, {const_cast<std::byte*>(element), {}}, shape);
+}
+
+}  // namespace ferry

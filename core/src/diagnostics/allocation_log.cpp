@@ -1,0 +1,73 @@
+#include "ferry/core/allocation_log.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <thread>
+
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/machine.hpp"
+#include "memory/memory_environment.hpp"
+#include "runtime/machine_registry.hpp"
+
+namespace ferry {
+
+allocation_log::allocation_log(const std::string& file) : allocation_log(file, machine::current()) {}
+
+allocation_log::allocation_log(const std::string& file, machine& m) : name_(file), file_(file), machine_(m.serial()) {
+  if (!file_) throw error("cannot write the log of allocations '" + file + "': " + std::strerror(errno));
+  file_ << "Thread,Time,Action,Pointer,Size,Stream\n";
+  m.memory().observe(*this);
+}
+
+allocation_log::~allocation_log() {
+  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  std::lock_guard lock(mutex_);
+  file_.flush();
+  tell_if_failed();
+}
+
+void allocation_log::tell_if_failed() noexcept {
+  if (file_ || told_) return;
+  told_ = true;
+  std::fprintf(stderr, "ferry: the log of allocations '%s' is incomplete: %s\n", name_.c_str(), std::strerror(errno));
+}
+
+void allocation_log::on_allocate(allocation& a) noexcept { write("allocate", a, this_thread_state.line); }
+
+void allocation_log::on_free(allocation& a) noexcept {
+  const timeline* last = nullptr;
+  {
+    std::lock_guard lock(a.log);
+    if (!a.log.uses().empty()) last = a.log.uses().back().by;
+  }
+  write("free", a, last);
+}
+
+void allocation_log::write(const char* action, const allocation& a, const void* stream) noexcept {
+  const auto now = std::chrono::system_clock::now();
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count() % 1000000;
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char row[192];
+  const int n = std::snprintf(row, sizeof row, "%zu,%02d:%02d:%02d.%06d,%s,%p,%zu,0x%zx\n",
+                              std::hash<std::thread::id>{}(std::this_thread::get_id()), local.tm_hour, local.tm_min,
+                              local.tm_sec, static_cast<int>(micros), action, static_cast<const void*>(a.begin),
+                              a.bytes, reinterpret_cast<std::uintptr_t>(stream));
+  std::lock_guard lock(mutex_);
+  file_.write(row, n);
+  tell_if_failed();
+}
+
+// Until the program exits: static arrays are destroyed before.
+void log_allocations_until_exit(machine& m, const std::string& file) {
+  static std::unique_ptr<allocation_log> log;
+  log = std::make_unique<allocation_log>(file, m);
+}
+
+}  // namespace ferry

@@ -1,0 +1,84 @@
+#include "ferry/core/leaks.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "diagnostics/leak_tracker.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "memory/memory_environment.hpp"
+
+namespace ferry {
+namespace {
+
+// Immortal: reports come after main. A tracker outlives its machine, which it then never hears of again.
+struct trackers {
+  std::mutex mutex;
+  std::map<std::uint64_t, std::unique_ptr<leak_tracker>> by_machine;
+};
+
+trackers& all() {
+  static auto* t = new trackers;
+  return *t;
+}
+
+leak_tracker* find(std::uint64_t machine) {
+  std::lock_guard lock(all().mutex);
+  const auto found = all().by_machine.find(machine);
+  return found == all().by_machine.end() ? nullptr : found->second.get();
+}
+
+// Reads what the CPU knows; no device is asked.
+void report_at_exit() {
+  std::lock_guard lock(all().mutex);
+  for (const auto& [machine, t] : all().by_machine)
+    if (const std::string text = t->report(); !text.empty()) std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace
+
+leak_mode parse_leak_mode(std::string_view text) {
+  if (text == "report") return leak_mode::report;
+  if (text == "stacks") return leak_mode::stacks;
+  throw parse_error("'" + std::string(text) + "' is no way to report leaks: allowed are report and stacks");
+}
+
+void track_leaks(machine& m, leak_mode mode) {
+  leak_tracker* t = find(m.serial());
+  if (mode == leak_mode::off) {
+    if (!t) return;
+    m.memory().stop_observing(*t);
+    t->forget();
+    return;
+  }
+  const bool is_new = !t;
+  if (is_new) {
+    std::lock_guard lock(all().mutex);
+    t = (all().by_machine[m.serial()] = std::make_unique<leak_tracker>()).get();
+  }
+  t->mode(mode);
+  m.memory().stop_observing(*t);
+  m.memory().observe(*t);
+}
+
+void track_leaks(leak_mode mode) { track_leaks(machine::current(), mode); }
+
+void report_leaks_at_exit(machine& m, leak_mode mode) {
+  track_leaks(m, mode);
+  // Registered while the first array is made: static arrays are destroyed before it runs.
+  if (std::atexit(report_at_exit) != 0) std::fputs("ferry: leaks will not be reported at exit\n", stderr);
+}
+
+std::vector<outstanding_allocation> outstanding_allocations() {
+  const leak_tracker* t = find(machine::current().serial());
+  return t ? t->outstanding() : std::vector<outstanding_allocation>{};
+}
+
+std::string leak_report() {
+  const leak_tracker* t = find(machine::current().serial());
+  return t ? t->report() : std::string{};
+}
+
+}  // namespace ferry

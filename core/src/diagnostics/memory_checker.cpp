@@ -1,0 +1,225 @@
+#include "diagnostics/memory_checker.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <list>
+#include <utility>
+
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "runtime/machine_registry.hpp"
+#include "support/memory_sizes.hpp"
+
+namespace ferry {
+namespace {
+
+allocation* new_node() {
+  static std::mutex mutex;
+  static auto* all = new std::list<allocation>;  // arrays that are stale may look at them
+  std::lock_guard lock(mutex);
+  return &all->emplace_back();
+}
+
+// The checker's own work belongs to no graph.
+class outside_capture {
+ public:
+  outside_capture() : kept_(std::exchange(this_thread_state.capture, nullptr)) {}
+  ~outside_capture() { this_thread_state.capture = kept_; }
+  outside_capture(const outside_capture&) = delete;
+  outside_capture& operator=(const outside_capture&) = delete;
+
+ private:
+  capture_session* kept_;
+};
+
+// After main, and so the one thing that asks the driver then. Arrays with static lifetime may be gone by now, or not.
+void look_when_the_program_ends(std::uint64_t serial) {
+  static std::mutex mutex;
+  static auto* machines = new std::vector<std::uint64_t>;
+  const std::lock_guard lock(mutex);
+  if (machines->empty())
+    std::atexit([] {
+      for (const std::uint64_t known : *machines) try {
+          machine_registry::if_alive(known, [](machine& m) { (void)m.checker().check(); });
+        } catch (const std::exception&) {  // the driver has gone first
+        }
+    });
+  if (std::find(machines->begin(), machines->end(), serial) == machines->end()) machines->push_back(serial);
+}
+
+}  // namespace
+
+memory_checker::memory_checker(machine& m)
+    : allocation_home(m.verbs()),
+      machine_(m),
+      lines_(m.devices().size(), nullptr),
+      slots_(m.verbs()) {
+  ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
+  rung_ = m.memory().add_rung({"end of the quarantine of freed blocks", rung_order::quarantine,
+                               [this](const memory_demand&) { return release(); }});
+}
+
+memory_checker::~memory_checker() {
+  machine_.memory().remove_rung(rung_);
+  release();
+  look_at_copies(true);
+  for (timeline* t : lines_)
+    if (t) machine_.streams().give_back(*t);
+}
+
+void memory_checker::set(const std::optional<memory_checks>& what) {
+  if (what && what->red_zone % 256 != 0)
+    throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
+                           " bytes: it must be a multiple of 256, so that arrays stay aligned");
+  if (what && what->red_zone > most_bytes_at_once)
+    throw invalid_argument("a red zone of " + std::to_string(what->red_zone) +
+                           " bytes: more than any computer has addresses for");
+  if (!what) retire_late_ones();
+  std::lock_guard lock(mutex_);
+  settings_ = what;
+  machine_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
+  machine_.checks.set(check::poison, what && what->poison);
+  if (what) look_when_the_program_ends(machine_.serial());
+}
+
+std::optional<memory_checks> memory_checker::settings() const {
+  std::lock_guard lock(mutex_);
+  return settings_;
+}
+
+allocation* memory_checker::at(const std::byte* p) const {
+  std::lock_guard lock(mutex_);
+  for (const auto& [node, b] : live_)
+    if (node->begin <= p && p < node->begin + node->bytes) return node;
+  return nullptr;
+}
+
+timeline& memory_checker::line(int device) {
+  std::lock_guard lock(mutex_);
+  timeline*& t = lines_[static_cast<std::size_t>(device)];
+  if (!t) t = &machine_.streams().take(device, 0);
+  return *t;
+}
+
+void memory_checker::grant_peer(const allocation& a, int device) { a.after->home->need_peer(*a.after, device); }
+
+// Ordered like any use of the bytes, on a stream of the checker's own, so that the program's streams stay what they were.
+ticket memory_checker::submit(allocation& of, byte_range where, bool write,
+                              const std::function<void(native_stream)>& work) {
+  const outside_capture outside;
+  timeline& on = line(of.device);
+  access use{&of, where, write};
+  {
+    access_guard guard(admission::unchecked(on, {&use, 1}));
+    work(on.stream());
+  }
+  return on.last();
+}
+
+void memory_checker::fill(native_stream s, byte_range where, std::byte value) const {
+  if (where.size() == 0) return;
+  verbs().fill_strided(s, {const_cast<std::byte*>(where.begin), {1}}, {1, 1, {where.size()}}, &value);
+}
+
+allocation* memory_checker::take_node() {
+  std::lock_guard lock(mutex_);
+  if (spare_.empty()) {
+    spare_.reserve(++nodes_);  // giving back must not fail
+    return new_node();
+  }
+  allocation* const a = spare_.back();
+  spare_.pop_back();
+  return a;
+}
+
+void memory_checker::give_back_node(allocation* a) noexcept {
+  {
+    std::lock_guard lock(a->log);
+    a->log.invalidate();
+    a->log.keep_only({});
+  }
+  std::lock_guard lock(mutex_);
+  spare_.push_back(a);
+}
+
+allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<allocation_ref(std::size_t)>& pool) {
+  retire_late_ones();
+  const memory_checks how = settings().value_or(memory_checks());
+  std::size_t all = 0;
+  if (__builtin_add_overflow(bytes, 2 * how.red_zone, &all)) all = SIZE_MAX;  // which no pool has
+  allocation_ref inner = pool(all);
+  allocation& block_of_pool = inner.get();
+  allocation* const node = take_node();
+  node->home = this;
+  node->begin = block_of_pool.begin + how.red_zone;
+  node->bytes = bytes;
+  node->kind = block_of_pool.kind;
+  node->device = block_of_pool.device;
+  node->is_pooled = block_of_pool.is_pooled;
+  node->tag = block_of_pool.tag;
+  node->after = &block_of_pool;
+  node->name.clear();
+  {
+    std::lock_guard outer_log(node->log);
+    node->log.invalidate();
+    std::lock_guard inner_log(block_of_pool.log);
+    node->log.inherit(block_of_pool.log);
+  }
+  block b;
+  b.node = node;
+  b.inner = std::move(inner);
+  b.zone = how.red_zone;
+  b.what.kind = node->kind;
+  b.what.device = node->device;
+  b.what.address = node->begin;
+  b.what.bytes = bytes;
+  {
+    std::lock_guard lock(mutex_);
+    b.serial = ++made_;
+    live_.emplace(node, std::move(b));
+  }
+  try {
+    const byte_range whole{block_of_pool.begin, node->begin + bytes + how.red_zone};
+    submit(*node, whole, true, [&](native_stream s) {
+      fill(s, {whole.begin, node->begin}, zone_byte);
+      if (how.poison) fill(s, node->range(), poison_byte);
+      fill(s, {node->range().end, whole.end}, zone_byte);
+    });
+  } catch (...) {  // the device is broken, or the call came from inside a submission: nothing uses the block
+    std::lock_guard lock(mutex_);
+    live_.erase(node);
+    give_back_node(node);
+    throw;
+  }
+  return allocation_ref::first(*node);
+}
+
+void memory_checker::poison(allocation& a) {
+  submit(a, a.range(), true, [&](native_stream s) { fill(s, a.range(), poison_byte); });
+}
+
+void memory_checker::rename(allocation& a, std::string text) {
+  machine_.memory().name(*a.after, text);
+  std::lock_guard lock(mutex_);  // check() reads names
+  a.name = std::move(text);
+}
+
+// Its name and tag stay with the node: a fault that is found now is that of the array that is gone.
+void memory_checker::set_aside(allocation& a) noexcept {
+  allocation& inner = *a.after;
+  machine_.memory().set_aside(inner, kept_by::workspace);
+  inner.name.clear();
+}
+
+void memory_checker::hand_out(allocation& a) {
+  allocation& inner = *a.after;
+  machine_.memory().hand_out(inner);
+  std::lock_guard lock(mutex_);
+  a.name.clear();
+  a.tag = inner.tag;
+}
+
+}  // namespace ferry

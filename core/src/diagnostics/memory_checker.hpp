@@ -1,0 +1,109 @@
+// The home of checked arrays: blocks of a pool with red zones around them, and what becomes of them after free.
+#pragma once
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/ordering/timeline.hpp"
+#include "ferry/core/memory_checks.hpp"
+#include "pools/late_frees.hpp"
+#include "pools/staging_slots.hpp"
+
+namespace ferry {
+
+class machine;
+
+class memory_checker final : public allocation_home {
+ public:
+  explicit memory_checker(machine& m);
+  ~memory_checker();
+
+  void set(const std::optional<memory_checks>& what);
+  std::optional<memory_checks> settings() const;
+
+  // A checked block of `bytes` bytes within one of a pool.
+  allocation_ref allocate(std::size_t bytes, const std::function<allocation_ref(std::size_t)>& pool);
+  // Makes a block read as never written, as for the next owner in a workspace.
+  void poison(allocation& a);
+  void deallocate(allocation& a) noexcept override;
+  // In the books is the block of the pool.
+  void rename(allocation& a, std::string text) override;
+  void set_aside(allocation& a) noexcept override;
+  void hand_out(allocation& a) override;
+
+  // Looks at what is known to be there. Never blocks; one load when nothing waits.
+  void look() noexcept {
+    if (waiting_.load(std::memory_order_relaxed) > 0) look_at_copies(false);
+  }
+  std::vector<memory_fault> check();
+  // Ends the quarantine of all blocks, as when memory runs out. Returns their bytes.
+  std::size_t release() noexcept;
+  // The live checked block that an address lies in, without its red zones; null if there is none.
+  allocation* at(const std::byte* p) const;
+  // Freed blocks that are kept from their pools.
+  std::size_t quarantined() const { return kept_.load(std::memory_order_relaxed); }
+
+ private:
+  struct block {
+    allocation* node = nullptr;  // what the program knows, and whose `after` is the block of the pool; null after free
+    allocation_ref inner;        // what the pool knows
+    memory_fault what;           // who it is, for reports
+    std::size_t zone = 0;
+    std::uint64_t serial = 0;  // of the array
+    bool is_poisoned = false;  // since it was freed
+  };
+  struct copied_edges {  // on their way to the CPU
+    memory_fault what;
+    std::uint64_t serial;
+    std::size_t zone, edge;
+    bool was_freed, is_poisoned;
+    std::byte* slot;
+    timeline* by;
+    ticket at;
+  };
+  void grant_peer(const allocation& a, int device) override;
+  timeline& line(int device);
+  ticket submit(allocation& of, byte_range where, bool write, const std::function<void(native_stream)>& work);
+  void fill(native_stream s, byte_range where, std::byte value) const;
+  void copy_edges(const block& b, allocation& of, bool then_poison);
+  void retire(block b) noexcept;
+  void shrink_quarantine(std::size_t bytes, std::size_t blocks) noexcept;
+  // Their bytes.
+  std::size_t retire_late_ones() noexcept;
+  void look_at_copies(bool wait) noexcept;
+  void look_at(const copied_edges& c);
+  void report(memory_fault f, std::uint64_t serial);
+  block leave_live(allocation& a) noexcept;
+  allocation* take_node();
+  void give_back_node(allocation* a) noexcept;
+
+  // Poison reads as NaN; red zones do not, for NaN and -1 are what programs write past the end.
+  static constexpr std::byte poison_byte{0xFF}, zone_byte{0xFA};
+
+  machine& machine_;
+  std::atomic<std::size_t> waiting_{0}, kept_{0};
+  late_frees late_;                     // of submissions: check() holds the lock for long, and may wait for one
+  mutable std::recursive_mutex mutex_;  // what follows; check() comes back here
+  std::optional<memory_checks> settings_;
+  std::vector<timeline*> lines_;  // by device
+  std::map<allocation*, block> live_;
+  std::deque<block> quarantine_;
+  std::size_t quarantine_bytes_ = 0;
+  std::deque<copied_edges> copies_;
+  staging_slots slots_;
+  std::uint64_t made_ = 0, rung_ = 0;
+  std::vector<memory_fault> faults_;
+  std::set<std::pair<std::uint64_t, memory_fault::place>> told_;  // once for each array and place
+  std::vector<allocation*> spare_;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace ferry

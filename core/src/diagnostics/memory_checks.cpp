@@ -1,0 +1,117 @@
+#include "ferry/core/memory_checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "diagnostics/memory_checker.hpp"
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/detail/support/plain_text.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "ferry/core/memory_size.hpp"
+
+namespace ferry {
+namespace {
+
+[[noreturn]] void refuse(std::string_view whole, std::string_view part, std::string_view why) {
+  throw parse_error("FERRY_POISON \"" + std::string(whole) + "\": \"" + std::string(part) + "\" " + std::string(why) +
+                    ". Allowed: on; off; or, separated by ';': poison=on|off, zone=BYTES (a multiple of 256), "
+                    "quarantine=BYTES (plain or with KiB, MiB, GiB), blocks=N");
+}
+
+std::size_t number(std::string_view whole, std::string_view part, std::string_view text) {
+  const std::string_view given = text;
+  std::size_t unit = 1;
+  for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 3>{
+           {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}}})
+    if (text.ends_with(suffix)) {
+      unit = size;
+      text.remove_suffix(suffix.size());
+      break;
+    }
+  std::size_t value = 0, all = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || __builtin_mul_overflow(value, unit, &all))
+    refuse(whole, part, "is no size: " + detail::why_no_size(given, "KiB, MiB or GiB"));
+  return all;
+}
+
+}  // namespace
+
+std::optional<memory_checks> parse_memory_checks(std::string_view text) {
+  memory_checks how;
+  if (text == "on") return how;
+  if (text == "off") return std::nullopt;
+  std::vector<std::string_view> known;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view part = rest.substr(0, rest.find(';'));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    const std::size_t at = part.find('=');
+    if (at == part.npos) refuse(text, part, "is neither on nor off, and no key=value");
+    const std::string_view key = part.substr(0, at), value = part.substr(at + 1);
+    if (std::find(known.begin(), known.end(), key) != known.end()) refuse(text, part, "sets a key for the second time");
+    known.push_back(key);
+    if (key == "poison") {
+      if (value != "on" && value != "off") refuse(text, part, "is neither on nor off");
+      how.poison = value == "on";
+    } else if (key == "zone") {
+      how.red_zone = number(text, part, value);
+      if (how.red_zone % 256 != 0) refuse(text, part, "is no multiple of 256");
+    } else if (key == "quarantine") {
+      how.quarantine_bytes = number(text, part, value);
+    } else if (key == "blocks") {
+      how.quarantine_blocks = number(text, part, value);
+    } else {
+      refuse(text, part, "names nothing that can be set");
+    }
+  }
+  if (text.empty()) refuse(text, text, "says nothing");
+  return how;
+}
+
+void set_memory_checks(const std::optional<memory_checks>& what) { machine::current().checker().set(what); }
+std::optional<memory_checks> current_memory_checks() { return machine::current().checker().settings(); }
+
+memory_checks_scope::memory_checks_scope(const std::optional<memory_checks>& what) : before_(current_memory_checks()) {
+  set_memory_checks(what);
+}
+memory_checks_scope::~memory_checks_scope() { set_memory_checks(before_); }
+
+std::string memory_fault::text() const {
+  detail::plain_stream out;
+  out << "the " << kind_name(kind) << " array ";
+  if (!name.empty()) out << "'" << name << "' ";
+  out << "of device " << device << " (" << bytes << " bytes at " << static_cast<const void*>(address);
+  if (!tag.empty()) out << ", tag " << tag;
+  out << ") was written ";
+  switch (where) {
+    case place::before: out << "before its first byte"; break;
+    case place::after: out << "past its end"; break;
+    case place::freed: out << "after it was freed"; break;
+  }
+  out << ": " << changed << (changed == 1 ? " byte is" : " bytes are") << " not as they were, the first at offset "
+      << first;
+  return out.str();
+}
+
+std::vector<memory_fault> check_memory() { return machine::current().checker().check(); }
+
+void detail::output_poison::fill_outputs(native_stream s, const relocation& move) const {
+  std::array<std::byte, 16> nan;
+  nan.fill(std::byte{0xFF});
+  for (output_elements e : outputs_) {
+    e.at.base = move(e.at.base);
+    if (e.shape.element_bytes > nan.size()) {  // byte by byte, as one dimension more
+      if (e.shape.rank == max_rank) continue;
+      e.shape.extent[e.shape.rank] = std::exchange(e.shape.element_bytes, 1);
+      e.at.stride_bytes[e.shape.rank++] = 1;
+    }
+    machine::current().verbs().fill_strided(s, e.at, e.shape, nan.data());
+  }
+}
+
+}  // namespace ferry

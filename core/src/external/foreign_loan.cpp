@@ -1,0 +1,70 @@
+// What a program holds of memory that it lent or gave to ferry.
+#include <utility>
+
+#include "external/foreign_memory.hpp"
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry {
+
+namespace detail {
+
+loan loan::borrowed(byte_range bytes, memory_kind kind, const borrow_options& how) {
+  loan l;
+  if (bytes.size() == 0) return l;
+  l.bytes_ = bytes;
+  l.owner_ = machine::current().foreign().lend(bytes, kind, how, loan_way::known);
+  return l;
+}
+
+loan loan::pinned(byte_range bytes, const borrow_options& how) {
+  loan l;
+  if (bytes.size() == 0) return l;
+  l.bytes_ = bytes;
+  l.pinned_ = true;
+  l.owner_ = machine::current().foreign().lend(bytes, memory_kind::host, how, loan_way::pinned);
+  return l;
+}
+
+loan loan::reachable(byte_range bytes, const borrow_options& how) {
+  if (bytes.size() == 0) return {};
+  machine& m = machine::current();
+  const pointer_attributes memory = m.verbs().attributes(bytes.begin);
+  if (memory.is_known && memory.kind != memory_kind::device) return borrowed(bytes, memory.kind, how);
+  if (!memory.is_known && !m.reaches_pageable()) try {
+      return pinned(bytes, how);
+    } catch (const not_supported& e) {
+      throw not_supported(std::string("as_unified: no device of this machine reads memory of the CPU as it is, and ") +
+                          "it cannot be pinned either: copy it into a unified array. " + plain_what(e));
+    }
+  loan l;
+  l.bytes_ = bytes;
+  l.owner_ = m.foreign().lend(bytes, memory_kind::unified, how, loan_way::in_place);
+  return l;
+}
+
+void loan::end_by(freed_by how, const stream_ref* before) {
+  if (owner_) static_cast<foreign_memory&>(*owner_.unchecked()->home).end(owner_, bytes_, pinned_, before, how);
+}
+void loan::end() { end_by(freed_by::give_back, nullptr); }
+void loan::end(stream_ref before) { end_by(freed_by::give_back, &before); }
+
+loan::~loan() {
+  try {
+    end_by(freed_by::end_of_borrow, nullptr);
+  } catch (const error&) {  // the next call that uses the device reports it
+  }
+}
+
+allocation_ref adopt_block(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
+                           block_deleter deleter) {
+  if (bytes.size() == 0) {
+    if (!bytes.begin) return {};
+    throw invalid_argument("adopt of no elements: there is nothing to own, and the pointer remains yours");
+  }
+  return machine::current().foreign().adopt(bytes, kind, how, wants_stream, std::move(deleter));
+}
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,83 @@
+// The memory of others that a machine's arrays use: borrowed, pinned, adopted.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "external/pinned_ranges.hpp"
+#include "ferry/core/borrow.hpp"
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "pools/late_frees.hpp"
+
+namespace ferry {
+
+class machine;
+
+class foreign_memory final : public allocation_home {
+ public:
+  explicit foreign_memory(machine& m);
+  ~foreign_memory();
+
+  allocation_ref lend(byte_range bytes, memory_kind kind, const borrow_options& how, detail::loan_way way);
+  // Gives one loan back. before: null to wait for its uses on the CPU.
+  void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before, detail::freed_by how);
+  allocation_ref adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
+                       detail::block_deleter deleter);
+  void deallocate(allocation& a) noexcept override;
+
+  // Runs the deleters of adopted blocks whose uses are over by now. Never blocks; one load when there are none.
+  void collect() noexcept {
+    if (waiting_.load(std::memory_order_relaxed) > 0) run_deleters(false);
+  }
+  // Borrows and adopted blocks that are alive, or whose deleters have not run.
+  std::size_t count() const;
+  // The allocation of the borrow or adopted block that an address lies in; null if there is none, or if another thread begins or
+  // ends a borrow. Never blocks.
+  allocation* at(const std::byte* p) const;
+
+ private:
+  struct entry {
+    allocation* what;
+    byte_range bytes;
+    std::size_t loans = 0;          // 0: adopted
+    bool ending = false;            // nobody refers to it any more; uses may still be running
+    bool wants_stream = false;      // the deleter does
+    bool is_being_deleted = false;  // by some thread
+    detail::block_deleter deleter{};
+  };
+  using entries = std::list<entry>;  // few: they are searched one by one
+
+  struct known_memory {
+    bool is_known = false;  // else pageable memory of the CPU
+    int device = 0;
+  };
+  // Throws invalid_argument if the bytes are of a pool of ferry.
+  void refuse_own(byte_range bytes, const char* verb) const;
+  known_memory look_at(byte_range bytes, memory_kind kind, std::string_view verb, const std::string& name) const;
+  entries::iterator enter(byte_range bytes, memory_kind kind, int device, const borrow_options& how);
+  void take_over_uses(allocation& a, byte_range bytes);
+  entries::iterator find(const allocation& a);
+  void erase(entries::iterator e) noexcept;
+  void check_stream(const borrow_options& how) const;
+  void while_unused(std::span<const byte_range> ranges, const std::function<void()>& change);
+  void run_deleters(bool wait) noexcept;
+  bool hand_to_stream(entry& e) noexcept;
+  void take_over_late_ones() noexcept;
+
+  machine& machine_;
+  // Adopted blocks that submissions freed: the lock may be held while the driver pins, or work is awaited.
+  late_frees late_;
+  mutable std::mutex mutex_;  // what follows
+  entries entries_;
+  pinned_ranges ranges_;
+  std::vector<allocation*> spare_;  // nodes are immortal
+  std::size_t nodes_ = 0;
+  std::vector<timeline*> giving_back_;
+  std::atomic<std::size_t> waiting_{0};
+};
+
+}  // namespace ferry

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <vector>
+
+#include "copies/copy_engine.hpp"
+#include "diagnostics/memory_checker.hpp"
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "ferry/core/memory_status.hpp"
+#include "ferry/core/workspace.hpp"
+#include "pools/array_blocks.hpp"
+
+namespace ferry {
+namespace {
+
+std::size_t without(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
+
+std::size_t sum_of(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
+
+}  // namespace
+
+memory_budget::memory_budget(memory_scope scope) : scope_(std::move(scope)) {
+  if (!scope_.on) throw invalid_argument("a memory budget without a device: name one with .on");
+  (void)machine::current().properties(scope_.on->index());
+  if (!scope_.kind) scope_.kind = memory_kind::device;
+}
+
+// What the ladder of rungs would make free counts as free: see memory_ledger::add_own_rungs.
+memory_budget::room memory_budget::look(std::size_t bytes) const {
+  machine& m = machine::current();
+  const memory_ledger& ledger = m.memory();
+  const int d = scope_.on->index();
+  const memory_kind kind = *scope_.kind;
+  memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
+  room r;
+  if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
+  if (const detail::workspace_turn* const w = workspace_scope::current()) {
+    r.kept = w->kept_bytes(kind, d);
+    r.kept_block = w->block_for(kind, d, bytes);
+  }
+  r.cost = from.cost_of(sum_of(bytes, r.zones));
+
+  struct trim {
+    memory_source* of;
+    trimmable_bytes bytes;
+  };
+  std::vector<trim> trims;
+  ledger.each_source([&](memory_source& s) {
+    const bool same = s.kind() == kind && (s.device() == d || kind == memory_kind::host);
+    const bool other = kind == memory_kind::device
+                           ? s.kind() == memory_kind::unified
+                           : kind == memory_kind::unified && s.kind() == memory_kind::device && s.device() == d;
+    if (!same && !other) return;
+    trims.push_back({&s, s.trimmable()});
+    if (same) r.trimmable += kind == memory_kind::device ? trims.back().bytes.backend : trims.back().bytes.limits;
+    if (&s == &from) r.pieces = trims.back().bytes.pieces;
+  });
+
+  if (kind == memory_kind::device) {
+    r.from_driver = m.verbs().memory(d).free_bytes;
+  } else {  // the system's RAM; of unified memory, what the devices have no room for
+    r.from_driver = ledger.room_in_system();
+    if (kind == memory_kind::unified)
+      r.from_driver =
+          sum_of(r.from_driver, without(m.properties(d).memory_bytes, ledger.used_bytes({scope_.on, {}, {}})));
+  }
+  const memory_label tag = scope_.tag.empty() ? this_thread_tag : intern_tag(scope_.tag);
+  const auto rules = ledger.limits().all();
+  for (const limit_rule& rule : *rules) {
+    if (rule.hard == limit_rule::none || !rule.scope.covers(kind, d)) continue;
+    const std::size_t used = ledger.used_bytes(rule.scope);
+    if (rule.tag != 0) {
+      if (rule.tag == tag) r.by_tags = std::min(r.by_tags, without(rule.hard, used));
+      continue;
+    }
+    std::size_t given_back = 0;
+    for (const trim& t : trims)
+      if (rule.scope.covers(t.of->kind(), t.of->device())) given_back += t.bytes.limits;
+    r.by_limits = std::min(r.by_limits, without(sum_of(rule.hard, given_back), used));
+  }
+  return r;
+}
+
+std::size_t memory_budget::available_bytes() const {
+  const room r = look(1);
+  const std::size_t fresh = std::min(sum_of(r.from_driver, r.trimmable), r.by_limits);
+  const std::size_t of_pools = without(std::min(sum_of(fresh, r.pieces), r.cost.most_bytes), r.zones);
+  return std::min(sum_of(of_pools, r.kept), without(r.by_tags, r.zones));
+}
+
+// A yes is found without a change. Before a no, what the allocation would give back first goes back, as what it makes free is
+// known only then: blocks in quarantine merge with others of their pool, and pages of cached unified memory may lie anywhere.
+bool memory_budget::would_fit(std::size_t bytes) const {
+  machine& m = machine::current();
+  const int d = scope_.on->index();
+  room r;
+  const auto fits = [&] {
+    r = look(bytes);
+    if (r.kept_block > 0 && r.kept_block <= r.by_tags) return true;
+    if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
+    return r.cost.is_cached || (r.cost.block_bytes <= r.by_limits && r.cost.backend_bytes <= r.cost.most_bytes &&
+                                r.cost.backend_bytes <= sum_of(r.from_driver, r.trimmable));
+  };
+  if (fits()) return true;
+  if (this_thread_state.submitting || this_thread_state.capture) return false;
+  if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
+  const std::size_t of_arrays = m.memory().bytes_in_use(memory_kind::device, d);
+  if (*scope_.kind == memory_kind::device && r.cost.backend_bytes > without(m.verbs().memory(d).total_bytes, of_arrays))
+    return false;
+  if (m.checker().quarantined() > 0) {
+    (void)m.checker().release();
+    if (fits()) return true;
+  }
+  if (*scope_.kind != memory_kind::device || r.cost.block_bytes > r.by_limits) return false;
+  std::size_t freed = m.copies().lanes().trim(memory_kind::device, d);
+  m.memory().each_source([&](memory_source& s) {
+    if (s.kind() == memory_kind::unified) freed += s.release_cached(release_depth::unused);
+  });
+  return freed > 0 && fits();
+}
+
+}  // namespace ferry

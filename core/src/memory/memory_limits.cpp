@@ -1,0 +1,171 @@
+#include "ferry/core/memory_limits.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "memory/memory_environment.hpp"
+
+namespace ferry {
+namespace {
+
+[[noreturn]] void refuse(std::string_view part, const std::string& why) {
+  throw parse_error("'" + std::string(part) + "' is no memory limit: " + why +
+                    ". Allowed are soft:AMOUNT, hard:AMOUNT, or both by a comma, as in soft:60%,hard:8GiB; in "
+                    "FERRY_MEMORY_LIMIT also several such parts, separated by ';', with device=NUMBER, "
+                    "kind=device|unified|host and tag=NAME, as in soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB");
+}
+
+void parse_scope(std::string_view part, std::string_view key, std::string_view value, memory_scope& scope) {
+  const std::string quoted = "'" + std::string(key) + "=" + std::string(value) + "'";
+  const auto once = [&](bool is_new) {
+    if (!is_new) refuse(part, "'" + std::string(key) + "' is given twice");
+  };
+  if (key == "device") {
+    once(!scope.on);
+    int number = 0;
+    const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), number);
+    if (wrong != std::errc{} || end != value.data() + value.size() || number < 0)
+      refuse(part, quoted + " has no number of a device");
+    scope.on = device(number);
+  } else if (key == "kind") {
+    once(!scope.kind);
+    for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
+      if (value == kind_name(k)) scope.kind = k;
+    if (!scope.kind) refuse(part, quoted + " names no kind of memory");
+  } else if (key == "tag") {
+    once(scope.tag.empty());
+    if (value.empty()) refuse(part, quoted + " names no tag");
+    scope.tag = value;
+  } else {
+    refuse(part, quoted + " is neither device=, kind= nor tag=");
+  }
+}
+
+// Amounts and what they are for, in any order.
+scoped_memory_limit parse_part(std::string_view part) {
+  scoped_memory_limit l;
+  for (std::string_view rest = part;;) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    memory_size* const to = item.starts_with("soft:")   ? &l.limit.soft
+                            : item.starts_with("hard:") ? &l.limit.hard
+                                                        : nullptr;
+    if (to) {
+      if (to->is_set()) refuse(part, "'" + std::string(item.substr(0, 4)) + "' is given twice");
+      try {
+        *to = memory_size(item.substr(5));
+      } catch (const parse_error& e) {
+        refuse(part, plain_what(e));
+      }
+    } else if (const std::size_t at = item.find('='); at != item.npos) {
+      parse_scope(part, item.substr(0, at), item.substr(at + 1), l.scope);
+    } else {
+      refuse(part, "'" + std::string(item) + "' is neither soft: nor hard:");
+    }
+    if (comma == rest.npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  if (!l.limit.soft.is_set() && !l.limit.hard.is_set()) refuse(part, "it has neither soft: nor hard:");
+  return l;
+}
+
+}  // namespace
+
+std::string memory_scope::text() const {
+  std::string s = kind          ? std::string(kind_name(*kind)) + " memory"
+                  : tag.empty() ? "device and unified memory"
+                                : "memory";
+  if (on) s += " of device " + std::to_string(on->index());
+  if (!tag.empty()) s += " under the tag '" + tag + "'";
+  return s;
+}
+
+std::string limit_rule::text() const {
+  std::string s = scope.text() + ":";
+  if (soft != none) s += " soft " + soft_as;
+  if (hard != none) s += (soft != none ? ", hard " : " hard ") + hard_as;
+  return s;
+}
+
+std::string limit_rule::left_text(std::size_t used) const {
+  return "the hard limit of " + hard_as + " on " + scope.text() + " leaves " +
+         bytes_text(hard > used ? hard - used : 0);
+}
+
+void memory_limits::set(rules changed) {
+  std::lock_guard lock(mutex_);
+  auto next = std::make_shared<rules>(*rules_);
+  for (limit_rule& rule : changed) {
+    std::erase_if(*next, [&](const limit_rule& r) { return r.scope == rule.scope; });
+    if (rule.soft != limit_rule::none || rule.hard != limit_rule::none) next->push_back(std::move(rule));
+  }
+  hold(std::move(next));
+}
+
+void memory_limits::restore(std::shared_ptr<const rules> before) {
+  std::lock_guard lock(mutex_);
+  hold(std::move(before));
+}
+
+void memory_limits::hold(std::shared_ptr<const rules> all) {
+  any_ = !all->empty();
+  any_on_tags_ = std::any_of(all->begin(), all->end(), [](const limit_rule& r) { return r.tag != 0; });
+  rules_ = std::move(all);
+}
+
+std::shared_ptr<const memory_limits::rules> memory_limits::all() const {
+  std::lock_guard lock(mutex_);
+  return rules_;
+}
+
+void set_memory_limit(const memory_scope& scope, const memory_limit& limit) {
+  const scoped_memory_limit one{scope, limit};
+  machine::current().memory().limit({&one, 1});
+}
+
+memory_limit parse_memory_limit(std::string_view text) {
+  scoped_memory_limit part = parse_part(text);
+  if (part.scope != memory_scope{}) refuse(text, "a scope has no place here");
+  return part.limit;
+}
+
+std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text) {
+  std::vector<scoped_memory_limit> all;
+  for (std::string_view rest = text;;) {
+    const std::size_t end = rest.find(';');
+    const std::string_view part = rest.substr(0, end);
+    all.push_back(parse_part(part));
+    for (std::size_t i = 0; i + 1 < all.size(); ++i)
+      if (all[i].scope == all.back().scope) refuse(part, "another part is about the same memory: join them by a comma");
+    if (end == rest.npos) return all;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+void set_memory_limits(const std::vector<scoped_memory_limit>& limits) {
+  set_memory_limits(machine::current(), limits);
+}
+
+void set_memory_limits(machine& m, const std::vector<scoped_memory_limit>& limits) {
+  std::vector<scoped_memory_limit> all;
+  const auto join = [&](const memory_scope& scope, const memory_limit& l) {
+    const auto same = [&](const scoped_memory_limit& other) { return other.scope == scope; };
+    auto at = std::find_if(all.begin(), all.end(), same);
+    if (at == all.end()) at = all.insert(at, {scope, {}});
+    at->limit = l;
+  };
+  const auto is_for_each_device = [](const memory_scope& s) {
+    return !s.on && s.tag.empty() && s.kind != memory_kind::host;
+  };
+  for (const auto& [scope, limit] : limits)
+    if (is_for_each_device(scope))
+      for (const device d : m.devices()) join({d, scope.kind, {}}, limit);
+  for (const auto& [scope, limit] : limits)
+    if (!is_for_each_device(scope)) join(scope, limit);
+  m.memory().limit(all);
+}
+
+}  // namespace ferry

@@ -1,0 +1,39 @@
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/machine.hpp"
+#include "ferry/core/memory_status.hpp"
+#include "runtime/machine_registry.hpp"
+
+namespace ferry {
+
+memory_peak_meter::memory_peak_meter(memory_scope scope) : scope_(std::move(scope)), tag_(intern_tag(scope_.tag)) {
+  machine& m = machine::current();
+  machine_ = m.serial();
+  if (scope_.on) (void)m.properties(scope_.on->index());
+  for (const device d : m.devices())
+    for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
+      if (scope_.covers(k, d.index())) now_ += m.memory().bytes_in_use(k, d.index(), tag_);
+  reset();
+  m.memory().observe(*this);
+}
+
+memory_peak_meter::~memory_peak_meter() {
+  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+}
+
+bool memory_peak_meter::covers(const allocation& a) const noexcept {
+  return (tag_ == 0 || labels_of(a).tag == tag_) && scope_.covers(a.kind, a.device);
+}
+
+void memory_peak_meter::on_allocate(allocation& a) noexcept {
+  if (!covers(a)) return;
+  const std::size_t now = now_ += a.bytes;
+  std::size_t peak = peak_.load();
+  while (peak < now && !peak_.compare_exchange_weak(peak, now)) {
+  }
+}
+
+void memory_peak_meter::on_free(allocation& a) noexcept {
+  if (covers(a)) now_ -= a.bytes;
+}
+
+}  // namespace ferry

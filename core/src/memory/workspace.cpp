@@ -1,0 +1,252 @@
+#include "ferry/core/workspace.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "diagnostics/memory_checker.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "pools/array_blocks.hpp"
+#include "runtime/other_machine.hpp"
+
+namespace ferry {
+
+namespace detail {
+
+class workspace_blocks final : public allocation_home {
+ public:
+  explicit workspace_blocks(machine& m) : allocation_home(m.verbs()), machine_(m) {
+    ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
+  }
+  virtual ~workspace_blocks() = default;
+
+  allocation_ref take(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    if (&machine::current() != &machine_) throw_other_machine("the workspace");
+    if (is_closed()) return allocate_block(machine_, kind, device, bytes);
+    if (allocation_ref r = reuse(kind, device, bytes, wanted)) {
+      if (machine_.checks.has(check::poison)) machine_.checker().poison(r.get());
+      return r;
+    }
+    allocation_ref r = allocate_block(machine_, kind, device, bytes);
+    allocation& a = r.get();
+    std::lock_guard lock(mutex_);
+    if (closed_) return r;
+    slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, slots_.size())),
+                  slot{&a, a.home, false});
+    a.home = this;
+    ++statistics_.taken;
+    ++statistics_.blocks;
+    ++statistics_.in_use;
+    statistics_.bytes += a.bytes;
+    return r;
+  }
+
+  void deallocate(allocation& a) noexcept override {
+    slot gone{};
+    bool last = false, ends = false;
+    {
+      std::lock_guard lock(mutex_);
+      gone = *slot_of(a);
+      --statistics_.in_use;
+      ends = closed_;
+    }
+    if (!ends) gone.home->set_aside(a);
+    {
+      std::lock_guard lock(mutex_);
+      const auto at = slot_of(a);
+      if (!closed_) {
+        std::lock_guard log(a.log);
+        a.log.invalidate();  // views of the array that is gone ask again
+        at->is_free = true;
+        return;
+      }
+      slots_.erase(at);
+      last = is_last();
+    }
+    give_back(gone);
+    if (last) delete this;
+  }
+
+  void rename(allocation& a, std::string text) override {
+    allocation_home* home = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      home = slot_of(a)->home;
+    }
+    home->rename(a, std::move(text));
+  }
+
+  void grant_peer(const allocation& a, int device) override {
+    allocation_home* home = nullptr;
+    {
+      std::lock_guard lock(mutex_);
+      const auto at = slot_of(a);
+      if (at == slots_.end()) return;  // freed meanwhile
+      home = at->home;
+    }
+    home->need_peer(a, device);
+  }
+
+  void clear() noexcept {
+    for (;;) {
+      slot s{};
+      {
+        std::lock_guard lock(mutex_);
+        const auto at = std::find_if(slots_.begin(), slots_.end(), [](const slot& t) { return t.is_free; });
+        if (at == slots_.end()) return;
+        s = *at;
+        slots_.erase(at);
+        --statistics_.blocks;
+        statistics_.bytes -= s.what->bytes;
+      }
+      give_back(s);
+    }
+  }
+
+  // Of scopes. Deletes this when it was the last one, and the workspace and all arrays are gone.
+  void enter() noexcept {
+    std::lock_guard lock(mutex_);
+    ++scopes_;
+  }
+  void leave() noexcept {
+    bool last = false;
+    {
+      std::lock_guard lock(mutex_);
+      --scopes_;
+      last = is_last();
+    }
+    if (last) delete this;
+  }
+
+  // No more blocks; deletes this when the last array is gone and the last scope has ended.
+  void close() noexcept {
+    bool last = false;
+    {
+      std::lock_guard lock(mutex_);
+      closed_ = true;
+    }
+    clear();
+    {
+      std::lock_guard lock(mutex_);
+      is_abandoned_ = true;
+      last = is_last();
+    }
+    if (last) delete this;
+  }
+
+  std::size_t block_for(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    if (&machine::current() != &machine_) return 0;
+    std::lock_guard lock(mutex_);
+    const slot* const s = find(kind, device, bytes, wanted);
+    if (!s) return 0;
+    const bool is_checked = s->home == &machine_.checker();  // then the block of the pool counts, with its red zones
+    return (is_checked ? s->what->after : s->what)->bytes;
+  }
+
+  std::size_t kept_bytes(memory_kind kind, int device) const {
+    if (&machine::current() != &machine_) return 0;
+    std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (const slot& s : slots_)
+      if (s.is_free && s.what->kind == kind && s.what->device == device) bytes += s.what->bytes;
+    return bytes;
+  }
+
+  workspace_statistics statistics() const {
+    std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+
+ private:
+  bool is_last() const { return is_abandoned_ && slots_.empty() && scopes_ == 0; }  // with the lock held
+  bool is_closed() const {
+    std::lock_guard lock(mutex_);
+    return closed_;
+  }
+  struct slot {
+    allocation* what = nullptr;
+    allocation_home* home = nullptr;  // where the block belongs
+    bool is_free = false;
+  };
+  // Twice what is needed is too much for a loop that goes on for long.
+  static bool fits(const slot& s, memory_kind kind, int device, std::size_t bytes) {
+    constexpr std::size_t small = 4096;
+    return s.is_free && s.what->kind == kind && s.what->device == device && s.what->bytes >= bytes &&
+           s.what->bytes <= 2 * std::max(bytes, small);
+  }
+  slot* find(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    if (wanted < slots_.size() && fits(slots_[wanted], kind, device, bytes)) return &slots_[wanted];
+    slot* best = nullptr;
+    for (slot& s : slots_)
+      if (fits(s, kind, device, bytes) && (!best || s.what->bytes < best->what->bytes)) best = &s;
+    return best;
+  }
+  std::vector<slot>::iterator slot_of(const allocation& a) {
+    return std::find_if(slots_.begin(), slots_.end(), [&](const slot& s) { return s.what == &a; });
+  }
+  allocation_ref reuse(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
+    slot taken{};
+    {
+      std::lock_guard lock(mutex_);
+      slot* const s = find(kind, device, bytes, wanted);
+      if (!s) return {};
+      s->is_free = false;
+      taken = *s;
+    }
+    try {
+      taken.home->hand_out(*taken.what);
+    } catch (const out_of_memory&) {  // the block is larger than what is asked for: a limit may have room for that
+      std::lock_guard lock(mutex_);
+      slot_of(*taken.what)->is_free = true;
+      return {};
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      slot_of(*taken.what)->is_free = true;
+      throw;
+    }
+    std::lock_guard lock(mutex_);
+    ++statistics_.reused;
+    ++statistics_.in_use;
+    return allocation_ref::first(*taken.what);
+  }
+  static void give_back(const slot& s) noexcept {
+    s.what->home = s.home;
+    s.home->deallocate(*s.what);
+  }
+
+  machine& machine_;
+  mutable std::mutex mutex_;
+  std::vector<slot> slots_;    // in the order of the allocations of an iteration
+  bool closed_ = false;        // blocks go home when their arrays go
+  bool is_abandoned_ = false;  // the workspace is gone
+  std::size_t scopes_ = 0;     // that last
+  workspace_statistics statistics_;
+};
+
+}  // namespace detail
+
+workspace::workspace() : blocks_(new detail::workspace_blocks(machine::current())) {}
+workspace::~workspace() { blocks_->close(); }
+void workspace::clear() noexcept { blocks_->clear(); }
+workspace_statistics workspace::statistics() const { return blocks_->statistics(); }
+
+namespace detail {
+
+workspace_turn::workspace_turn(workspace& w) : blocks_(w.blocks_) { blocks_->enter(); }
+workspace_turn::~workspace_turn() {
+  if (blocks_) blocks_->leave();
+}
+
+allocation_ref workspace_turn::allocate(memory_kind kind, int device, std::size_t bytes) {
+  return blocks_->take(kind, device, bytes, next_++);
+}
+
+std::size_t workspace_turn::block_for(memory_kind kind, int device, std::size_t bytes) const {
+  return blocks_->block_for(kind, device, bytes, next_);
+}
+
+std::size_t workspace_turn::kept_bytes(memory_kind kind, int device) const { return blocks_->kept_bytes(kind, device); }
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,463 @@
+#include "ferry/core/detail/ordering/access_guard.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "ordering/capture.hpp"
+
+namespace ferry {
+namespace {
+
+// A handful: insertion sort, by address.
+void sort_by_log(std::span<access> uses) {
+  for (std::size_t i = 1; i < uses.size(); ++i)
+    if (std::less<>{}(uses[i].what, uses[i - 1].what)) {
+      const access moved = uses[i];
+      std::size_t j = i;
+      for (; j > 0 && std::less<>{}(moved.what, uses[j - 1].what); --j) uses[j] = uses[j - 1];
+      uses[j] = moved;
+    }
+}
+
+template <class F>
+void each_log(std::span<access> uses, F f) {
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->log);
+}
+
+// The logs of some sorted uses, locked by address, each once (R14). Unlocks when an exception passes.
+class locked_logs {
+ public:
+  explicit locked_logs(std::span<access> uses) : uses_(uses) {
+    each_log(uses_, [](access_log& l) { l.lock(); });
+  }
+  ~locked_logs() {
+    if (!unlocked_) each_log(uses_, [](access_log& l) { l.unlock(); });
+  }
+  // Logs all uses, each log being unlocked when it has its own; `on` may keep those that nobody else uses. Returns whether
+  // one of them is shared.
+  bool add_and_unlock(timeline& on, ticket at) noexcept {
+    unlocked_ = true;
+    bool shared = false, calm = !on.marks_always();
+    for (const access& a : uses_) calm = calm && a.what->log.is_only_of(on);
+    for (std::size_t i = 0; i < uses_.size(); ++i) {
+      access_log& l = uses_[i].what->log;
+      l.add(on, at, uses_[i].where, uses_[i].write);
+      if (i + 1 < uses_.size() && uses_[i + 1].what == uses_[i].what) continue;
+      shared |= l.take_shared();
+      l.count_calm(on, calm);
+      l.unlock();
+    }
+    return shared;
+  }
+  locked_logs(const locked_logs&) = delete;
+  locked_logs& operator=(const locked_logs&) = delete;
+
+ private:
+  std::span<access> uses_;
+  bool unlocked_ = false;
+};
+
+// What is rare stays out of the way of what is not: inside the guard it would take the registers.
+[[gnu::noinline]] void wait_for_what_conflicts(timeline& on, const access& a, std::size_t room) {
+  a.what->log.expect(room);
+  a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at, bool reads) { on.follow(t, at, reads); });
+}
+
+[[gnu::noinline, gnu::cold]] void refuse_lost(std::span<const access> uses) {
+  for (const access& a : uses) a.what->log.refuse_lost(a.where, *a.what, a.at);
+}
+
+// Returns how many failures were known when the logs were asked for what is lost.
+unsigned wait_for_what_conflicts(timeline& on, std::span<access> uses) {
+  for (const access& a : uses)
+    if (!a.what->log.repeats(on, a.where, a.write)) wait_for_what_conflicts(on, a, uses.size());
+  const unsigned failures = on.family().failures();
+  if (failures != 0) [[unlikely]]
+    refuse_lost(uses);
+  return failures;
+}
+
+bool all_are_kept(const timeline& on, std::span<const access> uses) {
+  return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });
+}
+// The same with the timeline locked; and that there is room for the uses.
+bool can_log_kept(const timeline& on, std::span<const access> uses) {
+  for (const access& a : uses) {
+    const access_log& l = a.what->log;
+    if (!l.is_kept_by(on) || !(l.repeats(on, a.where, a.write) || l.has_room_for(uses.size()))) return false;
+  }
+  return true;
+}
+ticket log_locked(timeline& on, std::span<const access> uses) {
+  const ticket at = on.reserve_locked();
+  for (const access& a : uses) a.what->log.add(on, at, a.where, a.write);
+  return at;
+}
+
+// A submission that touches nothing but what `on` keeps: it comes after nobody. Logs it and returns its ticket, or does
+// nothing and returns 0.
+ticket log_kept(timeline& on, std::span<const access> uses) {
+  if (uses.empty() || !all_are_kept(on, uses)) return 0;
+  std::lock_guard lock(on);
+  return can_log_kept(on, uses) ? log_locked(on, uses) : 0;
+}
+
+// The tickets of several timelines, locked by address.
+class locked_tickets {
+ public:
+  // The parts are sorted by timeline.
+  explicit locked_tickets(std::span<const joint_guard::part> parts) : parts_(parts) {
+    for (const joint_guard::part& p : parts_) p.on->lock();
+  }
+  ~locked_tickets() {
+    for (const joint_guard::part& p : parts_) p.on->unlock();
+  }
+  locked_tickets(const locked_tickets&) = delete;
+  locked_tickets& operator=(const locked_tickets&) = delete;
+
+ private:
+  std::span<const joint_guard::part> parts_;
+};
+
+// log_kept for several streams, whose tickets are taken at once. Returns whether it did.
+bool log_all_kept(std::span<joint_guard::part> parts) {
+  for (const joint_guard::part& p : parts)
+    if (!all_are_kept(*p.on, p.uses)) return false;
+  const locked_tickets lock(parts);
+  for (const joint_guard::part& p : parts)
+    if (!can_log_kept(*p.on, p.uses)) return false;
+  for (joint_guard::part& p : parts) p.at = log_locked(*p.on, p.uses);
+  return true;
+}
+
+// All uses of the parts, whose logs are locked. Returns whether one of these is shared.
+bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noexcept {
+  {
+    const locked_tickets lock(parts);  // all at once, so that two joint operations meet in one order (R16)
+    for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();
+  }
+  for (const joint_guard::part& p : parts)
+    for (const access& a : p.uses) a.what->log.add(*p.on, p.at, a.where, a.write);
+  bool calm = true, shared = false;
+  for (const joint_guard::part& p : parts) {
+    calm = calm && !p.on->marks_always();
+    for (const access& a : p.uses) calm = calm && a.what->log.is_only_of(*p.on);  // of no other part either
+  }
+  for (const joint_guard::part& p : parts) each_log(p.uses, [&](access_log& l) { l.count_calm(*p.on, calm); });
+  each_log(all, [&](access_log& l) { shared |= l.take_shared(); });
+  return shared;
+}
+
+// The stream went to rest after it was asked: a use too many is harmless, a ticket not given is not.
+template <class Publish>
+[[gnu::noinline, gnu::cold]] void refuse_in_turn(timeline& on, Publish publish) {
+  try {
+    on.refuse_rest();  // if it is back meanwhile, the turn is good
+  } catch (...) {
+    publish();
+    throw;
+  }
+}
+
+// A ring of dependences: each part is lost with the next, and so with all.
+void depend_jointly(std::span<const joint_guard::part> parts, unsigned failures) noexcept {
+  std::uint64_t devices = 0;
+  for (const joint_guard::part& p : parts) devices |= p.on->devices_needed();
+  if ((devices & (devices - 1)) == 0) return;  // of one device
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const joint_guard::part& next = parts[(i + 1) % parts.size()];
+    parts[i].on->depend_on_part(parts[i].at, *next.on, next.at, devices, failures);
+  }
+  timelines& all = parts.front().on->family();
+  if (failures % 2 != 0 || all.failures() != failures) [[unlikely]]
+    all.spread_again();  // one may have been found between the tickets and the dependences
+}
+
+// The stream is damaged, and a failure may have become known between the look at the logs and the ticket: then the ticket is
+// lost too.
+[[gnu::noinline, gnu::cold]] void lose_if_late(timeline& on, ticket at, unsigned failures) noexcept {
+  if (on.is_damaged() && (failures % 2 != 0 || on.family().failures() != failures)) on.lose_late(at, failures & ~1u);
+}
+
+// Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
+void publish(timeline& on, ticket at, bool mark) noexcept {
+  on.submitted(at);
+  if (!mark) return;
+  try {
+    on.mark();
+  } catch (...) {
+  }
+}
+
+}  // namespace
+
+[[gnu::noinline]] void refuse_special(timeline& on) {
+  on.refuse_rest();
+  on.refuse_broken();
+  if (on.is_lost_for_good())
+    throw device_error(
+        "the stream does no more work: a raw pointer was taken on it, whose uses ferry does not see, and it "
+        "was ordered behind work that is lost by the failure of device " +
+        std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
+  backend& verbs = on.family().verbs();
+  if (on.origin() == stream_origin::on_the_spot) {
+    const int current = verbs.exchange_current_device(on.device());
+    verbs.exchange_current_device(current);
+    if (current != on.device())
+      throw invalid_argument("a default stream of device " + std::to_string(on.device()) + " is used while device " +
+                             std::to_string(current) +
+                             " is current, whose default stream it names: make a ferry::stream");
+  }
+  if (verbs.is_capturing(on.stream()))
+    throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
+}
+
+[[gnu::noinline, gnu::cold]] void refuse_inside_submission(std::string_view what) {
+  if (this_thread_state.submitting)
+    throw invalid_argument("ferry was called (" + std::string(what) +
+                           ") from inside a submission: do it before or after, the streams keep the order");
+}
+
+void refuse_inside_capture(std::string_view what) {
+  if (this_thread_state.capture)
+    throw invalid_argument(std::string(what) +
+                           " inside a capture: a graph holds only work on arrays; move it before or "
+                           "after ferry::capture");
+}
+
+// Flat: an eighth of a guard's time would go into calls of what stands above.
+[[gnu::flatten]] access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
+  if (this_thread_state.submitting) [[unlikely]]
+    refuse_inside_submission("submit");
+  if (this_thread_state.capture) [[unlikely]] {
+    this_thread_state.capture->order(on, uses);
+    capture_ = this_thread_state.capture;
+    this_thread_state.submitting = true;
+    return;
+  }
+  bool may_be_kept = true;
+  if (on.is_special()) [[unlikely]] {
+    refuse_special(on);
+    may_be_kept = !on.is_damaged();
+  }
+  at_ = may_be_kept ? log_kept(on, uses) : 0;
+  if (at_ == 0) {
+    sort_by_log(uses);
+    locked_logs locked(uses);
+    failures_ = wait_for_what_conflicts(on, uses);
+    at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
+    mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
+  }
+  on.begin(at_);
+  if (on.needs_look()) [[unlikely]] {
+    if (on.is_resting()) refuse_in_turn(on, [&] { on.submitted(at_); });
+    lose_if_late(on, at_, failures_);
+  }
+  this_thread_state.submitting = true;
+  this_thread_state.line = &on;
+}
+
+access_guard::~access_guard() {
+  this_thread_state.submitting = false;
+  if (capture_)
+    capture_->submitted(on_, uses_);
+  else
+    publish(on_, at_, mark_);
+}
+
+joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
+  refuse_inside_submission("submit to several streams");
+  std::sort(parts.begin(), parts.end(), [](const part& p, const part& q) { return std::less<>{}(p.on, q.on); });
+  for (std::size_t i = 1; i < parts.size(); ++i)
+    if (parts[i].on == parts[i - 1].on)
+      throw invalid_argument("a joint operation names one stream twice: give it one part");
+  if (this_thread_state.capture) {  // until the guard goes: no capture ends inside a submission
+    this_thread_state.capture->order(parts);
+    this_thread_state.submitting = true;
+    return;
+  }
+  const unsigned failures = parts.empty() ? 0 : parts.front().on->family().failures();  // before anything is ordered
+  bool may_be_kept = true;
+  for (const part& p : parts) {
+    if (p.on->is_special()) refuse_special(*p.on);
+    may_be_kept = may_be_kept && !p.on->is_damaged();
+    p.on->expect_dependence();
+  }
+  if (!may_be_kept || !log_all_kept(parts)) {
+    std::vector<access> all;
+    for (const part& p : parts) {
+      sort_by_log(p.uses);
+      all.insert(all.end(), p.uses.begin(), p.uses.end());
+    }
+    sort_by_log(all);
+    const locked_logs locked(all);
+    each_log(all, [&](access_log& l) { l.expect(all.size()); });
+    for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
+    mark_ = log_jointly(parts, all);
+  }
+  depend_jointly(parts, failures);
+  for (const part& p : parts) p.on->begin(p.at);
+  for (const part& p : parts)
+    if (p.on->is_resting())
+      refuse_in_turn(*p.on, [&] {
+        for (const part& q : parts) q.on->submitted(q.at);
+      });
+  for (const part& p : parts) lose_if_late(*p.on, p.at, failures);
+  this_thread_state.submitting = true;
+}
+
+joint_guard::~joint_guard() {
+  this_thread_state.submitting = false;
+  if (this_thread_state.capture) {
+    this_thread_state.capture->submitted(parts_);
+    return;
+  }
+  for (part& p : parts_) publish(*p.on, p.at, mark_ || p.on->marks_always());
+}
+
+void takes_part(timeline& on, int device) {
+  if (this_thread_state.capture)
+    this_thread_state.capture->uses_device(device);
+  else
+    on.depend_on_device(device);
+}
+
+void open_use(const admission& what) {
+  timeline& on = what.on();
+  const std::span<access> uses = what.uses();
+  refuse_inside_submission("take a raw pointer");
+  if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
+  if (on.is_special()) refuse_special(on);
+  if (on.origin() == stream_origin::on_the_spot)
+    throw invalid_argument("a raw pointer" + (uses.empty() ? "" : " to " + detail::use_text(uses.front())) +
+                           " was asked for on a default stream, which cannot be marked later: use a stream of ferry, "
+                           "or one of your own by stream_ref::from_native");
+  sort_by_log(uses);
+  on.note_pointer();
+  locked_logs locked(uses);
+  const unsigned failures = wait_for_what_conflicts(on, uses);
+  locked.add_and_unlock(on, open_ticket);
+  lose_if_late(on, open_ticket, failures);
+  if (on.is_resting())
+    on.refuse_rest();  // since it was asked; later is soon enough: its last mark covers all until then
+}
+
+namespace {
+
+struct point {
+  timeline* by;
+  ticket at;
+};
+
+// The first points that an access of the CPU must come after, and how many there are in all.
+struct pending_points {
+  std::array<point, 16> first;
+  std::size_t count = 0;
+  host_access_state seen;
+  std::uint64_t touches = 0;  // of the log when they were collected
+  std::span<const point> get() const { return {first.data(), std::min(count, first.size())}; }
+  bool all() const { return count <= first.size(); }
+};
+
+// An array whose elements matter, so that they must not be lost, and the line that asks.
+struct wanted_elements {
+  const allocation& of;
+  source_line at;
+};
+
+pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes,
+                             const wanted_elements* array) {
+  pending_points p;
+  std::lock_guard lock(log);
+  log.before(nullptr, where, write, [&](timeline& t, ticket at, bool) {
+    if (!for_bytes && t.serves()) return;
+    if (p.count < p.first.size()) p.first[p.count] = {&t, at};
+    ++p.count;
+  });
+  if (array && p.count == 0) log.refuse_lost(where, array->of, array->at);
+  p.touches = log.touches();
+  p.seen = {write ? p.touches : 0, log.writes()};
+  return p;
+}
+
+// Returns the points of the last round, which are over.
+pending_points wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
+                               const wanted_elements* array) {
+  for (;;) {
+    const pending_points pending = points_before(log, where, write, for_bytes, array);
+    for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
+    if (!pending.all()) continue;
+    if (array && pending.count > 0) {
+      std::lock_guard lock(log);
+      log.refuse_lost(where, array->of, array->at);  // another thread may have found the device broken
+    }
+    return pending;
+  }
+}
+
+// Tells a backend that looks for races what the CPU was granted: of elements only the one that was asked for. With the log
+// locked, and not if another thread has logged anything since the wait: what that thread submits the CPU does not know of.
+void tell_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how,
+                      std::uint64_t touches) {
+  if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};
+  const kernel_use use{where.begin,
+                       where.size(),
+                       mode != access_mode::out,
+                       mode != access_mode::in,
+                       array_label(what.name.get().c_str()),
+                       how.at};
+  std::lock_guard lock(what.log);
+  if (what.log.touches() == touches) what.home->verbs().host_access(use);
+}
+
+}  // namespace
+
+host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes) {
+  return wait_for_points(log, where, write, for_bytes, nullptr).seen;
+}
+
+bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches) {
+  refuse_inside_submission("ask whether work is over");
+  std::vector<point> pending;  // only looks: an open use stays open
+  {
+    std::lock_guard lock(what.log);
+    if (touches && what.log.touches() != *touches) return false;  // a free block's log is its pool's
+    for (const logged_use& u : what.log.uses())
+      if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
+  }
+  return std::all_of(pending.begin(), pending.end(),
+                     [](const point& p) { return p.at == open_ticket ? p.by->is_broken() : p.by->poll(p.at); });
+}
+
+host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
+  refuse_inside_submission("touch an array from the CPU");
+  detail::need_current(what);
+  const bool write = mode != access_mode::in;
+  access use{&what, where, write, false, how.at};
+  if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
+  access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
+  if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
+  const wanted_elements elements{what, how.at};
+  const pending_points over = wait_for_points(what.log, where, write, false, &elements);
+  const host_access_state state = over.seen;
+  tell_host_access(what, where, mode, how, over.touches);
+  machine::current().memory().at_synchronization();
+  const bool for_all = !policy || policy->permits_at_large();
+  if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused
+  if (!what.log.reads_are_free() && !what.may_have_stale_references()) {  // whose views must hear so
+    std::lock_guard lock(what.log);
+    if (!policy || where.covers(what.range())) what.log.free_reads(state.writes);  // a policy hears of every page
+  }
+  return state;
+}
+
+}  // namespace ferry

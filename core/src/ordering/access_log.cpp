@@ -1,0 +1,135 @@
+#include "ferry/core/detail/ordering/access_log.hpp"
+
+#include <algorithm>
+
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+namespace {
+
+std::uint16_t short_count(std::size_t n) { return static_cast<std::uint16_t>(std::min<std::size_t>(n, 0xffff)); }
+
+}  // namespace
+
+// In order, so that the inherited ones stay first.
+template <class Which>
+void access_log::erase_if(Which which) noexcept {
+  const std::size_t inherited = inherited_;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    if (which(uses_[i])) {
+      if (i < inherited) --inherited_;
+      continue;
+    }
+    if (kept != i) uses_[kept] = uses_[i];
+    ++kept;
+  }
+  uses_.keep_first(kept);
+}
+
+void access_log::make_room(std::size_t more) { uses_.reserve(2 * (uses_.size() + more)); }
+
+void access_log::take_back() noexcept {
+  std::lock_guard lock(*keeper_.load(std::memory_order_relaxed));
+  keeper_.store(nullptr, std::memory_order_relaxed);
+  calm_ = 0;
+}
+
+// behind_others: so that theirs, which it covers, need not be waited for any more.
+void access_log::add_another(timeline& by, ticket at, byte_range where, bool write, bool behind_others) noexcept {
+  erase_if([&](const logged_use& u) {
+    const bool replaced = (behind_others || u.by == &by) && replaces(by, where, write, u);
+    if (replaced && u.by == &by && is_open(u)) at = open_ticket;  // the raw pointer is still out
+    return replaced || is_over(u);
+  });
+  uses_.push_back({&by, at, write, where});
+  if (uses_.size() > limit_) join_by_timeline();
+}
+
+void access_log::add_beside(timeline& by, ticket at, byte_range where, bool write) noexcept {
+  add_another(by, at, where, write, false);
+  invalidate();
+}
+
+void access_log::free_reads(std::uint64_t since) noexcept {
+  if (reads_are_free_.load(std::memory_order_relaxed) || writes() != since) return;
+  for (const logged_use& u : uses_)
+    if (u.write && !u.by->serves() && !is_over(u)) return;
+  reads_are_free_.store(true, std::memory_order_release);
+}
+
+// R10: later and wider is always safe. Two uses a timeline remain, or three; with many timelines the next time comes later. The
+// order is that of the newest of each. What is lost stays apart from what is not: together they would have the later ticket.
+void access_log::join_by_timeline() {
+  const std::size_t own = uses_.size() - inherited_;
+  std::reverse(uses_.begin(), uses_.end());
+  std::size_t kept = 0, kept_own = 0;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    end_open(uses_[i]);
+    const logged_use u = uses_[i];
+    const bool lost = is_lost(u);
+    const auto is_like = [&](const logged_use& v) { return v.by == u.by && v.write == u.write && is_lost(v) == lost; };
+    std::size_t k = 0;
+    while (k < kept && !is_like(uses_[k])) ++k;
+    if (k == kept) {
+      uses_[kept++] = u;
+      kept_own += i < own;
+      continue;
+    }
+    logged_use& into = uses_[k];
+    into.at = std::max<ticket>(into.at, u.at) & open_ticket;
+    into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
+  }
+  uses_.keep_first(kept);
+  std::reverse(uses_.begin(), uses_.end());
+  inherited_ = short_count(kept - kept_own);
+  limit_ = short_count(std::max(usual_limit, 2 * kept));
+}
+
+void access_log::throw_lost(const logged_use& u, const allocation& of, source_line at) {
+  u.by->throw_lost(
+      "what " + detail::array_text(of) + " holds" + (at.is_known() ? ", used in " + at.text() + "," : std::string()),
+      u.at);
+}
+
+void access_log::change_owner() noexcept {
+  invalidate();
+  erase_if([](const logged_use& u) { return u.by->finished(u.at); });  // and what is lost
+  inherited_ = short_count(uses_.size());
+}
+
+const logged_use* access_log::last_use(byte_range where) const {
+  for (std::size_t i = uses_.size(); i-- > inherited_;)
+    if (uses_[i].where.overlaps(where)) return &uses_[i];
+  return nullptr;
+}
+
+void access_log::keep_only(byte_range where) noexcept {
+  stand_alone();
+  erase_if([&](const logged_use& u) { return !u.where.overlaps(where) || u.by->finished(u.at); });
+  if (where.begin == where.end) set_advised(false);
+  for (logged_use& u : uses_) u.where = {std::max(u.where.begin, where.begin), std::min(u.where.end, where.end)};
+}
+
+void access_log::inherit(const access_log& other) {
+  stand_alone();
+  invalidate();  // what the other one's owner may be writing, this one's has not waited for
+  for (const logged_use& u : other.uses_) {
+    if (u.by->finished(u.at)) continue;
+    // What a split cut in two becomes one again: else a block that is split and joined in turn doubles its log each time.
+    const auto twin = std::find_if(uses_.begin(), uses_.end(), [&](const logged_use& v) {
+      return v.by == u.by && v.at == u.at && v.write == u.write && v.where.begin <= u.where.end &&
+             u.where.begin <= v.where.end;
+    });
+    if (twin == uses_.end())
+      expect(1), uses_.push_back(u);
+    else
+      twin->where = {std::min(twin->where.begin, u.where.begin), std::max(twin->where.end, u.where.end)};
+  }
+  if (uses_.size() > limit_) join_by_timeline();
+  if (other.shared_ > shared_) shared_ = other.shared_;
+  if (other.is_advised()) set_advised(true);
+}
+
+}  // namespace ferry

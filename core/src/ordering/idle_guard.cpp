@@ -1,0 +1,40 @@
+#include "ferry/core/detail/ordering/idle_guard.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ordering/capture.hpp"
+
+namespace ferry {
+
+idle_guard::idle_guard(timeline& on, const access& use, std::uint64_t touches) : on_(on) {
+  refuse_inside_submission("move what nobody uses");
+  refuse_inside_capture("moving what nobody uses");
+  if (on.is_special()) refuse_special(on);
+  access_log& log = use.what->log;
+  {
+    std::lock_guard lock(log);
+    if (log.touches() != touches) return;
+    const auto& uses = log.uses();
+    if (std::any_of(uses.begin(), uses.end(), [&](const logged_use& u) {
+          const bool is_over = u.by->finished(u.at) && !u.by->is_lost(u.at);  // what is lost stays in the log
+          return u.by != &on && u.where.overlaps(use.where) && !is_over;
+        }))
+      return;
+    log.expect(1);
+    at_ = on.reserve();
+    log.add(on, at_, use.where, use.write);
+    touches_ = log.touches();
+  }
+  on.begin(at_);
+  this_thread_state.submitting = true;
+}
+
+idle_guard::~idle_guard() {
+  if (!is_entered()) return;
+  this_thread_state.submitting = false;
+  on_.submitted(at_);
+}
+
+}  // namespace ferry

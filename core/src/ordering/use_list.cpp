@@ -1,0 +1,20 @@
+#include "ferry/core/detail/ordering/use_list.hpp"
+
+#include <algorithm>
+
+namespace ferry {
+
+void use_list::reserve(std::size_t count) {
+  if (count <= room_) return;
+  logged_use* const more = std::allocator<logged_use>().allocate(count);
+  std::uninitialized_copy(begin(), end(), more);
+  release();
+  first_ = more;
+  room_ = static_cast<std::uint32_t>(count);
+}
+
+void use_list::release() noexcept {
+  if (first_) std::allocator<logged_use>().deallocate(first_, room_);
+}
+
+}  // namespace ferry

@@ -1,0 +1,41 @@
+// A pool's nodes: made in batches, used again and again, and never destroyed (docs/decisions/0002).
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "ferry/core/detail/ordering/allocation.hpp"
+
+namespace ferry {
+
+// The caller locks.
+class allocation_nodes {
+ public:
+  allocation_nodes(allocation_home& home, memory_kind kind, int device) : home_(home), kind_(kind), device_(device) {}
+  // Arrays that were freed may still look at their nodes: the memory stays.
+  ~allocation_nodes();
+  allocation_nodes(const allocation_nodes&) = delete;
+  allocation_nodes& operator=(const allocation_nodes&) = delete;
+
+  allocation& take();
+  void give_back(allocation& a) noexcept;
+  std::size_t in_use() const { return in_use_; }
+  // Calls f(node) for each that has bytes.
+  template <class F>
+  void each(F f) const {
+    for (const auto& some : all_)
+      for (std::size_t i = 0; i != batch; ++i)
+        if (some[i].begin) f(some[i]);
+  }
+
+ private:
+  static constexpr std::size_t batch = 32;
+  void make_more();
+  allocation_home& home_;
+  const memory_kind kind_;
+  const int device_;
+  std::vector<std::unique_ptr<allocation[]>> all_;
+  allocation* spare_ = nullptr;
+  std::size_t in_use_ = 0;
+};
+
+}  // namespace ferry

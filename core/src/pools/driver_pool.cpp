@@ -1,0 +1,276 @@
+#include "pools/driver_pool.hpp"
+
+#include <algorithm>
+
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "support/memory_sizes.hpp"
+#include "support/process_exit.hpp"
+
+namespace ferry {
+namespace {
+
+constexpr std::size_t granularity = 512;  // of the driver's blocks
+
+// One submission that touches no array: its ticket.
+template <class Submit>
+ticket submit_on(timeline& on, Submit submit) {
+  const ticket t = on.reserve();
+  on.begin(t);
+  struct publish {
+    timeline& on;
+    ticket t;
+    ~publish() { on.submitted(t); }
+  } const done{on, t};
+  submit(on.stream());
+  return t;
+}
+
+}  // namespace
+
+driver_pool::driver_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
+                         const pool_options& options)
+    : memory_pool(ledger, kind, device, options),
+      verbs_(*ledger.verbs().pools()),
+      streams_(streams),
+      pool_(options.shared && kind == memory_kind::device ? verbs_.default_pool(device, options)
+                                                          : verbs_.create_pool(kind, device, options)),
+      own_(streams.take(device, 0)),
+      nodes_(*this, kind, device) {
+  if (kind == memory_kind::device) ungranted_ = ~(std::uint64_t{1} << device);
+  frees_[&own_] = 0;
+  watch_for_exit();
+}
+
+driver_pool::~driver_pool() {
+  try {
+    trim();
+  } catch (const error&) {  // a broken device: its memory goes with the process
+  }
+}
+
+void driver_pool::grant_peer(const allocation&, int device) {
+  std::lock_guard lock(granting_);
+  verbs_.grant(pool_, device);
+  ungranted_.fetch_and(~(std::uint64_t{1} << device), std::memory_order_release);
+}
+
+// The stream that this thread gave work to last will most likely use the bytes: then nobody waits.
+timeline& driver_pool::line_to_allocate_on() {
+  timeline* const last = streams_.find(this_thread_state.line);
+  const bool usable = last && last->device() == device_ && last->origin() == stream_origin::own && !last->is_special();
+  return usable ? *last : own_;
+}
+
+allocation_ref driver_pool::allocate(std::size_t bytes) {
+  refuse_inside_submission("allocate");
+  const std::size_t size = checked_size(bytes);
+  tag_booking booked = ledger_.before_allocate(*this, size);
+  watch_for_exit();
+  free_what_was_put_off();
+  timeline& on = line_to_allocate_on();
+  allocation* a = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    a = &nodes_.take();
+  }
+  ticket t = 0;
+  try {
+    a->log.expect(1);
+    ledger_.acquire(*this, size, [&] {
+      t = submit_on(on, [&](native_stream s) { a->begin = static_cast<std::byte*>(verbs_.allocate(pool_, size, s)); });
+    });
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    nodes_.give_back(*a);
+    throw;
+  }
+  a->bytes = size;
+  a->is_free = false;
+  a->is_pooled = kind_ == memory_kind::device;
+  set_labels(*a, 0);
+  a->log.add(on, t, a->range(), true);
+  a->log.change_owner();
+  {
+    std::lock_guard lock(mutex_);
+    statistics_.allocated_bytes += size;
+    ++statistics_.allocations, ++statistics_.made;
+  }
+  ledger_.reserved(*this, a->begin, size);
+  allocation_ref r = allocation_ref::first(*a);
+  ledger_.allocated(*a, booked);
+  return r;
+}
+
+// After main nobody asks the driver: its memory goes with the process.
+void driver_pool::deallocate(allocation& a) noexcept {
+  take_from_owner(a);
+  {
+    std::lock_guard lock(mutex_);
+    statistics_.allocated_bytes -= a.bytes;
+    --statistics_.allocations;
+  }
+  put_off_.add(a);
+  if (!this_thread_state.submitting && !is_exiting()) free_what_was_put_off();
+}
+
+// What cannot be freed now, because the driver refused, waits for the next time.
+void driver_pool::free_what_was_put_off() noexcept {
+  put_off_.take_all([this](allocation& a) {
+    try {
+      free_or_give_up(a);
+    } catch (...) {
+      put_off_.add(a);
+    }
+  });
+}
+
+// What another device was doing with the bytes when it broke counts as over, and then they are freed; those of a device
+// that is broken itself go with the process.
+void driver_pool::free_or_give_up(allocation& a) {
+  bool told = false;
+  while (!own_.is_broken()) {
+    timeline* with = nullptr;
+    try {
+      return free_now(a, with, told);
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;
+      if (with) streams_.give_up(with->device(), plain_what(e));
+    }
+  }
+  if (!told) ledger_.returning(*this, a.begin, a.bytes);
+  ledger_.returned(*this, a.bytes);
+  std::lock_guard lock(mutex_);
+  given_up_ += a.bytes;
+  nodes_.give_back(a);
+}
+
+// On the one stream that holds all unfinished uses; if there are several, on the pool's own stream behind them all, so that
+// none of them waits for another (R12). Takes no memory of the CPU. with: the stream that refused, if it is one; told:
+// whether observers know.
+void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
+  timeline* on = nullptr;
+  const auto each_pending = [&](auto f) {
+    std::lock_guard lock(a.log);
+    a.log.before(nullptr, a.range(), true, f);
+  };
+  each_pending([&](timeline& by, ticket, bool) {
+    if (on && on != &by) on = &own_;
+    if (!on) on = &by;
+  });
+  if (!on || on->is_special() || on->origin() != stream_origin::own || !expect_frees(*on)) on = &own_;
+  if (on == &own_)  // which tells everybody if one of the two is broken
+    each_pending([&](timeline& by, ticket at, bool) { own_.follow(by, at, false); });
+  if (!std::exchange(told, true)) ledger_.returning(*this, a.begin, a.bytes);
+  with = on;
+  const ticket t = submit_on(*on, [&](native_stream s) { verbs_.free(a.begin, s); });
+  ledger_.returned(*this, a.bytes);
+  std::lock_guard lock(mutex_);
+  nodes_.give_back(a);
+  ticket& last = frees_.find(on)->second;
+  last = std::max(last, t);
+}
+
+// What may fail comes before the free: a place for the ticket. Whether there is one.
+bool driver_pool::expect_frees(timeline& on) noexcept {
+  std::lock_guard lock(mutex_);
+  try {
+    frees_.try_emplace(&on, 0);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// Waits for the frees on these streams, or looks, and lets the driver know. Returns those that it could not be told of. What
+// another device was doing when it broke counts as over.
+std::vector<driver_pool::point> driver_pool::see(std::vector<point> frees, release_depth how) {
+  std::erase_if(frees, [&](const point& f) {
+    try {
+      if (how == release_depth::unused) f.by->wait(f.at);
+      return f.by->is_broken() || f.by->tell_driver(f.at);
+    } catch (const device_error& e) {
+      if (!e.is_sticky()) throw;
+      return true;
+    }
+  });
+  return frees;
+}
+
+// The driver gives back only what the host has seen to be free: by a wait (a query tells it nothing) for an event behind
+// the free, on the stream that was given the free. ferry knows more: what it concludes from other streams' events is
+// finished, too, and not waited for. So where bytes stay in the pool, each of these streams is waited for once more.
+std::size_t driver_pool::release_cached(release_depth how) {
+  refuse_inside_submission("trim a pool");
+  free_what_was_put_off();
+  std::vector<point> frees;
+  {
+    std::lock_guard lock(mutex_);
+    if (own_.is_broken()) return std::exchange(given_up_, 0);
+    for (const auto& [by, at] : frees_)
+      if (at != 0) frees.push_back({by, at});
+  }
+  (void)see(frees, how);
+  if (own_.is_broken()) return release_cached(how);
+  const std::size_t before = verbs_.usage(pool_).reserved_bytes;
+  verbs_.trim(pool_, 0);
+  native_pool_usage left = verbs_.usage(pool_);
+  if (how == release_depth::unused && left.reserved_bytes > left.used_bytes && !frees.empty()) {
+    std::vector<point> again = frees;
+    for (point& f : again) f.at = f.by->close();
+    const std::vector<point> untold = see(std::move(again), how);  // somebody else's query came first
+    if (own_.is_broken()) return release_cached(how);
+    verbs_.trim(pool_, 0);
+    left = verbs_.usage(pool_);
+    std::erase_if(frees, [&](const point& f) {
+      return std::any_of(untold.begin(), untold.end(), [&](const point& u) { return u.by == f.by; });
+    });
+    std::lock_guard lock(mutex_);
+    for (const point& f : frees)
+      if (ticket& last = frees_.find(f.by)->second; last == f.at) last = 0;
+  }
+  return before > left.reserved_bytes ? before - left.reserved_bytes : 0;
+}
+
+// The driver keeps its free blocks to itself.
+void driver_pool::each_block(const std::function<void(const block_info&)>& f) const {
+  std::lock_guard lock(mutex_);
+  nodes_.each([&](const allocation& a) { f(info_of(a)); });
+}
+
+// What the driver has free in the pool is for any size, once trimmed: it is not told apart from what the device has.
+request_cost driver_pool::cost_of(std::size_t bytes) const {
+  const std::size_t size = std::max<std::size_t>(bytes, 1);
+  if (size > most_bytes_at_once) return {SIZE_MAX, false, SIZE_MAX};
+  request_cost cost{size, false, rounded_up(size, granularity)};
+  if (options_.max_bytes != 0) {
+    const std::size_t used = own_.is_broken() ? 0 : verbs_.usage(pool_).used_bytes;
+    cost.most_bytes = options_.max_bytes - std::min(options_.max_bytes, used);
+  }
+  return cost;
+}
+
+// Limits are about what arrays hold: what the driver keeps does not count against them.
+trimmable_bytes driver_pool::trimmable() const {
+  if (own_.is_broken()) return {};
+  const native_pool_usage now = verbs_.usage(pool_);
+  return {now.reserved_bytes - std::min(now.reserved_bytes, now.used_bytes), 0, 0};
+}
+
+source_state driver_pool::state() const {
+  const pool_statistics s = statistics();
+  return {s.allocated_bytes, s.reserved_bytes, s.reserved_bytes - std::min(s.reserved_bytes, s.allocated_bytes)};
+}
+
+pool_statistics driver_pool::statistics() const {
+  const bool broken = own_.is_broken();  // whose driver is not asked any more
+  const std::size_t reserved = broken ? 0 : verbs_.usage(pool_).reserved_bytes;
+  std::lock_guard lock(mutex_);
+  pool_statistics s = statistics_;
+  s.reserved_bytes = broken ? s.allocated_bytes + given_up_ : reserved;
+  s.blocks = nodes_.in_use();
+  return s;
+}
+
+}  // namespace ferry

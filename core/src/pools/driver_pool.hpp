@@ -1,0 +1,57 @@
+// A pool of the driver (cudaMallocAsync and its family). Allocating and freeing are work on streams, ordered by tickets as
+// all other work; what an array needs of its allocation stands in its log as a write.
+#pragma once
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "ferry/core/detail/backend/pool_backend.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "pools/allocation_nodes.hpp"
+#include "pools/late_frees.hpp"
+
+namespace ferry {
+
+class driver_pool final : public memory_pool {
+ public:
+  driver_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device, const pool_options& options);
+  ~driver_pool() override;
+
+  allocation_ref allocate(std::size_t bytes) override;
+  void deallocate(allocation& a) noexcept override;
+  std::size_t release_cached(release_depth how) override;
+  request_cost cost_of(std::size_t bytes) const override;
+  trimmable_bytes trimmable() const override;
+  source_state state() const override;
+  void each_block(const std::function<void(const block_info&)>& f) const override;
+  pool_statistics statistics() const override;
+  native_pool native() const override { return pool_; }
+
+ private:
+  struct point {
+    timeline* by;
+    ticket at;
+  };
+  void grant_peer(const allocation& a, int device) override;
+  timeline& line_to_allocate_on();
+  void free_or_give_up(allocation& a);
+  void free_now(allocation& a, timeline*& with, bool& told);
+  bool expect_frees(timeline& on) noexcept;
+  void free_what_was_put_off() noexcept;
+  static std::vector<point> see(std::vector<point> frees, release_depth how);
+
+  pool_backend& verbs_;
+  timelines& streams_;
+  const native_pool pool_;
+  late_frees put_off_;
+  timeline& own_;  // for what belongs to no stream of the program: never waits in front of its work
+  std::mutex granting_;
+  mutable std::mutex mutex_;  // what follows
+  allocation_nodes nodes_;
+  std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still keep; 0: none
+  std::size_t given_up_ = 0;           // freed when the device was broken: kept, for nothing, until somebody trims
+  pool_statistics statistics_;
+};
+
+}  // namespace ferry

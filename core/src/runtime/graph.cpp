@@ -1,0 +1,96 @@
+#include "ferry/core/graph.hpp"
+
+#include <cstdio>
+
+#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "ordering/capture.hpp"
+#include "runtime/machine_registry.hpp"
+#include "runtime/other_machine.hpp"
+
+namespace ferry {
+
+struct graph::state {
+  captured_graph captured;
+  std::uint64_t serial = 0;
+  timeline* last_on = nullptr;
+  ticket last_at = 0;
+  ~state() {
+    try {
+      machine_registry::if_alive(serial, [&](machine& m) {
+        if (last_on) last_on->wait(last_at);
+        m.verbs().destroy_graph(captured.graph);
+      });
+    } catch (const error&) {  // a broken device: its graphs go with the process
+    }
+  }
+};
+
+namespace {
+
+// The graph was given: what a listener throws cannot be thrown to whoever launched.
+void tell(const launch_listener& f, stream_ref s) noexcept {
+  try {
+    f(s);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "ferry: a listener of a graph's launches threw: %s\n", plain_what(e));
+  } catch (...) {
+    std::fprintf(stderr, "ferry: a listener of a graph's launches threw what is no std::exception\n");
+  }
+}
+
+}  // namespace
+
+graph::graph(std::unique_ptr<state> s) : state_(std::move(s)) {}
+graph::graph(graph&&) noexcept = default;
+graph& graph::operator=(graph&&) noexcept = default;
+graph::~graph() = default;
+
+void graph::launch(stream_ref s, source_line at) {
+  if (!state_) throw_moved_from("the graph");
+  machine& m = machine::current();
+  if (state_->serial != m.serial()) throw_other_machine("the graph");
+  for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
+  std::vector<access> uses = state_->captured.uses;
+  for (const int d : state_->captured.page_users) m.test_pages(d);
+  const admission admitted = detail::admit(s, uses, reach::by_library);
+  if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
+  {
+    access_guard guard(admitted);
+    for (const int d : state_->captured.devices) takes_part(s.line(), d);
+    m.verbs().launch_graph(state_->captured.graph, s.line().stream());
+  }
+  if (!this_thread_state.capture) {
+    state_->last_on = &s.line();
+    state_->last_at = s.line().last();
+  }
+  for (const auto& f : state_->captured.effects) f();
+  for (const launch_listener& f : state_->captured.listeners)
+    if (this_thread_state.capture)  // nothing runs now: it does whenever the outer graph is launched
+      when_launched(f);
+    else
+      tell(f, s);
+}
+
+void when_launched(launch_listener f) {
+  if (!this_thread_state.capture) throw invalid_argument("when_launched outside of a capture: there is no graph");
+  this_thread_state.capture->when_launched(std::move(f));
+}
+
+namespace detail {
+std::uint64_t current_capture() { return this_thread_state.capture ? this_thread_state.capture->serial() : 0; }
+void at_each_launch(std::function<void()> f) { this_thread_state.capture->at_each_launch(std::move(f)); }
+}  // namespace detail
+
+graph capture(stream_ref s, const std::function<void()>& body) {
+  detail::need_current(s);
+  capture_session session(s.line());
+  body();
+  auto made = std::make_unique<graph::state>();
+  made->serial = machine::current().serial();
+  made->captured = session.finish();
+  return graph(std::move(made));
+}
+
+}  // namespace ferry

@@ -1,0 +1,136 @@
+#include "ferry/core/detail/runtime/peer.hpp"
+
+#include <cstdio>
+
+#include "ferry/core/error.hpp"
+#include "support/environment.hpp"
+
+namespace ferry {
+
+peer_policy peer_policy::from_environment() {
+  peer_policy p;
+  p.use = environment_choice("FERRY_PEER", {"on", "off"}) == 0;
+  p.kernels = static_cast<peer_kernels>(environment_choice("FERRY_PEER_KERNELS", {"error", "stage"}));
+  return p;
+}
+
+namespace {
+
+// What is said of a pair whose test failed: of which memory, and what happens instead.
+struct failure_text {
+  const char* of;
+  const char* instead;
+};
+failure_text text_of(peer_memory sort) {
+  switch (sort) {
+    case peer_memory::plain:
+      return {"", "copies between them go through the CPU, and kernels may not use each other's memory"};
+    case peer_memory::pooled:
+      return {" in pools of the driver",
+              "copies of such memory between them go through the CPU, and kernels may not use each other's"};
+    case peer_memory::unified: return {" in pages of unified memory", "all unified memory stays with the CPU"};
+  }
+  return {"", ""};
+}
+
+}  // namespace
+
+peer_grants::peer_grants(backend& verbs, int devices, peer_policy how)
+    : verbs_(verbs),
+      devices_(static_cast<std::size_t>(devices)),
+      use_(how.use),
+      kernels_(how.kernels),
+      entries_(3 * devices_ * devices_),
+      probes_(devices_) {}
+
+bool peer_grants::grant(int device, int owner, peer_memory sort) {
+  if (device == owner) return true;
+  std::lock_guard lock(mutex_);
+  if (sort == peer_memory::pooled) (void)ask(device, owner, peer_memory::plain);  // its copies may be captured then
+  return ask(device, owner, sort);
+}
+
+bool peer_grants::ask(int device, int owner, peer_memory sort) {
+  entry& there = at(device, owner, sort);
+  if (there.asked) return there.works.load(std::memory_order_relaxed);
+  entry& back = at(owner, device, sort);
+  if ((!use_ && sort != peer_memory::unified) || !verbs_.can_access_peer(device, owner)) {
+    there.asked = true;
+    there.works.store(sort == peer_memory::unified, std::memory_order_release);
+    if (sort != peer_memory::unified) there.why_not = use_ ? "the two cannot be peers" : "FERRY_PEER=off";
+    return sort == peer_memory::unified;
+  }
+  const bool both = verbs_.can_access_peer(owner, device);
+  const std::string wrong = test(device, owner, sort, both);
+  if (!wrong.empty())
+    std::fprintf(stderr, "ferry: devices %d and %d say that they are peers, but %s%s: %s\n", device, owner,
+                 wrong.c_str(), text_of(sort).of, text_of(sort).instead);
+  for (entry* e : {&there, &back}) {
+    if (e == &back && !both) continue;
+    e->asked = true;
+    if (!wrong.empty()) e->why_not = "the test of the link failed (" + wrong + text_of(sort).of + ")";
+    e->works.store(wrong.empty(), std::memory_order_release);
+  }
+  if (!wrong.empty() && sort == peer_memory::unified) loses_pages_.store(true);
+  return wrong.empty();
+}
+
+void peer_grants::add_page_user(int device) {
+  std::lock_guard lock(mutex_);
+  const std::uint64_t others = page_users_.load(std::memory_order_relaxed);
+  for (int d = 0; d < static_cast<int>(devices_); ++d) {
+    if (d == device || (others >> d & 1) == 0) continue;
+    try {
+      (void)ask(device, d, peer_memory::unified);
+    } catch (const device_error&) {  // one of them is broken: what it had comes from nowhere
+    }
+  }
+  page_users_.fetch_or(std::uint64_t{1} << device, std::memory_order_release);
+}
+
+// What went wrong; then nothing stays granted that was not before.
+std::string peer_grants::test(int device, int owner, peer_memory sort, bool both) {
+  if (sort == peer_memory::unified) return test_pages(verbs_, device, owner);
+  if (sort == peer_memory::plain) {
+    verbs_.enable_peer_access(device, owner);
+    if (both) verbs_.enable_peer_access(owner, device);
+    std::string wrong = test_peers(verbs_, device, owner, both);
+    if (wrong.empty()) return wrong;
+    verbs_.disable_peer_access(device, owner);
+    if (both) verbs_.disable_peer_access(owner, device);
+    return wrong;
+  }
+  pool_backend& pools = *verbs_.pools();
+  const auto pool_of = [&](int d) {
+    native_pool& p = probes_[static_cast<std::size_t>(d)];
+    if (!p.handle && pools.has_pools(memory_kind::device, d)) {  // else plain memory stands for its side
+      pool_options o;
+      o.kind = pool_kind::driver;
+      o.release_threshold = 0;
+      p = pools.create_pool(memory_kind::device, d, o);
+    }
+    return p;
+  };
+  const native_pool user = pool_of(device), lender = pool_of(owner);
+  if (lender.handle) pools.grant(lender, device);
+  if (both && user.handle) pools.grant(user, owner);
+  const std::string wrong = test_peers(verbs_, device, owner, both, std::pair(user, lender));
+  for (const native_pool p : {user, lender})
+    if (p.handle) pools.trim(p, 0);
+  return wrong;
+}
+
+bool peer_grants::can_reach(int device, int owner, peer_memory sort) const {
+  if (device == owner) return true;
+  if (!use_ || !verbs_.can_access_peer(device, owner)) return false;
+  std::lock_guard lock(mutex_);
+  const entry& e = at(device, owner, sort);
+  return !e.asked || e.works.load(std::memory_order_relaxed);
+}
+
+std::string peer_grants::why_not(int device, int owner, peer_memory sort) const {
+  std::lock_guard lock(mutex_);
+  return at(device, owner, sort).why_not;
+}
+
+}  // namespace ferry

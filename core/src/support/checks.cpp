@@ -1,0 +1,26 @@
+#include "ferry/core/checks.hpp"
+
+#include "support/environment.hpp"
+
+namespace ferry {
+namespace {
+
+std::atomic<bool>& debug_build() {
+  static std::atomic<bool> is{false};
+  return is;
+}
+
+}  // namespace
+
+check_level check_level_of_environment() {
+  if (environment("FERRY_CHECK").empty()) return check_level::usual;
+  return environment_choice("FERRY_CHECK", {"off", "on"}) == 0 ? check_level::none : check_level::all;
+}
+
+bool detail::note_debug_build() {
+  debug_build().store(true, std::memory_order_relaxed);
+  return true;
+}
+bool detail::is_debug_build() { return debug_build().load(std::memory_order_relaxed); }
+
+}  // namespace ferry

@@ -1,0 +1,85 @@
+#include "ferry/core/memory_size.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "ferry/core/detail/support/plain_text.hpp"
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, int>, 5> all_units{
+    {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  throw parse_error("'" + std::string(text) + "' is no amount of memory: " + std::string(why) +
+                    ". Allowed are bytes (8589934592 or 512B), 64KiB, 512MiB, 1.5GiB, 2TiB, and 60% of a device, from "
+                    "above 0 to 100%");
+}
+
+// Digits with at most one point.
+double number(std::string_view text, std::string_view whole) {
+  std::size_t digits = 0, points = 0;
+  for (const char c : text) {
+    digits += c >= '0' && c <= '9';
+    points += c == '.';
+  }
+  if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, detail::why_no_size(whole));
+  return detail::plain_number(text);
+}
+
+}  // namespace
+
+std::string detail::why_no_size(std::string_view text, std::string_view units) {
+  const std::size_t last = text.find_last_of("0123456789. ");
+  const std::string_view unit = last == text.npos ? std::string_view() : text.substr(last + 1);
+  if (unit.empty() || text.find_first_of("0123456789") == text.npos) return "it has no number that can be read";
+  const bool known = std::any_of(all_units.begin(), all_units.end(), [&](const auto& u) { return unit == u.first; });
+  if (known && units.find(unit) != units.npos)
+    return text.find(' ') == text.npos ? "it has no number that can be read" : "a space is not allowed in it";
+  return "'" + std::string(unit) + "' is no unit, which is " + std::string(units);
+}
+
+memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
+  if (text.ends_with('%')) {
+    unit_ = unit::percent;
+    percent_ = number(text.substr(0, text.size() - 1), text);
+    if (!(percent_ > 0 && percent_ <= 100)) refuse(text, "the percentage is outside of its range");
+    return;
+  }
+  std::string_view digits = text;
+  int shift = 0;
+  for (const auto& [suffix, power] : all_units)
+    if (text.ends_with(suffix)) {
+      digits = text.substr(0, text.size() - suffix.size());
+      shift = power;
+      break;
+    }
+  const double bytes = std::ldexp(number(digits, text), shift);
+  if (bytes >= 0x1p63) refuse(text, "that is more than there can be");
+  if (bytes != std::floor(bytes)) refuse(text, "that is no whole number of bytes");
+  bytes_ = static_cast<std::size_t>(bytes);
+}
+
+std::size_t memory_size::bytes_of(std::size_t whole) const {
+  if (unit_ != unit::percent) return bytes_;
+  return static_cast<std::size_t>(static_cast<double>(whole) * percent_ / 100);
+}
+
+std::string memory_size::text() const {
+  if (unit_ == unit::none) return "none";
+  if (unit_ == unit::bytes) return bytes_text(bytes_);
+  return detail::short_text(percent_) + '%';
+}
+
+std::string bytes_text(std::size_t bytes) {
+  for (const auto& [suffix, shift] : all_units)
+    if (shift > 0 && bytes >> shift != 0)
+      return detail::fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3) + ' ' + std::string(suffix);
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+}  // namespace ferry

@@ -1,0 +1,12 @@
+#include "ferry/core/detail/support/source_line.hpp"
+
+namespace ferry {
+
+std::string source_line::text() const {
+  if (!is_known()) return {};
+  std::string_view name = file;
+  if (const auto slash = name.rfind('/'); slash != std::string_view::npos) name.remove_prefix(slash + 1);
+  return std::string(name) + ":" + std::to_string(line);
+}
+
+}  // namespace ferry

@@ -1,0 +1,38 @@
+// Cells of shards around the body of a simulated kernel: what it must not write, and what it must not read.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "ferry/core/detail/backend/backend.hpp"
+
+namespace ferry::detail {
+
+// A box of cells in memory, with the index of its first cell in the whole array.
+struct watched_cells {
+  std::byte* data = nullptr;
+  strided_shape shape{};
+  std::array<std::ptrdiff_t, max_rank> stride_bytes{}, first{};
+  bool stale = false;       // reads as NaN while the kernel works on copies; else compared
+  bool is_declared = true;  // among what the kernel reads; else compared only while it works on copies
+  std::string array{}, region{};
+};
+
+// Made before the body runs. check() throws invalid_argument if the body wrote a cell that is watched.
+class cell_watch {
+ public:
+  cell_watch(const std::vector<watched_cells>& cells, const relocation& move);
+  void check();
+
+ private:
+  struct saved {
+    const watched_cells* what;
+    std::byte* at;
+    std::vector<std::byte> before;
+    bool poisoned;
+  };
+  std::vector<saved> saved_;
+};
+
+}  // namespace ferry::detail

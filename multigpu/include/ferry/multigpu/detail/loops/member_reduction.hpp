@@ -1,0 +1,221 @@
+// The part of a reduction that one member of a team works out: several kernels, one result.
+#pragma once
+#include "ferry/multigpu/detail/loops/shard_loop.hpp"
+#include "ferry/multigpu/team_scalar.hpp"
+
+namespace ferry {
+inline namespace FERRY_UNIT {
+namespace detail_unit {
+
+#if defined(__CUDACC__)
+inline constexpr unsigned finishing_blocks = 64;
+
+// The sum over the threads of a block, in thread 0; in an order that never changes.
+template <class T, class Op>
+__device__ T reduce_block(T mine, Op op, T identity) {
+  if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
+    constexpr unsigned warps = reduce_threads / 32;
+    __shared__ T of_warp[warps];
+    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+    for (unsigned half = 16; half > 0; half /= 2) mine = op(mine, __shfl_down_sync(0xffffffffu, mine, half));
+    __syncthreads();  // who called before may still read
+    if (thread % 32 == 0) of_warp[thread / 32] = mine;
+    __syncthreads();
+    if (thread >= 32) return mine;
+    mine = thread < warps ? of_warp[thread] : identity;
+    for (unsigned half = warps / 2; half > 0; half /= 2) mine = op(mine, __shfl_down_sync(0xffffffffu, mine, half));
+    return mine;
+  } else {
+    __shared__ alignas(T) unsigned char bytes[reduce_threads * sizeof(T)];
+    T* all = reinterpret_cast<T*>(bytes);
+    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
+    __syncthreads();
+    all[thread] = mine;
+    for (unsigned half = reduce_threads / 2; half > 0; half /= 2) {
+      __syncthreads();
+      if (thread < half) all[thread] = op(all[thread], all[thread + half]);
+    }
+    return all[0];
+  }
+}
+
+// Blocks lie as in run_over_blocks; they stride over x, except for tiles, where a loop would cost registers.
+template <class T, class Space, class F, class Op, class... P>
+__global__ void __launch_bounds__(reduce_threads)
+    reduce_shard(Space space, block_layout b, F f, Op op, T identity, T* partial, unsigned* finished, P... p) {
+  const unsigned line = blockIdx.x / b.along_x;
+  const unsigned layer = Space::indices > 2 ? line / b.along_y : 0;
+  const std::size_t i = (blockIdx.x - line * b.along_x) * std::size_t{b.bx} + threadIdx.x;
+  const std::size_t j = (line - layer * b.along_y) * std::size_t{reduce_threads / b.bx} + threadIdx.y;
+  T mine = identity;
+  if constexpr (std::is_same_v<Space, detail::part_space_of_tiles>) {
+    if (i < space.x && j < space.y) mine = static_cast<T>(space.call(f, i, j, layer, p...));
+  } else {
+    if (j < space.y)
+      for (std::size_t k = i; k < space.x; k += std::size_t{b.along_x} * b.bx)
+        mine = op(mine, static_cast<T>(space.call(f, k, j, layer, p...)));
+  }
+  mine = reduce_block(mine, op, identity);
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
+    partial[blockIdx.x] = mine;
+    if (blockIdx.x == 0) *finished = 0;  // for finish_reduction, behind this kernel
+  }
+}
+
+// The block that finishes last joins what all have.
+template <class T, class Op>
+__global__ void __launch_bounds__(reduce_threads)
+    finish_reduction(const T* partial, unsigned count, Op op, T identity, T* of_block, unsigned* finished, T* to) {
+  T mine = identity;
+  for (unsigned i = blockIdx.x * reduce_threads + threadIdx.x; i < count; i += gridDim.x * reduce_threads)
+    mine = op(mine, partial[i]);
+  mine = reduce_block(mine, op, identity);
+  if (gridDim.x > 1) {
+    __shared__ bool is_last;
+    if (threadIdx.x == 0) {
+      of_block[blockIdx.x] = mine;
+      __threadfence();
+      is_last = atomicAdd(finished, 1u) + 1 == gridDim.x;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    mine = reduce_block(threadIdx.x < gridDim.x ? of_block[threadIdx.x] : identity, op, identity);
+  }
+  if (threadIdx.x == 0) *to = mine;
+}
+
+struct reduction_size {
+  block_layout layout;
+  std::size_t blocks;
+};
+template <class Space>
+reduction_size reduction_size_of(const Space& s, int multiprocessors) {
+  unsigned bx = reduce_threads;
+  while (bx > 32 && bx / 2 >= s.x) bx /= 2;
+  const std::size_t along_y = detail::ceil_div(s.y, reduce_threads / bx), lines = along_y * s.z;
+  std::size_t along_x = detail::ceil_div(s.x, bx);
+  if constexpr (!std::is_same_v<Space, detail::part_space_of_tiles>) {
+    const std::size_t most = 8 * static_cast<std::size_t>(multiprocessors);
+    along_x = detail::at_most(along_x, detail::ceil_div(most, lines));
+  }
+  std::size_t blocks = 0;
+  if (__builtin_mul_overflow(along_x, lines, &blocks) || blocks > 0x7fffffff) throw_too_many_blocks(s.x, s.y, s.z);
+  return {{bx, static_cast<unsigned>(along_x), static_cast<unsigned>(along_y)}, blocks};
+}
+#endif
+
+// First expect() each space, then run() each, then finish().
+template <class T, class Op>
+class member_reduction {
+ public:
+  using slot_view = array_view<T, 1, memory_kind::host>;
+  member_reduction(stream_ref s, const Op& op, slot_view slot)
+      : stream_(s),
+        op_(op),
+        slot_(std::move(slot)),
+        simulated_(machine::current().is_simulated()) {}
+
+  template <class Space>
+  void expect([[maybe_unused]] const Space& space) {
+#if defined(__CUDACC__)
+    if (!simulated_ && !detail::is_empty(space))
+      expected_ += reduction_size_of(space, stream_.where().properties().multiprocessors).blocks;
+#endif
+  }
+
+  template <class Space, class F, class... A>
+  void run(const Space& space, const F& f, const A&... a) {
+    if (detail::is_empty(space)) return;
+    detail::access_list<4 * sizeof...(A) + 2> uses;
+    (detail::add_shard_use(uses, a), ...);
+    if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
+      detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
+      detail::mirrors give(stream_, uses.get());
+      detail::poison_shard_outputs(give, a...);
+      return run_once(give, space, f, detail::moved_shard_argument(give, a)...);
+    }
+    detail::in_place give(stream_, uses);
+    detail::check_call(
+        stream_, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(give, a...); }, f, a...);
+    run_once(give, space, f, a...);
+  }
+
+  void finish() {
+    if (done_ == 0) return fill(stream_, slot_, Op::template identity<T>(), source_line{});
+#if defined(__CUDACC__)
+    if (simulated_) return;
+    detail::access_list<2> uses;
+    uses.add(memory_.owner(), memory_.bytes(), true);
+    uses.add(slot_.owner(), slot_.bytes(), true);
+    const auto blocks = static_cast<unsigned>(
+        detail::at_most(detail::ceil_div(done_, std::size_t{4} * reduce_threads), finishing_blocks));
+    detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
+      static compiled_kernel handles;
+      launch_compiled({machine::current(), n, stream_.line().device(), "the end of a reduction"}, handles,
+                      finish_reduction<T, Op>, blocks, reduce_threads, partial(), static_cast<unsigned>(done_), op_,
+                      Op::template identity<T>(), partial() + expected_, counter(), slot_.unsynchronized_data());
+    });
+#endif
+  }
+
+ private:
+  template <class Give, class Space, class F, class... A>
+  void run_once(Give& give, const Space& space, const F& f, const A&... a) {
+    const T identity = Op::template identity<T>();
+#if defined(__CUDACC__)
+    if (!simulated_) return launch(give, space, f, identity, a...);
+#endif
+    const bool is_first = std::exchange(done_, done_ + 1) == 0;
+    give.add(slot_.owner(), slot_.bytes(), true);
+    const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
+      T sum = is_first ? identity : to(0);
+      run_on_cpu(
+          space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
+      to(0) = sum;
+    };
+    // The result stands in the place of the last index, whose type no span parameter has.
+    simulate_on_shard<F, Space::indices - 1>(
+        give, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
+        a...);
+  }
+
+#if defined(__CUDACC__)
+  static constexpr std::size_t counter_bytes = 64;  // in front of the results
+  unsigned* counter() { return reinterpret_cast<unsigned*>(memory_.unsynchronized_data()); }
+  T* partial() { return reinterpret_cast<T*>(memory_.unsynchronized_data() + counter_bytes); }
+
+  template <class Give, class Space, class F, class... A>
+  void launch(Give& give, const Space& space, const F& f, const T& identity, const A&... a) {
+    static_assert(alignof(T) <= counter_bytes);
+    machine& m = machine::current();
+    const auto size = reduction_size_of(space, stream_.where().properties().multiprocessors);
+    if (!memory_.owner())
+      memory_ = device_array<std::byte>({counter_bytes + (expected_ + finishing_blocks) * sizeof(T)}, stream_.where());
+    give.add(memory_.owner(), memory_.bytes(), true);
+    detail::with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&](const auto&... p) {
+          give([&](native_stream n) {
+            static compiled_kernel handles;
+            launch_compiled({m, n, stream_.line().device(), detail::type_name<F>()}, handles,
+                            reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>,
+                            static_cast<unsigned>(size.blocks), dim3(size.layout.bx, reduce_threads / size.layout.bx),
+                            space, size.layout, f, op_, identity, partial() + done_, counter(), p...);
+          });
+        },
+        a...);
+    done_ += size.blocks;
+  }
+  device_array<std::byte> memory_;
+#endif
+  stream_ref stream_;
+  Op op_;
+  slot_view slot_;
+  bool simulated_;
+  std::size_t expected_ = 0, done_ = 0;  // results of blocks; on simulated devices, kernels
+};
+
+}  // namespace detail_unit
+}  // namespace FERRY_UNIT
+}  // namespace ferry

@@ -1,0 +1,372 @@
+// What a loop over shards is given, and what each member's kernel gets of it.
+#pragma once
+#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/detail/kernels/call_checks.hpp"
+#include "ferry/core/detail/kernels/kernel_parameters.hpp"
+#include "ferry/core/detail/kernels/kernel_uses.hpp"
+#include "ferry/multigpu/detail/loops/cell_watch.hpp"
+#include "ferry/multigpu/shard_region.hpp"
+#include "ferry/multigpu/shard_span.hpp"
+
+namespace ferry {
+
+// A sharded array in a call. T is const when it is only read. Refers to the array: for use within the call.
+template <class T, std::size_t Rank, memory_kind Kind>
+struct sharded_argument {
+  using array = sharded_array<std::remove_const_t<T>, Rank, Kind>;
+  std::conditional_t<std::is_const_v<T>, const array, array>* what;
+  access_mode mode;
+  std::shared_ptr<const detail::stale_halos<Rank>> stale{};  // when the call begins
+};
+
+// Read: the cells of the loop's region and, along the axis of distribution, the halo's width around them.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_argument<const T, Rank, Kind> in(const sharded_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::in};
+}
+// The same cells read, those of the region written too.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_argument<T, Rank, Kind> inout(sharded_array<T, Rank, Kind>& a) {
+  return {&a, access_mode::inout};
+}
+// Every cell of the region is written, and none is read.
+template <class T, std::size_t Rank, memory_kind Kind>
+out_argument<sharded_argument<T, Rank, Kind>> out(sharded_array<T, Rank, Kind>& a) {
+  return {{&a, access_mode::out}};
+}
+
+// What a sharded array is for one kernel of one member.
+template <class T, std::size_t Rank>
+struct shard_argument {
+  const allocation_ref* owner;
+  shard_span<T, Rank> span;
+  byte_range hull;  // of all that the span reaches
+  std::array<byte_range, 2> reads, writes;
+  access_mode mode;
+  bool contiguous;  // what is written
+  detail::shard_part<Rank> region{};
+  std::size_t member = 0, axis = 0;
+  std::ptrdiff_t width = 0;  // of the halo along that axis, the one of distribution
+  const std::string* name = nullptr;
+  const detail::stale_halos<Rank>* stale = nullptr;  // lives as long as the call
+};
+
+namespace detail {
+
+template <class T, std::size_t Rank>
+inline constexpr bool is_array_argument<shard_argument<T, Rank>> = true;
+template <class T, std::size_t Rank>
+inline constexpr bool only_reads<shard_span<T, Rank>> = std::is_const_v<T>;
+
+template <class X>
+struct shard_span_traits {
+  static constexpr bool is = false;
+};
+template <class T, std::size_t R>
+struct shard_span_traits<shard_span<T, R>> {
+  static constexpr bool is = true;
+  static constexpr std::size_t rank = R;
+  static constexpr bool writes = !std::is_const_v<T>;
+};
+template <class T, std::size_t Rank>
+struct parameter<void, shard_argument<T, Rank>> {
+  using type = shard_span<T, Rank>;
+  static constexpr call_fault fault = call_fault::none;
+};
+template <class P, class T, std::size_t Rank>
+struct parameter<P, shard_argument<T, Rank>> {
+  using declared = std::remove_cvref_t<P>;
+  using span = shard_span_traits<declared>;
+  static constexpr bool fits = [] {
+    if constexpr (span::is) return span::rank == Rank;
+    return true;
+  }();
+  static constexpr bool writes = [] {
+    if constexpr (span::is) return span::writes && std::is_const_v<T>;
+    return false;
+  }();
+  static constexpr call_fault fault = !span::is ? call_fault::no_shard_span
+                                      : !fits   ? call_fault::other_rank
+                                      : writes  ? call_fault::read_only
+                                                : call_fault::none;
+  using type = declared;
+};
+
+template <class T, std::size_t Rank, memory_kind Kind>
+constexpr bool is_sharded(const sharded_array<T, Rank, Kind>*) {
+  return true;
+}
+constexpr bool is_sharded(const void*) { return false; }
+
+template <class X>
+inline constexpr bool is_sharded_argument = false;
+template <class T, std::size_t Rank, memory_kind Kind>
+inline constexpr bool is_sharded_argument<sharded_argument<T, Rank, Kind>> = true;
+
+// With the halos that are out of date before the call.
+template <class T, std::size_t Rank, memory_kind Kind>
+sharded_argument<T, Rank, Kind> with_stale_halos(sharded_argument<T, Rank, Kind> a) {
+  if (const auto* v = a.what->validity(); v && a.mode != access_mode::out) [[unlikely]]
+    a.stale = v->stale();
+  return a;
+}
+// Called when the work of a loop over a region was submitted.
+template <class Region, class A>
+void note_written(const Region&, const A&) {}
+template <class Region, class T, std::size_t Rank, memory_kind Kind>
+void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
+  if (auto* v = a.what->validity(); v && a.mode != access_mode::in) [[unlikely]]
+    v->changed(r);
+}
+
+// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; the rest too.
+template <class P = void, class A>
+auto as_shard_argument(A&& a) {
+  using X = std::remove_cvref_t<A>;
+  constexpr bool reads = only_reads<std::remove_cvref_t<P>>, is_const = std::is_const_v<std::remove_reference_t<A>>;
+  if constexpr (is_out_argument<X>) {
+    if constexpr (reads)
+      return refused_argument<call_fault::out_of_a_reader>();
+    else
+      return typename X::argument(a);
+  } else if constexpr (is_sharded_argument<X>) {
+    return with_stale_halos(X(a));
+  } else if constexpr (requires { a.of_member(std::size_t{}); }) {
+    return X(a);
+  } else if constexpr (reads && !is_const) {
+    return as_shard_argument<P>(std::as_const(a));
+  } else if constexpr (is_sharded(static_cast<const X*>(nullptr))) {
+    if constexpr (is_const)
+      return with_stale_halos(in(a));
+    else
+      return with_stale_halos(inout(a));
+  } else if constexpr (requires { a.as_team_argument(); }) {
+    return a.as_team_argument();
+  } else {
+    return as_argument<P>(a);
+  }
+}
+
+// Makes a span refuse the sides of its halo that are out of date.
+template <class T, std::size_t Rank>
+void refuse_stale_sides(shard_span<T, Rank>& s, std::size_t member, const box<Rank>& own,
+                        const stale_halos<Rank>& stale) {
+  for (const auto& side : stale.sides) {
+    if (side.member != member) continue;
+    const std::size_t d = side.axis;
+    const std::ptrdiff_t low = own.begin[d] - s.begin(d),
+                         high = s.begin(d) + static_cast<std::ptrdiff_t>(s.length(d)) - own.end[d];
+    if (side.low && low > 0) s.refuse(d, static_cast<std::uint32_t>(low), s.refused_high(d));
+    if (!side.low && high > 0) s.refuse(d, s.refused_low(d), static_cast<std::uint32_t>(high));
+  }
+}
+
+// What a kernel of one member gets for an argument.
+template <class X>
+struct member_argument {
+  using type = X;
+};
+template <class X>
+requires requires(const X& x) { x.of_member(std::size_t{}); }
+struct member_argument<X> {
+  using type = decltype(std::declval<const X&>().of_member(std::size_t{}));
+};
+template <class T, std::size_t Rank, memory_kind Kind>
+struct member_argument<sharded_argument<T, Rank, Kind>> {
+  using type = shard_argument<T, Rank>;
+};
+// How arguments arrive at the functor of a loop over shards (see call_checks.hpp).
+struct shard_loop_arguments : device_arguments {
+  template <class P, class A>
+  using given = typename member_argument<decltype(as_shard_argument<P>(std::declval<A>()))>::type;
+};
+
+// The part of a sharded array that a kernel over `p` on `member` may touch.
+template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>
+shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<RegionRank>& region,
+                                    const shard_part<RegionRank>& p, const sharded_argument<T, Rank, Kind>& a) {
+  static_assert(Rank == RegionRank, "the loop's region is of a sharded array of another rank than an argument");
+  const auto& layout = a.what->layout();
+  if (!layout.is_dealt_like(region)) throw_other_layout(a.what->name(), layout.text(), region.text());
+  const std::size_t axis = layout.axis();
+  const box<Rank> local = layout.local(member);
+  const auto width = static_cast<std::ptrdiff_t>(layout.halo(axis));
+  const auto around = [&](const box<Rank>& b) {
+    return local.with(axis, b.begin[axis] - width, b.end[axis] + width) & local;
+  };
+  const box<Rank> seen = a.mode == access_mode::out ? p.hull : around(p.hull);
+  auto cells = cells_for_call(*a.what, member, seen);
+  shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
+  made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
+               array_label(a.what->name().c_str())};
+  made.region = p, made.member = member, made.axis = axis, made.width = width, made.name = &a.what->name(),
+  made.stale = a.stale.get();
+  if (made.stale && machine::current().checks.has(check::halos)) [[unlikely]]
+    refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
+  for (std::size_t i = 0; i < p.slabs(); ++i) {
+    if (a.mode != access_mode::out) made.reads[i] = cells_for_call(*a.what, member, around(p.slab(i))).bytes();
+    if (a.mode == access_mode::in) continue;
+    const auto written = cells_for_call(*a.what, member, p.slab(i));
+    made.writes[i] = written.bytes();
+    made.contiguous = made.contiguous && written.is_contiguous();
+  }
+  return made;
+}
+template <class RegionLayout, class Part, class A>
+decltype(auto) argument_of(std::size_t member, const RegionLayout&, const Part&, const A& a) {
+  if constexpr (requires { a.of_member(member); })
+    return a.of_member(member);
+  else
+    return A(a);
+}
+
+template <class List, class A>
+void add_shard_use(List& list, const A& a) {
+  add_use<A>(list, a);
+}
+template <class List, class T, std::size_t Rank>
+void add_shard_use(List& list, const shard_argument<T, Rank>& a) {
+  for (const byte_range& r : a.reads) list.add(*a.owner, r, false);
+  for (const byte_range& w : a.writes) list.add(*a.owner, w, true, a.mode == access_mode::out && a.contiguous);
+}
+
+// An argument as a kernel finds it that runs on mirrors. Shards are always in reach of their member.
+template <class Mirrors, class A>
+A moved_shard_argument(const Mirrors& mirrors, const A& a) {
+  return mirrors.moved(a);
+}
+template <class Mirrors, class T, std::size_t Rank>
+shard_argument<T, Rank> moved_shard_argument(const Mirrors&, const shard_argument<T, Rank>& a) {
+  return a;
+}
+
+// What is watched while a simulated kernel runs.
+template <class A>
+void add_watched(std::vector<watched_cells>&, const A&) {}
+template <class T, std::size_t Rank>
+void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>& a) {
+  box<Rank> rest;
+  for (std::size_t d = 0; d != Rank; ++d)
+    rest.begin[d] = a.span.begin(d), rest.end[d] = a.span.begin(d) + static_cast<std::ptrdiff_t>(a.span.length(d));
+  const box<Rank> seen = rest, hull = a.region.hull;
+  const auto add = [&](const box<Rank>& b, bool stale, bool declared = true) {
+    if (b.empty()) return;
+    watched_cells w;
+    w.shape = shape_of<T>(b.extents());
+    std::ptrdiff_t offset = 0;
+    for (std::size_t d = 0; d != Rank; ++d) {
+      offset += (b.begin[d] - seen.begin[d]) * a.span.stride(d);
+      w.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T)), w.first[d] = b.begin[d];
+    }
+    w.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data() + offset));
+    w.stale = stale, w.is_declared = declared, w.array = *a.name, w.region = a.region.text();
+    all.push_back(std::move(w));
+  };
+  if (a.stale)
+    for (const auto& p : a.stale->parts)
+      if (p.member == a.member) add(p.cells & seen, true);
+  if (a.mode == access_mode::in) return;
+  for (std::size_t d = 0; d != Rank; ++d) {
+    add(rest.with(d, rest.begin[d], hull.begin[d]), false);
+    add(rest.with(d, hull.end[d], rest.end[d]), false);
+    rest = rest.with(d, hull.begin[d], hull.end[d]);
+  }
+  if (!a.region.has_gap()) return;
+  // Of the gap, the kernel declares to read what lies within the halo's width of its slabs. Others may write the rest meanwhile.
+  const std::size_t across = a.region.gap_axis;
+  const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = across == a.axis ? a.width : 0;
+  const std::ptrdiff_t low = std::min(begin + reach, end), high = std::max(end - reach, low);
+  add(hull.with(across, begin, low), false);
+  add(hull.with(across, high, end), false);
+  add(hull.with(across, low, high), false, false);
+}
+
+// Under memory checks: the cells that one kernel promises to write (see output_poison). Arrays that are not sharded are written
+// by several kernels, and are left alone.
+template <class A>
+void add_shard_outputs(std::vector<output_elements>&, const A&) {}
+template <class T, std::size_t Rank>
+void add_shard_outputs(std::vector<output_elements>& list, const shard_argument<T, Rank>& a) {
+  if constexpr (!std::is_const_v<T>) {
+    if (a.mode != access_mode::out) return;
+    for (std::size_t i = 0; i < a.region.slabs(); ++i) {
+      const box<Rank> cells = a.region.slab(i);
+      if (cells.empty()) continue;
+      output_elements e{{reinterpret_cast<std::byte*>(a.span.data()), {}}, {sizeof(T), Rank, {}}};
+      for (std::size_t d = 0; d != Rank; ++d) {
+        e.at.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T));
+        e.at.base += (cells.begin[d] - a.span.begin(d)) * e.at.stride_bytes[d];
+        e.shape.extent[d] = cells.length(d);
+      }
+      list.push_back(e);
+    }
+  }
+}
+// As is_read_beside, among sharded arrays.
+template <class X, class Other>
+bool reads_cells_of(const X&, const Other&) {
+  return false;
+}
+template <class T, class U, std::size_t Rank, std::size_t OtherRank>
+bool reads_cells_of(const shard_argument<T, Rank>& x, const shard_argument<U, OtherRank>& o) {
+  return o.mode != access_mode::out && o.hull.overlaps(x.hull);
+}
+template <class X, class... A>
+bool is_shard_read_beside(const X& x, const A&... all) {
+  return (reads_cells_of(x, all) || ...);
+}
+template <class Give, class... A>
+void poison_shard_outputs(Give& give, const A&... a) {
+  if (machine::current().checks.has(check::poison)) [[unlikely]]
+    ((is_shard_read_beside(a, a...) ? void() : add_shard_outputs(give.outputs_to_poison(), a)), ...);
+}
+
+// With check::uses: cells that `out` promises to write, and those that `in` may read.
+template <class T, std::size_t Rank>
+void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
+  const auto add = [&](const box<Rank>& cells) {
+    if (cells.empty()) return;
+    extents<Rank> e;
+    strides<Rank> s;
+    std::ptrdiff_t offset = 0;
+    for (std::size_t d = 0; d != Rank; ++d) {
+      e[d] = cells.length(d), s[d] = a.span.stride(d);
+      offset += (cells.begin[d] - a.span.begin(d)) * s[d];
+    }
+    watched_elements some = elements_of(a.mode, mdspan<T, Rank>(a.span.data() + offset, e, s, a.span.label()), {});
+    for (std::size_t d = 0; d != Rank; ++d) some.first[d] = cells.begin[d];
+    w.add(some);
+  };
+  if (a.mode == access_mode::out)
+    for (std::size_t i = 0; i < a.region.slabs(); ++i) add(a.region.slab(i));
+  if (a.mode == access_mode::out) return;
+  box<Rank> seen;
+  for (std::size_t d = 0; d != Rank; ++d) {
+    seen.begin[d] = a.span.begin(d);
+    seen.end[d] = seen.begin[d] + static_cast<std::ptrdiff_t>(a.span.length(d));
+  }
+  for (std::size_t i = 0; i < a.region.slabs(); ++i) {  // others may write what lies between the slabs
+    const box<Rank> b = a.region.slab(i);
+    add(b.with(a.axis, b.begin[a.axis] - a.width, b.end[a.axis] + a.width) & seen);
+  }
+}
+
+template <class A>
+void add_shard_kernel_use(std::vector<kernel_use>& uses, const A& a) {
+  std::array<kernel_use, 16> one;
+  std::size_t n = 0;
+  add_kernel_use(one, n, a);
+  uses.insert(uses.end(), one.begin(), one.begin() + static_cast<std::ptrdiff_t>(n));
+}
+template <class T, std::size_t Rank>
+void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T, Rank>& a) {
+  const auto add = [&](const byte_range& r, bool reads, bool writes) {
+    if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes, a.span.label()});
+  };
+  add(a.hull, false, false);  // addresses are counted from its beginning
+  for (const byte_range& r : a.reads) add(r, true, false);
+  for (const byte_range& w : a.writes) add(w, !a.contiguous, true);
+}
+
+}  // namespace detail
+}  // namespace ferry

@@ -1,0 +1,156 @@
+// Functors over the cells of sharded arrays, each member on its own shard.
+#pragma once
+#include "ferry/core/parallel_for.hpp"
+#include "ferry/multigpu/detail/loops/shard_arguments.hpp"
+#include "ferry/multigpu/detail/loops/shard_space.hpp"
+#include "ferry/multigpu/replicated_array.hpp"
+
+namespace ferry {
+inline namespace FERRY_UNIT {
+namespace detail_unit {
+
+// Submits one kernel to a simulated device, as launch_simulated.
+template <class F, std::size_t First, class Give, class Body, class... A>
+void simulate_on_shard(Give& give, Body body, const A&... a) {
+  std::vector<kernel_use> uses;
+  (detail::add_shard_kernel_use(uses, a), ...);
+  std::vector<detail::watched_cells> watched;
+  (detail::add_watched(watched, a), ...);
+  detail::with_parameters<F, First>(
+      std::index_sequence_for<A...>(),
+      [&](const auto&... p) {
+        give([&](native_stream s) {
+          machine::current().verbs().launch(
+              s, {detail::type_name<F>(), uses,
+                  [body, watched, declared = detail::watch_of(a...), p...](const relocation& move) {
+                    detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
+                    detail::watched_run elements(declared.get(), move);
+                    body(detail::relocated<A>(move, p)...);
+                    elements.finish();
+                    cells.check();
+                  },
+                  give.has_pointers()});
+        });
+      },
+      a...);
+}
+
+// give: submits the launch, ordered by what the arguments use.
+template <class Give, class Space, class F, class... A>
+void launch_on_shard([[maybe_unused]] stream_ref s, Give& give, const Space& space, const F& f, const A&... a) {
+#if defined(__CUDACC__)
+  if (machine& m = machine::current(); !m.is_simulated())
+    return detail::with_parameters<F, Space::indices>(
+        std::index_sequence_for<A...>(),
+        [&](const auto&... p) {
+          const grid_layout grid = grid_over(space);
+          give([&](native_stream n) {
+            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
+          });
+        },
+        a...);
+#endif
+  simulate_on_shard<F, Space::indices>(
+      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
+}
+
+template <class Space, class F, class... A>
+void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
+  static_assert(
+      kernels_can_be_compiled<F>,
+      "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
+      "source by ferry_add_executable(), or build ferry with -DFERRY_CUDA=OFF");
+  if (detail::is_empty(space)) return;
+  detail::access_list<4 * sizeof...(A)> uses;
+  (detail::add_shard_use(uses, a), ...);
+  if (detail::must_mirror(s, uses.get())) [[unlikely]] {
+    detail::search_call(s, {}, detail::used_by::kernel, f, a...);
+    detail::mirrors give(s, uses.get());
+    detail::poison_shard_outputs(give, a...);
+    return launch_on_shard(s, give, space, f, detail::moved_shard_argument(give, a)...);
+  }
+  detail::in_place give(s, uses);
+  detail::check_call(
+      s, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(give, a...); }, f, a...);
+  launch_on_shard(s, give, space, f, a...);
+}
+
+// The kernels of one member.
+template <class Space, class F, class... A>
+void run_on_member(std::size_t member, const Space& space, const F& f, const A&... a) {
+  const auto& region = detail::region_of(space);
+  const stream_ref s = region.layout().team().stream(member);
+  for (const auto& p : region.parts(member))
+    run_on_shard(s, detail::space_of_part(space, p), f, detail::argument_of(member, region.layout(), p, a)...);
+}
+
+template <class Space, class F, class... A>
+void run_on_team(const Space& space, const F& f, const A&... a) {
+  const auto& region = detail::region_of(space);
+  region.layout().team().for_each([&](std::size_t m) { run_on_member(m, space, f, a...); });
+  (detail::note_written(region, a), ...);
+}
+
+template <class Space, class F, class... A>
+void run_on_each(const on_each_member<Space>& each, const F& f, const A&... a) {
+  each.team.for_each([&](std::size_t m) {
+    const auto here = [&]<class One>(const One& one) {
+      if constexpr (requires { one.of_member(m); })
+        return one.of_member(m);
+      else
+        return one;
+    };
+    for_each(each.team.stream(m), {}, detail::space_of(each.space), f, here(a)...);
+  });
+}
+
+template <class Space, class F, class... A>
+using shard_loop_check =
+    call_check<detail::shard_loop_arguments, false, F, typename front_of<detail::part_space<Space>>::type, A...>;
+template <class Space, class F, class... A>
+using member_loop_check = call_check<detail::shard_loop_arguments, false, F, typename front_of<Space>::type, A...>;
+
+// The loop of a call that was checked; nothing for one that was refused.
+template <class... P, class Space, class F, class... A>
+void call_on_team(detail::accepted_call<P...>, const Space& space, const F& f, A&&... a) {
+  run_on_team(space, f, detail::as_shard_argument<P>(a)...);
+}
+template <class... P, class Space, class F, class... A>
+void call_on_each(detail::accepted_call<P...>, const on_each_member<Space>& each, const F& f, A&&... a) {
+  run_on_each(each, f, detail::as_shard_argument<P>(a)...);
+}
+template <class... Any>
+void call_on_team(detail::refused_call, const Any&...) {}
+template <class... Any>
+void call_on_each(detail::refused_call, const Any&...) {}
+
+}  // namespace detail_unit
+
+// Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
+// .within({{begin, end}, {begin, end}}), or shard_tiles of one; each member for its own cells, on its stream. Indices are
+// those of the whole array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
+// not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
+template <detail::shard_space Space, class F, class... Arguments>
+void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
+  detail_unit::call_on_team(detail_unit::checked<detail_unit::shard_loop_check<Space, F, Arguments...>>(), space, f,
+                            std::forward<Arguments>(arguments)...);
+}
+
+// parallel_for over one device, once on each member: replicated arrays arrive as the member's copy.
+template <class Space, class F, class... Arguments>
+void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... arguments) {
+  using over = decltype(detail::space_of(each.space));
+  detail_unit::call_on_each(detail_unit::checked<detail_unit::member_loop_check<over, F, Arguments...>>(), each, f,
+                            std::forward<Arguments>(arguments)...);
+}
+
+}  // namespace FERRY_UNIT
+
+// Anything else, member by member: f(member, stream of the member, view of its shard of each array...), submitted as the
+// team says. What f submits is ordered as everywhere; it should use the stream it is given.
+template <class F, class First, class... More>
+void for_each_shard(const F& f, First& first, More&... more) {
+  first.team().for_each([&](std::size_t m) { f(m, first.team().stream(m), first.shard(m), more.shard(m)...); });
+}
+
+}  // namespace ferry

@@ -1,0 +1,25 @@
+// Boxes of elements as pieces of contiguous memory.
+#pragma once
+#include "ferry/core/detail/backend/backend.hpp"
+
+namespace ferry::detail {
+
+inline std::size_t bytes_of(const strided_shape& s) {
+  std::size_t n = s.element_bytes;
+  for (std::size_t d = 0; d < s.rank; ++d) n *= s.extent[d];
+  return n;
+}
+
+// The elements of a shape one behind the other.
+inline strided_bytes packed_at(std::byte* base, const strided_shape& s) {
+  strided_bytes b{base, {}};
+  auto step = static_cast<std::ptrdiff_t>(s.element_bytes);
+  for (std::size_t d = s.rank; d-- > 0; step *= static_cast<std::ptrdiff_t>(s.extent[d])) b.stride_bytes[d] = step;
+  return b;
+}
+
+// Each box of a piece begins at a multiple of this.
+inline constexpr std::size_t packed_alignment = 256;
+inline std::size_t aligned(std::size_t n) { return (n + packed_alignment - 1) / packed_alignment * packed_alignment; }
+
+}  // namespace ferry::detail

@@ -1,0 +1,105 @@
+#include "ferry/multigpu/team.hpp"
+
+#include <string>
+
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/topology.hpp"
+#include "ferry/multigpu/detail/transport/transport.hpp"
+#include "teams/submitters.hpp"
+
+namespace ferry {
+namespace {
+
+[[noreturn]] void refuse_member(std::size_t member, const team& t) {
+  const std::string who = "member " + std::to_string(member) + " of a team of " + std::to_string(t.size());
+  if (member >= t.size()) throw invalid_argument(who + " does not exist");
+  throw invalid_argument(who + " belongs to another process: only its own process has its device and stream; ask " +
+                         "team::is_local(member)");
+}
+
+// Near the member's device; the first is the caller, who stays where he is.
+std::shared_ptr<detail::submitters> a_thread_a_member(const team& t) {
+  const topology here = topology::look();
+  std::vector<std::vector<int>> cores;
+  for (std::size_t i = 0; i < t.local_size(); ++i) cores.push_back(here.place(t.device(t.first_local() + i)).cores);
+  return std::make_shared<detail::submitters>(cores);
+}
+
+}  // namespace
+
+team::team(std::span<const ferry::device> members) : team(members, 0, members.size(), nullptr) {}
+
+team::team(std::span<const ferry::device> local, std::size_t first, std::size_t size, std::shared_ptr<transport> wire)
+    : state_(std::make_shared<state>()) {
+  if (local.empty()) throw invalid_argument("a team needs at least one device");
+  if (first > size || local.size() > size - first)
+    throw invalid_argument("members " + std::to_string(first) + " to " + std::to_string(first + local.size()) +
+                           " (end excluded) of a team of " + std::to_string(size));
+  for (std::size_t i = 0; i < local.size(); ++i) {
+    (void)local[i].properties();
+    for (std::size_t j = 0; j < i; ++j)
+      if (local[j] == local[i])
+        throw invalid_argument("device " + std::to_string(local[i].index()) + " is named twice in a team: use it once");
+    state_->members.push_back({ferry::stream(local[i]), ferry::stream(local[i], -1)});
+  }
+  state_->links = link_loan(local);
+  state_->first = first;
+  state_->size = size;
+  state_->wire = std::move(wire);
+}
+
+team team::all() { return team(devices()); }
+
+const team::local_member& team::local(std::size_t member) const {
+  if (!is_local(member)) refuse_member(member, *this);
+  return held().members[member - first_local()];
+}
+
+part team::part_of(std::size_t member, std::size_t count) const {
+  if (member >= size()) refuse_member(member, *this);
+  const std::size_t each = count / size(), more = count % size();
+  const std::size_t begin = member * each + (member < more ? member : more);
+  return {begin, begin + each + (member < more ? 1 : 0)};
+}
+
+std::size_t team::member_of(std::size_t index, std::size_t count) const {
+  if (index >= count)
+    throw invalid_argument("element " + std::to_string(index) + " of " + std::to_string(count) + " on a team");
+  const std::size_t each = count / size(), more = count % size();
+  const std::size_t in_larger = more * (each + 1);
+  return index < in_larger ? index / (each + 1) : more + (index - in_larger) / each;
+}
+
+void team::submit(submission how) {
+  if (how == how_submitted()) return;
+  if (held().threads && held().threads->is_running())
+    throw invalid_argument(
+        "team::submit inside a loop over the team, whose threads it would end: call it before the loop or after it");
+  if (how == submission::by_caller) {
+    held().threads = nullptr;
+    return;
+  }
+  held().threads = a_thread_a_member(*this);
+}
+
+submission team::how_submitted() const { return held().threads ? submission::by_threads : submission::by_caller; }
+
+void team::for_each(const std::function<void(std::size_t)>& f) const {
+  const std::size_t first = first_local();
+  // A capture belongs to the thread that began it.
+  if (held().threads && !this_thread_state.capture) return held().threads->run([&](std::size_t i) { f(first + i); });
+  for (std::size_t i = 0; i < local_size(); ++i) f(first + i);
+}
+
+detail::submitters& team::waiting_threads() const {
+  std::call_once(held().starting, [this] { held().waiting_threads = a_thread_a_member(*this); });
+  return *held().waiting_threads;
+}
+
+void team::synchronize() const {
+  for (const local_member& m : held().members) m.own.synchronize(), m.side.synchronize();
+  if (wire()) wire()->check();
+}
+
+}  // namespace ferry

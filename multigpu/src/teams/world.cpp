@@ -1,0 +1,86 @@
+// Teams that span the processes of a program.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "ferry/core/error.hpp"
+#include "ferry/core/machine.hpp"
+#include "ferry/multigpu/team.hpp"
+#include "mpi/mpi_transport.hpp"
+#include "nccl/nccl_transport.hpp"
+#include "processes/processes.hpp"
+#include "teams/team_settings.hpp"
+#include "teams/world_transport.hpp"
+#include "transport/keyed_transport.hpp"
+
+namespace ferry {
+namespace {
+
+// Whether each process of the machine was given GPUs of its own, by the launcher.
+bool has_devices_of_its_own(processes& all) {
+  constexpr std::size_t most = 256;
+  std::vector<std::byte> mine(most);
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
+    std::strncpy(reinterpret_cast<char*>(mine.data()), visible, most - 1);
+  const auto everybody = all.all_gather(mine, "comparing the devices of the processes");
+  if (machine::current().is_simulated()) return false;
+  for (const std::size_t p : all.neighbours())  // processes of other machines may have the same numbers
+    if (p != all.rank() && std::memcmp(everybody.data() + p * most, mine.data(), most) == 0) return false;
+  return all.local_size() > 1;
+}
+
+// The devices of the machine are dealt out to its processes in order. Simulated ones are shared when they are too few:
+// each process has simulated devices of its own.
+std::vector<device> own_devices(processes& all) {
+  const bool has_its_own = has_devices_of_its_own(all);  // asks all: before anything can fail
+  const std::span<const device> there = devices();
+  if (has_its_own) return {there.begin(), there.end()};
+  const std::size_t n = there.size(), shares = all.local_size(), mine = all.local_rank();
+  if (n >= shares) {
+    const std::size_t begin = n / shares * mine + std::min(mine, n % shares);
+    const std::size_t end = begin + n / shares + (mine < n % shares ? 1 : 0);
+    return {there.begin() + static_cast<std::ptrdiff_t>(begin), there.begin() + static_cast<std::ptrdiff_t>(end)};
+  }
+  if (!machine::current().is_simulated())
+    throw invalid_argument(std::to_string(shares) + " processes on a machine with " + std::to_string(n) +
+                           " GPUs: start at most one process a GPU (mpirun -n " + std::to_string(n) +
+                           "), or use simulated devices (FERRY_BACKEND=sim)");
+  return {there[mine * n / shares]};
+}
+
+}  // namespace
+
+team team::world() {
+  processes* const all = processes::world();
+  if (!all) return team::all();
+  // What one process cannot do, all others must hear of: they would wait for it.
+  std::vector<ferry::device> mine;
+  bool by_mpi = false;
+  std::size_t check = 0;
+  all->together("making a team of all processes", [&] {
+    mine = own_devices(*all);
+    by_mpi = transport_of_environment() == transport_choice::mpi || machine::current().is_simulated();
+    // Messages of the CPU always compare the calls, and NCCL never does.
+    const collective_checks how = checks_of_environment();
+    check = by_mpi || how == collective_checks::off ? 0
+            : how == collective_checks::first       ? world_transport::first_calls
+                                                    : std::size_t(-1);
+    if (!by_mpi) nccl::need_library();
+    if (!by_mpi && !all->allows_threads())
+      throw not_supported(
+          "a team of all processes: with NCCL a thread of ferry watches over the other processes by MPI, which the "
+          "program "
+          "started for fewer threads: call MPI_Init_thread with MPI_THREAD_MULTIPLE, or leave it to ferry to start "
+          "MPI");
+  });
+  rank_layout layout{0, 0, mine};
+  const mpi::rank_table ranks(layout, *all);
+  layout.ranks = ranks.first.back();
+  layout.first = ranks.first[all->rank()];
+  auto carrier =
+      by_mpi ? mpi::make_transport(layout, *all) : with_ordered_keys(nccl::make_transport(layout, *all), layout);
+  auto wire = std::make_shared<world_transport>(std::move(carrier), ranks, *all, check);
+  return team(mine, layout.first, layout.ranks, std::move(wire));
+}
+
+}  // namespace ferry

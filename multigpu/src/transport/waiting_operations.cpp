@@ -1,0 +1,64 @@
+#include "transport/waiting_operations.hpp"
+
+#include <algorithm>
+
+namespace ferry {
+
+// Of each stream only the first operation is asked, and forgotten if it is over; then the next one is the first. The others are behind it.
+template <class First, class Later>
+void waiting_operations::each(First is_over, Later behind) {
+  std::vector<const timeline*> busy;
+  const auto is_busy = [&](const timeline* t) { return std::find(busy.begin(), busy.end(), t) != busy.end(); };
+  for (auto at = pending_.begin(); at != pending_.end();) {
+    const auto streams = at->progress->streams();
+    if (std::any_of(streams.begin(), streams.end(), is_busy)) {
+      behind(*at);
+    } else if (is_over(*at)) {
+      at = pending_.erase(at);
+      continue;
+    }
+    for (const timeline* t : streams)
+      if (!is_busy(t)) busy.push_back(t);
+    ++at;
+  }
+}
+
+void waiting_operations::forget_what_is_over() {
+  each([](operation& o) { return o.progress->is_over(); }, [](operation&) {});
+}
+
+void waiting_operations::note_begun(clock::time_point now) {
+  each(
+      [now](operation& o) {
+        if (!o.progress->has_begun())
+          o.begun.reset();
+        else if (!o.begun)
+          o.begun = now;
+        return false;
+      },
+      [](operation& o) { o.begun.reset(); });
+}
+
+std::string waiting_operations::overdue(processes& all, clock::time_point now) {
+  if (pending_.empty()) return {};
+  const std::string who = "process " + std::to_string(all.rank()) + " waited";
+  if (const auto gone = all.departed(); !gone.empty())
+    for (const operation& o : pending_) {
+      std::vector<std::size_t> missing;
+      for (const processes::departure& d : gone)
+        if (!o.needs.has(d.process, d.given)) missing.push_back(d.process);
+      if (!missing.empty())
+        return who + " in " + o.what + " for " + name_processes(missing) + ", which ended without taking part";
+    }
+  // Behind that, as a call of NCCL that waits may hold what the driver needs for an answer. What is over misses nobody.
+  forget_what_is_over();
+  if (all.patience() == clock::duration{}) return {};
+  note_begun(now);
+  for (const operation& o : pending_)
+    if (o.begun && now - *o.begun >= all.patience())
+      return who + " " + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - *o.begun).count()) +
+             " s in " + o.what + " (FERRY_COLLECTIVE_TIMEOUT sets the limit)";
+  return {};
+}
+
+}  // namespace ferry

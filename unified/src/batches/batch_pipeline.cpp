@@ -1,0 +1,260 @@
+#include "ferry/unified/detail/batches/batch_pipeline.hpp"
+
+#include <algorithm>
+#include <future>
+#include <system_error>
+#include <utility>
+
+namespace ferry::detail {
+
+// Pipelines whose loops a thread has left without destroying them, as exit() does: their threads end when the objects of that
+// thread are destroyed, which is before those of the program.
+struct batch_pipeline::abandoned {
+  struct registry {
+    std::mutex mutex;
+    std::vector<batch_pipeline*> alive;
+  };
+  static registry& all() {
+    static auto* const r = new registry;  // used until the very end
+    return *r;
+  }
+  static inline thread_local constinit char mark = 0;  // its address names the thread
+  struct thread_end {
+    ~thread_end() {
+      std::vector<batch_pipeline*> left;
+      {
+        std::lock_guard lock(all().mutex);
+        for (batch_pipeline* p : all().alive)
+          if (p->is_left_by(&mark)) left.push_back(p);
+      }
+      for (batch_pipeline* p : left) p->end_threads();
+    }
+    void begin() const {}
+  };
+  static void watch() {
+    static thread_local const thread_end watched;
+    watched.begin();
+  }
+  static void add(batch_pipeline& p) {
+    std::lock_guard lock(all().mutex);
+    all().alive.push_back(&p);
+  }
+  static void remove(batch_pipeline& p) {
+    std::lock_guard lock(all().mutex);
+    std::erase(all().alive, &p);
+  }
+};
+
+// A piece is out: a loop that ends gives it back.
+bool batch_pipeline::is_left_by(const void* thread) {
+  std::lock_guard lock(mutex_);
+  return loop_ == thread && given_ > done_;
+}
+
+batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads,
+                               const thread_scopes& scopes)
+    : work_(work),
+      depth_(depth),
+      stores_(stores),
+      background_(threads == batch_threads::background),
+      scopes_(scopes) {
+  if (!background_) return;
+  abandoned::add(*this);
+  try {
+    threads_.emplace_back([this] { load_loop(); });
+    threads_.emplace_back([this] { upload_loop(); });
+    if (stores_) threads_.emplace_back([this] { store_loop(); });
+  } catch (...) {  // no thread to be had: those that are there must not be left running
+    end_threads();
+    abandoned::remove(*this);
+    throw;
+  }
+}
+
+batch_pipeline::~batch_pipeline() {
+  if (background_) abandoned::remove(*this);
+  end_threads();
+}
+
+void batch_pipeline::end_threads() {
+  {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& t : threads_) t.join();
+  threads_.clear();
+}
+
+// Runs without the lock, as all work does.
+void batch_pipeline::run(const std::function<void()>& work) {
+  std::exception_ptr thrown;
+  try {
+    const thread_scopes::use as_the_loop_was_made(scopes_);
+    work();
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (thrown) {
+    std::lock_guard lock(mutex_);
+    if (!failed_) failed_ = thrown;
+  }
+  changed_.notify_all();
+}
+
+void batch_pipeline::load_loop() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_over() || may_load(); });
+      if (is_over()) return;
+    }
+    if (!load_one()) return;
+  }
+}
+
+bool batch_pipeline::load_one() {
+  bool more = false;
+  std::exception_ptr thrown;
+  try {
+    const thread_scopes::use as_the_loop_was_made(scopes_);
+    more = work_.load(read_ % depth_, read_);  // read_ changes here alone
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  if (more) ++read_;
+  const auto finish = [this, more, thrown] {
+    if (thrown) std::rethrow_exception(thrown);
+    std::lock_guard lock(mutex_);
+    if (more)
+      ++loaded_;
+    else
+      ended_ = true;
+  };
+  if (!background_) {
+    run(finish);
+    return more;
+  }
+  try {  // behind the uploads of this piece and of those before
+    std::lock_guard lock(mutex_);
+    steps_.push_back({finish, {}, false, !more});
+  } catch (...) {  // no memory
+    std::lock_guard lock(mutex_);
+    if (!failed_) failed_ = std::current_exception();
+  }
+  changed_.notify_all();
+  return more;
+}
+
+void batch_pipeline::give(std::function<void()> upload, std::function<void()> settle) {
+  if (!background_) {
+    upload();
+    if (settle) settle();
+    return;
+  }
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_over() || waiting_uploads_ == 0; });
+    if (is_over()) return;
+    steps_.push_back({std::move(upload), std::move(settle), true});
+    ++waiting_uploads_;
+  }
+  changed_.notify_all();
+}
+
+// One thread does not read the system's cached pages as fast as a device takes them.
+void batch_pipeline::read_in_parts(std::size_t n, std::size_t element_bytes, const read_part& read) const {
+  constexpr std::size_t smallest = std::size_t{4} << 20, most = 8;
+  const std::size_t parts = background_ ? std::clamp<std::size_t>(n * element_bytes / smallest, 1, most) : 1;
+  const auto part = [&](std::size_t i) {
+    const std::size_t first = n / parts * i, end = i + 1 == parts ? n : n / parts * (i + 1);
+    read(first, end - first);
+  };
+  std::vector<std::future<void>> others;  // wait when they end, also when something is thrown
+  for (std::size_t i = 1; i < parts; ++i) try {
+      others.push_back(std::async(std::launch::async, part, i));
+    } catch (const std::system_error&) {  // no thread to be had
+      part(i);
+    }
+  part(0);
+  for (std::future<void>& f : others) f.get();
+}
+
+void batch_pipeline::settle() {
+  if (unsettled_) run(std::exchange(unsettled_, {}));
+}
+
+void batch_pipeline::upload_loop() {
+  for (;;) {
+    step next;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return is_over() || ended_ || !steps_.empty(); });
+      if (is_over() || ended_) break;
+      next = std::move(steps_.front());
+      steps_.pop_front();
+      if (next.is_upload) --waiting_uploads_;
+    }
+    changed_.notify_all();
+    if (next.is_last) settle();
+    run(next.run);
+    if (!next.is_upload) continue;
+    settle();
+    unsettled_ = std::move(next.settle);
+  }
+  settle();
+}
+
+// What the loop has left is stored even when it stops early.
+void batch_pipeline::store_loop() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return stopped_ || may_store(); });
+      if (!may_store()) return;
+    }
+    store_one();
+  }
+}
+
+void batch_pipeline::store_one() {
+  run([this] { work_.store(released_ % depth_); });  // released_ changes here alone
+  {
+    std::lock_guard lock(mutex_);
+    ++released_;
+  }
+  changed_.notify_all();
+}
+
+std::optional<std::size_t> batch_pipeline::next_inline() {
+  while (may_store() && stores_) store_one();
+  while (may_load() && load_one()) {
+  }
+  if (given_ < loaded_) return given_++ % depth_;
+  if (failed_) std::rethrow_exception(failed_);
+  return {};
+}
+
+std::optional<std::size_t> batch_pipeline::next() {
+  if (!background_) return next_inline();
+  abandoned::watch();
+  std::unique_lock lock(mutex_);
+  loop_ = &abandoned::mark;
+  // Pieces loaded before a failure of the loading are still given; at the end the loop waits for the results.
+  const auto over = [&] { return failed_ || (ended_ && released_ == done_); };
+  changed_.wait(lock, [&] { return given_ < loaded_ || over(); });
+  if (given_ < loaded_) return given_++ % depth_;
+  if (failed_) std::rethrow_exception(failed_);
+  return {};
+}
+
+void batch_pipeline::done() {
+  {
+    std::lock_guard lock(mutex_);
+    ++done_;
+    if (!stores_) ++released_;
+  }
+  changed_.notify_all();
+}
+
+}  // namespace ferry::detail

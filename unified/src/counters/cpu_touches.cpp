@@ -1,0 +1,34 @@
+#include "counters/cpu_touches.hpp"
+
+#include <cstring>
+
+namespace ferry {
+namespace {
+
+// A line of a header has another name in each file that includes it.
+bool is_same(const source_line& a, const source_line& b) {
+  return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
+}
+
+}  // namespace
+
+void note_touch(std::vector<cpu_touch>& touches, const coming_access& a) {
+  const bool writes = a.mode != access_mode::in, elements = a.reach == host_reach::elements;
+  for (cpu_touch& t : touches)
+    if (t.writes == writes && t.elements == elements && is_same(t.at, a.at)) {
+      ++t.asks;
+      return;
+    }
+  touches.push_back({a.at, writes, elements, 1});
+}
+
+std::string more_touches(const std::vector<cpu_touch>& touches) {
+  if (touches.size() <= shown_touches) return {};
+  const std::size_t more = touches.size() - shown_touches;
+  std::uint64_t asks = 0;
+  for (std::size_t i = shown_touches; i < touches.size(); ++i) asks += touches[i].asks;
+  return "and " + std::to_string(more) + (more == 1 ? " more line" : " more lines") + " of the CPU, " +
+         std::to_string(asks) + (asks == 1 ? " ask" : " asks");
+}
+
+}  // namespace ferry

@@ -1,0 +1,29 @@
+#include "ferry/unified/host_guard.hpp"
+
+#include "migration/migrator.hpp"
+
+namespace ferry::detail {
+
+std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, access_mode mode, source_line at) {
+  if (bytes.begin == bytes.end) return 0;
+  allocation& a = owner.get(at);
+  if (a.kind == memory_kind::device)
+    throw invalid_argument("host_guard" + in_line(at) + ": " + array_text(a) +
+                           " lies in device memory, which the CPU cannot touch: copy it with ferry::to_vector(a) or "
+                           "ferry::to_unified(a), or make it a ferry::unified_array");
+  wait_for_host_access(a, bytes, mode, {host_reach::range, nullptr, at});
+  migrator* known = migrator::of(machine::current());
+  return known ? known->begin_scope(a, bytes, mode != access_mode::in, at) : 0;
+}
+
+void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept {
+  if (scope == 0 || owner.is_freed()) return;
+  if (migrator* known = migrator::of(machine::current())) known->end_scope(*owner.unchecked(), scope);
+}
+
+void throw_strided_guard(const allocation_ref& owner) {
+  throw invalid_argument("begin() of a host_guard over a strided view of " + array_text(owner.get()) +
+                         ": use (i, j) on the guard, or guard view.clone()");
+}
+
+}  // namespace ferry::detail

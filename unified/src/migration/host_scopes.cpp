@@ -1,0 +1,121 @@
+// What the CPU works on now, by guards and, where they are checked, by spans, and the error for work that conflicts; and
+// whether it asks for each element.
+#include <algorithm>
+#include <cstdlib>
+
+#include "ferry/core/error.hpp"
+#include "migration/migrator.hpp"
+
+namespace ferry {
+
+namespace {
+
+bool is_on(const char* variable) {
+  const char* text = std::getenv(variable);
+  const std::string value = text ? text : "";
+  if (value.empty() || value == "off") return false;
+  if (value == "on") return true;
+  throw parse_error(variable + ("='" + value) + "': allowed are on and off");
+}
+
+}  // namespace
+
+span_checks span_checks_of_environment(check_level level) {
+  const char* text = std::getenv("FERRY_CHECK_SPANS");
+  const bool on = text && *text ? is_on("FERRY_CHECK_SPANS") : level == check_level::all;
+  return on ? span_checks::on : span_checks::off;
+}
+element_traces element_traces_of_environment() {
+  return is_on("FERRY_TRACE_ELEMENTS") ? element_traces::on : element_traces::off;
+}
+
+void migrator::refuse_conflict(const record& r, const coming_access& a) {
+  const bool writes = a.mode != access_mode::in;
+  for (const record::host_scope& h : r.scopes)
+    if (h.where.overlaps(a.where) && (writes || h.writes))
+      throw invalid_argument(
+          detail::array_text(a.what) + ": work that " + (writes ? "writes" : "reads") + " it is submitted" +
+          (a.at.is_known() ? " in " + a.at.text() : " in a line that is not known") + " while the CPU still " +
+          (h.writes ? "writes" : "reads") + " it through a " + h.through + " made in " + h.at.text() + ": end " +
+          (h.keeps_pages ? "the guard's" : "its") + " scope first");
+}
+
+void migrator::before_copy(const coming_access& a) {
+  if (&a.what.home->verbs() != &machine_.verbs()) return;
+  record& r = record_of(a.what);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  if (!r.scopes.empty()) refuse_conflict(r, a);
+}
+
+std::uint64_t migrator::add_scope(allocation& a, byte_range where, bool writes, source_line at, const char* through,
+                                  bool keeps_pages) {
+  const std::uint64_t number = scopes_.fetch_add(1) + 1;
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  const bool is_unified = a.kind == memory_kind::unified;
+  r.scopes.push_back({number, where, writes, at, through, keeps_pages, is_unified});
+  if (!is_unified) held_beside_unified.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+std::uint64_t migrator::begin_scope(allocation& a, byte_range where, bool writes, source_line at) {
+  return add_scope(a, where, writes, at, "host_guard", true);
+}
+
+std::uint64_t migrator::hold(allocation& a, byte_range where, bool writes, source_line at, const char* through) {
+  if (!checks_spans_.load(std::memory_order_relaxed)) return 0;
+  return add_scope(a, where, writes, at, through, false);
+}
+
+void migrator::end_scope(allocation& a, std::uint64_t scope) noexcept {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  r.drop_scopes([&](const record::host_scope& h) { return h.number == scope; });
+}
+
+std::vector<byte_range> migrator::without_kept(allocation& a, byte_range where) {
+  const auto page = static_cast<std::uintptr_t>(page_.load(std::memory_order_relaxed));
+  std::vector<byte_range> parts{where};
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  for (const record::host_scope& h : r.scopes) {
+    if (!h.keeps_pages) continue;
+    const auto first = reinterpret_cast<std::uintptr_t>(h.where.begin) / page * page;
+    const auto last = (reinterpret_cast<std::uintptr_t>(h.where.end) + page - 1) / page * page;
+    std::vector<byte_range> left;
+    for (const byte_range p : parts) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(p.begin), end = reinterpret_cast<std::uintptr_t>(p.end);
+      if (begin < first) left.push_back({p.begin, p.begin + (std::min(end, first) - begin)});
+      if (last < end) left.push_back({p.end - (end - std::max(begin, last)), p.end});
+    }
+    parts = std::move(left);
+  }
+  return parts;
+}
+
+void migrator::set_span_checks(span_checks how) {
+  const bool on = how == span_checks::on;
+  if (checks_spans_.exchange(on) != on) checking.fetch_add(on ? 1 : -1);
+}
+
+// What the CPU has asked for already ends here: it would go on without asking. But for arrays with contents on offer, where
+// it asks anyway, and where a change of the log would end the offer.
+void migrator::set_element_traces(element_traces how) {
+  const bool on = how == element_traces::on;
+  if (traces_elements_.exchange(on) == on || !on) return;
+  std::vector<record*> all;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [what, r] : records_) all.push_back(r.get());
+  }
+  for (record* r : all) {
+    std::lock_guard lock(r->lock);
+    std::lock_guard its(r->what.log);
+    if (r->offered.empty()) r->what.log.invalidate();
+  }
+}
+
+void check_spans(span_checks how) { migrator::current().set_span_checks(how); }
+void trace_elements(element_traces how) { migrator::current().set_element_traces(how); }
+
+}  // namespace ferry

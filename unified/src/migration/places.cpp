@@ -1,0 +1,32 @@
+#include "migration/places.hpp"
+
+#include <filesystem>
+#include <string>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+namespace {
+
+// Where Linux does not say which nodes there are, the driver decides.
+bool has_numa_node(const machine& m, int node) {
+  if (m.is_simulated()) return node == 0;
+  const std::filesystem::path all = "/sys/devices/system/node";
+  std::error_code failed;
+  return !std::filesystem::is_directory(all, failed) ||
+         std::filesystem::is_directory(all / ("node" + std::to_string(node)), failed);
+}
+
+}  // namespace
+
+void check_place(machine& m, memory_location where) {
+  if (!where.is_host())
+    (void)m.properties(where.device);
+  else if (where.numa_node >= 0 && !has_numa_node(m, where.numa_node))
+    throw invalid_argument("there is no NUMA node " + std::to_string(where.numa_node) + " of the CPU: " +
+                           (m.is_simulated() ? "simulated machines have node 0"
+                                             : "`ls -d /sys/devices/system/node/node*` shows those that there are") +
+                           "; ferry::host, or cpu in a policy, is any");
+}
+
+}  // namespace ferry

@@ -1,0 +1,63 @@
+#include "ferry/unified/residency.hpp"
+
+#include <ostream>
+
+#include "ferry/core/detail/runtime/operation.hpp"
+#include "migration/migrator.hpp"
+
+namespace ferry {
+
+std::ostream& operator<<(std::ostream& out, const residency_bytes& r) {
+  out << r.on_cpu << " bytes on the CPU";
+  for (std::size_t d = 0; d < r.on_device.size(); ++d)
+    if (r.on_device[d] > 0) out << ", " << r.on_device[d] << " on device " << d;
+  if (r.unknown > 0) out << ", " << r.unknown << " nobody knows where";
+  return out;
+}
+
+void migrator::each_place(std::span<const page_run> runs, const std::function<void(int, byte_range)>& f) const {
+  const std::size_t page = page_.load(std::memory_order_relaxed);
+  for (const page_run& g : runs) {
+    if (g.where != nobody_knows && !g.is_advised()) {
+      f(g.where, g.range());
+      continue;
+    }
+    for (const std::byte* at = g.begin; at < g.end;) {
+      const auto next = (reinterpret_cast<std::uintptr_t>(at) / page + 1) * page;
+      const std::byte* end = std::min(reinterpret_cast<const std::byte*>(next), g.end);
+      const auto place = machine_.verbs().prefetched_to(at, static_cast<std::size_t>(end - at));
+      f(!place ? nobody_knows : place->is_host() ? on_the_cpu : place->device, {at, end});
+      at = end;
+    }
+  }
+}
+
+namespace detail {
+
+residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
+  machine& m = machine::current();
+  residency_bytes result;
+  result.on_device.resize(m.devices().size());
+  if (!owner || bytes.begin == bytes.end) return result;
+  allocation& what = owner.get();
+  need_current(what);
+  if (!m.migrates_unified() || what.kind == memory_kind::host) {
+    result.on_cpu = bytes.size();
+    return result;
+  }
+  migrator& known = migrator::current();
+  const auto add = [&](int where, byte_range part) {
+    (where >= 0            ? result.on_device[static_cast<std::size_t>(where)]
+     : where == on_the_cpu ? result.on_cpu
+                           : result.unknown) += part.size();
+  };
+  const std::vector<page_run> runs = known.runs(what, bytes);
+  if (known.is_managed(what))
+    known.each_place(runs, add);
+  else  // the driver only knows of its own
+    for (const page_run& g : runs) add(g.where, g.range());
+  return result;
+}
+
+}  // namespace detail
+}  // namespace ferry
