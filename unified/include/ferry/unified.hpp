@@ -3,7 +3,7 @@
 #include "ferry/core.hpp"
 #include "ferry/unified/array_policy.hpp"
 #include "ferry/unified/batches.hpp"
-#include "ferry/unified/detail/policies/automatic.hpp"
+#include "ferry/unified/automatic.hpp"
 #include "ferry/unified/host_guard.hpp"
 #include "ferry/unified/migration.hpp"
 #include "ferry/unified/policy_file.hpp"

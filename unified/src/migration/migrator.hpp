@@ -12,7 +12,7 @@
 
 #include "counters/page_counters.hpp"
 #include "ferry/core/machine.hpp"
-#include "ferry/unified/detail/policies/automatic.hpp"
+#include "ferry/unified/automatic.hpp"
 #include "ferry/unified/host_guard.hpp"
 #include "ferry/unified/policy_file.hpp"
 #include "ferry/unified/report.hpp"

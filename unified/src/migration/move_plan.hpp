@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/access_policy.hpp"
-#include "ferry/unified/detail/policies/automatic.hpp"
+#include "ferry/unified/automatic.hpp"
 #include "migration/page_ledger.hpp"
 
 namespace ferry {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
-#include "ferry/unified/detail/policies/automatic.hpp"
+#include "ferry/unified/automatic.hpp"
 
 namespace ferry {
 
