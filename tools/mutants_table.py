@@ -2,6 +2,7 @@
 
 TIMELINE, TIMELINES = "core/src/ordering/timeline.cpp", "core/src/ordering/timelines.cpp"
 LOSSES = "core/src/ordering/timeline_losses.cpp"
+HOST_WAIT, HOST_ACCESS = "core/src/ordering/host_wait.cpp", "core/src/runtime/host_access.cpp"
 LOG, GUARD = "core/src/ordering/access_log.cpp", "core/src/ordering/access_guard.cpp"
 POOL, SEGMENTS = "core/src/pools/caching_pool.cpp", "core/src/pools/caching_pool_segments.cpp"
 NODES, STREAM = "core/src/pools/allocation_nodes.cpp", "core/src/runtime/stream.cpp"
@@ -58,18 +59,18 @@ MUTANTS = [
     ("R7", "reads do not bump the CPU's counter", (LOG_HPP, "    bump(touches_);\n    if (write)", "    if (write) bump(touches_);\n    if (write)")),
     ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) note_write();\n", "")),
     ("R7", "the race checker is told of the CPU's access after others have submitted",
-     (GUARD, "if (what.log.touches() == touches) what.home", "what.home")),
+     (HOST_ACCESS, "if (what.log.touches() == touches) what.home", "what.home")),
     ("R7", "the race checker takes an element for its view",
-     (GUARD, "if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};", "")),
+     (HOST_ACCESS, "if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};", "")),
     ("R7", "a write leaves reads free", (LOG_HPP, "    reads_are_free_.store(false, std::memory_order_relaxed);\n", "")),
     ("R7", "reads are free while another part is written",
      (LOG, "    if (u.write && !u.by->serves() && !is_over(u)) return;\n", "    (void)u;\n")),
     ("R7", "reads of arrays that are traced are free",
-     (GUARD, "const bool for_all = !policy || policy->permits_at_large();", "const bool for_all = true;")),
-    ("R7", "reads of stale views are free, too", (GUARD, " && !what.may_have_stale_references()", "")),
-    ("R7", "reads are free of pages that no policy heard of", (GUARD, "if (!policy || where.covers(what.range())) what.log", "what.log")),
-    ("R18", "reads are free while somebody captures", (GUARD, "!for_all || capture_session::is_any_under_way()", "!for_all")),
-    ("R7", "the CPU waits for the first sixteen uses only", (GUARD, "    if (!pending.all()) continue;\n", "")),
+     (HOST_ACCESS, "const bool for_all = !policy || policy->permits_at_large();", "const bool for_all = true;")),
+    ("R7", "reads of stale views are free, too", (HOST_ACCESS, " && !what.may_have_stale_references()", "")),
+    ("R7", "reads are free of pages that no policy heard of", (HOST_ACCESS, "if (!policy || where.covers(what.range())) what.log", "what.log")),
+    ("R18", "reads are free while somebody captures", (HOST_ACCESS, "!for_all || capture_session::is_any_under_way()", "!for_all")),
+    ("R7", "the CPU waits for the first sixteen uses only", (HOST_WAIT, "    if (!pending.all()) continue;\n", "")),
     ("R7", "element writes ask like reads",
      (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]\n      wait_for_host(write ? access_mode::inout : access_mode::in,",
       "if (!permission_.may_read(log)) [[unlikely]]\n      wait_for_host(access_mode::in,")),
@@ -167,7 +168,7 @@ MUTANTS = [
     ("R12", "a device that broke wrote what it should have", (TIMELINE_HPP, "return loss_count_.load(std::memory_order_acquire) != 0 && lost_by(t) >= 0;", "return t > open_ticket;")),
     ("R12", "what a device had finished is lost when it breaks", (TIMELINE, "add_loss(finished_.load(std::memory_order_acquire) + 1, open_ticket,", "add_loss(1, open_ticket,")),
     ("R12", "what is lost is forgotten with the next use", (LOG, "return replaced || is_over(u);", "return replaced || u.by->finished(u.at);")),
-    ("R12", "raw pointers on a broken device are never over", (GUARD, "p.at == open_ticket ? p.by->is_broken() :", "p.at == open_ticket ? false :")),
+    ("R12", "raw pointers on a broken device are never over", (HOST_WAIT, "p.at == open_ticket ? p.by->is_broken() :", "p.at == open_ticket ? false :")),
     ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const logged_use& u) { return u.by->finished(u.at); });  // and what is lost\n", "")),
     ("R12", "work on other devices takes what is lost", (GUARD, "  if (failures != 0) [[unlikely]]\n    refuse_lost", "  if (false)\n    refuse_lost")),
     # What was computed from lost bytes.

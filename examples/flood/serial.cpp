@@ -2,6 +2,7 @@
 #include "serial.hpp"
 
 #include <chrono>
+#include <thread>
 
 namespace {
 

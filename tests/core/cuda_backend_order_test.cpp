@@ -2,6 +2,7 @@
 #include <atomic>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "cuda_fixture.hpp"
 #include "cuda_strided_cases.hpp"

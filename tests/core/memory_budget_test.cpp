@@ -3,6 +3,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <ferry/core.hpp>

@@ -1,6 +1,7 @@
 // Arrays to .npy files and back: types, ranks, orders, kinds, views.
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <numeric>
 #include <tuple>
 

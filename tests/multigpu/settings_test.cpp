@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "teams/team_settings.hpp"
+#include "support/team_settings.hpp"
 
 namespace fr = ferry;
 

@@ -12,7 +12,7 @@
 
 #include <ferry/unified.hpp>
 
-#include "diagnostics/memory_checker.hpp"
+#include "checking/memory_checker.hpp"
 #include "race/executor.hpp"
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"

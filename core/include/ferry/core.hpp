@@ -1,5 +1,6 @@
 // Everything of ferry::core: devices, streams, arrays and the work on them.
 #pragma once
+#include "ferry/core/allocation_log.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/atomic_ref.hpp"
 #include "ferry/core/borrow.hpp"
@@ -11,6 +12,7 @@
 #include "ferry/core/fill.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/host.hpp"
+#include "ferry/core/leaks.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/make.hpp"
 #include "ferry/core/measure.hpp"
@@ -18,6 +20,7 @@
 #include "ferry/core/memory_limits.hpp"
 #include "ferry/core/memory_pressure.hpp"
 #include "ferry/core/memory_shortage.hpp"
+#include "ferry/core/memory_snapshot.hpp"
 #include "ferry/core/memory_status.hpp"
 #include "ferry/core/memory_tag.hpp"
 #include "ferry/core/npy.hpp"

@@ -1,7 +1,6 @@
 // The ladder that is climbed when memory runs out, and the error at its top.
 #include <algorithm>
 
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/accounting/memory_ledger.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/memory_shortage.hpp"

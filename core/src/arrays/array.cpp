@@ -1,6 +1,6 @@
-#include "ferry/core/array.hpp"
+#include "ferry/core/detail/arrays/basic_array.hpp"
 
-#include "diagnostics/memory_checker.hpp"
+#include "checking/memory_checker.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/memory_shortage.hpp"

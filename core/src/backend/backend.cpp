@@ -6,6 +6,15 @@
 
 namespace ferry {
 
+const char* kind_name(memory_kind k) {
+  switch (k) {
+    case memory_kind::device: return "device";
+    case memory_kind::unified: return "unified";
+    case memory_kind::host: return "host";
+  }
+  return "?";
+}
+
 void backend::launch_compiled(native_stream, int, const compiled_launch& kernel) {
   throw not_supported("kernel '" + std::string(kernel.name) + "' was compiled for CUDA, and the backend is '" +
                       std::string(name()) + "': run it by parallel_for, which has a form for every backend");

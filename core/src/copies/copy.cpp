@@ -6,8 +6,8 @@
 
 #include "backend/cpu_strided.hpp"
 #include "copies/copy_operation.hpp"
-#include "ferry/core/array.hpp"
-#include "ferry/core/detail/kernels/mirrors.hpp"
+#include "ferry/core/detail/copies/out_of_reach.hpp"
+#include "ferry/core/fill.hpp"
 #include "ordering/capture.hpp"
 
 namespace ferry::detail {
@@ -152,7 +152,7 @@ bool give_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, con
   if (!is_array(to)) {
     allocation& source = from.owner->get(from.at);
     std::lock_guard lock(source.log);
-    source.log.refuse_lost(from.bytes, source, from.at);
+    refuse_lost(source, from.bytes, from.at);
     return false;
   }
   on.throw_lost("what was copied", at);

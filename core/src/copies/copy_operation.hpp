@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "copies/copy_ways.hpp"
-#include "ferry/core/array.hpp"
+#include "ferry/core/copy.hpp"
 
 namespace ferry::detail {
 

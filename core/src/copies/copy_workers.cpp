@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <system_error>
+#include <thread>
 
 #include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"

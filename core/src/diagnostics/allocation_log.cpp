@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -18,21 +19,24 @@ namespace ferry {
 
 allocation_log::allocation_log(const std::string& file) : allocation_log(file, machine::current()) {}
 
-allocation_log::allocation_log(const std::string& file, machine& m) : name_(file), file_(file), machine_(m.serial()) {
-  if (!file_) throw error("cannot write the log of allocations '" + file + "': " + std::strerror(errno));
-  file_ << "Thread,Time,Action,Pointer,Size,Stream\n";
+allocation_log::allocation_log(const std::string& file, machine& m)
+    : name_(file),
+      file_(std::make_unique<std::ofstream>(file)),
+      machine_(m.serial()) {
+  if (!*file_) throw error("cannot write the log of allocations '" + file + "': " + std::strerror(errno));
+  *file_ << "Thread,Time,Action,Pointer,Size,Stream\n";
   m.memory().observe(*this);
 }
 
 allocation_log::~allocation_log() {
   machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
   std::lock_guard lock(mutex_);
-  file_.flush();
+  file_->flush();
   tell_if_failed();
 }
 
 void allocation_log::tell_if_failed() noexcept {
-  if (file_ || told_) return;
+  if (*file_ || told_) return;
   told_ = true;
   std::fprintf(stderr, "ferry: the log of allocations '%s' is incomplete: %s\n", name_.c_str(), std::strerror(errno));
 }
@@ -60,7 +64,7 @@ void allocation_log::write(const char* action, const allocation& a, const void* 
                               local.tm_sec, static_cast<int>(micros), action, static_cast<const void*>(a.begin),
                               a.bytes, reinterpret_cast<std::uintptr_t>(stream));
   std::lock_guard lock(mutex_);
-  file_.write(row, n);
+  file_->write(row, n);
   tell_if_failed();
 }
 

@@ -7,6 +7,7 @@
 #include "external/foreign_memory.hpp"
 #include "external/foreign_uses.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "external/foreign_memory.hpp"
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 

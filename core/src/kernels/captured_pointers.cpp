@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "diagnostics/memory_checker.hpp"
+#include "checking/memory_checker.hpp"
 #include "external/foreign_memory.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"

@@ -25,20 +25,6 @@ struct mirrors::lanes : lane_set {
   using lane_set::lane_set;
 };
 
-namespace {
-
-bool is_out_of_reach(machine& m, int device, const access& a) { return !m.copies().reaches(device, *a.what); }
-
-}  // namespace
-
-bool must_mirror(stream_ref s, std::span<const access> uses) {
-  machine& m = machine::current();
-  if (!m.peers().stages_kernels()) return false;
-  need_current(s, uses);
-  return std::any_of(uses.begin(), uses.end(),
-                     [&](const access& a) { return is_out_of_reach(m, s.line().device(), a); });
-}
-
 mirrors::mirrors(stream_ref s, std::span<const access> uses) : s_(s), uses_(uses.begin(), uses.end()) {
   refuse_inside_submission("submit");
   machine& m = machine::current();
@@ -47,7 +33,7 @@ mirrors::mirrors(stream_ref s, std::span<const access> uses) : s_(s), uses_(uses
   lanes_ = std::make_unique<lanes>(engine.lanes(), here);
   std::vector<access> far;
   std::copy_if(uses.begin(), uses.end(), std::back_inserter(far),
-               [&](const access& a) { return is_out_of_reach(m, here, a); });
+               [&](const access& a) { return is_out_of_reach(here, a); });
   std::sort(far.begin(), far.end(),
             [](const access& a, const access& b) { return std::less<>{}(a.where.begin, b.where.begin); });
   for (const access& a : far) {

@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "copies/copy_engine.hpp"
-#include "diagnostics/memory_checker.hpp"
+#include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
@@ -112,7 +111,7 @@ bool memory_budget::would_fit(std::size_t bytes) const {
     if (fits()) return true;
   }
   if (*scope_.kind != memory_kind::device || r.cost.block_bytes > r.by_limits) return false;
-  std::size_t freed = m.copies().lanes().trim(memory_kind::device, d);
+  std::size_t freed = m.trim_lanes(memory_kind::device, d);
   m.memory().each_source([&](memory_source& s) {
     if (s.kind() == memory_kind::unified) freed += s.release_cached(release_depth::unused);
   });

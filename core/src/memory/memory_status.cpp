@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ostream>
 
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/machine.hpp"
 #include "support/json_text.hpp"

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "diagnostics/memory_checker.hpp"
+#include "checking/memory_checker.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "pools/array_blocks.hpp"

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <complex>
 
 #include <cerrno>
 #include <cstdio>

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/timelines.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
 #include "ordering/capture.hpp"
 
 namespace ferry {
@@ -73,7 +71,7 @@ class locked_logs {
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_lost(std::span<const access> uses) {
-  for (const access& a : uses) a.what->log.refuse_lost(a.where, *a.what, a.at);
+  for (const access& a : uses) ferry::refuse_lost(*a.what, a.where, a.at);
 }
 
 // Returns how many failures were known when the logs were asked for what is lost.
@@ -349,115 +347,6 @@ void open_use(const admission& what) {
   lose_if_late(on, open_ticket, failures);
   if (on.is_resting())
     on.refuse_rest();  // since it was asked; later is soon enough: its last mark covers all until then
-}
-
-namespace {
-
-struct point {
-  timeline* by;
-  ticket at;
-};
-
-// The first points that an access of the CPU must come after, and how many there are in all.
-struct pending_points {
-  std::array<point, 16> first;
-  std::size_t count = 0;
-  host_access_state seen;
-  std::uint64_t touches = 0;  // of the log when they were collected
-  std::span<const point> get() const { return {first.data(), std::min(count, first.size())}; }
-  bool all() const { return count <= first.size(); }
-};
-
-// An array whose elements matter, so that they must not be lost, and the line that asks.
-struct wanted_elements {
-  const allocation& of;
-  source_line at;
-};
-
-pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes,
-                             const wanted_elements* array) {
-  pending_points p;
-  std::lock_guard lock(log);
-  log.before(nullptr, where, write, [&](timeline& t, ticket at, bool) {
-    if (!for_bytes && t.serves()) return;
-    if (p.count < p.first.size()) p.first[p.count] = {&t, at};
-    ++p.count;
-  });
-  if (array && p.count == 0) log.refuse_lost(where, array->of, array->at);
-  p.touches = log.touches();
-  p.seen = {write ? p.touches : 0, log.writes()};
-  return p;
-}
-
-// Returns the points of the last round, which are over.
-pending_points wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
-                               const wanted_elements* array) {
-  for (;;) {
-    const pending_points pending = points_before(log, where, write, for_bytes, array);
-    for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
-    if (!pending.all()) continue;
-    if (array && pending.count > 0) {
-      std::lock_guard lock(log);
-      log.refuse_lost(where, array->of, array->at);  // another thread may have found the device broken
-    }
-    return pending;
-  }
-}
-
-// Tells a backend that looks for races what the CPU was granted: of elements only the one that was asked for. With the log
-// locked, and not if another thread has logged anything since the wait: what that thread submits the CPU does not know of.
-void tell_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how,
-                      std::uint64_t touches) {
-  if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};
-  const kernel_use use{where.begin,
-                       where.size(),
-                       mode != access_mode::out,
-                       mode != access_mode::in,
-                       array_label(what.name.get().c_str()),
-                       how.at};
-  std::lock_guard lock(what.log);
-  if (what.log.touches() == touches) what.home->verbs().host_access(use);
-}
-
-}  // namespace
-
-host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes) {
-  return wait_for_points(log, where, write, for_bytes, nullptr).seen;
-}
-
-bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches) {
-  refuse_inside_submission("ask whether work is over");
-  std::vector<point> pending;  // only looks: an open use stays open
-  {
-    std::lock_guard lock(what.log);
-    if (touches && what.log.touches() != *touches) return false;  // a free block's log is its pool's
-    for (const logged_use& u : what.log.uses())
-      if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
-  }
-  return std::all_of(pending.begin(), pending.end(),
-                     [](const point& p) { return p.at == open_ticket ? p.by->is_broken() : p.by->poll(p.at); });
-}
-
-host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
-  refuse_inside_submission("touch an array from the CPU");
-  detail::need_current(what);
-  const bool write = mode != access_mode::in;
-  access use{&what, where, write, false, how.at};
-  if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
-  access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
-  if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
-  const wanted_elements elements{what, how.at};
-  const pending_points over = wait_for_points(what.log, where, write, false, &elements);
-  const host_access_state state = over.seen;
-  tell_host_access(what, where, mode, how, over.touches);
-  machine::current().memory().at_synchronization();
-  const bool for_all = !policy || policy->permits_at_large();
-  if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused
-  if (!what.log.reads_are_free() && !what.may_have_stale_references()) {  // whose views must hear so
-    std::lock_guard lock(what.log);
-    if (!policy || where.covers(what.range())) what.log.free_reads(state.writes);  // a policy hears of every page
-  }
-  return state;
 }
 
 }  // namespace ferry

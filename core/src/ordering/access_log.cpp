@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry {
@@ -85,12 +84,6 @@ void access_log::join_by_timeline() {
   std::reverse(uses_.begin(), uses_.end());
   inherited_ = short_count(kept - kept_own);
   limit_ = short_count(std::max(usual_limit, 2 * kept));
-}
-
-void access_log::throw_lost(const logged_use& u, const allocation& of, source_line at) {
-  u.by->throw_lost(
-      "what " + detail::array_text(of) + " holds" + (at.is_known() ? ", used in " + at.text() + "," : std::string()),
-      u.at);
 }
 
 void access_log::change_owner() noexcept {

@@ -62,4 +62,13 @@ void throw_moved_from(const char* what) {
 
 void allocation_ref::throw_none() { throw_moved_from("the array"); }
 
+void refuse_lost(const allocation& a, byte_range where, source_line at) {
+  const logged_use* const lost = a.log.find_lost(where);
+  if (!lost) [[likely]]
+    return;
+  lost->by->throw_lost(
+      "what " + detail::array_text(a) + " holds" + (at.is_known() ? ", used in " + at.text() + "," : std::string()),
+      lost->at);
+}
+
 }  // namespace ferry

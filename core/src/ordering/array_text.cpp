@@ -6,8 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "ferry/core/array_view.hpp"
-#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 
@@ -76,13 +75,6 @@ const char* words_of(const freed_array& f) {
 }
 
 }  // namespace
-
-std::string quoted_name(std::string_view name, std::string_view what) {
-  if (name.empty()) return "an unnamed " + std::string(what);
-  return std::string(what) + " '" + std::string(name) + "'";
-}
-
-std::string in_line(source_line at) { return at.is_known() ? " in " + at.text() : std::string(); }
 
 std::string array_text(const array_look& a) {
   std::string name(a.name);

@@ -1,6 +1,7 @@
 // Ordering inside a capture: arrays get logs local to it; outer logs and clocks are neither read nor written (R18).
 #pragma once
 #include <atomic>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/graph.hpp"
 
 namespace ferry {
 
@@ -17,10 +17,10 @@ struct captured_graph {
   native_graph graph;
   std::vector<access> uses;  // reads and writes apart, ranges merged
   std::vector<allocation_ref> keep;
-  std::vector<launch_listener> listeners;
-  std::vector<std::function<void()>> effects;  // on what the library itself knows of arrays
-  std::set<int> page_users;                    // devices whose links for pages are not tested yet
-  std::set<int> devices;                       // that do the work
+  std::vector<std::function<void(timeline&)>> listeners;  // of its launches
+  std::vector<std::function<void()>> effects;             // on what the library itself knows of arrays
+  std::set<int> page_users;                               // devices whose links for pages are not tested yet
+  std::set<int> devices;                                  // that do the work
 };
 
 // Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
@@ -44,7 +44,7 @@ class capture_session {
   void order(std::span<joint_guard::part> parts);
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
-  void when_launched(launch_listener f) { listeners_.push_back(std::move(f)); }
+  void when_launched(std::function<void(timeline&)> f) { listeners_.push_back(std::move(f)); }
   void at_each_launch(std::function<void()> f) { effects_.push_back(std::move(f)); }
   std::uint64_t serial() const { return serial_; }
   // The next submission is a launch of that graph. It comes after the last one of the same graph in this capture, as it would
@@ -83,7 +83,7 @@ class capture_session {
   std::vector<native_event> events_;
   std::map<allocation*, std::vector<local_use>> logs_;
   std::vector<allocation_ref> keep_;
-  std::vector<launch_listener> listeners_;
+  std::vector<std::function<void(timeline&)>> listeners_;
   std::vector<std::function<void()>> effects_;
   std::set<int> page_users_, devices_;
   const void* launching_ = nullptr;

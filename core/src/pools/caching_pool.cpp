@@ -1,5 +1,7 @@
 #include "pools/caching_pool.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -10,6 +12,16 @@
 #include "support/thread_number.hpp"
 
 namespace ferry {
+namespace {
+
+// What memory of this kind is a share of: the device's, or for pinned memory the computer's.
+std::size_t memory_behind(const backend& verbs, memory_kind kind, int device) {
+  if (kind != memory_kind::host) return verbs.properties(device).memory_bytes;
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes) : 0;
+}
+
+}  // namespace
 
 caching_pool::rules caching_pool::rules_of(pool_kind k) {
   switch (k) {

@@ -4,7 +4,6 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
 #include "support/memory_sizes.hpp"
 #include "support/process_exit.hpp"
 

@@ -1,13 +1,11 @@
 #include "ferry/core/detail/pools/memory_pool.hpp"
 
 #include <mutex>
+#include <utility>
 
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/error.hpp"
-#include "pools/caching_pool.hpp"
-#include "pools/direct_pool.hpp"
-#include "pools/driver_pool.hpp"
 
 namespace ferry {
 
@@ -45,20 +43,13 @@ pool_options options_for(memory_kind kind, pool_options options) {
                                                                            : options;
 }
 
-std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
-                                       const pool_options& options) {
-  check(options);
-  switch (options.kind) {
-    case pool_kind::none: return std::make_unique<direct_pool>(ledger, kind, device, options);
-    case pool_kind::driver: {
-      pool_backend* const driver = ledger.verbs().pools();
-      if (!driver || !driver->has_pools(kind, device))
-        throw not_supported(std::string("the driver has no pools of ") + kind_name(kind) + " memory of device " +
-                            std::to_string(device) + ": choose pool_kind::split");
-      return std::make_unique<driver_pool>(ledger, streams, kind, device, options);
-    }
-    default: return std::make_unique<caching_pool>(ledger, kind, device, options);
-  }
+void memory_pool::rename(allocation& a, std::string text) { ledger_.name(a, std::move(text)); }
+
+void memory_pool::set_aside(allocation& a) noexcept {
+  ledger_.set_aside(a, kept_by::workspace);
+  a.name.clear();
 }
+
+void memory_pool::hand_out(allocation& a) { ledger_.hand_out(a); }
 
 }  // namespace ferry

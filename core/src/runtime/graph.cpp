@@ -30,9 +30,9 @@ struct graph::state {
 namespace {
 
 // The graph was given: what a listener throws cannot be thrown to whoever launched.
-void tell(const launch_listener& f, stream_ref s) noexcept {
+void tell(const std::function<void(timeline&)>& f, timeline& on) noexcept {
   try {
-    f(s);
+    f(on);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "ferry: a listener of a graph's launches threw: %s\n", plain_what(e));
   } catch (...) {
@@ -66,16 +66,16 @@ void graph::launch(stream_ref s, source_line at) {
     state_->last_at = s.line().last();
   }
   for (const auto& f : state_->captured.effects) f();
-  for (const launch_listener& f : state_->captured.listeners)
+  for (const auto& f : state_->captured.listeners)
     if (this_thread_state.capture)  // nothing runs now: it does whenever the outer graph is launched
-      when_launched(f);
+      this_thread_state.capture->when_launched(f);
     else
-      tell(f, s);
+      tell(f, s.line());
 }
 
 void when_launched(launch_listener f) {
   if (!this_thread_state.capture) throw invalid_argument("when_launched outside of a capture: there is no graph");
-  this_thread_state.capture->when_launched(std::move(f));
+  this_thread_state.capture->when_launched([f = std::move(f)](timeline& on) { f(stream_ref(on)); });
 }
 
 namespace detail {

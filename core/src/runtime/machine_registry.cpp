@@ -4,9 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "assembly/backend_choice.hpp"
-#include "memory/memory_environment.hpp"
-
 namespace ferry {
 namespace {
 
@@ -36,9 +33,7 @@ machine& machine::current() {
   if (machine* m = fast.load(std::memory_order_acquire)) return *m;
   std::lock_guard lock(all().mutex);
   if (!all().owner) {
-    auto chosen = std::make_shared<machine>(choose_backend());
-    configure_memory(*chosen);
-    all().owner = std::move(chosen);
+    all().owner = machine_registry::make_chosen();
     enlist(all(), all().owner);
   }
   fast.store(all().owner.get(), std::memory_order_release);

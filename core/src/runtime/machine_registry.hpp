@@ -10,6 +10,8 @@ namespace ferry::machine_registry {
 
 // Installs a machine (or none: then the next use chooses) and returns the one before.
 std::shared_ptr<machine> exchange(std::shared_ptr<machine> m);
+// The machine that the environment asks for. In assembly/, as it needs every layer.
+std::shared_ptr<machine> make_chosen();
 void keep_forever(std::shared_ptr<machine> m);
 // Calls f(machine) if the machine of that serial number still exists, current or not; it stays alive meanwhile.
 void if_alive(std::uint64_t serial, const std::function<void(machine&)>& f);

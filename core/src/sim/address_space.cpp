@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t gap_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 256; }
 constexpr std::size_t lead_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 0; }
 
-std::string_view kind_name(memory_kind kind) {
+std::string_view words_of(memory_kind kind) {
   switch (kind) {
     case memory_kind::device: return "device";
     case memory_kind::unified: return "unified";
@@ -126,7 +126,7 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   if (p == nullptr && bytes == 0) return;
   std::lock_guard lock(mutex_);
   const auto refuse = [&](const std::string& why) {
-    throw invalid_argument("cannot release " + std::string(kind_name(kind)) + " memory at " + readable_address(p) +
+    throw invalid_argument("cannot release " + std::string(words_of(kind)) + " memory at " + readable_address(p) +
                            " (" + readable_bytes(bytes) + "): " + why);
   };
   const auto found = table_.find(static_cast<const std::byte*>(p));
@@ -135,7 +135,7 @@ void address_space::release(memory_kind kind, int device, void* p, std::size_t b
   if (a.freed) refuse("it was released before");
   if (a.pinned_later) refuse("it is the program's own, and was pinned only");
   if (a.kind != kind || (kind == memory_kind::device && a.device != device) || a.bytes != bytes)
-    refuse("it was allocated as " + readable_bytes(a.bytes) + " of " + std::string(kind_name(a.kind)) +
+    refuse("it was allocated as " + readable_bytes(a.bytes) + " of " + std::string(words_of(a.kind)) +
            " memory of device " + std::to_string(a.device));
   usage& u = account(a.kind, a.device);
   u.bytes -= bytes, --u.allocations;

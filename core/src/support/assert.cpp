@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "ferry/core/detail/ordering/array_text.hpp"
+#include "ferry/core/detail/support/source_line.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry::detail {

@@ -1,10 +1,7 @@
 // Sizes of memory.
 #pragma once
-#include <unistd.h>
-
 #include <string>
 
-#include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 
@@ -37,13 +34,6 @@ inline std::string kept_text(std::size_t by_workspaces, std::size_t in_quarantin
   std::string s = by_workspaces > 0 ? bytes_text(by_workspaces) + " kept by workspaces" : "";
   if (in_quarantine > 0) s += (s.empty() ? "" : ", ") + bytes_text(in_quarantine) + " in quarantine (memory checks)";
   return s;
-}
-
-// What memory of this kind is a share of: the device's, or for pinned memory the computer's.
-inline std::size_t memory_behind(const backend& verbs, memory_kind kind, int device) {
-  if (kind != memory_kind::host) return verbs.properties(device).memory_bytes;
-  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes) : 0;
 }
 
 }  // namespace ferry

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iomanip>
 #include <locale>
+#include <sstream>
 
 namespace ferry::detail {
 namespace {

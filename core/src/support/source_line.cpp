@@ -9,4 +9,14 @@ std::string source_line::text() const {
   return std::string(name) + ":" + std::to_string(line);
 }
 
+namespace detail {
+
+std::string quoted_name(std::string_view name, std::string_view what) {
+  if (name.empty()) return "an unnamed " + std::string(what);
+  return std::string(what) + " '" + std::string(name) + "'";
+}
+
+std::string in_line(source_line at) { return at.is_known() ? " in " + at.text() : std::string(); }
+
+}  // namespace detail
 }  // namespace ferry

@@ -11,8 +11,8 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
 #include "halos/packed_boxes.hpp"
+#include "support/team_settings.hpp"
 #include "teams/team_link.hpp"
-#include "teams/team_settings.hpp"
 
 namespace ferry::detail {
 namespace {

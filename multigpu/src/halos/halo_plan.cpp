@@ -1,4 +1,4 @@
-#include "ferry/multigpu/halo_exchange.hpp"
+#include "ferry/multigpu/detail/halos/halo_plan.hpp"
 
 #include <algorithm>
 #include <map>

@@ -10,7 +10,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "pieces.hpp"
-#include "teams/team_settings.hpp"
+#include "support/team_settings.hpp"
 
 namespace ferry::mpi {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/runtime/host_access.hpp"
 #include "ferry/core/detail/runtime/operation.hpp"
 
 namespace ferry::mpi {

@@ -1,6 +1,7 @@
 #include "teams/submitters.hpp"
 
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "ferry/core/detail/memory/thread_scopes.hpp"

@@ -1,14 +1,17 @@
 // What collectives keep with a team.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "ferry/multigpu/detail/transport/transport.hpp"
-#include "ferry/multigpu/shard_layout.hpp"
 #include "ferry/multigpu/team.hpp"
 
+namespace ferry {
+enum class halo_method : std::uint8_t;
+}
 namespace ferry::detail {
 
 struct team_link {

@@ -9,7 +9,7 @@
 #include "mpi/mpi_transport.hpp"
 #include "nccl/nccl_transport.hpp"
 #include "processes/processes.hpp"
-#include "teams/team_settings.hpp"
+#include "support/team_settings.hpp"
 #include "teams/world_transport.hpp"
 #include "transport/keyed_transport.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 #include "ferry/core.hpp"
 #include "ferry/unified/array_policy.hpp"
-#include "ferry/unified/batches.hpp"
 #include "ferry/unified/automatic.hpp"
+#include "ferry/unified/batches.hpp"
 #include "ferry/unified/host_guard.hpp"
 #include "ferry/unified/migration.hpp"
 #include "ferry/unified/policy_file.hpp"

@@ -1,11 +1,18 @@
 #include "ferry/unified/detail/batches/batch_pipeline.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <future>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace ferry::detail {
+
+struct batch_pipeline::workers {
+  std::condition_variable changed;
+  std::vector<std::thread> all;
+};
 
 // Pipelines whose loops a thread has left without destroying them, as exit() does: their threads end when the objects of that
 // thread are destroyed, which is before those of the program.
@@ -57,13 +64,14 @@ batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores,
       depth_(depth),
       stores_(stores),
       background_(threads == batch_threads::background),
-      scopes_(scopes) {
+      scopes_(scopes),
+      own_(std::make_unique<workers>()) {
   if (!background_) return;
   abandoned::add(*this);
   try {
-    threads_.emplace_back([this] { load_loop(); });
-    threads_.emplace_back([this] { upload_loop(); });
-    if (stores_) threads_.emplace_back([this] { store_loop(); });
+    own_->all.emplace_back([this] { load_loop(); });
+    own_->all.emplace_back([this] { upload_loop(); });
+    if (stores_) own_->all.emplace_back([this] { store_loop(); });
   } catch (...) {  // no thread to be had: those that are there must not be left running
     end_threads();
     abandoned::remove(*this);
@@ -81,9 +89,9 @@ void batch_pipeline::end_threads() {
     std::lock_guard lock(mutex_);
     stopped_ = true;
   }
-  changed_.notify_all();
-  for (std::thread& t : threads_) t.join();
-  threads_.clear();
+  own_->changed.notify_all();
+  for (std::thread& t : own_->all) t.join();
+  own_->all.clear();
 }
 
 // Runs without the lock, as all work does.
@@ -99,14 +107,14 @@ void batch_pipeline::run(const std::function<void()>& work) {
     std::lock_guard lock(mutex_);
     if (!failed_) failed_ = thrown;
   }
-  changed_.notify_all();
+  own_->changed.notify_all();
 }
 
 void batch_pipeline::load_loop() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return is_over() || may_load(); });
+      own_->changed.wait(lock, [&] { return is_over() || may_load(); });
       if (is_over()) return;
     }
     if (!load_one()) return;
@@ -142,7 +150,7 @@ bool batch_pipeline::load_one() {
     std::lock_guard lock(mutex_);
     if (!failed_) failed_ = std::current_exception();
   }
-  changed_.notify_all();
+  own_->changed.notify_all();
   return more;
 }
 
@@ -154,12 +162,12 @@ void batch_pipeline::give(std::function<void()> upload, std::function<void()> se
   }
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return is_over() || waiting_uploads_ == 0; });
+    own_->changed.wait(lock, [&] { return is_over() || waiting_uploads_ == 0; });
     if (is_over()) return;
     steps_.push_back({std::move(upload), std::move(settle), true});
     ++waiting_uploads_;
   }
-  changed_.notify_all();
+  own_->changed.notify_all();
 }
 
 // One thread does not read the system's cached pages as fast as a device takes them.
@@ -189,13 +197,13 @@ void batch_pipeline::upload_loop() {
     step next;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return is_over() || ended_ || !steps_.empty(); });
+      own_->changed.wait(lock, [&] { return is_over() || ended_ || !steps_.empty(); });
       if (is_over() || ended_) break;
       next = std::move(steps_.front());
       steps_.pop_front();
       if (next.is_upload) --waiting_uploads_;
     }
-    changed_.notify_all();
+    own_->changed.notify_all();
     if (next.is_last) settle();
     run(next.run);
     if (!next.is_upload) continue;
@@ -210,7 +218,7 @@ void batch_pipeline::store_loop() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [&] { return stopped_ || may_store(); });
+      own_->changed.wait(lock, [&] { return stopped_ || may_store(); });
       if (!may_store()) return;
     }
     store_one();
@@ -223,7 +231,7 @@ void batch_pipeline::store_one() {
     std::lock_guard lock(mutex_);
     ++released_;
   }
-  changed_.notify_all();
+  own_->changed.notify_all();
 }
 
 std::optional<std::size_t> batch_pipeline::next_inline() {
@@ -242,7 +250,7 @@ std::optional<std::size_t> batch_pipeline::next() {
   loop_ = &abandoned::mark;
   // Pieces loaded before a failure of the loading are still given; at the end the loop waits for the results.
   const auto over = [&] { return failed_ || (ended_ && released_ == done_); };
-  changed_.wait(lock, [&] { return given_ < loaded_ || over(); });
+  own_->changed.wait(lock, [&] { return given_ < loaded_ || over(); });
   if (given_ < loaded_) return given_++ % depth_;
   if (failed_) std::rethrow_exception(failed_);
   return {};
@@ -254,7 +262,7 @@ void batch_pipeline::done() {
     ++done_;
     if (!stores_) ++released_;
   }
-  changed_.notify_all();
+  own_->changed.notify_all();
 }
 
 }  // namespace ferry::detail

@@ -1,6 +1,7 @@
 #include "migration/cpu_arrivals.hpp"
 
 #include <unistd.h>
+#include <thread>
 
 #include <algorithm>
 #include <system_error>

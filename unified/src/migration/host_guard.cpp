@@ -1,4 +1,5 @@
 #include "ferry/unified/host_guard.hpp"
+#include "ferry/core/detail/runtime/host_access.hpp"
 
 #include "migration/migrator.hpp"
 

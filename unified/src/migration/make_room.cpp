@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/detail/ordering/idle_guard.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"

@@ -10,6 +10,7 @@
 
 #include "counters/cpu_touches.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/operation.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"

@@ -5,6 +5,7 @@
 #include "ferry/core/detail/runtime/operation.hpp"
 #include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/unified/policy_file.hpp"
 #include "migration/migrator.hpp"
 #include "migration/places.hpp"
 #include "policies/program_name.hpp"
@@ -207,4 +208,7 @@ std::optional<array_policy> array_policy_of(const allocation_ref& owner) {
 }
 
 }  // namespace detail
+void use_policies(const array_policies& p) { migrator::current().use(p, "use_policies"); }
+std::vector<std::string> unmet_policies() { return migrator::current().unmet(); }
+
 }  // namespace ferry

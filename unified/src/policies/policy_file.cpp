@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "ferry/core/error.hpp"
-#include "migration/migrator.hpp"
 #include "policies/policy_words.hpp"
 #include "policies/program_name.hpp"
 
@@ -171,7 +170,5 @@ void array_policies::save(const std::string& path) const { write_whole_file(path
 void name_program(std::string name, std::string version) {
   program_identity::set({std::move(name), std::move(version)});
 }
-void use_policies(const array_policies& p) { migrator::current().use(p, "use_policies"); }
-std::vector<std::string> unmet_policies() { return migrator::current().unmet(); }
 
 }  // namespace ferry

@@ -3,7 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
+#include <iosfwd>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -37,7 +38,7 @@ class allocation_log : private allocation_observer {
   const std::string name_;
   bool told_ = false;
   std::mutex mutex_;
-  std::ofstream file_;
+  std::unique_ptr<std::ofstream> file_;
   std::uint64_t machine_;
 };
 

@@ -14,6 +14,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/ordering/array_text.hpp"
+#include "ferry/core/detail/runtime/host_access.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/extents.hpp"
@@ -107,7 +108,6 @@ struct no_host_iterator {
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const detail::array_look& of);
 [[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
                                      const detail::array_look& of, source_line at);
-const char* kind_name(memory_kind k);
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes);
 
 template <class T, std::size_t Rank, memory_kind Kind>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/arrays/basic_array.hpp"
 #include "ferry/core/detail/copies/cpu_elements.hpp"
 #include "ferry/core/detail/runtime/operation.hpp"
 
@@ -330,6 +330,44 @@ std::vector<std::remove_const_t<T>> to_vector(const array_view<T, Rank, Kind>& a
                                               source_line at = source_line::here()) {
   using U = std::remove_const_t<T>;
   return detail::written_vector<U>(a.size(), [&](std::span<U> all) { copy(a, all, at); });
+}
+
+// Members of arrays that copy.
+
+template <class T, std::size_t Rank, memory_kind Kind>
+basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::from(std::span<const T> elements, const extents<Rank>& e,
+                                                            ferry::device d) {
+  basic_array a(e, d);
+  copy(elements, a, source_line{});
+  return a;
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::clone(source_line at) const {
+  basic_array a(this->extents_, home_);
+  copy(*this, a, at);
+  return a;
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+auto array_view<T, Rank, Kind>::clone(source_line at) const -> basic_array<value_type, Rank, Kind> {
+  basic_array<value_type, Rank, Kind> a(extents_, device());
+  copy(*this, a, at);
+  return a;
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+void basic_array<T, Rank, Kind>::resize(const extents<Rank>& e) {
+  if (e == this->extents_) return;
+  basic_array fresh(e, home_);
+  auto both = e;
+  for (std::size_t d = 0; d != Rank; ++d) both[d] = std::min(e[d], this->extents_[d]);
+  if (this->owner_ && fresh.owner_) {
+    view from(this->owner_, this->data_, both, this->strides_), to(fresh.owner_, fresh.data_, both, fresh.strides_);
+    copy(std::as_const(from), to, source_line{});
+    fresh.name(this->name());
+  }
+  swap(fresh);
 }
 
 }  // namespace ferry

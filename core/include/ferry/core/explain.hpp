@@ -1,8 +1,6 @@
 // What ferry knows of an array, in words, and arrays as text.
 #pragma once
 #include <iosfwd>
-#include <ostream>
-#include <sstream>
 #include <string>
 
 #include "ferry/core/array.hpp"
@@ -27,8 +25,9 @@ std::string explain(const array_view<T, Rank, Kind>& v) {
 }
 
 // Kind, device, shape and the elements, shortened; waits for them.
-template <class T, std::size_t Rank, memory_kind Kind>
-std::ostream& operator<<(std::ostream& out, const array_view<T, Rank, Kind>& v) {
+template <class Traits, class T, std::size_t Rank, memory_kind Kind>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const array_view<T, Rank, Kind>& v) {
   out << detail::headline(detail::type_name<std::remove_const_t<T>>(), kind_name(Kind), v.extents().text(), v.owner());
   const auto elements = to_vector(v, source_line{});
   const auto& e = v.extents();

@@ -6,11 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/macros.hpp"
 
 namespace ferry {
+
+// The most dimensions that an array has.
+inline constexpr std::size_t max_rank = 6;
 
 template <std::size_t Rank>
 class extents {

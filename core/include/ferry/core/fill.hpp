@@ -1,6 +1,5 @@
 // Setting every element to one value.
 #pragma once
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/runtime/operation.hpp"
 
@@ -34,6 +33,11 @@ void fill(array_view<T, Rank, Kind>& to, std::type_identity_t<T> value, source_l
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value, source_line at = source_line::here()) {
   detail::fill_view<T>(nullptr, to, value, at);
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+basic_array<T, Rank, Kind>::basic_array(const extents<Rank>& e, T value, ferry::device d) : basic_array(e, d) {
+  fill(*this, value, source_line{});
 }
 
 }  // namespace ferry

@@ -99,6 +99,8 @@ class machine {
   peer_memory sort_of_arrays(int device) const;
   // Lanes, threads and options of copies.
   copy_engine& copies() { return *copies_; }
+  // Gives back what lanes of copies hold and do not use. Returns the bytes.
+  std::size_t trim_lanes(memory_kind kind, int device);
 
   // Bytes that copies were given so far.
   std::atomic<std::uint64_t> copied_bytes{0};

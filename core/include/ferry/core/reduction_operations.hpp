@@ -6,26 +6,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "ferry/core/detail/support/number_type.hpp"
 #include "ferry/core/macros.hpp"
 
 struct __half;         // of CUDA's cuda_fp16.h and cuda_bf16.h, which only those who use them include
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
 
 namespace ferry {
-
-namespace detail {
-
-// std::complex, and those of CUDA's libraries.
-template <class T>
-concept complex_number = requires(const T& z) {
-  typename T::value_type;
-  z.real();
-  z.imag();
-}
-&&std::floating_point<typename T::value_type>&& std::convertible_to<typename T::value_type, T> &&
-    sizeof(T) == 2 * sizeof(typename T::value_type);
-
-}  // namespace detail
 
 // True for types whose T(0) and T(1) are zero and one, so that plus and multiplies have an identity: numbers, complex ones
 // and CUDA's __half and __nv_bfloat16 too. Specialize it for a type of your own:

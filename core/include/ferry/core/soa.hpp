@@ -1,8 +1,8 @@
 // Structures of arrays: the arrays, arguments of functors, copies, and spans for the CPU.
 #pragma once
 #include "ferry/core/copy.hpp"
-#include "ferry/core/detail/arrays/soa_array.hpp"
-#include "ferry/core/detail/kernels/soa_argument.hpp"
+#include "ferry/core/detail/soa/soa_argument.hpp"
+#include "ferry/core/detail/soa/soa_array.hpp"
 
 namespace ferry {
 

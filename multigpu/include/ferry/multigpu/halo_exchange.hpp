@@ -41,8 +41,6 @@ inline bool any_packs(std::span<halo_plan* const> plans) {
     if (p->packs()) return true;
   return false;
 }
-// What other processes give and get.
-void carry_exchange(const team& t, std::span<halo_plan* const> plans, halo_streams where);
 inline void finish_exchange(const team& t, std::span<halo_plan* const> plans) {
   if (any_packs(plans)) t.for_each([&](std::size_t m) { halo_plan::finish(plans, m, t.stream(m)); });
 }

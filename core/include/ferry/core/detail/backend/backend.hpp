@@ -19,12 +19,14 @@
 #include "ferry/core/detail/support/array_label.hpp"
 #include "ferry/core/detail/support/number_type.hpp"
 #include "ferry/core/detail/support/source_line.hpp"
+#include "ferry/core/extents.hpp"
 
 namespace ferry {
 
 // Where bytes live. device: memory of one GPU. unified: managed memory, reachable from the CPU and every device.
 // host: pinned memory of the CPU, reachable from every device.
 enum class memory_kind : std::uint8_t { device, unified, host };
+const char* kind_name(memory_kind k);
 
 // How memory of a device was allocated, as far as it decides whether other devices reach it.
 enum class peer_memory : std::uint8_t {
@@ -97,8 +99,6 @@ enum class memory_advice : std::uint8_t {
   accessed_by,
   unset_accessed_by
 };
-
-inline constexpr std::size_t max_rank = 6;
 
 // Elements of `element_bytes` at base + sum(index[d] * stride_bytes[d]).
 struct strided_bytes {

@@ -4,12 +4,10 @@
 #include <memory>
 #include <vector>
 
+#include "ferry/core/detail/copies/out_of_reach.hpp"
 #include "ferry/core/detail/kernels/arguments.hpp"
 
 namespace ferry::detail {
-
-// Whether one of the uses is of memory that the stream's device does not reach, and such memory is to be mirrored.
-bool must_mirror(stream_ref s, std::span<const access> uses);
 
 // Copies, in the memory of a stream's device, of what a kernel was declared to touch and its device does not reach. The
 // kernel with both copies, in and back, is one use of the arrays.

@@ -1,12 +1,12 @@
 // .npy files without their arrays: headers, types, bytes. Format: numpy.lib.format and NEP 1, versions 1.0 to 3.0.
 #pragma once
-#include <complex>
 #include <concepts>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/number_type.hpp"
 
 namespace ferry {
 
@@ -28,10 +28,10 @@ npy_info read_npy_header(const std::string& path);
 
 // Types of elements that .npy files and ferry share.
 template <class T>
-concept npy_element = std::same_as<T, float> || std::same_as<T, double> || std::same_as<T, std::complex<float>> ||
-    std::same_as<T, std::complex<double>> ||
-    (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
-     !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
+concept npy_element = std::same_as<T, float> || std::same_as<T, double> ||
+                      (detail::complex_number<T> && sizeof(T) <= 16) ||
+                      (std::integral<T> && sizeof(T) <= 8 && !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
+                       !std::same_as<T, char16_t> && !std::same_as<T, char32_t>);
 
 namespace detail {
 

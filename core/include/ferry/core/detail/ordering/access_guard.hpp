@@ -98,29 +98,4 @@ class joint_guard {
 // for them (R11). The CPU does not wait.
 void open_use(const admission& what);
 
-// Counters of a log at the time of an access; while they stand still the CPU need not ask again.
-struct host_access_state {
-  std::uint64_t touches = 0, writes = 0;
-};
-// Blocks until the bytes are not in use any more: reading waits for the last writes, writing for all uses. What a device
-// did that is known to be broken counts as over. With for_bytes they may be taken away: then for the uses of timelines that
-// serve, too.
-host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes = true);
-// Whether that wait would return at once. Never blocks; a raw pointer that is out stays out, and counts as unfinished.
-// touches, for who may not own the bytes: also false when the log has counted anything since that was read with it locked.
-bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches = {});
-// How the CPU asks: for a range or for elements (the first is at `first`, of so many bytes), and in which line of the
-// program.
-struct host_ask {
-  host_reach reach = host_reach::range;
-  const std::byte* first = nullptr;
-  source_line at;
-  std::size_t element_bytes = 0;
-};
-// wait_for_uses for bytes of an array, whose elements matter, after telling the machine's policy. Throws device_error each
-// time when a broken device wrote them last; invalid_argument inside a capture, inside a submission, and for an array of
-// another machine: this is the gate of the CPU. Gives counters that
-// are stale at once where the policy wants to be asked for each element.
-host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how);
-
 }  // namespace ferry

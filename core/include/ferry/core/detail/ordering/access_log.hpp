@@ -7,11 +7,8 @@
 
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/ordering/use_list.hpp"
-#include "ferry/core/detail/support/source_line.hpp"
 
 namespace ferry {
-
-struct allocation;
 
 class access_log {
  public:
@@ -43,11 +40,11 @@ class access_log {
 
   // The rest with the log locked.
 
-  // Throws device_error when what these bytes hold is lost (R19). What earlier owners of them wrote does not matter.
-  void refuse_lost(byte_range where, const allocation& of, source_line at) const {
+  // A use whose results in these bytes are lost (R19), or null. What earlier owners of the bytes wrote does not matter.
+  const logged_use* find_lost(byte_range where) const {
     for (std::size_t i = inherited_; i < uses_.size(); ++i)
-      if (const logged_use& u = uses_[i]; is_lost(u) && u.where.overlaps(where)) [[unlikely]]
-        throw_lost(u, of, at);
+      if (const logged_use& u = uses_[i]; is_lost(u) && u.where.overlaps(where)) return &u;
+    return nullptr;
   }
   // Calls wait(timeline, ticket, reads) for each use that an access of `where` must come after; newest first, because that may
   // imply the older ones (R8). reads: the access may read what the use wrote (R19). An open use of another timeline is
@@ -140,7 +137,6 @@ class access_log {
   // A use that is over may be forgotten; not one whose result is lost.
   static bool is_over(const logged_use& u) { return u.by->finished(u.at) && !is_lost(u); }
   static bool is_lost(const logged_use& u) { return u.write && u.by->is_lost(u.at); }
-  [[noreturn]] static void throw_lost(const logged_use& u, const allocation& of, source_line at);
   void make_room(std::size_t more);
   void take_back() noexcept;
   // Of bytes that nobody uses: there is nobody to lock out.

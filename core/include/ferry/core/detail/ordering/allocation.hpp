@@ -140,4 +140,7 @@ struct access {
   source_line at = {};
 };
 
+// Throws device_error when what these bytes hold is lost (R19). With the log of the allocation locked.
+void refuse_lost(const allocation& a, byte_range where, source_line at);
+
 }  // namespace ferry

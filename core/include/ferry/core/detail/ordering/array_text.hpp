@@ -33,11 +33,6 @@ std::string array_text(const array_look& a);
 std::string array_text(const allocation& a);
 // The same and the line: "array 'u' in main.cpp:12".
 std::string use_text(const access& a);
-// " in main.cpp:12"; "" for an unknown line.
-std::string in_line(source_line at);
-// A name as messages quote it: "array 'u'"; for an empty one "an unnamed array". what: "array", "sharded array".
-std::string quoted_name(std::string_view name, std::string_view what = "array");
-
 // How an array lost its bytes while references to it were left.
 enum class freed_by : std::uint8_t { free, give_back, end_of_borrow };
 

@@ -35,6 +35,9 @@ class memory_pool : public memory_source, public allocation_home {
   virtual native_pool native() const { return {}; }
 
   memory_ledger* ledger() const final { return &ledger_; }
+  void rename(allocation& a, std::string text) final;
+  void set_aside(allocation& a) noexcept final;
+  void hand_out(allocation& a) final;
   memory_kind kind() const final { return kind_; }
   int device() const final { return device_; }
   const pool_options& options() const { return options_; }

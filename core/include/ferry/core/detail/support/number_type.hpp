@@ -7,6 +7,20 @@
 
 namespace ferry {
 
+namespace detail {
+
+// std::complex, and those of CUDA's libraries.
+template <class T>
+concept complex_number = requires(const T& z) {
+  typename T::value_type;
+  z.real();
+  z.imag();
+}
+&&std::floating_point<typename T::value_type>&& std::convertible_to<typename T::value_type, T> &&
+    sizeof(T) == 2 * sizeof(typename T::value_type);
+
+}  // namespace detail
+
 // Numbers that a copy can convert into each other, as static_cast does.
 enum class number_type : std::uint8_t {
   none,  // elements that are only bytes

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -25,5 +26,12 @@ struct located {
       : value(std::forward<X>(x)),
         at(line) {}
 };
+
+namespace detail {
+// " in main.cpp:12"; "" for an unknown line.
+std::string in_line(source_line at);
+// A name as messages quote it: "array 'u'"; for an empty one "an unnamed array". what: "array", "sharded array".
+std::string quoted_name(std::string_view name, std::string_view what = "array");
+}  // namespace detail
 
 }  // namespace ferry

@@ -113,4 +113,7 @@ std::vector<halo_copy<Rank>> halo_copies(const shard_layout<Rank>& l) {
   return all;
 }
 
+// What other processes give and get.
+void carry_exchange(const team& t, std::span<halo_plan* const> plans, halo_streams where);
+
 }  // namespace ferry::detail

@@ -1,13 +1,12 @@
 // The threads under ferry::batches: pieces are read and uploaded ahead of the loop, and stored behind it, each in order.
 #pragma once
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "ferry/core/detail/memory/thread_scopes.hpp"
@@ -91,8 +90,8 @@ class batch_pipeline {
   bool ended_ = false, stopped_ = false;
   std::exception_ptr failed_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::thread> threads_;
+  struct workers;  // the threads, and what they wait for each other by
+  std::unique_ptr<workers> own_;
   const void* loop_ = nullptr;  // names the thread that took a piece last
 };
 

@@ -1,8 +1,10 @@
 #include "memory/memory_environment.hpp"
 
+#include "assembly/backend_choice.hpp"
 #include "ferry/core/leaks.hpp"
 #include "ferry/core/machine.hpp"
 #include "ferry/core/memory_pressure.hpp"
+#include "runtime/machine_registry.hpp"
 #include "support/environment.hpp"
 
 namespace ferry {
@@ -11,6 +13,12 @@ void configure_memory(machine& m) {
   with_variable("FERRY_LEAKS", [&](const char* text) { report_leaks_at_exit(m, parse_leak_mode(text)); });
   with_variable("FERRY_MEMORY_LOG", [&](const char* text) { log_allocations_until_exit(m, text); });
   with_variable("FERRY_OOM", [&](const char* text) { m.memory().set_policy(parse_out_of_memory_policy(text)); });
+}
+
+std::shared_ptr<machine> machine_registry::make_chosen() {
+  auto chosen = std::make_shared<machine>(choose_backend());
+  configure_memory(*chosen);
+  return chosen;
 }
 
 }  // namespace ferry

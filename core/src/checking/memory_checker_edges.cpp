@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "diagnostics/memory_checker.hpp"
+#include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"

@@ -1,10 +1,7 @@
 #include "ferry/multigpu/shard_layout.hpp"
 
 #include "ferry/core/error.hpp"
-#include "ferry/multigpu/reproducible.hpp"
-#include "ferry/multigpu/reshard.hpp"
 #include "ferry/multigpu/shard_span.hpp"
-#include "ferry/multigpu/sweep.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -69,31 +66,6 @@ void need_same_team(const team& a, const team& b) {
     throw invalid_argument(
         "sharded arrays of two different teams are used together: make both on one team (copies of a "
         "team name the same one), or use ferry::reshard");
-}
-
-void need_same_ranks(const team& from, const team& to) {
-  bool same =
-      from.size() == to.size() && from.first_local() == to.first_local() && from.local_size() == to.local_size();
-  for (std::size_t m = to.first_local(); same && m < to.first_local() + to.local_size(); ++m)
-    same = from.device(m) == to.device(m);
-  if (!same)
-    throw invalid_argument(
-        "reshard between two teams that span processes and have other members, processes or devices: make both "
-        "arrays on one team::world(), or let the cells pass an array on a team of each process, as team::all()");
-}
-
-void throw_narrow_sweep(const std::string& name) {
-  throw invalid_argument(
-      "a sweep is over an array whose halo is narrower than that of its argument, " +
-      quoted_name(name, "sharded array") +
-      ", so that its boundary does not hold all cells that are exchanged: sweep over the array with " +
-      "the widest halo");
-}
-void throw_partial_reproducible() {
-  throw invalid_argument("a reproducible reduction runs over all cells of an array: give it owned(array)");
-}
-void throw_partial_sweep() {
-  throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");
 }
 
 void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,

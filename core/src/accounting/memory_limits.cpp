@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
-#include "memory/memory_environment.hpp"
 
 namespace ferry {
 namespace {
@@ -121,11 +118,6 @@ std::shared_ptr<const memory_limits::rules> memory_limits::all() const {
   return rules_;
 }
 
-void set_memory_limit(const memory_scope& scope, const memory_limit& limit) {
-  const scoped_memory_limit one{scope, limit};
-  machine::current().memory().limit({&one, 1});
-}
-
 memory_limit parse_memory_limit(std::string_view text) {
   scoped_memory_limit part = parse_part(text);
   if (part.scope != memory_scope{}) refuse(text, "a scope has no place here");
@@ -143,29 +135,6 @@ std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text) {
     if (end == rest.npos) return all;
     rest.remove_prefix(end + 1);
   }
-}
-
-void set_memory_limits(const std::vector<scoped_memory_limit>& limits) {
-  set_memory_limits(machine::current(), limits);
-}
-
-void set_memory_limits(machine& m, const std::vector<scoped_memory_limit>& limits) {
-  std::vector<scoped_memory_limit> all;
-  const auto join = [&](const memory_scope& scope, const memory_limit& l) {
-    const auto same = [&](const scoped_memory_limit& other) { return other.scope == scope; };
-    auto at = std::find_if(all.begin(), all.end(), same);
-    if (at == all.end()) at = all.insert(at, {scope, {}});
-    at->limit = l;
-  };
-  const auto is_for_each_device = [](const memory_scope& s) {
-    return !s.on && s.tag.empty() && s.kind != memory_kind::host;
-  };
-  for (const auto& [scope, limit] : limits)
-    if (is_for_each_device(scope))
-      for (const device d : m.devices()) join({d, scope.kind, {}}, limit);
-  for (const auto& [scope, limit] : limits)
-    if (!is_for_each_device(scope)) join(scope, limit);
-  m.memory().limit(all);
 }
 
 }  // namespace ferry

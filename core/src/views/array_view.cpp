@@ -38,13 +38,4 @@ std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range
   return last ? std::optional<stream_ref>(*last->by) : std::nullopt;
 }
 
-const char* kind_name(memory_kind k) {
-  switch (k) {
-    case memory_kind::device: return "device";
-    case memory_kind::unified: return "unified";
-    case memory_kind::host: return "host";
-  }
-  return "?";
-}
-
 }  // namespace ferry

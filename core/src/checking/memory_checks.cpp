@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnostics/memory_checker.hpp"
-#include "ferry/core/array_view.hpp"
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "checking/memory_checker.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"
@@ -99,19 +97,5 @@ std::string memory_fault::text() const {
 }
 
 std::vector<memory_fault> check_memory() { return machine::current().checker().check(); }
-
-void detail::output_poison::fill_outputs(native_stream s, const relocation& move) const {
-  std::array<std::byte, 16> nan;
-  nan.fill(std::byte{0xFF});
-  for (output_elements e : outputs_) {
-    e.at.base = move(e.at.base);
-    if (e.shape.element_bytes > nan.size()) {  // byte by byte, as one dimension more
-      if (e.shape.rank == max_rank) continue;
-      e.shape.extent[e.shape.rank] = std::exchange(e.shape.element_bytes, 1);
-      e.at.stride_bytes[e.shape.rank++] = 1;
-    }
-    machine::current().verbs().fill_strided(s, e.at, e.shape, nan.data());
-  }
-}
 
 }  // namespace ferry

@@ -15,4 +15,8 @@ halo_choice_said halos_of_environment();
 // FERRY_COLLECTIVE_TIMEOUT; zero: for ever.
 std::chrono::steady_clock::duration patience_of_environment();
 
+namespace detail {
+void check_team_settings();
+}
+
 }  // namespace ferry

@@ -1,11 +1,10 @@
-#include "teams/team_settings.hpp"
+#include "support/team_settings.hpp"
 
 #include <charconv>
 #include <cstdlib>
 #include <string>
 
 #include "ferry/core/error.hpp"
-#include "ferry/multigpu/team.hpp"
 #include "support/choice.hpp"
 
 namespace ferry {

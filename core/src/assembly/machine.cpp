@@ -4,10 +4,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "checking/memory_checker.hpp"
 #include "copies/copy_engine.hpp"
-#include "diagnostics/memory_checker.hpp"
 #include "external/foreign_memory.hpp"
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/assembly/settings.hpp"
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
@@ -104,6 +103,8 @@ machine::~machine() {
   for (auto& p : pools_) memory_.dismiss(*p);
   for (auto& p : extra_) memory_.dismiss(*p);
 }
+
+std::size_t machine::trim_lanes(memory_kind kind, int device) { return copies_->lanes().trim(kind, device); }
 
 void machine::synchronized() noexcept {
   foreign_->collect();

@@ -1,4 +1,4 @@
-#include "diagnostics/memory_checker.hpp"
+#include "checking/memory_checker.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -6,7 +6,6 @@
 #include <list>
 #include <utility>
 
-#include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"

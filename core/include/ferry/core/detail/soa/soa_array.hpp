@@ -9,7 +9,8 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/detail/arrays/soa_iterator.hpp"
+#include "ferry/core/detail/soa/soa_iterator.hpp"
+#include "ferry/core/fill.hpp"
 
 namespace ferry {
 

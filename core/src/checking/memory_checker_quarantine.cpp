@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "diagnostics/memory_checker.hpp"
-#include "ferry/core/array_view.hpp"
+#include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/machine.hpp"

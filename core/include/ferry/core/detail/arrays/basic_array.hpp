@@ -1,0 +1,138 @@
+// Arrays that own their memory, know the device it belongs to and the streams that touched it last.
+#pragma once
+#include <concepts>
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/default_kind.hpp"
+#include "ferry/core/detail/support/cpu_buffer.hpp"
+#include "ferry/core/stream.hpp"
+
+namespace ferry {
+
+// Null for no bytes. Throws out_of_memory, invalid_argument for a device that is not there.
+allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes);
+// For messages and reports.
+void name_allocation(allocation& a, std::string text);
+
+// Rank dimensions of T in one kind of memory. Moves, and copies only when asked (clone, copy). Its destructor never
+// blocks: the bytes are reused only behind the work that still touches them.
+template <class T, std::size_t Rank, memory_kind Kind>
+class basic_array : public array_view<T, Rank, Kind> {
+  using view = array_view<T, Rank, Kind>;
+
+ public:
+  basic_array() = default;
+  // Contents are undefined. May block when the pool has to grow.
+  explicit basic_array(const extents<Rank>& e, ferry::device d = default_device())
+      : view(allocate_array(Kind, d, e.count(), sizeof(T)), nullptr, e, row_major(e)) {
+    if (this->owner_) this->data_ = reinterpret_cast<T*>(this->owner_.get().begin);
+    home_ = this->owner_ ? ferry::device(this->owner_.get().device) : d;  // a peer, where d has no room and may spill
+  }
+  // The same from {n}, which could as well mean an array made from n.
+  template <std::integral Int>
+  requires(Rank == 1) explicit basic_array(const Int (&n)[1], ferry::device d = default_device())
+      : basic_array(ferry::extents<1>(n[0]), d) {}
+  basic_array(basic_array&& o) noexcept { swap(o); }
+  basic_array& operator=(basic_array&& o) noexcept {
+    basic_array taken(std::move(o));
+    swap(taken);
+    return *this;
+  }
+  // Compilers quote the line that deletes what was called.
+  basic_array(const basic_array&) = delete;             // arrays are copied only when asked: use b = a.clone()
+  basic_array& operator=(const basic_array&) = delete;  // arrays are copied only when asked: use copy(a, b)
+
+  // Every element gets a value, on the device's stream of this thread.
+  basic_array(const extents<Rank>& e, T value, ferry::device d = default_device());
+  // A copy of elements of the CPU, in row-major order. Throws invalid_argument when counts differ.
+  static basic_array from(std::span<const T> elements, const extents<Rank>& e, ferry::device d = default_device());
+  static basic_array from(std::span<const T> elements, ferry::device d = default_device()) requires(Rank == 1) {
+    return from(elements, extents<1>{elements.size()}, d);
+  }
+  static basic_array from(const std::vector<T>& elements, ferry::device d = default_device()) requires(Rank == 1) {
+    if constexpr (std::is_same_v<T, bool>)
+      return from(elements, extents<1>{elements.size()}, d);
+    else
+      return from(std::span<const T>(elements), d);
+  }
+  static basic_array from(const std::vector<bool>& elements, const extents<Rank>& e,
+                          ferry::device d = default_device()) requires(std::is_same_v<T, bool>) {
+    return from(std::span<const T>(detail::cpu_buffer<bool>(elements).span()), e, d);
+  }
+  static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
+    return from(std::span<const T>(elements.begin(), elements.size()), d);
+  }
+  // Takes over bytes that were allocated elsewhere, at the start of their block (see adopt).
+  static basic_array from_owner(allocation_ref owner, const extents<Rank>& e) {
+    basic_array a;
+    if (owner) {
+      a.data_ = reinterpret_cast<T*>(owner.get().begin);
+      a.home_ = ferry::device(owner.get().device);
+    }
+    a.owner_ = std::move(owner);
+    a.extents_ = e;
+    a.strides_ = row_major(e);
+    return a;
+  }
+  // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
+  basic_array clone(source_line at = source_line::here()) const;
+
+  // As in a view, without its strides.
+  T& operator[](located_index i) requires(Rank == 1) {
+    this->check_indices(i.at, i.value);
+    return *this->template granted<T>(this->data_ + i.value, i.at);
+  }
+  const T& operator[](located_index i) const requires(Rank == 1) {
+    this->check_indices(i.at, i.value);
+    return *this->template granted<const T>(this->data_ + i.value, i.at);
+  }
+
+  using view::name;
+  // For messages, reports and explain(). The empty array has no name.
+  basic_array& name(std::string text) & {
+    if (this->owner_) name_allocation(this->owner_.get(), std::move(text));
+    return *this;
+  }
+  basic_array&& name(std::string text) && { return std::move(name(std::move(text))); }
+
+  ferry::device device() const { return home_; }
+  // Gives the bytes back now. Later use of the array or of a view of it throws use_after_free.
+  void free() noexcept { this->owner_.free(); }
+  // Another shape; elements whose indices lie in both are kept, others are undefined.
+  void resize(const extents<Rank>& e);
+  void swap(basic_array& o) noexcept {
+    std::swap(this->owner_, o.owner_);
+    std::swap(this->data_, o.data_);
+    std::swap(this->extents_, o.extents_);
+    std::swap(this->strides_, o.strides_);
+    std::swap(home_, o.home_);
+    this->permission_.forget();
+    o.permission_.forget();
+  }
+  friend void swap(basic_array& a, basic_array& b) noexcept { a.swap(b); }
+
+ private:
+  ferry::device home_;
+};
+
+template <class T, std::size_t Rank = 1>
+using device_array = basic_array<T, Rank, memory_kind::device>;
+template <class T, std::size_t Rank = 1>
+using unified_array = basic_array<T, Rank, memory_kind::unified>;
+template <class T, std::size_t Rank = 1>
+using host_array = basic_array<T, Rank, memory_kind::host>;
+template <class T, std::size_t Rank = 1>
+using array = basic_array<T, Rank, default_memory_kind<T>>;
+
+// Types that are an array or a view of one.
+template <class A>
+concept array_like = requires {
+  typename A::const_view;
+  requires std::is_base_of_v<array_view<typename A::element_type, A::rank, A::kind>, A>;
+};
+
+}  // namespace ferry

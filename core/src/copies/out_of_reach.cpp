@@ -1,0 +1,19 @@
+#include "ferry/core/detail/copies/out_of_reach.hpp"
+
+#include <algorithm>
+
+#include "copies/copy_engine.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/machine.hpp"
+
+namespace ferry::detail {
+
+bool is_out_of_reach(int device, const access& a) { return !machine::current().copies().reaches(device, *a.what); }
+
+bool must_mirror(stream_ref s, std::span<const access> uses) {
+  if (!machine::current().peers().stages_kernels()) return false;
+  need_current(s, uses);
+  return std::any_of(uses.begin(), uses.end(), [&](const access& a) { return is_out_of_reach(s.line().device(), a); });
+}
+
+}  // namespace ferry::detail

@@ -1,0 +1,90 @@
+#include "ferry/core/detail/ordering/host_wait.hpp"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "ferry/core/detail/ordering/access_guard.hpp"
+
+namespace ferry {
+namespace {
+
+struct point {
+  timeline* by;
+  ticket at;
+};
+
+// The first points that an access of the CPU must come after, and how many there are in all.
+struct pending_points {
+  std::array<point, 16> first;
+  std::size_t count = 0;
+  host_access_state seen;
+  std::uint64_t touches = 0;  // of the log when they were collected
+  std::span<const point> get() const { return {first.data(), std::min(count, first.size())}; }
+  bool all() const { return count <= first.size(); }
+};
+
+// An array whose elements matter, so that they must not be lost, and the line that asks.
+struct wanted_elements {
+  const allocation& of;
+  source_line at;
+};
+
+pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes,
+                             const wanted_elements* array) {
+  pending_points p;
+  std::lock_guard lock(log);
+  log.before(nullptr, where, write, [&](timeline& t, ticket at, bool) {
+    if (!for_bytes && t.serves()) return;
+    if (p.count < p.first.size()) p.first[p.count] = {&t, at};
+    ++p.count;
+  });
+  if (array && p.count == 0) refuse_lost(array->of, where, array->at);
+  p.touches = log.touches();
+  p.seen = {write ? p.touches : 0, log.writes()};
+  return p;
+}
+
+// Returns the points of the last round, which are over.
+pending_points wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
+                               const wanted_elements* array) {
+  for (;;) {
+    const pending_points pending = points_before(log, where, write, for_bytes, array);
+    for (const point& p : pending.get()) p.by->wait(p.at);  // no lock held (R7)
+    if (!pending.all()) continue;
+    if (array && pending.count > 0) {
+      std::lock_guard lock(log);
+      refuse_lost(array->of, where, array->at);  // another thread may have found the device broken
+    }
+    return pending;
+  }
+}
+
+}  // namespace
+
+host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes) {
+  return wait_for_points(log, where, write, for_bytes, nullptr).seen;
+}
+
+bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches) {
+  refuse_inside_submission("ask whether work is over");
+  std::vector<point> pending;  // only looks: an open use stays open
+  {
+    std::lock_guard lock(what.log);
+    if (touches && what.log.touches() != *touches) return false;  // a free block's log is its pool's
+    for (const logged_use& u : what.log.uses())
+      if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
+  }
+  return std::all_of(pending.begin(), pending.end(),
+                     [](const point& p) { return p.at == open_ticket ? p.by->is_broken() : p.by->poll(p.at); });
+}
+
+host_wait wait_for_elements(allocation& what, byte_range where, bool write, source_line at) {
+  const wanted_elements elements{what, at};
+  const pending_points over = wait_for_points(what.log, where, write, false, &elements);
+  return {over.seen, over.touches};
+}
+
+}  // namespace ferry

@@ -1,0 +1,26 @@
+// Which kind of pool the options ask for.
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/error.hpp"
+#include "pools/caching_pool.hpp"
+#include "pools/direct_pool.hpp"
+#include "pools/driver_pool.hpp"
+
+namespace ferry {
+
+std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
+                                       const pool_options& options) {
+  check(options);
+  switch (options.kind) {
+    case pool_kind::none: return std::make_unique<direct_pool>(ledger, kind, device, options);
+    case pool_kind::driver: {
+      pool_backend* const driver = ledger.verbs().pools();
+      if (!driver || !driver->has_pools(kind, device))
+        throw not_supported(std::string("the driver has no pools of ") + kind_name(kind) + " memory of device " +
+                            std::to_string(device) + ": choose pool_kind::split");
+      return std::make_unique<driver_pool>(ledger, streams, kind, device, options);
+    }
+    default: return std::make_unique<caching_pool>(ledger, kind, device, options);
+  }
+}
+
+}  // namespace ferry

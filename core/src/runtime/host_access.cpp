@@ -1,0 +1,51 @@
+#include "ferry/core/detail/runtime/host_access.hpp"
+
+#include <mutex>
+
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/machine.hpp"
+#include "ordering/capture.hpp"
+
+namespace ferry {
+namespace {
+
+// Tells a backend that looks for races what the CPU was granted: of elements only the one that was asked for. With the log
+// locked, and not if another thread has logged anything since the wait: what that thread submits the CPU does not know of.
+void tell_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how,
+                      std::uint64_t touches) {
+  if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};
+  const kernel_use use{where.begin,
+                       where.size(),
+                       mode != access_mode::out,
+                       mode != access_mode::in,
+                       array_label(what.name.get().c_str()),
+                       how.at};
+  std::lock_guard lock(what.log);
+  if (what.log.touches() == touches) what.home->verbs().host_access(use);
+}
+
+}  // namespace
+
+host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
+  refuse_inside_submission("touch an array from the CPU");
+  detail::need_current(what);
+  const bool write = mode != access_mode::in;
+  access use{&what, where, write, false, how.at};
+  if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
+  access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
+  if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
+  const host_wait over = wait_for_elements(what, where, write, how.at);
+  const host_access_state state = over.seen;
+  tell_host_access(what, where, mode, how, over.touches);
+  machine::current().memory().at_synchronization();
+  const bool for_all = !policy || policy->permits_at_large();
+  if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused
+  if (!what.log.reads_are_free() && !what.may_have_stale_references()) {  // whose views must hear so
+    std::lock_guard lock(what.log);
+    if (!policy || where.covers(what.range())) what.log.free_reads(state.writes);  // a policy hears of every page
+  }
+  return state;
+}
+
+}  // namespace ferry
