@@ -24,7 +24,9 @@ class extents {
   // One integer a dimension. Throws invalid_argument for a negative one.
   template <std::integral... Int>
   requires(sizeof...(Int) == Rank && Rank > 0) constexpr extents(Int... e) : value_{checked(e)...} {}
-  constexpr extents(const std::array<std::size_t, Rank>& e) : value_(e) {}
+  constexpr extents(const std::array<std::size_t, Rank>& e) {
+    for (std::size_t d = 0; d != Rank; ++d) value_[d] = e[d];
+  }
 
   FERRY_HOST_DEVICE constexpr std::size_t operator[](std::size_t d) const { return value_[d]; }
   FERRY_HOST_DEVICE constexpr std::size_t& operator[](std::size_t d) { return value_[d]; }
@@ -33,10 +35,11 @@ class extents {
   // Number of elements; 1 for rank 0. Throws invalid_argument when it does not fit 64 bits.
   constexpr std::size_t count() const {
     std::size_t n = 1;
-    for (const std::size_t e : value_)
-      if (e == 0) return 0;
-    for (const std::size_t e : value_)
-      if (__builtin_mul_overflow(n, e, &n)) throw invalid_argument("the shape " + text() + " has too many elements");
+    for (std::size_t d = 0; d != Rank; ++d)
+      if (value_[d] == 0) return 0;
+    for (std::size_t d = 0; d != Rank; ++d)
+      if (__builtin_mul_overflow(n, value_[d], &n))
+        throw invalid_argument("the shape " + text() + " has too many elements");
     return n;
   }
   // "3 x 4"
@@ -52,7 +55,8 @@ class extents {
     if (std::cmp_less(e, 0)) throw invalid_argument("an extent is negative: " + std::to_string(e));
     return static_cast<std::size_t>(e);
   }
-  std::array<std::size_t, Rank> value_{};
+  // No std::array: nvcc warns of its operators in code for devices.
+  std::size_t value_[Rank > 0 ? Rank : 1] = {};
 };
 
 template <std::integral... Int>
