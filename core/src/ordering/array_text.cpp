@@ -87,9 +87,9 @@ std::string array_text(const allocation& a) { return block_text(a.name.get(), a.
 std::string use_text(const access& a) { return array_text(*a.what) + in_line(a.at); }
 
 void remember_freed(const allocation& a, std::uint32_t generation, freed_by how) noexcept {
-  freed_arrays& f = freed();
-  std::lock_guard lock(f.mutex);
   try {
+    freed_arrays& f = freed();  // the first call allocates it
+    std::lock_guard lock(f.mutex);
     freed_array one{&a, generation, a.kind, a.device, a.bytes, how, a.name.get()};
     if (f.all.size() < freed_arrays::most)
       f.all.push_back(std::move(one));
