@@ -69,6 +69,17 @@ void round_trip(const folder& here, const fr::extents<Rank>& e) {
     }
 }
 
+// As CUDA's libraries have it.
+struct library_complex {
+  using value_type = float;
+  library_complex(float re = 0, float im = 0) : parts{re, im} {}
+  float real() const { return parts[0]; }
+  float imag() const { return parts[1]; }
+  float parts[2];
+};
+static_assert(fr::npy_element<library_complex> && fr::detail::npy_type_of<library_complex>().kind == 'c');
+static_assert(!fr::npy_element<std::complex<long double>>);
+
 template <memory_kind Kind>
 void every_type() {
   const fr::simulation sim("devices=2;schedule=random:5");

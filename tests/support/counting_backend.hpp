@@ -83,6 +83,7 @@ class counting_backend : public ferry::backend {
                          std::span<const ferry::kernel_use> uses) override {
     counted().run_on_host_using(s, std::move(f), uses);
   }
+  bool finds_races() const override { return below_.finds_races(); }
   void host_access(const ferry::kernel_use& use) override { below_.host_access(use); }  // no call to the driver
   void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
   void launch_compiled(ferry::native_stream s, int device, const ferry::compiled_launch& k) override {

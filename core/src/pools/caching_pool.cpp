@@ -1,27 +1,16 @@
 #include "pools/caching_pool.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/memory_limits.hpp"
 #include "support/memory_sizes.hpp"
 #include "support/thread_number.hpp"
 
 namespace ferry {
-namespace {
-
-// What memory of this kind is a share of: the device's, or for pinned memory the computer's.
-std::size_t memory_behind(const backend& verbs, memory_kind kind, int device) {
-  if (kind != memory_kind::host) return verbs.properties(device).memory_bytes;
-  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes) : 0;
-}
-
-}  // namespace
 
 caching_pool::rules caching_pool::rules_of(pool_kind k) {
   switch (k) {
@@ -36,7 +25,7 @@ caching_pool::caching_pool(memory_ledger& ledger, memory_kind kind, int device, 
       verbs_(ledger.verbs()),
       rules_(rules_of(options.kind)),
       staggers_(kind == memory_kind::unified && rules_.joins && stagger % options.granularity == 0),
-      memory_bytes_(memory_behind(verbs_, kind, device)),
+      memory_bytes_(kind == memory_kind::host ? system_memory_bytes() : verbs_.properties(device).memory_bytes),
       nodes_(*this, kind, device) {}
 
 caching_pool::~caching_pool() {

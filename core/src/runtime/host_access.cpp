@@ -10,10 +10,12 @@
 namespace ferry {
 namespace {
 
-// Tells a backend that looks for races what the CPU was granted: of elements only the one that was asked for. With the log
-// locked, and not if another thread has logged anything since the wait: what that thread submits the CPU does not know of.
+// Tells a backend that checks for races which bytes the CPU was granted. For elements: only the requested one. Skipped when
+// another thread has logged a use since the wait: its submission may be in flight, and is not ordered with this access.
 void tell_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how,
                       std::uint64_t touches) {
+  if (!what.home->verbs().finds_races()) [[likely]]
+    return;
   if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};
   const kernel_use use{where.begin,
                        where.size(),
@@ -40,10 +42,11 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   tell_host_access(what, where, mode, how, over.touches);
   machine::current().memory().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
-  if (!for_all || capture_session::is_any_under_way()) return {};  // which no log ever has; who captures is refused
-  if (!what.log.reads_are_free() && !what.may_have_stale_references()) {  // whose views must hear so
+  if (!for_all || capture_session::is_any_under_way()) return {};  // never equal to counters of a log: asks again
+  // Stale views must still reach this slow path, to throw use_after_free. A policy must be told of each page.
+  if (!what.log.reads_are_free() && !what.may_have_stale_references()) {
     std::lock_guard lock(what.log);
-    if (!policy || where.covers(what.range())) what.log.free_reads(state.writes);  // a policy hears of every page
+    if (!policy || where.covers(what.range())) what.log.free_reads(state.writes);
   }
   return state;
 }

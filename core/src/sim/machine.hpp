@@ -71,6 +71,7 @@ class machine final : public backend, public inspector, public page_event_source
   void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) override;
   void run_on_host(native_stream s, std::function<void()> task) override { run_on_host_using(s, std::move(task), {}); }
   void run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses) override;
+  bool finds_races() const override { return schedule_.finds_races(); }
   void host_access(const kernel_use& use) override;
   void launch(native_stream s, const host_kernel& kernel) override;
   void check_launch(native_stream s, std::string_view kernel) override;

@@ -262,9 +262,10 @@ class backend {
   virtual void run_on_host(native_stream s, std::function<void()> task) = 0;
   // The same for a task that touches bytes of the devices: `uses` are read during the call only, and looked for races.
   virtual void run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses);
-  // The CPU was just granted an access to these bytes, and has waited for what it must come after. Does nothing but where
-  // races are looked for: there it throws device_error when work that uses the bytes is not known to be over. Called with
-  // the log of the bytes locked.
+  // True if the backend checks for races. Constant.
+  virtual bool finds_races() const { return false; }
+  // Where finds_races(): the CPU was granted an access to these bytes, after its waits. Throws device_error when work that
+  // uses the bytes is not known to be complete. Called with the log of the bytes locked.
   virtual void host_access(const kernel_use&) {}
   // Simulator only.
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
