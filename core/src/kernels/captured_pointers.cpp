@@ -83,7 +83,9 @@ constexpr std::string_view if_no_address =
                          const std::string& whose, const std::string& remedy) {
   detail::plain_stream out;
   if (at.is_known()) out << at.text() << ": ";
-  if (v.argument == 0)
+  if (v.is_capture)
+    out << "a captured value of type " << v.type;
+  else if (v.argument == 0)
     out << "the functor " << v.type;
   else
     out << "argument " << v.argument << ", of type " << v.type << ',';

@@ -265,6 +265,30 @@ BOOST_AUTO_TEST_CASE(memory_of_the_cpu_is_refused_with_the_remedy) {
   BOOST_TEST(fr::to_vector(u) == std::vector<int>(100, 3 + 'a'));
 }
 
+BOOST_AUTO_TEST_CASE(each_capture_of_a_lambda_is_searched) {
+  const fr::simulation sim("devices=1");
+  fr::device_array<int> u({100}, 0), v({100}, 1);
+  const char small = 1, small_too = 1;
+  const double number = 2;
+  const int* const raw = v.unsynchronized_data();
+  fr::parallel_for(
+      100,
+      [small, number, small_too] FERRY_HOST_DEVICE(std::size_t i, int* p) {
+        p[i] += small + small_too + static_cast<int>(number);
+      },
+      u);
+  const std::string text = failure_of<fr::invalid_argument>([&] {
+    fr::parallel_for(
+        100,
+        [small, number, small_too, raw] FERRY_HOST_DEVICE(std::size_t i, int* p) {
+          p[i] += raw[i] + small + small_too + static_cast<int>(number);
+        },
+        u);
+  });
+  BOOST_TEST(has(text, {"holds the address", "device array"}), text);
+  BOOST_TEST(fr::to_vector(u) == std::vector<int>(100, 4));
+}
+
 BOOST_AUTO_TEST_CASE(devices_that_use_pageable_memory_may_have_its_addresses) {
   const fr::simulation sim("devices=1;pageable_access=on");
   fr::device_array<int> u({100}, 0);

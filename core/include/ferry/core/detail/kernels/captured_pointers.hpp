@@ -28,6 +28,7 @@ struct plain_value {
   std::size_t size = 0;
   std::string_view type;
   std::size_t argument = 0;  // counted from 1; 0: the functor
+  bool is_capture = false;   // of the functor, a lambda
 };
 
 // Looks at each aligned word whose value is a multiple of 4. Throws invalid_argument for an address of memory that an array
@@ -48,20 +49,45 @@ consteval bool is_searched() {
 
 template <class X>
 void search_one([[maybe_unused]] stream_ref s, [[maybe_unused]] source_line at, [[maybe_unused]] used_by by,
-                [[maybe_unused]] std::size_t argument, [[maybe_unused]] const X& x) {
+                [[maybe_unused]] std::size_t argument, [[maybe_unused]] const X& x,
+                [[maybe_unused]] bool is_capture = false) {
   if constexpr (is_searched<X>()) {
     alignas(X) std::byte copy[sizeof(X)];
     std::memcpy(copy, static_cast<const void*>(&x), sizeof(X));
 #if FERRY_CLEARS_PADDING
     if constexpr (!std::has_unique_object_representations_v<X>) __builtin_clear_padding(reinterpret_cast<X*>(copy));
 #endif
-    search_value(s, at, by, {copy, sizeof(X), type_name<X>(), argument});
+    search_value(s, at, by, {copy, sizeof(X), type_name<X>(), argument, is_capture});
   }
+}
+
+// nvcc makes an object of each lambda for host and device that is not trivially copyable: the captures in order, and then a
+// pointer of its own. Its name is known to the host compiler alone, hence the template of templates.
+template <template <bool, bool, bool, class, class, class...> class Wrapper, bool Mutable, bool Converts, bool NoThrow,
+          class Tag, class Signature, class... Captures>
+void search_captures(stream_ref s, source_line at, used_by by,
+                     const Wrapper<Mutable, Converts, NoThrow, Tag, Signature, Captures...>& lambda) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(&lambda);
+  std::size_t offset = 0;
+  const auto search_next = [&]<class C>(std::type_identity<C>) {
+    offset = (offset + alignof(C) - 1) / alignof(C) * alignof(C);
+    search_one(s, at, by, 0, *reinterpret_cast<const C*>(bytes + offset), true);
+    offset += sizeof(C);
+  };
+  (search_next(std::type_identity<Captures>()), ...);
+}
+
+template <class F>
+void search_functor(stream_ref s, source_line at, used_by by, const F& f) {
+  if constexpr (requires { search_captures(s, at, by, f); })
+    search_captures(s, at, by, f);
+  else
+    search_one(s, at, by, 0, f);
 }
 
 template <class F, class... A>
 void search_values(stream_ref s, source_line at, used_by by, const F& f, const A&... a) {
-  search_one(s, at, by, 0, f);
+  search_functor(s, at, by, f);
   [[maybe_unused]] std::size_t argument = 0;
   (search_one(s, at, by, ++argument, a), ...);
 }
