@@ -8,22 +8,22 @@ REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "mult
 SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
 SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
-WAYS, COPY, COPY_HPP = "core/src/copies/copy_ways.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
+WAYS, COPY, COPY_HPP = "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
 OPERATIONS, KEYS = "core/include/ferry/core/reduction_operations.hpp", "multigpu/src/transport/ordered_keys.hpp"
 KEYED, KEYED_MATH = "multigpu/src/transport/keyed_transport.cpp", "multigpu/src/transport/ordered_keys.cpp"
 ARGUMENTS = "core/include/ferry/core/detail/kernels/arguments.hpp"
-OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/operation.cpp", "core/src/external/foreign_memory.cpp", "core/src/runtime/stream.cpp", "core/src/kernels/mirrors.cpp"
+OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/src/external/foreign_memory.cpp", "core/src/runtime/stream.cpp", "core/src/kernels/staged_launch.cpp"
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
-LAUNCH = "core/include/ferry/core/detail/kernels/mirrors.hpp"
-PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/kept_pages.cpp", "core/src/copies/copy_ways.hpp"
+LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
+PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 
 MUTANTS = [
     ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
-    ("gate", "the policy is not told of mirrors",
+    ("gate", "the policy is not told of staged_launch",
      (MIRRORS, "reach::by_library, [&](native_stream n) {\n    lanes_", "reach::of_pages, [&](native_stream n) {\n    lanes_")),
     ("gate", "the policy is not told of copies", (OPERATION, "p && how != reach::of_pages)", "p && how < reach::by_copy)")),
-    ("gate", "arrays of another machine are let through",
+    ("gate", "arrays of another runtime are let through",
      (OPERATION, "    need_own(m, *a.what, a.at);\n    if (how", "    if (how"),
      (OPERATION, "  for (const access& a : uses) need_own(m, *a.what, a.at);\n", "")),
     ("gate", "a group does not see that an array was freed", (GROUP, "(void)r.get();", "(void)r;")),
@@ -46,27 +46,27 @@ MUTANTS = [
     ("halos", "single cells go beside strided ones",
      (HALOS, "const bool one_by_one = !strided.contains({b.from, b.to});", "const bool one_by_one = b.source_contiguous && b.target_contiguous;")),
     ("halos", "stores go over links that failed their test",
-     (HALOS, "m.peers().grant(t.device(from).index(), a.device, a.sort());", "m.peers().can_reach(t.device(from).index(), a.device, a.sort());")),
+     (HALOS, "m.peers().grant(t.device(from).index(), a.device, a.peer_class());", "m.peers().can_reach(t.device(from).index(), a.device, a.peer_class());")),
     ("halos", "corners are missed",
      (HALO_BOXES, "      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;",
       "      if (Rank - static_cast<std::size_t>(std::count(which.begin(), which.end(), 0u)) > 1) continue;\n      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;")),
-    ("halos", "a periodic axis mirrors one of its ends only",
+    ("halos", "a periodic axis staged_launch one of its ends only",
      (HALO_BOXES, "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n, -n}) {", "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n}) {")),
-    ("halos", "a periodic end mirrors the cells beside the right ones",
+    ("halos", "a periodic end staged_launch the cells beside the right ones",
      (HALO_BOXES, "target.end[k] = s.end, shift[k] = s.shift;", "target.end[k] = s.end, shift[k] = s.shift < 0 ? s.shift + 1 : s.shift;")),
     ("halos", "several shards' widths: a halo is one cell too narrow",
      (HALO_BOXES, "std::pair(own.end[d], own.end[d] + w)", "std::pair(own.end[d], own.end[d] + w - (w > 1))")),
     ("halos", "loops make no halo out of date", (SHARD_ARGUMENTS, "    v->changed(r);", "    (void)r;")),
     ("halos", "an exchange leaves halos out of date", (EXCHANGE, "if (a.validity()) a.validity()->refreshed();", "(void)a;")),
     ("halos", "a capture changes what is known of halos", (VALIDITY, "if (capture == 0) return known_;", "return known_;")),
-    ("halos", "a graph inside a capture changes what is known of halos", (VALIDITY, "    marks& all = now();\n    for (std::size_t i = 0; i < all.size(); ++i) {", "    marks& all = known_;\n    for (std::size_t i = 0; i < all.size(); ++i) {")),
+    ("halos", "a graph inside a capture changes what is known of halos", (VALIDITY, "    marks& all = now();\n    for (std::size_t i = 0; i < all.size(); ++i) {", "    marks& all = clock_;\n    for (std::size_t i = 0; i < all.size(); ++i) {")),
     ("halos", "cells that were not written make halos out of date", (VALIDITY, "all[i].stale.add(mirror_of(p.slab(k), copies_[i]));", "all[i].stale.add(copies_[i].target);")),
     ("halos", "halos that are filled through views count as out of date", (VALIDITY, "untracked_[i] = true;", "untracked_[i] = false;")),
     ("halos", "what marks a halo as out of date is stored", (WATCH, "        std::memcpy(cell, before, n);\n", "        (void)cell;\n")),
     ("regions", "writes outside of the region are not compared", (WATCH, "else if (std::memcmp(cell, before, n) != 0)", "else if (n == 0)")),
     ("regions", "the gap of a region is not watched", (SHARD_ARGUMENTS, "  if (!a.region.has_gap()) return;\n", "  return;\n")),
     ("routes", "a chunk of the ring counts as empty once it is full",
-     (WAYS, "{c.data, between});\n  verbs_.record(c.emptied, lane.out());", "{c.data, between});\n  verbs_.record(c.emptied, lane.in());")),
+     (WAYS, "{c.data, between});\n  backend_.record(c.emptied, lane.out());", "{c.data, between});\n  backend_.record(c.emptied, lane.in());")),
     ("routes", "the last chunk is dropped",
      (WAYS_HPP, "return (bytes_ + chunk_ - 1) / chunk_;", "return bytes_ < chunk_ ? 1 : bytes_ / chunk_;")),
     ("routes", "chunks are counted in 32 bits", (WAYS_HPP, "return {i * chunk_, std::min(", "return {static_cast<unsigned>(i * chunk_), std::min(")),
@@ -77,12 +77,12 @@ MUTANTS = [
     ("routes", "what cannot be sent by a link is sent by it",
      (COPY_ENGINE, "if (links(from.on, to.on, way.sort_to) && links(to.on, from.on, way.sort_from))", "if (links(from.on, to.on))")),
     ("peers", "memory of pools is not tested",
-     (PEER, "const std::string wrong = test_peers(verbs_, device, owner, both, std::pair(user, lender));", "const std::string wrong;")),
-    ("peers", "pages of unified memory are not tested", (PEER, "return test_pages(verbs_, device, owner);", "return {};")),
+     (PEER, "const std::string wrong = test_peers(backend_, device, owner, both, std::pair(user, lender));", "const std::string wrong;")),
+    ("peers", "pages of unified memory are not tested", (PEER, "return test_pages(backend_, device, owner);", "return {};")),
     ("peers", "what fails is said each time", (PEER, "    e->asked = true;\n    if (!wrong.empty()) e->why", "    if (!wrong.empty()) e->why")),
     ("peers", "what fails stays granted",
-     (PEER, "    verbs_.disable_peer_access(device, owner);\n", "")),
-    ("peers", "pages that are kept are not sent to the CPU", (KEPT, "  verbs.prefetch(on.stream(), begin, bytes.size(), {});\n", "")),
+     (PEER, "    backend_.disable_peer_access(device, owner);\n", "")),
+    ("peers", "pages that are kept are not sent to the CPU", (KEPT, "  backend.prefetch(on.stream(), begin, bytes.size(), {});\n", "")),
     ("peers", "what a borrow grew by is not kept",
      (KEPT, "k.generation == generation && k.bytes.covers(all)", "k.generation == generation")),
     ("peers", "pages that are kept go beside who uses them", (KEPT, "  access_guard guard(admission::unchecked(on, {&all, 1}));\n", "  (void)all;\n")),
@@ -115,5 +115,5 @@ MUTANTS = [
     ("shards", "shards travel one after the other", (SHARD_COPY, "!this_thread_state.capture && !workspace_scope::current())", "false)")),
     ("shards", "threads take no notice of the caller's scopes", ("multigpu/src/teams/submitters.cpp", "    const thread_scopes::use here(scopes);\n", "")),
     ("checks", "what a kernel promises to write is not poisoned",
-     (LAUNCH, "      give_poison(n);\n", "")),
+     (LAUNCH, "      enqueue_poison(n);\n", "")),
 ]

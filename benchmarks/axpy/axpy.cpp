@@ -47,7 +47,7 @@ __global__ void axpy_by_hand(std::size_t n, float a, const float* x, float* y) {
 
 int main(int argc, char** argv) {
   bm::suite s(argc, argv, {.rounds = 15, .milliseconds = 20});
-  const bool simulated = fr::machine::current().is_simulated();
+  const bool simulated = fr::runtime::current().is_simulated();
   const std::size_t n = simulated ? 10000 : std::size_t{1} << 28, part = 5000;
   const fr::device d(0);
   fr::stream stream(d);

@@ -48,7 +48,7 @@ bm::timed to_the_end(fr::stream& s, F body) {
 
 int main(int argc, char** argv) {
   bm::suite suite(argc, argv, {.rounds = 9, .milliseconds = 100});
-  const bool simulated = fr::machine::current().is_simulated();
+  const bool simulated = fr::runtime::current().is_simulated();
   const std::size_t piece = simulated ? 1000 : std::size_t{8} << 20, pieces = simulated ? 5 : 32, n = pieces * piece;
   const fr::device d(0);
   fr::stream s(d);

@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
   bm::suite s(argc, argv, {.rounds = 61, .milliseconds = 7});  // short rounds: the clock's pace drifts
   const fr::team t = fr::team::all();
   const std::size_t ranks = t.size();
-  const bool simulated = fr::machine::current().is_simulated();
+  const bool simulated = fr::runtime::current().is_simulated();
   const std::size_t most = simulated ? 1 << 12 : std::size_t{1} << 30;
   const std::size_t count = most / sizeof(float) / ranks * ranks;  // of the larger side
 

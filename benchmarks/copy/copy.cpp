@@ -33,7 +33,7 @@ bool copies_are_right(std::size_t bytes) {
   auto last = fr::to(fr::devices().back(), first);
   if (fr::to_vector(last) != v) return false;
   fr::fill(last, word{0});
-  const fr::link_loan all(fr::devices());
+  const fr::shared_links all(fr::devices());
   fr::copy(pinned, last);
   fr::host_array<word> back({v.size()}, word{0});
   fr::copy(last, back);
@@ -78,7 +78,7 @@ void between_devices(bm::suite& s, buffers& x) {
       fr::copy(x.s, part, to);
     };
   };
-  if (fr::machine::current().peers().policy().use) {
+  if (fr::runtime::current().peers().policy().use) {
     s.add({"device to device, 1 GiB", "GB/s", bm::on_stream(x.s, ours(gib)), "cudaMemcpyPeerAsync",
            bm::on_stream(x.s, peer(gib)), bm::bound::ratio_at_least(0.98), double(gib)});
     s.add({"device to device, 4 KiB", "us", bm::on_stream(x.s, ours(4096)), "cudaMemcpyPeerAsync",
@@ -210,8 +210,8 @@ int main(int argc, char** argv) {
   if (!bm::has_gpu()) return 0;
 #if defined(__CUDACC__)
   buffers one(gib), two(2 * gib);
-  const bool several = fr::devices().size() > 1, peers = fr::machine::current().peers().policy().use;
-  const fr::link_loan all(fr::devices());
+  const bool several = fr::devices().size() > 1, peers = fr::runtime::current().peers().policy().use;
+  const fr::shared_links all(fr::devices());
   if (std::getenv("FERRY_COPY_SWEEP")) {
     sweep(s, one, two);
     return s.run();

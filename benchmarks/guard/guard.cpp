@@ -23,7 +23,7 @@ class questions {
         two_(d_),
         four_(d_),
         handed_(d_),
-        raw_(ferry::machine::current().verbs()),
+        raw_(ferry::runtime::current().backend()),
         inputs_{ferry::device_array<float>({1024}, d_), ferry::device_array<float>({1024}, d_)},
         readers_{{d_, inputs_[0]}, {d_, inputs_[0]}, {d_, inputs_[0]}, {d_, inputs_[1]}} {}
 
@@ -82,7 +82,7 @@ class questions {
 template <std::size_t Count>
 bm::result calls_of_guards(ferry::backend& below, const std::string& name) {
   support::call_counts calls;
-  ferry::machine_scope counting(std::make_unique<support::counting_backend>(below, calls));
+  ferry::runtime_scope counting(std::make_unique<support::counting_backend>(below, calls));
   bm::owned_arrays<Count> arrays(ferry::device(0));
   const long before = calls.all;
   for (int i = 0; i < 1000; ++i) arrays.submit();
@@ -100,18 +100,18 @@ bm::result calls_of_guards(ferry::backend& below, const std::string& name) {
 
 int main(int argc, char** argv) {
   bm::suite s(argc, argv, {});
-  ferry::machine& real = ferry::machine::current();
+  ferry::runtime& real = ferry::runtime::current();
   std::unique_ptr<questions> on_real;
   if (!real.is_simulated()) {
     on_real = std::make_unique<questions>("cuda");
     on_real->add_to(s);
-    s.state(calls_of_guards<4>(real.verbs(), "cuda"));
+    s.state(calls_of_guards<4>(real.backend(), "cuda"));
   }
   bm::null_backend nothing;
   s.state(calls_of_guards<1>(nothing, "the backend"));
   s.state(calls_of_guards<2>(nothing, "the backend"));
   s.state(calls_of_guards<4>(nothing, "the backend"));
-  ferry::machine_scope null_machine(std::make_unique<bm::null_backend>());
+  ferry::runtime_scope null_machine(std::make_unique<bm::null_backend>());
   questions on_null("null");
   on_null.add_to(s);
   return s.run();

@@ -20,7 +20,7 @@ class owned_arrays {
   // One guarded submission of nothing.
   void submit() {
     std::array<ferry::access, Count> uses = uses_;
-    ferry::access_guard guard(ferry::admission::unchecked(stream_.line(), uses));
+    ferry::access_guard guard(ferry::admission::unchecked(stream_.timeline(), uses));
   }
 
  private:
@@ -35,7 +35,7 @@ class handed_over {
   explicit handed_over(ferry::device d) : streams_{ferry::stream(d), ferry::stream(d)}, array_({1024}, d) {}
   void submit() {
     ferry::access use{&array_.owner().get(), array_.bytes(), true};
-    ferry::access_guard guard(ferry::admission::unchecked(streams_[turn_ ^= 1].line(), {&use, 1}));
+    ferry::access_guard guard(ferry::admission::unchecked(streams_[turn_ ^= 1].timeline(), {&use, 1}));
   }
   void drain() { streams_[0].synchronize(), streams_[1].synchronize(); }
 
@@ -60,7 +60,7 @@ class reader {
   void submit(Launch launch) {
     std::array<ferry::access, 2> uses{
         {{&input_->owner().get(), input_->bytes(), false}, {&output_.owner().get(), output_.bytes(), true}}};
-    ferry::access_guard guard(ferry::admission::unchecked(stream_.line(), uses));
+    ferry::access_guard guard(ferry::admission::unchecked(stream_.timeline(), uses));
     launch();
   }
 

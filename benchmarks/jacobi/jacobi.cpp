@@ -82,8 +82,8 @@ int main(int argc, char** argv) {
         c.baseline = bm::on_stream(
             t.stream(0),
             [from = part, to = std::make_shared<fr::device_array<float, 2>>(std::move(copy_of)), on = t.stream(0)] {
-              fr::machine::current().verbs().copy(on.line().stream(), to->unsynchronized_data(),
-                                                  from.unsynchronized_data(), from.size_bytes());
+              fr::runtime::current().backend().copy(on.timeline().stream(), to->unsynchronized_data(),
+                                                    from.unsynchronized_data(), from.size_bytes());
             });
       }
       s.add(std::move(c));

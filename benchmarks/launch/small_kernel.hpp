@@ -44,7 +44,7 @@ class small_kernel {
   void by_ferry() { ferry::parallel_for(stream_, size, add{}, ferry::in(*x_), ferry::in(y_), ferry::out(z_)); }
   // With one log that counts as shared: the stream is marked behind every launch.
   void by_ferry_marked() {
-    if (since_shared_++ % ferry::access_log::shared_uses == 0) share();
+    if (since_shared_++ % ferry::access_history::contended_uses == 0) share();
     by_ferry();
   }
 #if defined(__CUDACC__)
@@ -69,9 +69,9 @@ class small_kernel {
  private:
   // Asks as another stream would, and waits for nothing.
   void share() {
-    ferry::access_log& log = z_.owner().get().log;
+    ferry::access_history& log = z_.owner().get().history;
     log.lock();
-    log.before(nullptr, z_.bytes(), true, [](ferry::timeline&, ferry::ticket, bool) {});
+    log.each_hazard(nullptr, z_.bytes(), true, [](ferry::timeline&, ferry::ticket, bool) {});
     log.unlock();
   }
 #if defined(__CUDACC__)

@@ -27,11 +27,11 @@ cudaStream_t raw(ferry::native_stream s) { return static_cast<cudaStream_t>(s.ha
 }  // namespace
 
 // cudaMallocAsync takes from the pool that is its device's now.
-driver_calls::driver_calls(ferry::backend& verbs)
-    : verbs_(verbs),
-      pools_(*verbs.pools()),
+driver_calls::driver_calls(ferry::backend& backend)
+    : backend_(backend),
+      pools_(*backend.pools()),
       pool_(pools_.create_pool(ferry::memory_kind::device, 0, {})),
-      stream_(verbs.create_stream(0, 0)) {
+      stream_(backend.create_stream(0, 0)) {
   cudaMemPool_t before = nullptr;
   check(cudaDeviceGetMemPool(&before, 0), "cudaDeviceGetMemPool");
   before_ = before;
@@ -40,7 +40,7 @@ driver_calls::driver_calls(ferry::backend& verbs)
 
 driver_calls::~driver_calls() {
   (void)cudaDeviceSetMemPool(0, static_cast<cudaMemPool_t>(before_));
-  verbs_.destroy_stream(stream_);
+  backend_.destroy_stream(stream_);
 }
 
 void* driver_calls::allocate(std::size_t bytes) {
@@ -53,12 +53,12 @@ void driver_calls::free(void* p) { check(cudaFreeAsync(p, raw(stream_)), "cudaFr
 
 #else  // nobody makes one: there is no driver
 
-driver_calls::driver_calls(ferry::backend& verbs)
-    : verbs_(verbs),
-      pools_(*verbs.pools()),
+driver_calls::driver_calls(ferry::backend& backend)
+    : backend_(backend),
+      pools_(*backend.pools()),
       pool_(pools_.create_pool(ferry::memory_kind::device, 0, {})),
-      stream_(verbs.create_stream(0, 0)) {}
-driver_calls::~driver_calls() { verbs_.destroy_stream(stream_); }
+      stream_(backend.create_stream(0, 0)) {}
+driver_calls::~driver_calls() { backend_.destroy_stream(stream_); }
 void* driver_calls::allocate(std::size_t bytes) { return pools_.allocate(pool_, bytes, stream_); }
 void driver_calls::free(void* p) { pools_.free(p, stream_); }
 

@@ -10,7 +10,7 @@ namespace benchmarks {
 // called with nothing around them.
 class driver_calls {
  public:
-  explicit driver_calls(ferry::backend& verbs);
+  explicit driver_calls(ferry::backend& backend);
   ~driver_calls();
   driver_calls(const driver_calls&) = delete;
   driver_calls& operator=(const driver_calls&) = delete;
@@ -20,12 +20,12 @@ class driver_calls {
   void free(void* p);
   std::size_t most_reserved() { return pools_.usage(pool_).most_reserved_bytes; }
   void trim() {
-    verbs_.synchronize(stream_);
+    backend_.synchronize(stream_);
     pools_.trim(pool_, 0);
   }
 
  private:
-  ferry::backend& verbs_;
+  ferry::backend& backend_;
   ferry::pool_backend& pools_;
   const ferry::native_pool pool_;
   const ferry::native_stream stream_;

@@ -45,7 +45,7 @@ bm::timed by_threads(unsigned threads, Body body) {
 // Work that an array was used by, so that its log is not empty.
 void use(const fr::stream& s, const fr::allocation_ref& bytes) {
   fr::access one{&bytes.get(), bytes.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
+  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
 }
 
 class questions {
@@ -119,9 +119,9 @@ class questions {
 
 // Two machines with nothing below them: one whose leaks were tracked, with stacks, and one that never heard of it.
 void allocations_after_tracking(bm::suite& s) {
-  fr::machine_scope without(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
-  fr::machine_scope with(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
-  const auto pairs = [](fr::machine_scope& m) {
+  fr::runtime_scope without(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
+  fr::runtime_scope with(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
+  const auto pairs = [](fr::runtime_scope& m) {
     fr::memory_pool& pool = m.get().pool(fr::memory_kind::device, 0);
     return bm::on_cpu([&pool] { pool.allocate(4 * KiB); });
   };
@@ -223,13 +223,13 @@ void random_allocations(bm::suite& s, bm::driver_calls& driver, const bm::pytorc
 // On simulated devices there is nothing to compare with: then what ferry itself costs, with nothing below it.
 int main(int argc, char** argv) {
   bm::suite s(argc, argv, {});
-  fr::machine& real = fr::machine::current();
+  fr::runtime& real = fr::runtime::current();
   const bool simulated = real.is_simulated();
   allocations_after_tracking(s);
-  std::unique_ptr<fr::machine_scope> nothing;
-  if (simulated) nothing = std::make_unique<fr::machine_scope>(std::make_unique<bm::null_backend>());
+  std::unique_ptr<fr::runtime_scope> nothing;
+  if (simulated) nothing = std::make_unique<fr::runtime_scope>(std::make_unique<bm::null_backend>());
   std::unique_ptr<bm::driver_calls> driver;
-  if (!simulated) driver = std::make_unique<bm::driver_calls>(real.verbs());
+  if (!simulated) driver = std::make_unique<bm::driver_calls>(real.backend());
   const bm::pytorch_results pytorch;
   std::vector<std::unique_ptr<questions>> all;
   for (const fr::pool_kind k :

@@ -31,7 +31,7 @@ struct element_of_rows {
 
 int main(int argc, char** argv) {
   bm::suite s(argc, argv, {.rounds = 15, .milliseconds = 20});
-  const std::size_t side = fr::machine::current().is_simulated() ? 64 : std::size_t{1} << 14, n = side * side;
+  const std::size_t side = fr::runtime::current().is_simulated() ? 64 : std::size_t{1} << 14, n = side * side;
   fr::stream stream{fr::device(0)};
   fr::device_array<float> x({n}, stream.where());
   fr::parallel_for(stream, n, write_values{}, fr::out(x));

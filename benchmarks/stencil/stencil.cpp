@@ -77,9 +77,9 @@ int main(int argc, char** argv) {
     if (!is_right(v, begin, begin + 8)) return std::puts("wrong results: nothing was timed"), 1;
 
   const double bytes = 2.0 * static_cast<double>(u.size_bytes());
-  fr::backend& verbs = fr::machine::current().verbs();
+  fr::backend& backend = fr::runtime::current().backend();
   const auto copy = bm::on_stream(stream, [&] {
-    verbs.copy(stream.line().stream(), v.unsynchronized_data(), u.unsynchronized_data(), u.size_bytes());
+    backend.copy(stream.timeline().stream(), v.unsynchronized_data(), u.unsynchronized_data(), u.size_bytes());
   });
   s.add({"5-point stencil of 20480 x 20480 floats, tiles", "GB/s",
          bm::on_stream(stream, [&] { by_tiles(stream, u, v); }), "the driver's copy of the field", copy,

@@ -41,7 +41,7 @@ struct arrays_of_a_team {
 
 int main(int argc, char** argv) {
   bm::suite s(argc, argv, {});
-  const fr::machine_scope null_machine(std::make_unique<bm::null_backend>(8));
+  const fr::runtime_scope null_machine(std::make_unique<bm::null_backend>(8));
   std::vector<std::unique_ptr<arrays_of_a_team>> teams;
   for (const std::size_t n : {2, 4, 8}) {
     teams.push_back(std::make_unique<arrays_of_a_team>(fr::devices().subspan(0, n)));

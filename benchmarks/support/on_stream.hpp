@@ -32,13 +32,13 @@ timed on_stream_queued(ferry::stream_ref s, std::size_t most, Gate gate, F body)
 
 // Whether there is a GPU to be timed; says so where there is none.
 inline bool has_gpu() {
-  if (!ferry::machine::current().is_simulated()) return true;
+  if (!ferry::runtime::current().is_simulated()) return true;
   std::puts("no GPU: the results of the kernels were checked on the simulator, and nothing was timed");
   return false;
 }
 
 // The stream for kernels that are launched beside ferry's. (stream_ref::native() would make ferry ask, at each of its own
 // submissions, whether somebody began a capture.)
-inline void* raw_handle(ferry::stream_ref s) { return s.line().stream().handle; }
+inline void* raw_handle(ferry::stream_ref s) { return s.timeline().stream().handle; }
 
 }  // namespace benchmarks

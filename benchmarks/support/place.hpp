@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include <ferry/core/machine.hpp>
+#include <ferry/core/runtime.hpp>
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
 #endif
@@ -30,13 +30,13 @@ inline std::string cpu_model() { return text_after("/proc/cpuinfo", "model name"
 
 // The GPUs' name, or that there are none, and the CPU's.
 inline std::string machine_name() {
-  ferry::machine& m = ferry::machine::current();
+  ferry::runtime& m = ferry::runtime::current();
   return (m.is_simulated() ? "simulated" : m.properties(0).name) + " / " + cpu_model();
 }
 
 // The driver's version, else the CUDA version that it supports; empty without CUDA.
 inline std::string driver_version() {
-  if (ferry::machine::current().is_simulated()) return {};
+  if (ferry::runtime::current().is_simulated()) return {};
   if (const std::string v = text_after("/proc/driver/nvidia/version", "Module"); !v.empty()) {
     const auto digits = v.find_first_of("0123456789", v.find("  ") == v.npos ? 0 : v.find("  "));
     if (digits != v.npos) return v.substr(digits, v.find(' ', digits) - digits);
@@ -62,7 +62,7 @@ inline std::string commit() {
 
 // The process's own machine, whatever machines a benchmark makes later.
 struct place {
-  std::string machine = machine_name(), driver = driver_version(), date = today(), commit = benchmarks::commit();
+  std::string runtime = machine_name(), driver = driver_version(), date = today(), commit = benchmarks::commit();
   std::size_t devices = ferry::devices().size();
 };
 

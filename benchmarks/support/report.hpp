@@ -62,7 +62,7 @@ inline std::string to_json(const result& r, const place& at) {
   if (r.limit.what == bound::of::excess) j.number("excess", r.excess);
   j.number("spread", r.spread).text("bound", r.limit.text());
   j.raw("holds", !r.holds() ? "null" : *r.holds() ? "true" : "false");
-  j.text("machine", at.machine).number("devices", static_cast<double>(at.devices));
+  j.text("machine", at.runtime).number("devices", static_cast<double>(at.devices));
   return j.text("driver", at.driver).text("date", at.date).text("commit", at.commit).get();
 }
 

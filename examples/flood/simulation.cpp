@@ -13,7 +13,7 @@ using clock_type = std::chrono::steady_clock;
 fr::team first_devices(std::size_t most, std::size_t rows) {
   const auto all = fr::devices();
   fr::team t(all.subspan(0, std::min({most, all.size(), rows})));
-  const bool is_simulated = fr::machine::current().is_simulated();
+  const bool is_simulated = fr::runtime::current().is_simulated();
   if (t.size() > 1 && !is_simulated) t.submit(fr::submission::by_threads);  // steps are short
   return t;
 }

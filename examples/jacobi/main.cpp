@@ -42,7 +42,7 @@ bool is_like_serial(const options& o, const fr::sharded_array<float, 2>& a, cons
 
 // Simulated devices are cores of the CPU, which take a thousand times as long.
 void choose_size(options& o) {
-  const bool simulated = fr::machine::current().is_simulated();
+  const bool simulated = fr::runtime::current().is_simulated();
   if (simulated && !o.quiet && (!o.rows || !o.columns))
     std::printf("simulated devices: a small field; --rows and --columns set another\n");
   for (std::size_t* n : {&o.rows, &o.columns})
@@ -77,7 +77,7 @@ int run(options o) {
   const double seconds = std::chrono::duration<double>(clock_type::now() - begin).count();
   if (!o.quiet)
     std::printf("devices   %zu (%s)\nfield     %zu x %zu\ntime      %.4f ms an iteration\n", gpus.size(),
-                fr::machine::current().is_simulated() ? "simulated" : "CUDA", o.rows, o.columns,
+                fr::runtime::current().is_simulated() ? "simulated" : "CUDA", o.rows, o.columns,
                 1e3 * seconds / static_cast<double>(o.iterations));
   return !o.check || is_like_serial(o, a, norms) ? 0 : 1;
 }

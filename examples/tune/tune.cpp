@@ -58,7 +58,7 @@ int main(int argc, char** argv) try {
     found.best.save(file);
     found.save_svg(file + ".svg");
     std::cout << found << "saved as " << file << ", for " << fr::devices().size() << " x "
-              << fr::machine::current().properties(0).name << '\n';
+              << fr::runtime::current().properties(0).name << '\n';
     return 0;
   }
   float sum = 0;

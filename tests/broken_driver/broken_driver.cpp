@@ -22,6 +22,6 @@ int main() {
   }
   ::setenv("FERRY_BACKEND", "sim", 1);
   const fr::host_array<int> a({1}, 7);
-  if (!fr::machine::current().is_simulated() || a[0] != 7) return std::puts("the program cannot go on"), 1;
+  if (!fr::runtime::current().is_simulated() || a[0] != 7) return std::puts("the program cannot go on"), 1;
   return std::puts("an error, and a way out"), 0;
 }

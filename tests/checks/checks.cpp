@@ -88,7 +88,7 @@ bool assertion() {
   });
   return says(text,
               {"a device_error", "assertion failed", "x[i] > 0", "only positive values", "checks.cpp:",
-               fr::machine::current().is_simulated() ? "called with index 3" : "thread (3, 0, 0) of block (0, 0, 0)"});
+               fr::runtime::current().is_simulated() ? "called with index 3" : "thread (3, 0, 0) of block (0, 0, 0)"});
 }
 
 }  // namespace

@@ -69,10 +69,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(arrays_of_every_rank, K, kinds) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(no_elements_are_fine_everywhere, K, kinds) {
   constexpr memory_kind k = K::value;
-  const std::size_t before = fr::machine::current().allocations();
+  const std::size_t before = fr::runtime::current().allocations();
   fr::basic_array<double, 2, k> a(fr::extents<2>(0, 5)), b(fr::extents<2>(0, 5), 1.0);
   fr::basic_array<double, 2, k> none;
-  BOOST_TEST(fr::machine::current().allocations() == before);  // no bytes, no allocation
+  BOOST_TEST(fr::runtime::current().allocations() == before);  // no bytes, no allocation
   BOOST_TEST(a.empty());
   BOOST_TEST(none.size() == 0u);
   fr::fill(a, 3.0);
@@ -153,9 +153,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(fill_on_a_given_stream, K, kinds) {
   const fr::stream s{fr::devices().back()};
   fr::basic_array<int, 1, K::value> a({1000}, 0, fr::devices().back());
   fr::fill(s, a, 3);
-  BOOST_TEST(&last_user(a) == &s.line());
+  BOOST_TEST(&last_user(a) == &s.timeline());
   fr::fill(s, a.slice({500, 1000}), 4);
-  BOOST_TEST(&last_user(a) == &s.line());
+  BOOST_TEST(&last_user(a) == &s.timeline());
   const auto v = fr::to_vector(a);
   BOOST_TEST((v[499] == 3 && v[500] == 4 && v[999] == 4));
 }
@@ -182,9 +182,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(moving_and_swapping_move_no_bytes, K, kinds) {
   BOOST_TEST(a.unsynchronized_data() == pb);
   BOOST_TEST((a.device() == fr::devices().back()));
   CHECK_EQUAL(fr::to_vector(b), counting<int>(5));
-  const std::size_t alive = fr::machine::current().allocations();
+  const std::size_t alive = fr::runtime::current().allocations();
   a = std::move(b);  // what a had is given back
-  BOOST_TEST(fr::machine::current().allocations() == alive - 1);
+  BOOST_TEST(fr::runtime::current().allocations() == alive - 1);
   BOOST_TEST(a.unsynchronized_data() == pa);
   BOOST_TEST(a.name() == "a");
   BOOST_TEST(b.empty());
@@ -220,9 +220,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_free_array_is_gone_and_says_so, K, kinds) {
   auto a = counted<int, 1, K::value>(fr::extents<1>(100));
   auto part = a.slice({10, 20});
   const auto constant = std::as_const(a).slice({0, 10});
-  const std::size_t alive = fr::machine::current().allocations();
+  const std::size_t alive = fr::runtime::current().allocations();
   a.free();
-  BOOST_TEST(fr::machine::current().allocations() == alive - 1);
+  BOOST_TEST(fr::runtime::current().allocations() == alive - 1);
   a.free();                                           // a second time does nothing
   fr::basic_array<int, 1, K::value> other({100}, 5);  // most likely the same bytes
   std::array<int, 10> ten;
@@ -237,13 +237,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_free_array_is_gone_and_says_so, K, kinds) {
 }
 
 BOOST_AUTO_TEST_CASE(views_keep_the_bytes_alive) {
-  const std::size_t before = fr::machine::current().allocations();
+  const std::size_t before = fr::runtime::current().allocations();
   {
     auto part = fr::full<int, 1>({100}, 4).slice({10, 13});
-    BOOST_TEST(fr::machine::current().allocations() == before + 1);
+    BOOST_TEST(fr::runtime::current().allocations() == before + 1);
     CHECK_EQUAL(fr::to_vector(part), std::vector<int>(3, 4));
   }
-  BOOST_TEST(fr::machine::current().allocations() == before);
+  BOOST_TEST(fr::runtime::current().allocations() == before);
 }
 
 BOOST_AUTO_TEST_CASE(new_arrays_go_where_they_are_told) {

@@ -22,10 +22,10 @@ template <memory_kind K>
 class foreign_ints {
  public:
   explicit foreign_ints(std::size_t n, int device = 0) : bytes_(n * sizeof(int)), device_(device) {
-    p_ = static_cast<int*>(fr::machine::current().verbs().allocate(K, device, bytes_));
+    p_ = static_cast<int*>(fr::runtime::current().backend().allocate(K, device, bytes_));
   }
   ~foreign_ints() {
-    if (p_) fr::machine::current().verbs().release(K, device_, p_, bytes_);
+    if (p_) fr::runtime::current().backend().release(K, device_, p_, bytes_);
   }
   foreign_ints(const foreign_ints&) = delete;
   foreign_ints& operator=(const foreign_ints&) = delete;
@@ -39,7 +39,7 @@ class foreign_ints {
 };
 
 void release_ints(memory_kind k, int* p, std::size_t n) {
-  fr::machine::current().verbs().release(k, 0, p, n * sizeof(int));
+  fr::runtime::current().backend().release(k, 0, p, n * sizeof(int));
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(borrowed_memory_is_ordered_like_an_array, K, kinds
     fr::parallel_for(b, n, add_one{}, v);
   }  // waits
   std::vector<int> seen(n);
-  fr::machine::current().verbs().copy(a.native(), seen.data(), memory.get(), n * sizeof(int));
+  fr::runtime::current().backend().copy(a.native(), seen.data(), memory.get(), n * sizeof(int));
   a.synchronize();
   BOOST_TEST(seen[0] == 10);
   BOOST_TEST(seen[n - 1] == 9);
@@ -81,7 +81,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(borrowing_from_a_stream_and_back, K, kinds) {
     v.give_back(theirs);
     fr::device_array<int> copied({n});
     {
-      fr::machine::current().verbs().copy(theirs.native(), fr::pointer(copied, theirs), memory.get(), n * sizeof(int));
+      fr::runtime::current().backend().copy(theirs.native(), fr::pointer(copied, theirs), memory.get(),
+                                            n * sizeof(int));
     }
     CHECK_EQUAL(fr::to_vector(copied), std::vector<int>(n, round + 1));
   }
@@ -192,7 +193,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deleter_may_want_a_stream, K, kinds) {
   const foreign_ints<K::value> memory(n);
   {
     auto a = fr::adopt<K::value>(memory.get(), n, [&](int* q, fr::stream_ref after) {
-      fr::machine::current().verbs().copy(after.native(), last.data(), q, n * sizeof(int));
+      fr::runtime::current().backend().copy(after.native(), last.data(), q, n * sizeof(int));
       after.synchronize();
       ++called;
     });
@@ -209,7 +210,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deleter_may_want_a_stream, K, kinds) {
 BOOST_AUTO_TEST_CASE(deleters_run_late_rather_than_early) {
   constexpr std::size_t n = 1000;
   for (int seed = 0; seed < 40; ++seed) {
-    const fr::simulation machine("devices=2;schedule=random:" + std::to_string(seed));
+    const fr::simulation runtime("devices=2;schedule=random:" + std::to_string(seed));
     fr::stream s(fr::device(1));
     bool deleted = false;
     int* const p = foreign_ints<memory_kind::device>(n).give();
@@ -223,7 +224,7 @@ BOOST_AUTO_TEST_CASE(deleters_run_late_rather_than_early) {
       fr::submit(
           s,
           [done](fr::native_stream to, int*) {
-            fr::machine::current().verbs().run_on_host(to, [done] { *done = true; });
+            fr::runtime::current().backend().run_on_host(to, [done] { *done = true; });
           },
           a);
     }
@@ -287,9 +288,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(lent_memory_is_walked_over_like_an_array, K, host_
 }
 
 BOOST_AUTO_TEST_CASE(pins_that_overlap_or_touch) {
-  auto& verbs = fr::machine::current().verbs();
+  auto& backend = fr::runtime::current().backend();
   std::vector<int> v(1 << 16, 1);
-  const auto is_pinned = [&](std::size_t i) { return verbs.attributes(&v[i]).is_known; };
+  const auto is_pinned = [&](std::size_t i) { return backend.attributes(&v[i]).is_known; };
   fr::device_array<int> a({v.size()});
   {
     auto left = fr::pin(std::span(v).subspan(0, 20000)), right = fr::pin(std::span(v).subspan(20000, 20000));

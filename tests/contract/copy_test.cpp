@@ -112,13 +112,13 @@ BOOST_AUTO_TEST_CASE(copies_on_a_given_stream, *needs_devices(2) * two_devices) 
     const auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(999), fr::device(0));
     fr::device_array<int> b({999}, fr::device(1));
     fr::copy(s, a, b);
-    BOOST_TEST(&last_user(b) == &s.line());
+    BOOST_TEST(&last_user(b) == &s.timeline());
     CHECK_EQUAL(fr::to_vector(b), counting<int>(999));
   }
   const auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(9), fr::device(0));
   fr::device_array<int> b({9}, fr::device(1));
   fr::copy(a, b);  // without one: the stream of the destination's device
-  BOOST_TEST(&last_user(b) == &fr::default_stream(fr::device(1)).line());
+  BOOST_TEST(&last_user(b) == &fr::default_stream(fr::device(1)).timeline());
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(copies_of_overlapping_parts, K, kinds) {

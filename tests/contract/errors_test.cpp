@@ -328,7 +328,7 @@ struct failing_work {
     fr::submit(
         s,
         [](fr::native_stream n, int*) {
-          fr::machine::current().verbs().run_on_host(n, [] { throw std::runtime_error("planted"); });
+          fr::runtime::current().backend().run_on_host(n, [] { throw std::runtime_error("planted"); });
         },
         u);
   }

@@ -62,7 +62,7 @@ inline std::string lacking_peers(int a, int b) {
   return both ? "" : "devices " + std::to_string(a) + " and " + std::to_string(b) + " to be peers";
 }
 inline std::string lacking_cuda(int, int) {
-  return fr::machine::current().is_simulated() ? "CUDA devices, and these are simulated" : "";
+  return fr::runtime::current().is_simulated() ? "CUDA devices, and these are simulated" : "";
 }
 inline utf::precondition needs_devices(int count) { return utf::precondition(needs{lacking_devices, count}); }
 inline utf::precondition needs_peers(int a, int b) { return utf::precondition(needs{lacking_peers, a, b}); }
@@ -90,13 +90,13 @@ fr::basic_array<T, Rank, K> counted(const fr::extents<Rank>& e, fr::device d = f
 
 // Work that ferry does not see, by the backend's own verb; on CUDA as on simulated devices.
 inline void set_ints(fr::native_stream s, int* p, std::size_t n, int value) {
-  fr::machine::current().verbs().fill_strided(s, {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
+  fr::runtime::current().backend().fill_strided(s, {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
 }
 
 // The timeline of the use of an array that was logged last.
 template <class Array>
 const fr::timeline& last_user(const Array& a) {
-  const auto& uses = a.owner().get().log.uses();
+  const auto& uses = a.owner().get().history.uses();
   BOOST_REQUIRE(!uses.empty());
   return *uses.back().by;
 }

@@ -10,14 +10,14 @@
 namespace contract {
 
 surroundings surroundings::now() {
-  fr::machine& m = fr::machine::current();
+  fr::runtime& m = fr::runtime::current();
   surroundings s;
 #if defined(__CUDACC__)
   if (!m.is_simulated())
     if (const cudaError_t e = cudaPeekAtLastError(); e != cudaSuccess) s.pending_error = cudaGetErrorName(e);
 #endif
-  s.current_device = m.verbs().exchange_current_device(0);
-  m.verbs().exchange_current_device(s.current_device);
+  s.current_device = m.backend().exchange_current_device(0);
+  m.backend().exchange_current_device(s.current_device);
   s.arrays = m.allocations();
   return s;
 }
@@ -33,15 +33,15 @@ std::string surroundings::changes_since(const surroundings& before) const {
 }
 
 clean::clean() {
-  fr::machine& m = fr::machine::current();
-  current_before_ = m.verbs().exchange_current_device(static_cast<int>(m.devices().size()) - 1);
+  fr::runtime& m = fr::runtime::current();
+  current_before_ = m.backend().exchange_current_device(static_cast<int>(m.devices().size()) - 1);
   before_ = surroundings::now();
   BOOST_TEST(before_.pending_error == "");
 }
 
 clean::~clean() {
   BOOST_TEST(surroundings::now().changes_since(before_) == "");
-  fr::machine::current().verbs().exchange_current_device(current_before_);
+  fr::runtime::current().backend().exchange_current_device(current_before_);
 }
 
 }  // namespace contract
@@ -68,10 +68,10 @@ BOOST_AUTO_TEST_CASE(an_array_that_is_left_is_seen) {
 
 BOOST_AUTO_TEST_CASE(another_current_device_is_seen, *needs_devices(2) * two_devices) {
   const surroundings before = surroundings::now();
-  fr::backend& verbs = fr::machine::current().verbs();
-  const int was = verbs.exchange_current_device(before.current_device == 0 ? 1 : 0);
+  fr::backend& backend = fr::runtime::current().backend();
+  const int was = backend.exchange_current_device(before.current_device == 0 ? 1 : 0);
   BOOST_TEST(contains(surroundings::now().changes_since(before), "the current device is"));
-  verbs.exchange_current_device(was);
+  backend.exchange_current_device(was);
   BOOST_TEST(surroundings::now().changes_since(before) == "");
 }
 

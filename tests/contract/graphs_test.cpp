@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(launches_are_told) {
   auto g = fr::capture(s, [&] {
     fr::parallel_for(s, 100, add{1}, a);
     fr::when_launched([&](fr::stream_ref on) {
-      BOOST_TEST(on.line().last() > 0u);  // that of the launch
+      BOOST_TEST(on.timeline().last() > 0u);  // that of the launch
       told.push_back(on);
     });
   });
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_graph_of_two_devices, *needs_peers(0, 1) * two_devices) {
 BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
   const fr::stream s;
   ints x({1000}, 1);
-  const std::size_t before = fr::machine::current().allocations();
+  const std::size_t before = fr::runtime::current().allocations();
   fr::scalar<std::int64_t> sum;
   {
     auto g = fr::capture(s, [&] {
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
       fr::parallel_for(s, 1000, add_from{}, fr::in(inside), x);
       sum = fr::parallel_reduce(s, 1000, value_of{}, fr::plus{}, fr::in(inside));
     });
-    BOOST_TEST(fr::machine::current().allocations() > before);
+    BOOST_TEST(fr::runtime::current().allocations() > before);
     int ex = 1;
     for (int i = 0; i < 4; ++i) {
       const fr::device_array<int> other({1000}, -1);  // gets other bytes than what the graph holds
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
     g.launch(s);  // destroyed while it runs: that waits
   }
   sum = fr::scalar<std::int64_t>();
-  BOOST_TEST(fr::machine::current().allocations() == before + 1);
+  BOOST_TEST(fr::runtime::current().allocations() == before + 1);
 }
 
 BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {

@@ -78,7 +78,7 @@ fr::device_array<int> with_lambda(std::size_t n, int factor) {
 }
 
 // Of the use that was logged last.
-bool last_use_wrote(const auto& a) { return a.owner().get().log.uses().back().write; }
+bool last_use_wrote(const auto& a) { return a.owner().get().history.uses().back().write; }
 
 }  // namespace
 
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(one_dimension_on_every_device, K, kinds) {
       const auto x = counted<int, 1, K::value>(fr::extents<1>(n), d);
       fr::basic_array<int, 1, K::value> y({n}, 5, d);
       fr::parallel_for(s, n, axpy{3}, fr::in(x), fr::inout(y));
-      BOOST_TEST(&last_user(y) == &s.line());
+      BOOST_TEST(&last_user(y) == &s.timeline());
       fr::parallel_for(s, static_cast<int>(n), axpy{1}, x, y);
       std::vector<int> expected(n);
       for (std::size_t i = 0; i < n; ++i) expected[i] = 5 + 4 * static_cast<int>(i);
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(how_an_argument_is_used) {
   const auto uses_by = [&](auto&& argument, const auto& functor) {
     s.wait(fr::default_stream(fr::device(0)));
     fr::parallel_for(s, 10, functor, argument);
-    BOOST_REQUIRE(&last_user(a) == &s.line());
+    BOOST_REQUIRE(&last_user(a) == &s.timeline());
     return last_use_wrote(a) ? "writes" : "reads";
   };
   BOOST_TEST(uses_by(fr::in(a), nothing{}) == "reads");
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(work_without_a_stream_goes_to_the_first_written_array, *nee
   const fr::device d0(0), d1(1);
   auto on0 = counted<int, 1, memory_kind::device>(fr::extents<1>(10), d0);
   auto on1 = counted<int, 1, memory_kind::device>(fr::extents<1>(10), d1);
-  const auto line = [](fr::device d) { return &fr::default_stream(d).line(); };
+  const auto line = [](fr::device d) { return &fr::default_stream(d).timeline(); };
   fr::parallel_for(10, axpy{1}, fr::in(on0), on1);
   BOOST_TEST(&last_user(on1) == line(d1));
   fr::parallel_for(10, axpy{1}, fr::in(on1), on0);

@@ -36,7 +36,7 @@ struct set_int {
 // Bytes written behind ferry's back, on a stream.
 void scribble(fr::native_stream s, const void* p, std::ptrdiff_t offset, std::size_t count, unsigned char value = 7) {
   auto* const at = static_cast<std::byte*>(const_cast<void*>(p)) + offset;
-  fr::machine::current().verbs().fill_strided(s, {at, {1}}, {1, 1, {count}}, &value);
+  fr::runtime::current().backend().fill_strided(s, {at, {1}}, {1, 1, {count}}, &value);
 }
 
 template <class T>
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_freed_reads_as_nan, K, kinds) {
   s.synchronize();
   std::vector<double> seen(n, 1.0);
   (void)fr::check_memory();  // waits for the poison, as nobody orders what comes here
-  fr::machine::current().verbs().copy(s.native(), seen.data(), stale, n * sizeof(double));
+  fr::runtime::current().backend().copy(s.native(), seen.data(), stale, n * sizeof(double));
   s.synchronize();
   BOOST_TEST(all_nan(seen));
 }
@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(writes_outside_are_found, K, kinds) {
 // The freeing thread waits for nothing; whoever synchronises next tells what was found.
 BOOST_AUTO_TEST_CASE(a_free_does_not_wait) {
   support::call_counts calls;
-  auto& below = fr::machine::current().verbs();
-  const fr::machine_scope counted(std::make_unique<support::counting_backend>(below, calls));
+  auto& below = fr::runtime::current().backend();
+  const fr::runtime_scope counted(std::make_unique<support::counting_backend>(below, calls));
   const fr::memory_checks_scope on;
   fr::stream s;
   fr::device_array<int> a({100000});
@@ -215,10 +215,10 @@ BOOST_AUTO_TEST_CASE(quarantine_keeps_blocks_from_reuse) {
 }
 
 BOOST_AUTO_TEST_CASE(quarantine_ends_when_memory_runs_out) {
-  const fr::simulation machine("devices=1;memory=64MiB");
+  const fr::simulation runtime("devices=1;memory=64MiB");
   const fr::memory_checks_scope on;
   for (int i = 0; i < 20; ++i) fr::device_array<char> a({20u << 20}, 'x');
-  BOOST_TEST(fr::machine::current().allocations() == 0u);
+  BOOST_TEST(fr::runtime::current().allocations() == 0u);
 }
 
 // A writer that keeps less than out() promised shows, with every way to launch.
@@ -298,14 +298,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kin
 // Without a way between them: nothing is poisoned, and mirrors are.
 BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
   for (const char* schedule : {"", ";schedule=random:1", ";schedule=random:2"}) {
-    const fr::simulation machine("devices=2;peers=none" + std::string(schedule));
-    fr::machine::current().peers().kernels(fr::peer_kernels::error);
+    const fr::simulation runtime("devices=2;peers=none" + std::string(schedule));
+    fr::runtime::current().peers().kernels(fr::peer_kernels::error);
     const fr::memory_checks_scope on;
     const fr::stream s(fr::devices()[1]);
     fr::device_array<float> y({100}, 7.f, fr::devices()[0]);
     BOOST_CHECK_THROW(fr::parallel_for(s, 50, set_some{}, fr::out(y)), fr::peer_access_error);
     BOOST_TEST((fr::to_vector(y) == std::vector<float>(100, 7.f)));
-    fr::machine::current().peers().kernels(fr::peer_kernels::stage);
+    fr::runtime::current().peers().kernels(fr::peer_kernels::stage);
     fr::parallel_for(s, 50, set_some{}, fr::out(y));
     const auto v = fr::to_vector(y);
     for (std::size_t i = 0; i < 100; ++i) BOOST_TEST((i % 2 == 0 ? v[i] == 1.f : std::isnan(v[i])));
@@ -316,8 +316,8 @@ BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
 BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
   for (const bool with_checks : {false, true})
     for (const fr::pool_kind kind : {fr::pool_kind::driver, fr::pool_kind::split}) {
-      const fr::simulation machine("devices=2;peers=none", {.kind = kind});
-      fr::machine::current().peers().kernels(fr::peer_kernels::error);
+      const fr::simulation runtime("devices=2;peers=none", {.kind = kind});
+      fr::runtime::current().peers().kernels(fr::peer_kernels::error);
       if (with_checks) fr::set_memory_checks(fr::memory_checks());
       fr::workspace w;
       for (int i = 0; i < 3; ++i) {
@@ -380,8 +380,8 @@ BOOST_AUTO_TEST_CASE(workspaces_are_poisoned_for_each_array) {
 // Off, nothing is submitted for an array: no call at all, once the pool is warm.
 BOOST_AUTO_TEST_CASE(off_costs_no_call) {
   support::call_counts calls;
-  auto& below = fr::machine::current().verbs();
-  const fr::machine_scope counted(std::make_unique<support::counting_backend>(below, calls),
+  auto& below = fr::runtime::current().backend();
+  const fr::runtime_scope counted(std::make_unique<support::counting_backend>(below, calls),
                                   {.kind = fr::pool_kind::split});
   const auto round = [&] {
     const long before = calls.all;

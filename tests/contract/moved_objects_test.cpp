@@ -45,7 +45,7 @@ support::uses_of<A> uses_of_an_array() {
       {"reshape", [](A& a) { (void)a.reshape(a.extents()).size(); }},
       {"view", [](A& a) { fr::fill(fr::array_view<T, A::rank, A::kind>(a), T{}); }},
   };
-  std::vector<support::use_of<A>> verbs = {
+  std::vector<support::use_of<A>> backend = {
       {"fill", [](A& a) { fr::fill(a, T{}); }},
       {"fill on a stream", [](A& a) { fr::fill(fr::stream(), a, T{}); }},
       {"copy",
@@ -85,19 +85,19 @@ support::uses_of<A> uses_of_an_array() {
       {"parallel_reduce", [](A& a) { (void)fr::parallel_reduce(3, none{}, fr::plus{}, fr::in(a)).value(); }},
   };
   if constexpr (on_the_cpu<A>) {
-    verbs.push_back({"host", [](A& a) { (void)fr::host(a); }});
-    verbs.push_back({"wait_for_host", [](A& a) { a.wait_for_host(true); }});
-    verbs.push_back({"range", [](A& a) { (void)std::count(a.begin(), a.end(), T{}); }});
-    verbs.push_back({"element", [](A& a) {
-                       if constexpr (A::rank == 0)
-                         a() = T{};
-                       else if constexpr (A::rank == 1)
-                         a(0) = T{};
-                       else
-                         a(0, 0) = T{};
-                     }});
+    backend.push_back({"host", [](A& a) { (void)fr::host(a); }});
+    backend.push_back({"wait_for_host", [](A& a) { a.wait_for_host(true); }});
+    backend.push_back({"range", [](A& a) { (void)std::count(a.begin(), a.end(), T{}); }});
+    backend.push_back({"element", [](A& a) {
+                         if constexpr (A::rank == 0)
+                           a() = T{};
+                         else if constexpr (A::rank == 1)
+                           a(0) = T{};
+                         else
+                           a(0, 0) = T{};
+                       }});
   }
-  verbs.push_back({"clone", [](A& a) { (void)a.clone(); }});
+  backend.push_back({"clone", [](A& a) { (void)a.clone(); }});
   if constexpr (requires(A & a) { a.resize(a.extents()); }) {
     u.may.push_back({"resize", [](A& a) { a.resize(a.extents()); }});
     u.may.push_back({"free", [](A& a) { A().free(), (void)a; }});
@@ -109,7 +109,7 @@ support::uses_of<A> uses_of_an_array() {
   }
   // An array of rank 0 has one element; others have none when they are hollow, and nothing is to be done.
   auto& list = A::rank == 0 ? u.must : u.may;
-  list.insert(list.end(), verbs.begin(), verbs.end());
+  list.insert(list.end(), backend.begin(), backend.end());
   return u;
 }
 
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(files) {
 }
 
 BOOST_AUTO_TEST_CASE(what_only_ends) {
-  check_moved<fr::link_loan>("link_loan", [] { return fr::link_loan(fr::devices()); }, {});
+  check_moved<fr::shared_links>("link_loan", [] { return fr::shared_links(fr::devices()); }, {});
   check_moved<fr::memory_callback>(
       "memory_callback", [] { return fr::on_out_of_memory([](const fr::memory_demand&) { return std::size_t{0}; }); },
       {});

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(kernels_run_on_mirrors_where_there_is_no_link) {
     CHECK_EQUAL(fr::to_vector(own), counting<int>(1000, 2));
     fr::parallel_for(s, 1000, add_from{}, fr::in(own), y);
     CHECK_EQUAL(fr::to_vector(y), counting<int>(1000, 3));
-    BOOST_TEST(&last_user(y) == &fr::default_stream(d0).line());  // to_vector's
+    BOOST_TEST(&last_user(y) == &fr::default_stream(d0).timeline());  // to_vector's
     BOOST_TEST(fr::parallel_reduce(s, 1000, value_of{}, fr::plus{}, fr::in(y)).value() == 499500 + 3000);
     // Only what is declared comes back, and strided views keep what lies between.
     fr::parallel_for(s, 100, add{1000}, y.slice({100, 200}));
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(kernels_run_on_mirrors_where_there_is_no_link) {
     std::fill_n(expected.begin(), 500, 42);
     CHECK_EQUAL(fr::to_vector(x), expected);
     fr::fill(s, x, 7);
-    BOOST_TEST(&last_user(x) == &s.line());
+    BOOST_TEST(&last_user(x) == &s.timeline());
     CHECK_EQUAL(fr::to_vector(x), std::vector<int>(1000, 7));
     fr::graph g = fr::capture(s, [&] { fr::parallel_for(s, 1000, add{1}, x); });
     g.launch(s);

@@ -48,12 +48,12 @@ void kernels_are_refused(fr::device a, fr::device b, std::string_view why) {
   check_error<fr::peer_access_error>(
       [&] { fr::parallel_for(fr::stream(b), 10, add_from{}, fr::in(x), y); },
       {"the test of the link failed", "did not arrive", why, "FERRY_PEER_KERNELS=stage"});
-  fr::machine::current().peers().kernels(fr::peer_kernels::stage);
+  fr::runtime::current().peers().kernels(fr::peer_kernels::stage);
   fr::parallel_for(fr::stream(b), 10, add_from{}, fr::in(x), y);
   fr::parallel_for(fr::stream(b), 10, add{5}, x);
   CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 2));
   CHECK_EQUAL(fr::to_vector(x), std::vector<int>(10, 6));
-  fr::machine::current().peers().kernels(fr::peer_kernels::error);
+  fr::runtime::current().peers().kernels(fr::peer_kernels::error);
 }
 
 // Kernels of all devices take turns on unified memory, and pages are sent to and fro.
@@ -80,7 +80,7 @@ BOOST_FIXTURE_TEST_SUITE(contract_of_peer_memory, clean)
 
 BOOST_AUTO_TEST_CASE(a_link_that_loses_plain_memory) {
   for (const char* schedule : schedules) {
-    const lossy machine("plain", schedule, fr::pool_kind::split);
+    const lossy runtime("plain", schedule, fr::pool_kind::split);
     const fr::device d0(0), d1(1), d2(2);
     copies_arrive(d0, d1);
     copies_arrive(d1, d2);
@@ -89,19 +89,19 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_plain_memory) {
     BOOST_TEST(!d0.can_reach(d1));
     kernels_are_refused(d0, d1, "device 0");
     pages_arrive();  // which travel as they should
-    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+    BOOST_TEST(count(runtime.said.text(), "say that they are peers") == 1u, runtime.said.text());
     fr::pool driver{d1, {.kind = fr::pool_kind::driver}};
     const fr::pool_scope use{driver};
     fr::device_array<int> pooled({100}, 3, d1), near({100}, 1, d0);
     fr::parallel_for(fr::stream(d0), 100, add_from{}, fr::in(pooled), near);  // memory of pools does, too
     CHECK_EQUAL(fr::to_vector(near), std::vector<int>(100, 4));
-    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+    BOOST_TEST(count(runtime.said.text(), "say that they are peers") == 1u, runtime.said.text());
   }
 }
 
 BOOST_AUTO_TEST_CASE(a_link_that_loses_memory_of_pools) {
   for (const char* schedule : schedules) {
-    const lossy machine("pools", schedule, fr::pool_kind::driver);
+    const lossy runtime("pools", schedule, fr::pool_kind::driver);
     const fr::device d0(0), d1(1), d2(2);
     BOOST_TEST(d0.can_reach(d1));  // as far as anybody knows
     copies_arrive(d0, d1);
@@ -114,11 +114,11 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_memory_of_pools) {
     BOOST_TEST(!d1.can_reach(d0));
     kernels_are_refused(d0, d1, "in pools of the driver");
     pages_arrive();
-    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
-    BOOST_TEST(count(machine.said.text(),
+    BOOST_TEST(count(runtime.said.text(), "say that they are peers") == 1u, runtime.said.text());
+    BOOST_TEST(count(runtime.said.text(),
                      "did not arrive in pools of the driver: copies of such memory between them go "
                      "through the CPU") == 1u,
-               machine.said.text());
+               runtime.said.text());
     fr::pool plain{d1, {.kind = fr::pool_kind::split}};
     const fr::pool_scope use{plain};
     fr::device_array<int> other({100}, 3, d1), near({100}, 1, d0);
@@ -140,27 +140,27 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_memory_of_pools) {
 
 BOOST_AUTO_TEST_CASE(a_link_that_loses_pages_of_unified_memory) {
   for (const char* schedule : schedules) {
-    const lossy machine("unified", schedule, fr::pool_kind::split);
+    const lossy runtime("unified", schedule, fr::pool_kind::split);
     const fr::device d0(0), d1(1);
     pages_arrive();
     pages_arrive();
-    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
-    BOOST_TEST(count(machine.said.text(),
+    BOOST_TEST(count(runtime.said.text(), "say that they are peers") == 1u, runtime.said.text());
+    BOOST_TEST(count(runtime.said.text(),
                      "did not arrive in pages of unified memory: all unified memory stays with the CPU") == 1u,
-               machine.said.text());
+               runtime.said.text());
     copies_arrive(d0, d1);  // by the link
     BOOST_TEST(contains(fr::route(d0, d1).text(), "peer"));
     fr::device_array<int> x({10}, 1, d0), y({10}, 1, d1);
     fr::parallel_for(fr::stream(d1), 10, add_from{}, fr::in(x), y);
     CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 2));
-    BOOST_TEST(count(machine.said.text(), "say that they are peers") == 1u, machine.said.text());
+    BOOST_TEST(count(runtime.said.text(), "say that they are peers") == 1u, runtime.said.text());
   }
 }
 
 // Pages have more than one owner, and more than one reader.
 BOOST_AUTO_TEST_CASE(lossy_pages_that_are_shared) {
   for (const char* schedule : schedules) {
-    const lossy machine("unified", schedule, fr::pool_kind::split);
+    const lossy runtime("unified", schedule, fr::pool_kind::split);
     const fr::stream s0{fr::device(0)}, s1{fr::device(1)};
     fr::unified_array<int> x({1000}, 0, fr::device(0)), y({1000}, 0, fr::device(0)), halves({2000}, 0, fr::device(0));
     for (int i = 0; i < 20; ++i) {
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_are_shared) {
 // The second stream need not wait for the first, but for the pages that it has sent to the CPU.
 BOOST_AUTO_TEST_CASE(lossy_pages_that_two_streams_read) {
   for (int seed = 0; seed < 30; ++seed) {
-    const lossy machine("unified", "random:" + std::to_string(seed), fr::pool_kind::split);
+    const lossy runtime("unified", "random:" + std::to_string(seed), fr::pool_kind::split);
     const fr::device d0(0), d1(1);
     const fr::stream first{d1}, second{d1};
     fr::unified_array<int> u({1000}, 3, d0);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_two_streams_read) {
 }
 
 BOOST_AUTO_TEST_CASE(lossy_pages_that_two_threads_read) {
-  const lossy machine("unified", "eager", fr::pool_kind::split);
+  const lossy runtime("unified", "eager", fr::pool_kind::split);
   fr::unified_array<int> u({1000}, 1, fr::device(0));
   std::vector<fr::device_array<int>> sums;
   for (int d = 0; d < 2; ++d) sums.emplace_back(fr::extents<1>{1000}, 0, fr::device(d));
@@ -210,8 +210,8 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_two_threads_read) {
 // What a borrow grew by is kept with the CPU, too.
 BOOST_AUTO_TEST_CASE(lossy_pages_that_are_borrowed) {
   for (const char* schedule : schedules) {
-    const lossy machine("unified", schedule, fr::pool_kind::split);
-    auto& driver = fr::machine::current().verbs();
+    const lossy runtime("unified", schedule, fr::pool_kind::split);
+    auto& driver = fr::runtime::current().backend();
     constexpr std::size_t n = std::size_t{1} << 20;
     auto* const p = static_cast<int*>(driver.allocate(memory_kind::unified, 0, n * sizeof(int)));
     {
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_are_borrowed) {
 BOOST_AUTO_TEST_CASE(lossy_pages_that_are_copied) {
   for (const char* schedule : schedules)
     for (const int by : {0, 1}) {
-      const lossy machine("unified", schedule, fr::pool_kind::split);
+      const lossy runtime("unified", schedule, fr::pool_kind::split);
       const fr::stream s0{fr::device(0)}, s{fr::device(by)};
       const auto expected = counting<int>(1000, 1);
       auto u = counted<int, 2, memory_kind::unified>(fr::extents<2>(20, 50), fr::device(0), 0);
@@ -255,7 +255,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_are_copied) {
 
 BOOST_AUTO_TEST_CASE(lossy_pages_in_a_graph) {
   for (const char* schedule : schedules) {
-    const lossy machine("unified", schedule, fr::pool_kind::split);
+    const lossy runtime("unified", schedule, fr::pool_kind::split);
     const fr::stream s0{fr::device(0)}, s1{fr::device(1)};
     fr::unified_array<int> u({1000}, 1, fr::device(0));
     fr::unified_array<int> y({1000}, 0, fr::device(0));  // nothing but pages, of which device 1 has used none before

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(kernels_on_memory_of_another_device, K, kinds) {
     fr::copy(s, z, part);  // a strided copy by a third party
     BOOST_TEST((fr::to_vector(part) == fr::to_vector(z)));
     fr::fill(s, y, 7);
-    BOOST_TEST(&last_user(y) == &s.line());
+    BOOST_TEST(&last_user(y) == &s.timeline());
     CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10000, 7));
   }
 }
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) 
     fr::device_array<int> y({100}, 0, d1);
     BOOST_TEST(!d1.can_reach(d0));
     BOOST_TEST(d1.can_reach(d1));
-    const auto before = s.line().last();
+    const auto before = s.timeline().last();
     const auto refused = [&](auto call) {
       check_error<fr::peer_access_error>(
           call, {"device 1 (simulated device 1)", "memory of device 0 (simulated device 0)", "ferry::to",
@@ -94,8 +94,8 @@ BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) 
     });
     refused([&] { fr::pointer(x, s); });
     refused([&] { fr::fill(s, x, 1); });
-    BOOST_TEST(s.line().last() == before);  // nothing was submitted
-    fr::copy(s, x, y);                      // copies find a way
+    BOOST_TEST(s.timeline().last() == before);  // nothing was submitted
+    fr::copy(s, x, y);                          // copies find a way
     fr::parallel_for(s, 100, add{1}, y);
     CHECK_EQUAL(fr::to_vector(y), counting<int>(100, 1));
     const auto near = fr::to(d1, x);  // the remedies work

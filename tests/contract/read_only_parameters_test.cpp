@@ -53,12 +53,12 @@ constexpr std::size_t n = 8;
 struct two_streams {
   fr::simulation sim;
   support::call_counts calls;
-  fr::machine_scope counted;
+  fr::runtime_scope counted;
   fr::stream first, second;
   fr::device_array<int> y, z;
   explicit two_streams(std::size_t seed)
       : sim("devices=1;schedule=random:" + std::to_string(seed)),
-        counted(std::make_unique<support::counting_backend>(sim.get().verbs(), calls)),
+        counted(std::make_unique<support::counting_backend>(sim.get().backend(), calls)),
         y({n}),
         z({n}) {
     fr::fill(y, 0);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(readers_do_not_wait_for_each_other) {
       fr::parallel_for(s, fr::tiles{{n, 1}, 1, 1}, of_tile{}, x, y);
     }) == 0);
     std::vector<fr::scalar<int>> results;  // their memory must not be taken by the second
-    if (fr::machine::current().default_pool_kind() != fr::pool_kind::driver)  // whose allocations are work on streams
+    if (fr::runtime::current().default_pool_kind() != fr::pool_kind::driver)  // whose allocations are work on streams
       BOOST_TEST(t.waits_of([&](auto& s, auto&) {
         results.push_back(fr::parallel_reduce(s, n, value{}, fr::maximum{}, x));
       }) == 0);
@@ -164,9 +164,9 @@ BOOST_AUTO_TEST_CASE(work_goes_to_the_device_of_what_it_writes) {
   };
   const fr::simulation sim("devices=2");
   support::call_counts calls;
-  auto noting = std::make_unique<noting_backend>(fr::machine::current().verbs(), calls);
+  auto noting = std::make_unique<noting_backend>(fr::runtime::current().backend(), calls);
   const noting_backend& noted = *noting;
-  const fr::machine_scope scope(std::move(noting));
+  const fr::runtime_scope scope(std::move(noting));
   const fr::device zero(0), one(1);
   fr::unified_array<int> x({n}, one), y({n}, zero);
   fr::fill(x, 1);

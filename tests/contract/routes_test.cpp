@@ -76,7 +76,7 @@ void copy_everywhere(std::initializer_list<std::size_t> sizes) {
 }
 
 std::string lacking_memory(int gib, int) {
-  if (fr::machine::current().is_simulated()) return "memory of GPUs, and these devices are simulated";
+  if (fr::runtime::current().is_simulated()) return "memory of GPUs, and these devices are simulated";
   for (const fr::device d : {fr::devices().front(), fr::devices().back()})
     if (d.memory().free_bytes >> 30 < static_cast<std::size_t>(gib)) return std::to_string(gib) + " GiB of free memory";
   return "";
@@ -96,18 +96,18 @@ BOOST_AUTO_TEST_CASE(all_places_in_small_chunks) {
 
 BOOST_AUTO_TEST_CASE(all_places_with_links_lent) {
   const small_chunks small;
-  const fr::link_loan loan(fr::devices());
+  const fr::shared_links loan(fr::devices());
   copy_everywhere({1024, 99999});
 }
 
 BOOST_AUTO_TEST_CASE(all_places_on_simulated_machines) {
-  for (const char* machine : {"devices=3;peers=none", "devices=3;peers=0-1", "devices=3;broken=0-1,1-2", "devices=1"})
+  for (const char* runtime : {"devices=3;peers=none", "devices=3;peers=0-1", "devices=3;broken=0-1,1-2", "devices=1"})
     for (const std::string schedule : {"eager", "random:1", "random:2", "random:3", "random:4"}) {
       const support::quiet_stderr quiet;
-      const fr::simulation sim(std::string(machine) + ";schedule=" + schedule);
+      const fr::simulation sim(std::string(runtime) + ";schedule=" + schedule);
       const small_chunks small;
-      const fr::link_loan loan(fr::devices());
-      BOOST_TEST_CONTEXT(machine << ' ' << schedule) copy_everywhere({1, 1025, 20011});
+      const fr::shared_links loan(fr::devices());
+      BOOST_TEST_CONTEXT(runtime << ' ' << schedule) copy_everywhere({1, 1025, 20011});
     }
 }
 
@@ -119,9 +119,9 @@ BOOST_AUTO_TEST_CASE(copies_are_one_use_on_the_given_stream) {
     auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(5000), fr::device(0));
     fr::device_array<int> b({5000}, 7, fr::device(1));
     fr::copy(s, a, b);
-    BOOST_TEST(&last_user(a) == &s.line());
-    BOOST_TEST(&last_user(b) == &s.line());
-    BOOST_TEST(b.owner().get().log.uses().size() == 1u);
+    BOOST_TEST(&last_user(a) == &s.timeline());
+    BOOST_TEST(&last_user(b) == &s.timeline());
+    BOOST_TEST(b.owner().get().history.uses().size() == 1u);
     fr::fill(a, -1);  // must come after the copy has read
     s.synchronize();  // and the copy is over when the stream is
     CHECK_EQUAL(std::span<const int>(b.unsynchronized_data(), 5000), counting<int>(5000));
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(routes_say_which_way_and_why) {
   check(fr::route(d0, fr::pageable_memory, 100), fr::route_kind::direct, {"100 bytes"});
   check(fr::route(fr::pinned_memory, d0), fr::route_kind::direct, {});
   {
-    const fr::link_loan team(fr::devices());
+    const fr::shared_links team(fr::devices());
     const auto r = fr::route(fr::pinned_memory, d0);
     check(r, fr::route_kind::multipath, {"links"});
     CHECK_EQUAL(r.through, (std::vector<int>{1, 2}));  // device 3 has no link to it

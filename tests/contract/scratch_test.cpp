@@ -52,8 +52,8 @@ void copy_all_ways(const fr::extents<Rank>& e) {
   fr::device_array<To, Rank> b(e, there);
   const fr::stream s{there};
   fr::copy(s, backwards(a), backwards(b));
-  const auto& uses = b.owner().get().log.uses();
-  BOOST_TEST(std::ranges::count(uses, &s.line(), &fr::logged_use::by) == 1);  // in parts, and yet one operation
+  const auto& uses = b.owner().get().history.uses();
+  BOOST_TEST(std::ranges::count(uses, &s.timeline(), &fr::access_record::by) == 1);  // in parts, and yet one operation
   BOOST_TEST((fr::to_vector(b) == std::vector<To>(v.begin(), v.end())));
   fr::fill(b, To{});
   fr::copy(backwards(a), b);

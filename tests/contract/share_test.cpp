@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_shared_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(simulated_devices_share_nothing) {
-  const fr::simulation machine("devices=1");
+  const fr::simulation runtime("devices=1");
   check_error<fr::not_supported>([] { fr::shared_event e(fr::device(0)); }, {"one process", "shared"});
   check_error<fr::not_supported>([] { fr::imported_pool p(fr::device(0), 0); }, {"one process"});
   fr::pool p(fr::device(0), {.kind = fr::pool_kind::driver, .shareable = true});

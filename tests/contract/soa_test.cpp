@@ -65,9 +65,9 @@ std::vector<double> positions(std::size_t n) {
 BOOST_FIXTURE_TEST_SUITE(contract_of_structures_of_arrays, clean)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(members_lie_aligned_in_one_allocation, K, kinds) {
-  const std::size_t before = fr::machine::current().allocations();
+  const std::size_t before = fr::runtime::current().allocations();
   particles<K::value> p(1001);
-  BOOST_TEST(fr::machine::current().allocations() == before + 1);
+  BOOST_TEST(fr::runtime::current().allocations() == before + 1);
   const auto s = p.unsynchronized_span();
   const auto at = [](const void* q) { return reinterpret_cast<std::uintptr_t>(q); };
   for (const std::uintptr_t address : {at(s.template data<0>()), at(s.template data<1>()), at(s.template data<2>())})
@@ -104,9 +104,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(by_member_in_kernels, K, kinds) {
   fr::stream a, b;
   fr::parallel_for(a, n, fill_member{}, fr::out(p.template member<id>()));
   fr::fill(b, p.template member<velocity>(), 1.f);
-  const auto& uses = p.owner().get().log.uses();
-  BOOST_TEST(std::any_of(uses.begin(), uses.end(), [&](const auto& u) { return u.by == &a.line() && u.write; }));
-  BOOST_TEST(std::any_of(uses.begin(), uses.end(), [&](const auto& u) { return u.by == &b.line() && u.write; }));
+  const auto& uses = p.owner().get().history.uses();
+  BOOST_TEST(std::any_of(uses.begin(), uses.end(), [&](const auto& u) { return u.by == &a.timeline() && u.write; }));
+  BOOST_TEST(std::any_of(uses.begin(), uses.end(), [&](const auto& u) { return u.by == &b.timeline() && u.write; }));
   CHECK_EQUAL(fr::to_vector(p.template member<id>()), counting<int>(n));
   CHECK_EQUAL(fr::to_vector(p.template member<velocity>()), std::vector<float>(n, 1.f));
 }

@@ -36,10 +36,10 @@ BOOST_AUTO_TEST_CASE(streams_move_and_return_to_the_stock) {
   const fr::timeline* line = nullptr;
   {
     fr::stream s;
-    line = &s.line();
+    line = &s.timeline();
     fr::stream t(std::move(s)), u;
     u = std::move(t);
-    BOOST_TEST(&u.line() == line);
+    BOOST_TEST(&u.timeline() == line);
     fr::parallel_for(u, 100, add{1}, a);
   }
   const fr::stream again;  // most likely the same one; its work comes after what was there
@@ -52,10 +52,10 @@ BOOST_AUTO_TEST_CASE(threads_have_streams_of_their_own) {
   const fr::timeline* other = nullptr;
   fr::device_array<int> a({100}, 1, last);
   std::thread([&] {
-    other = &fr::default_stream(last).line();
+    other = &fr::default_stream(last).timeline();
     fr::parallel_for(100, add{1}, a);
   }).join();
-  BOOST_TEST(other != &fr::default_stream(last).line());
+  BOOST_TEST(other != &fr::default_stream(last).timeline());
   CHECK_EQUAL(fr::to_vector(a), std::vector<int>(100, 2));
 }
 
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(polling_comes_to_an_end) {
 
 BOOST_AUTO_TEST_CASE(waiting_for_streams_and_events_orders_unseen_work) {
   const fr::stream a{fr::devices().front()}, b{fr::devices().back()};
-  auto& verbs = fr::machine::current().verbs();
+  auto& backend = fr::runtime::current().backend();
   for (const bool by_event : {false, true, false, true, false, true, false, true}) {
     fr::host_array<int> x({1000}, 0), y({1000}, 0);
     a.synchronize(), b.synchronize(), fr::default_stream(fr::device(0)).synchronize();
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(waiting_for_streams_and_events_orders_unseen_work) {
     } else {
       b.wait(a);
     }
-    verbs.copy(b.native(), y.unsynchronized_data(), x.unsynchronized_data(), 4000);
+    backend.copy(b.native(), y.unsynchronized_data(), x.unsynchronized_data(), 4000);
     b.synchronize();
     CHECK_EQUAL(std::span<const int>(y.unsynchronized_data(), 1000), std::vector<int>(1000, 7));
     a.synchronize();

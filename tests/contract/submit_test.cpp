@@ -20,14 +20,16 @@ struct add_from {
 // A stream that the program created itself.
 class own_stream {
  public:
-  explicit own_stream(fr::device d) : native_(fr::machine::current().verbs().create_stream(d.index(), 0)), device_(d) {}
+  explicit own_stream(fr::device d)
+      : native_(fr::runtime::current().backend().create_stream(d.index(), 0)),
+        device_(d) {}
   ~own_stream() { destroy(); }
   own_stream(const own_stream&) = delete;
   own_stream& operator=(const own_stream&) = delete;
   fr::stream_ref ref() const { return fr::stream_ref::from_native(device_, native_); }
   fr::native_stream native() const { return native_; }
   void destroy() {
-    if (native_.handle) fr::machine::current().verbs().destroy_stream(native_);
+    if (native_.handle) fr::runtime::current().backend().destroy_stream(native_);
     native_ = {};
   }
 
@@ -54,7 +56,7 @@ BOOST_AUTO_TEST_CASE(submit_orders_what_it_is_told) {
   fr::submit(
       s,
       [&](fr::native_stream n, int* p, const int* q, std::size_t count) {
-        BOOST_TEST((n == s.line().stream()));
+        BOOST_TEST((n == s.timeline().stream()));
         BOOST_TEST((p == a.unsynchronized_data() && q == b.unsynchronized_data() && count == 1000));
         set_ints(n, p, count, 5);
       },
@@ -116,7 +118,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(raw_pointers_are_open_uses, K, host_kinds) {
   const int* q = fr::pointer(std::as_const(a), s);
   fr::host_array<int> seen({1000}, 0);
   int* to = fr::pointer(seen, s);
-  fr::machine::current().verbs().copy(s.native(), to, q, 4000);
+  fr::runtime::current().backend().copy(s.native(), to, q, 4000);
   fr::fill(a, 0);  // behind the unseen read
   CHECK_EQUAL(seen, std::vector<int>(1000, 107));
   BOOST_TEST(fr::pointer(a.slice({5, 7}), s) == a.unsynchronized_data() + 5);

@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(memory_is_pinned_only_where_it_must_be) {
   for (const bool reached : {true, false}) {
     fr::simulation sim(reached ? "pageable_access=on" : "pageable_access=off");
     const auto u = fr::as_unified(v);
-    BOOST_TEST((sim.get().verbs().attributes(v.data()).is_known == !reached));
+    BOOST_TEST((sim.get().backend().attributes(v.data()).is_known == !reached));
     BOOST_TEST((u.owner().get().kind == (reached ? memory_kind::unified : memory_kind::host)));
   }
 }

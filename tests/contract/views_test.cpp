@@ -280,7 +280,7 @@ BOOST_AUTO_TEST_CASE(arrays_explained) {
   BOOST_TEST(contains(fr::explain(a), "bytes 0 to 400 of a block of " + std::to_string(a.owner().get().bytes)));
   BOOST_TEST(contains(fr::explain(a), "device memory of device " + std::to_string(d.index()) + "\n"));
   fr::fill(s, a.slice({25, 50}), 1);
-  const std::string by = "stream " + std::to_string(s.line().id()) + " of device " + std::to_string(d.index());
+  const std::string by = "stream " + std::to_string(s.timeline().id()) + " of device " + std::to_string(d.index());
   const std::string text = fr::explain(a);
   BOOST_TEST(contains(text, "written by " + by + ", ticket"), text);
   BOOST_TEST(contains(text, "bytes 100 to 200"), text);

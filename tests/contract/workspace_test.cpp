@@ -19,8 +19,8 @@ struct add_to {
 
 // What pools handed out and have got back so far: without allocations, fewer that are out are frees.
 struct pool_traffic {
-  std::uint64_t made = fr::machine::current().made_allocations();
-  std::size_t out = fr::machine::current().allocations();
+  std::uint64_t made = fr::runtime::current().made_allocations();
+  std::size_t out = fr::runtime::current().allocations();
   bool operator==(const pool_traffic&) const = default;
 };
 

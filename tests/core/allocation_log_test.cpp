@@ -92,10 +92,10 @@ BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
         const fr::allocation_log log(file);
         allocate_and_free(seed, 2000);
       }
-      const fr::memory_ledger& ledger = sim.get().memory();
-      original = ledger.counts(fr::memory_kind::device, 0);
-      peak = ledger.peak_bytes(fr::memory_kind::device, 0);
-      reserved = ledger.reserved_bytes(fr::memory_kind::device, 0);
+      const fr::memory_accounting& accounting = sim.get().memory();
+      original = accounting.counts(fr::memory_kind::device, 0);
+      peak = accounting.peak_bytes(fr::memory_kind::device, 0);
+      reserved = accounting.reserved_bytes(fr::memory_kind::device, 0);
     }
     const std::vector<fr::logged_allocation> log = fr::load_allocation_log(file);
     for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {

@@ -12,19 +12,19 @@ namespace fr = ferry;
 namespace {
 
 struct stock {
-  const fr::simulation machine{"devices=1;schedule=random:1"};
-  fr::backend& verbs = fr::machine::current().verbs();
+  const fr::simulation runtime{"devices=1;schedule=random:1"};
+  fr::backend& backend = fr::runtime::current().backend();
   const fr::stream given;
   const fr::lane_key key{fr::memory_kind::host, 0, 0, 0, 4096, 3};
-  fr::lane_stock lanes{verbs};
+  fr::lane_stock lanes{backend};
   support::busy_stream busy{given};
 
   fr::lane_lease apart() { return lanes.take(key, 0); }
-  fr::lane_lease in_turn() { return lanes.take(key, 0, given.line().stream()); }
+  fr::lane_lease in_turn() { return lanes.take(key, 0, given.timeline().stream()); }
   // All that it has to do comes behind the stream, which is busy.
   void keep_busy(fr::copy_lane& lane) {
-    lane.fork(given.line().stream(), 0);
-    lane.join(given.line().stream());
+    lane.fork(given.timeline().stream(), 0);
+    lane.join(given.timeline().stream());
   }
 };
 
@@ -68,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(operations_in_turn_wait_for_no_other_stream, stock) {
     keep_busy(*lane);
     return lane.get();
   }();
-  BOOST_TEST((lanes.take(key, 0, other.line().stream()).get() != busy_one));
+  BOOST_TEST((lanes.take(key, 0, other.timeline().stream()).get() != busy_one));
 }
 
 BOOST_FIXTURE_TEST_CASE(each_operation_begins_with_the_same_chunks, stock) {

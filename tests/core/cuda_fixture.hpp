@@ -46,8 +46,8 @@ struct needs_device_memory {
 
 // Immortal, as the product's is.
 inline backend& cuda_machine() {
-  static backend* const machine = ferry::cuda::make_backend().release();
-  return *machine;
+  static backend* const runtime = ferry::cuda::make_backend().release();
+  return *runtime;
 }
 
 // The verbs work on device 0 while the last device is current, so a verb that forgets to switch shows with two.
@@ -95,12 +95,12 @@ struct bytes {
   int device;
   std::size_t n;
   std::byte* p;
-  bytes(backend& machine, memory_kind k, int d, std::size_t size)
-      : b(machine),
+  bytes(backend& runtime, memory_kind k, int d, std::size_t size)
+      : b(runtime),
         kind(k),
         device(d),
         n(size),
-        p(static_cast<std::byte*>(machine.allocate(k, d, size))) {}
+        p(static_cast<std::byte*>(runtime.allocate(k, d, size))) {}
   ~bytes() { b.release(kind, device, p, n); }
   bytes(const bytes&) = delete;
   bytes& operator=(const bytes&) = delete;

@@ -19,7 +19,7 @@ namespace {
 struct gate {
   std::atomic<bool> open{false};
   void in_the_way_of(native_stream s) {
-    machine::current().verbs().run_on_host(s, [this] {
+    runtime::current().backend().run_on_host(s, [this] {
       while (!open) nap(1);
     });
   }
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_SUITE(cuda_marks, *utf::precondition(needs_devices{1}))
 // As the documentation of cudaEventRecord has it: an API call uses the state that was recorded last when it was called. So
 // cudaEventSynchronize keeps to the first record, and cudaEventQuery, asked again, answers for the second.
 BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
-  backend& b = machine::current().verbs();
+  backend& b = runtime::current().backend();
   gate first, second;
   const native_stream s = b.create_stream(0, 0);
   const native_event e = b.create_event(0, false);
@@ -76,13 +76,13 @@ BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
 // The handle of the per-thread default stream means another stream in another thread, which is idle.
 BOOST_AUTO_TEST_CASE(a_default_stream_of_another_thread_is_not_taken_for_the_own) {
   gate first;
-  const int before = machine::current().verbs().exchange_current_device(0);
+  const int before = runtime::current().backend().exchange_current_device(0);
   host_array<int> x({64}, 0);
   default_stream(device(0)).synchronize();
   std::optional<stream_ref> of_other;
   std::atomic<bool> over{false};
   std::thread other([&] {
-    machine::current().verbs().exchange_current_device(0);
+    runtime::current().backend().exchange_current_device(0);
     of_other = stream_ref::from_native(device(0), {cudaStreamPerThread});
     first.in_the_way_of({cudaStreamPerThread});
     fill(*of_other, x, 1);
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(a_default_stream_of_another_thread_is_not_taken_for_the_own
   BOOST_TEST(waiting.returns());
   BOOST_TEST(std::as_const(x)[5] == 1);
   waiting.join(), other.join();
-  machine::current().verbs().exchange_current_device(before);
+  runtime::current().backend().exchange_current_device(before);
 }
 
 // R6: so ferry records no mark again that a thread waits for, and a busy stream keeps nobody waiting.
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
   attempt reader([&] { BOOST_TEST(std::as_const(x)[5] == 1); });
   nap(50);
   const auto work = [&] {
-    for (int i = 0; i < 40; ++i) fill(s, y, i), s.line().mark();  // the ring of marks goes round
+    for (int i = 0; i < 40; ++i) fill(s, y, i), s.timeline().record_event();  // the ring of marks goes round
   };
   work();
   second.in_the_way_of(s.native());

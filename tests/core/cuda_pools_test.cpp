@@ -13,8 +13,8 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 // One write of the bytes by a stream, which then used them last.
 void use(const stream& s, const allocation_ref& r) {
   ferry::access one{&r.get(), r.get().range(), true};
-  access_guard guard(admission::unchecked(s.line(), {&one, 1}));
-  machine::current().verbs().fill_strided(s.line().stream(), {r.get().begin, {1}}, {1, 1, {r.get().bytes}}, "x");
+  access_guard guard(admission::unchecked(s.timeline(), {&one, 1}));
+  runtime::current().backend().fill_strided(s.timeline().stream(), {r.get().begin, {1}}, {1, 1, {r.get().bytes}}, "x");
 }
 
 }  // namespace

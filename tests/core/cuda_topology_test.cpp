@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include <ferry/core/machine.hpp>
+#include <ferry/core/runtime.hpp>
 #include <ferry/core/topology.hpp>
 
 #include "support/file_bytes.hpp"
@@ -62,8 +62,8 @@ BOOST_AUTO_TEST_CASE(links_are_the_same_both_ways, *utf::precondition(needs_devi
       BOOST_TEST_CONTEXT(one << " and " << other) {
         int can = 0;
         BOOST_REQUIRE(cudaDeviceCanAccessPeer(&can, one.index(), other.index()) == cudaSuccess);
-        if (machine::current().peers().policy().use &&
-            machine::current().peers().why_not(one.index(), other.index()).empty())
+        if (runtime::current().peers().policy().use &&
+            runtime::current().peers().why_not(one.index(), other.index()).empty())
           BOOST_TEST(there.peers == (can != 0));
         else
           BOOST_TEST(!there.peers);

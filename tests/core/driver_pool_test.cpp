@@ -25,18 +25,18 @@ bool says(const std::string& text, std::string_view part) { return text.find(par
 // A kernel that ferry does not see.
 void touch(fr::native_stream s, const void* p, std::size_t bytes) {
   const fr::kernel_use use{static_cast<const std::byte*>(p), bytes, true, true};
-  fr::machine::current().verbs().launch(s, {"touch", {&use, 1}, [](const fr::relocation&) {}});
+  fr::runtime::current().backend().launch(s, {"touch", {&use, 1}, [](const fr::relocation&) {}});
 }
 // The same through a guard.
 void write(const fr::stream& s, const fr::allocation_ref& r) {
   fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
-  touch(s.line().stream(), r.get().begin, r.get().bytes);
+  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
+  touch(s.timeline().stream(), r.get().begin, r.get().bytes);
 }
 // What the stream's device answers, or nothing.
 std::string fate_of(fr::native_stream s) {
   try {
-    fr::machine::current().verbs().synchronize(s);
+    fr::runtime::current().backend().synchronize(s);
   } catch (const fr::device_error& e) {
     return e.what();
   }
@@ -51,13 +51,13 @@ BOOST_AUTO_TEST_SUITE(driver_pool)
 BOOST_AUTO_TEST_CASE(each_pool_needs_a_grant) {
   for (const bool granted : {false, true}) {
     fr::simulation sim("devices=2");
-    fr::backend& verbs = sim.get().verbs();
-    const fr::native_pool p = verbs.pools()->create_pool(on_device, 0, driver);
-    const fr::native_stream s0 = verbs.create_stream(0, 0), s1 = verbs.create_stream(1, 0);
-    void* const before = verbs.pools()->allocate(p, KiB, s0);
-    verbs.enable_peer_access(1, 0);
-    if (granted) verbs.pools()->grant(p, 1);
-    void* const after = verbs.pools()->allocate(p, KiB, s0);
+    fr::backend& backend = sim.get().backend();
+    const fr::native_pool p = backend.pools()->create_pool(on_device, 0, driver);
+    const fr::native_stream s0 = backend.create_stream(0, 0), s1 = backend.create_stream(1, 0);
+    void* const before = backend.pools()->allocate(p, KiB, s0);
+    backend.enable_peer_access(1, 0);
+    if (granted) backend.pools()->grant(p, 1);
+    void* const after = backend.pools()->allocate(p, KiB, s0);
     std::string fate;
     try {
       touch(s1, before, KiB), touch(s1, after, KiB);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(each_pool_needs_a_grant) {
     BOOST_TEST((granted || says(fate, "no access to that pool")), fate);
   }
   fr::simulation apart("devices=2;peers=none");
-  fr::pool_backend& pools = *apart.get().verbs().pools();
+  fr::pool_backend& pools = *apart.get().backend().pools();
   BOOST_CHECK_THROW(pools.grant(pools.create_pool(on_device, 0, driver), 1), fr::peer_access_error);
 }
 
@@ -77,13 +77,13 @@ BOOST_AUTO_TEST_CASE(memory_lives_from_its_allocation_to_its_free) {
   std::size_t early = 0, late = 0;
   for (int seed = 0; seed < 30; ++seed) {
     fr::simulation sim(random_devices(seed));
-    fr::backend& verbs = sim.get().verbs();
-    const fr::native_pool p = verbs.pools()->create_pool(on_device, 0, driver);
-    const fr::native_stream a = verbs.create_stream(0, 0), b = verbs.create_stream(0, 0);
+    fr::backend& backend = sim.get().backend();
+    const fr::native_pool p = backend.pools()->create_pool(on_device, 0, driver);
+    const fr::native_stream a = backend.create_stream(0, 0), b = backend.create_stream(0, 0);
     try {
-      void* const bytes = verbs.pools()->allocate(p, KiB, a);
+      void* const bytes = backend.pools()->allocate(p, KiB, a);
       touch(seed % 2 ? a : b, bytes, KiB);
-      verbs.pools()->free(bytes, seed % 2 ? b : a);
+      backend.pools()->free(bytes, seed % 2 ? b : a);
       touch(seed % 2 ? a : b, bytes, KiB);
     } catch (const fr::device_error&) {
     }
@@ -116,9 +116,9 @@ BOOST_AUTO_TEST_CASE(other_devices_are_granted_when_they_need_it) {
 // Bytes that one stream used are freed on it: no event is waited for. With several users, only the pool's own stream waits.
 BOOST_AUTO_TEST_CASE(no_stream_of_the_program_waits_for_a_free) {
   fr::simulation below(random_devices(1), driver);
-  fr::backend& verbs = below.get().verbs();
+  fr::backend& backend = below.get().backend();
   support::call_counts calls;
-  fr::machine_scope scope(std::make_unique<support::counting_backend>(verbs, calls),
+  fr::runtime_scope scope(std::make_unique<support::counting_backend>(backend, calls),
                           {.kind = fr::pool_kind::driver, .reuse = fr::reuse_policy::deterministic()});
   fr::memory_pool& p = scope.get().pool(on_device, 0);
   const fr::stream busy, slow;
@@ -182,15 +182,15 @@ BOOST_AUTO_TEST_CASE(unified_memory_comes_from_a_split_pool_that_is_used_again) 
 
 BOOST_AUTO_TEST_CASE(the_default_pool_is_shared) {
   fr::simulation sim("devices=2");
-  fr::backend& verbs = sim.get().verbs();
+  fr::backend& backend = sim.get().backend();
   fr::pool ours = fr::pool::default_of(fr::device(1));
-  const fr::native_pool theirs = verbs.pools()->default_pool(1, driver);
-  const fr::native_stream s = verbs.create_stream(1, 0);
+  const fr::native_pool theirs = backend.pools()->default_pool(1, driver);
+  const fr::native_stream s = backend.create_stream(1, 0);
   const fr::allocation_ref a = ours.allocate(1000);
-  void* const b = verbs.pools()->allocate(theirs, 1000, s);
+  void* const b = backend.pools()->allocate(theirs, 1000, s);
   BOOST_TEST(ours.statistics().reserved_bytes == 2048u);
-  verbs.pools()->free(b, s);
-  verbs.destroy_stream(s);
+  backend.pools()->free(b, s);
+  backend.destroy_stream(s);
 }
 
 // Which earlier allocation's bytes each one gets.

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_SUITE(early_reclaim)
 // Above a soft limit unused bytes go back when the program synchronises, and nothing else happens.
 BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
   fr::simulation sim("devices=1;memory=256MiB", {.kind = fr::pool_kind::split});  // it depends on what is kept
-  fr::memory_ledger& ledger = sim.get().memory();
+  fr::memory_accounting& accounting = sim.get().memory();
   fr::set_memory_limit(fr::device(0), {.soft = "100MiB"});
   int asked = 0;
   const auto callback = fr::on_memory_pressure([&](const fr::memory_pressure& p) {
@@ -47,13 +47,13 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
   }
   { const auto c = device_bytes(90 * MiB); }  // 80 of it cached
   BOOST_TEST(asked == 0);
-  for (int i = 0; i < 4000 && ledger.reserved_bytes(memory_kind::device, 0) > 100 * MiB; ++i) {
+  for (int i = 0; i < 4000 && accounting.reserved_bytes(memory_kind::device, 0) > 100 * MiB; ++i) {
     fr::default_stream(fr::device(0)).synchronize();
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
     while (std::chrono::steady_clock::now() < until) {
     }
   }
-  BOOST_TEST(ledger.reserved_bytes(memory_kind::device, 0) <= 100 * MiB);
+  BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) <= 100 * MiB);
   BOOST_TEST(asked >= 1);
   const int before = asked;
   for (int i = 0; i < 10; ++i) fr::default_stream(fr::device(0)).synchronize();
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
 BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
   for (const fr::pool_kind kind : every_kind) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;memory=64MiB;schedule=random:1", {512, 8 << 10, 64 << 10, kind});
-      const fr::memory_ledger& ledger = sim.get().memory();
+      const fr::memory_accounting& accounting = sim.get().memory();
       const auto kept = device_bytes(2 * MiB);
       auto used = device_bytes(2 * MiB);
       const fr::stream slow, other;
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
       fr::fill(slow, used, 'x');
       used.free();
       const bool driver = kind == fr::pool_kind::driver;  // what was freed does not count against limits
-      BOOST_TEST(ledger.reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
+      BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
       int pauses = 0;
       const auto callback = fr::on_memory_pressure([&](const fr::memory_pressure&) {
         ++pauses;
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
       other.synchronize();
       BOOST_TEST(pauses == 1);
       BOOST_TEST(busy.is_busy());
-      BOOST_TEST(ledger.reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
+      BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
       busy.release();
       slow.synchronize();
     }

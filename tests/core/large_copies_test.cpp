@@ -77,7 +77,7 @@ class recorder final : public benchmarks::null_backend {
                       const fr::strided_shape& source) {
     std::size_t elements = 1;
     for (std::size_t d = 0; d < source.rank; ++d) elements *= source.extent[d];
-    const fr::kernel_use t = fr::hull(to, target, true), f = fr::hull(from, source, false);
+    const fr::kernel_use t = fr::bounding_range(to, target, true), f = fr::bounding_range(from, source, false);
     std::lock_guard lock(mutex_);
     all_.strided_elements += elements;
     all_.to.push_back({t.begin, t.bytes});
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(contiguous_on_every_route) {
   for (const bool peers : {true, false}) {
     const contract::variable on("FERRY_PEER", "on");
     asked all;
-    fr::machine_scope scope(std::make_unique<recorder>(peers, all));
+    fr::runtime_scope scope(std::make_unique<recorder>(peers, all));
     const fr::device_array<byte> a({n}, fr::device(0));
     fr::device_array<byte> near({n}, fr::device(0)), far({n}, fr::device(1));
     const fr::host_array<byte> pinned({n});
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(contiguous_on_every_route) {
 
 BOOST_AUTO_TEST_CASE(pageable_memory) {
   asked all;
-  fr::machine_scope scope(std::make_unique<recorder>(false, all));
+  fr::runtime_scope scope(std::make_unique<recorder>(false, all));
   fr::copy_options o = fr::current_copy_options();
   o.threads = 2;
   fr::set_copy_options(o);
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(pageable_memory) {
 // Packed and sent in parts of the scratch memory's size.
 BOOST_AUTO_TEST_CASE(strided_and_converting) {
   asked all;
-  fr::machine_scope scope(std::make_unique<recorder>(false, all));
+  fr::runtime_scope scope(std::make_unique<recorder>(false, all));
   const fr::extents<2> e{(std::size_t{1} << 17) + 3, (std::size_t{1} << 15) + 1};
   const fr::extents<2> turned{e[1], e[0]};
   fr::device_array<byte, 2> a(e, fr::device(0));

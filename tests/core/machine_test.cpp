@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/core/array.hpp>
-#include <ferry/core/machine.hpp>
+#include <ferry/core/runtime.hpp>
 
 #include "assembly/backend_choice.hpp"
 #include "support/failures.hpp"

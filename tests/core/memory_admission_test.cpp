@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(limits_change_as_a_whole) {
 // Sums that wrap must not make room: neither limits nor the backend are asked.
 BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
-  fr::memory_ledger& books = sim.get().memory();
+  fr::memory_accounting& books = sim.get().memory();
   const fr::device d0(0);
   for (const bool limited : {false, true}) {
     if (limited) {
@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
     }
     const std::size_t ours = books.pinned_bytes();
     for (const std::size_t n : {SIZE_MAX, SIZE_MAX - ours + 1, std::size_t{1} << 63}) {
-      BOOST_CHECK_THROW(books.book_pinned(n, 0), fr::out_of_memory);
+      BOOST_CHECK_THROW(books.reserve_pinned(n, 0), fr::out_of_memory);
       BOOST_TEST(books.pinned_bytes() == ours);
     }
     if (!limited) continue;
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(red_zones_that_wrap_are_refused) {
 BOOST_AUTO_TEST_CASE(pins_book_what_others_unpin_meanwhile) {
   for (const bool gives_way : {false, true}) {
     fr::simulation sim("devices=1;memory=64MiB");
-    const fr::memory_ledger& books = sim.get().memory();
+    const fr::memory_accounting& books = sim.get().memory();
     fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
     std::vector<char> v(4 * MiB), w(MiB);
     std::optional<fr::pinned<char>> most = fr::pin(std::span(v).first(3 * MiB)), other = fr::pin(w);

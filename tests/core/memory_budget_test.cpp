@@ -23,9 +23,9 @@ constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::sp
 // Work on a stream that uses all of the bytes.
 void use(const fr::stream& s, const fr::allocation_ref& r) {
   fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
+  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
   const fr::kernel_use bytes{r.get().begin, r.get().bytes, true, true};
-  fr::machine::current().verbs().launch(s.line().stream(), {"use", {&bytes, 1}, [](const fr::relocation&) {}});
+  fr::runtime::current().backend().launch(s.timeline().stream(), {"use", {&bytes, 1}, [](const fr::relocation&) {}});
 }
 
 void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
@@ -37,7 +37,7 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
   fr::set_memory_limit(d0, {.hard = seed % 2 ? "75%" : "100%"});
   if (memory != memory_kind::device)
     fr::set_memory_limit({.on = d0, .kind = memory}, {.hard = memory == memory_kind::host ? "512KiB" : "50%"});
-  fr::memory_pool& pool = fr::machine::current().pool(memory, 0);
+  fr::memory_pool& pool = fr::runtime::current().pool(memory, 0);
   fr::pool other(d0, {.kind = seed % 2 ? fr::pool_kind::driver : fr::pool_kind::binned});
   const fr::memory_budget budget({.on = d0, .kind = memory});
   const fr::stream streams[] = {fr::stream(d0), fr::stream(d0)};

@@ -89,9 +89,9 @@ BOOST_AUTO_TEST_CASE(what_threads_free_while_they_end_is_counted) {
 
 BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
   fr::simulation sim("devices=2");
-  fr::memory_ledger& ledger = sim.get().memory();
+  fr::memory_accounting& accounting = sim.get().memory();
   const auto held = [&](const char* label) {
-    for (const fr::label_use& u : ledger.labels().all())
+    for (const fr::label_use& u : accounting.labels().all())
       if (fr::label_text(u.kind, u.label) == label) return u;
     return fr::label_use{};
   };
@@ -115,13 +115,13 @@ BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
     BOOST_TEST((held("v").bytes == 0u && held("w").bytes == 512u));
     v.resize({1024});
     BOOST_TEST(held("w").bytes == 1024u);
-    BOOST_TEST(ledger.counts(fr::memory_kind::unified, 0).current_bytes() == 1024);
-    BOOST_TEST(ledger.counts(fr::memory_kind::device, 1).current_bytes() == 512);
-    BOOST_TEST(ledger.counts_of_this_thread(fr::memory_kind::device, 1).allocations == 1u);
+    BOOST_TEST(accounting.counts(fr::memory_kind::unified, 0).current_bytes() == 1024);
+    BOOST_TEST(accounting.counts(fr::memory_kind::device, 1).current_bytes() == 512);
+    BOOST_TEST(accounting.counts_of_this_thread(fr::memory_kind::device, 1).allocations == 1u);
   }
-  for (const fr::label_use& u : ledger.labels().all()) BOOST_TEST((u.bytes == 0u && u.allocations == 0u));
+  for (const fr::label_use& u : accounting.labels().all()) BOOST_TEST((u.bytes == 0u && u.allocations == 0u));
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
-    for (const fr::device d : fr::devices()) BOOST_TEST(ledger.counts(kind, d.index()).current_bytes() == 0);
+    for (const fr::device d : fr::devices()) BOOST_TEST(accounting.counts(kind, d.index()).current_bytes() == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -14,7 +14,7 @@ namespace fr = ferry;
 namespace {
 
 boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result ok(fr::machine::current().is_simulated());
+  boost::test_tools::assertion_result ok(fr::runtime::current().is_simulated());
   ok.message() << "needs simulated devices: CUDA does not survive a fork";
   return ok;
 }
@@ -26,8 +26,8 @@ boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test
   const auto overrun = [&](fr::device_array<int>& a, std::size_t count) {
     const int value = 1;
     int* const p = fr::pointer(a, s);
-    fr::machine::current().verbs().fill_strided(s.native(), {reinterpret_cast<std::byte*>(p + a.size()), {4}},
-                                                {4, 1, {count}}, &value);
+    fr::runtime::current().backend().fill_strided(s.native(), {reinterpret_cast<std::byte*>(p + a.size()), {4}},
+                                                  {4, 1, {count}}, &value);
   };
   static auto* lives_on = new fr::device_array<int>({100});
   lives_on->name("lives on");

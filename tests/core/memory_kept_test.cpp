@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(pictures_show_what_is_kept) {
       BOOST_TEST(kept >= MiB);
       BOOST_TEST(in_use == sim.get().pool(memory_kind::device, 0).statistics().allocated_bytes);
       const auto& use = s.usage.devices[0].kinds[0];
-      BOOST_TEST(use.kept_bytes == kept);
+      BOOST_TEST(use.retained_bytes == kept);
       BOOST_TEST(use.quarantined_bytes == (in_quarantine ? kept : 0));
       BOOST_TEST(has(s.usage.text(), in_quarantine ? " in quarantine (memory checks)\n" : " kept by workspaces\n"));
       BOOST_TEST(!has(s.usage.text(), in_quarantine ? "workspaces" : "quarantine"));

@@ -34,7 +34,7 @@ bool is_refused(std::size_t bytes) {
 }
 
 boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result ok(fr::machine::current().is_simulated());
+  boost::test_tools::assertion_result ok(fr::runtime::current().is_simulated());
   ok.message() << "needs simulated devices: CUDA does not survive a fork";
   return ok;
 }

@@ -85,17 +85,17 @@ BOOST_AUTO_TEST_CASE(beside_a_thread_that_checks_memory) {
 
 BOOST_AUTO_TEST_CASE(beside_a_thread_that_ends_a_borrow) {
   fr::simulation sim("devices=1;memory=64MiB;schedule=random:1");
-  fr::backend& verbs = sim.get().verbs();
+  fr::backend& backend = sim.get().backend();
   constexpr std::size_t n = 300, bytes = n * sizeof(int);
   std::vector<int> v(n);
   const std::span<int> all(v);
   const fr::stream slow;
   int deleted = 0;
   const auto adopt = [&](auto deleter) {
-    return std::optional(fr::adopt(static_cast<int*>(verbs.allocate(fr::memory_kind::device, 0, bytes)), n, deleter));
+    return std::optional(fr::adopt(static_cast<int*>(backend.allocate(fr::memory_kind::device, 0, bytes)), n, deleter));
   };
   const auto give_back = [&](int* p) {
-    verbs.release(fr::memory_kind::device, 0, p, bytes);
+    backend.release(fr::memory_kind::device, 0, p, bytes);
     ++deleted;
   };
   auto a = adopt(give_back), b = adopt([&](int*p, fr::stream_ref s) { s.synchronize(), give_back(p); });

@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(a_hard_limit_is_never_crossed) {
   const auto elsewhere = device_bytes(32 * MiB, 1);
   arrays.pop_back();
   const auto again = device_bytes(4 * MiB);  // cached or given back, the bytes are there
-  const fr::memory_ledger& ledger = sim.get().memory();
-  BOOST_TEST(ledger.reserved_bytes(memory_kind::device, 0) <= 16 * MiB);
+  const fr::memory_accounting& accounting = sim.get().memory();
+  BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) <= 16 * MiB);
   refused<fr::out_of_memory>([] { fr::unified_array<char> u({4 * MiB}); }, {"hard limit", "unified memory"});
   fr::set_memory_limit(fr::device(0), {});
   const auto more = device_bytes(16 * MiB);
@@ -162,27 +162,27 @@ BOOST_AUTO_TEST_CASE(limits_on_pinned_memory_of_a_device_are_parts_of_the_ram) {
 // fr::pin counts what it registers, each byte once.
 BOOST_AUTO_TEST_CASE(pins_count_against_limits_on_pinned_memory) {
   fr::simulation sim("devices=2;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
-  const fr::memory_ledger& ledger = sim.get().memory();
+  const fr::memory_accounting& accounting = sim.get().memory();
   fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
   std::vector<char> v(4 * MiB), w(MiB);
   const std::span<char> all(v);
   {
     const auto p = fr::pin(all.first(3 * MiB)), again = fr::pin(all.subspan(MiB, MiB));
-    BOOST_TEST(ledger.pinned_bytes() == 3 * MiB);
+    BOOST_TEST(accounting.pinned_bytes() == 3 * MiB);
     BOOST_TEST(fr::memory_use().pinned_bytes == 3 * MiB);
     BOOST_TEST(fr::memory_use().text().find("own memory: 3.000 MiB\n") != std::string::npos);
     const auto more = fr::pin(all.subspan(2 * MiB, 2 * MiB));  // overlaps: one more MiB
-    BOOST_TEST(ledger.pinned_bytes() == 4 * MiB);
+    BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
     refused<fr::out_of_memory>([&] { (void)fr::pin(w); },
                                {"1.000 MiB of host memory", "hard limit of 4.000 MiB on host memory leaves 0 bytes"});
     refused<fr::out_of_memory>([] { fr::host_array<char> h({1}); }, {"hard limit of 4.000 MiB"});
-    BOOST_TEST(ledger.pinned_bytes() == 4 * MiB);
+    BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
   }
-  BOOST_TEST(ledger.pinned_bytes() == 0u);
+  BOOST_TEST(accounting.pinned_bytes() == 0u);
   { const fr::host_array<char> cached({2 * MiB}); }
-  BOOST_TEST(ledger.reserved_bytes(memory_kind::host, 0) == 2 * MiB);
+  BOOST_TEST(accounting.reserved_bytes(memory_kind::host, 0) == 2 * MiB);
   const auto p = fr::pin(v);  // what a pool caches goes back first
-  BOOST_TEST(ledger.pinned_bytes() == 4 * MiB);
+  BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
 }
 
 BOOST_AUTO_TEST_CASE(what_limits_must_not_be) {

@@ -51,17 +51,17 @@ BOOST_AUTO_TEST_CASE(what_is_cached_goes_back) {
   for (const fr::pool_kind kind : every_kind)
     for (int seed = 0; seed < 4; ++seed) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind) << ", seed " << seed) {
         fr::simulation sim("devices=2;memory=64MiB" + schedule(seed), {512, 2 * MiB, 2 * MiB, kind});
-        const fr::memory_ledger& ledger = sim.get().memory();
+        const fr::memory_accounting& accounting = sim.get().memory();
         cache<fr::device_array<char>>(2 * MiB, 8);
         cache<fr::unified_array<char>>(2 * MiB, 8);
         cache<fr::host_array<char>>(2 * MiB, 8);
         const auto held = device_bytes(2 * MiB), elsewhere = device_bytes(2 * MiB, 1);
         fr::set_memory_limit(fr::device(0), {.hard = "8MiB"});
-        BOOST_TEST(ledger.used_bytes({.on = fr::device(0)}) <= 8 * MiB);
+        BOOST_TEST(accounting.used_bytes({.on = fr::device(0)}) <= 8 * MiB);
         fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
-        BOOST_TEST(ledger.used_bytes({.kind = memory_kind::host}) <= 4 * MiB);
+        BOOST_TEST(accounting.used_bytes({.kind = memory_kind::host}) <= 4 * MiB);
         fr::set_memory_limit({.on = fr::device(0), .kind = memory_kind::unified}, {.hard = "1MiB"});
-        BOOST_TEST(ledger.used_bytes({.on = fr::device(0), .kind = memory_kind::unified}) <= MiB);
+        BOOST_TEST(accounting.used_bytes({.on = fr::device(0), .kind = memory_kind::unified}) <= MiB);
         refused<fr::out_of_memory>([] { device_bytes(8 * MiB); }, {"hard limit of 8.000 MiB"});
         const auto more = device_bytes(4 * MiB);  // up to the limit there is room
       }
@@ -71,10 +71,10 @@ BOOST_AUTO_TEST_CASE(what_is_cached_goes_back) {
 BOOST_AUTO_TEST_CASE(what_the_limit_allows_stays_cached) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   cache<fr::device_array<char>>(2 * MiB, 16);
-  const fr::memory_ledger& ledger = sim.get().memory();
-  BOOST_REQUIRE(ledger.reserved_bytes(memory_kind::device, 0) == 32 * MiB);
+  const fr::memory_accounting& accounting = sim.get().memory();
+  BOOST_REQUIRE(accounting.reserved_bytes(memory_kind::device, 0) == 32 * MiB);
   fr::set_memory_limit(fr::device(0), {.hard = "20MiB"});
-  const std::size_t left = ledger.reserved_bytes(memory_kind::device, 0);
+  const std::size_t left = accounting.reserved_bytes(memory_kind::device, 0);
   BOOST_TEST((left > 8 * MiB && left <= 20 * MiB), left);
 }
 
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(inside_a_submission_only_where_nothing_has_to_go_back) {
 BOOST_AUTO_TEST_CASE(threads_that_allocate_meanwhile) {
   for (int seed = 0; seed < 4; ++seed) {
     fr::simulation sim("devices=1;memory=64MiB" + schedule(seed), {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
-    fr::machine& m = sim.get();
+    fr::runtime& m = sim.get();
     std::vector<std::jthread> threads;
     std::atomic<bool> stop{false};
     for (int t = 0; t < 3; ++t)

@@ -124,16 +124,16 @@ BOOST_AUTO_TEST_CASE(arrays_of_workspaces_and_checked_ones_are_told_apart) {
     BOOST_TEST(w.statistics().reused == 1u);
     const auto after = of_kind();
     BOOST_TEST((after.current_bytes == 0u && after.arrays == 0u && after.total_arrays == 2u));
-    BOOST_TEST(after.kept_bytes >= MiB);
+    BOOST_TEST(after.retained_bytes >= MiB);
     BOOST_TEST((held_by("second", true) == 0u && held_by("of the second", false) == 0u));
     const std::string text = fr::memory_use().text(), json = fr::memory_use().json();
     BOOST_TEST(text.find(" kept by workspaces\n") != text.npos, text);
-    BOOST_TEST(json.find("\"kept_bytes\":" + std::to_string(after.kept_bytes)) != json.npos, json);
+    BOOST_TEST(json.find("\"retained_bytes\":" + std::to_string(after.retained_bytes)) != json.npos, json);
     w.clear();
     if (checked) fr::set_memory_checks(fr::memory_checks{.quarantine_bytes = 0, .quarantine_blocks = 0});
     { const fr::device_array<char> last({100}); }  // the quarantine ends
     fr::set_memory_checks(std::nullopt);
-    BOOST_TEST((of_kind().kept_bytes == 0u && of_kind().current_bytes == 0u));
+    BOOST_TEST((of_kind().retained_bytes == 0u && of_kind().current_bytes == 0u));
   }
 }
 
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(blocks_in_quarantine_count_with_nobody) {
     a.name("u");
   }
   const fr::memory_usage use = fr::memory_use();
-  BOOST_TEST((use.devices[0].kinds[0].current_bytes == 0u && use.devices[0].kinds[0].kept_bytes >= MiB));
+  BOOST_TEST((use.devices[0].kinds[0].current_bytes == 0u && use.devices[0].kinds[0].retained_bytes >= MiB));
   BOOST_REQUIRE(use.labels.size() == 2u);
   for (const auto& l : use.labels) BOOST_TEST((l.current_bytes == 0u && l.peak_bytes >= MiB));
 }

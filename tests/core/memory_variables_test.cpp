@@ -53,7 +53,7 @@ boost::test_tools::assertion_result functions_have_names(boost::unit_test::test_
       for (const float x : seen) nan += std::isnan(x);
       std::printf("checks %s, %d of 100 are NaN\n", fr::current_memory_checks() ? "on" : "off", nan);
     } else if (what == "all checks") {
-      fr::machine& m = fr::machine::current();
+      fr::runtime& m = fr::runtime::current();
       const auto on = [&](enum fr::check c) { return m.checks.has(c) ? "on" : "off"; };
       const auto memory = fr::current_memory_checks();
       std::printf("pointers %s, uses %s, halos %s, poison %s, zones %zu\n", on(fr::check::pointers),
@@ -62,7 +62,7 @@ boost::test_tools::assertion_result functions_have_names(boost::unit_test::test_
       fr::stream own(fr::devices()[1]);
       int* const stale = fr::pointer(u, own);
       fr::fill(u, 1);
-      m.verbs().copy(own.line().stream(), stale, stale + 500, 2000);
+      m.backend().copy(own.timeline().stream(), stale, stale + 500, 2000);
       own.synchronize();
       std::printf("no race\n");
     } else {  // more than device 0 has

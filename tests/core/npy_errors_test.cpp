@@ -6,8 +6,8 @@
 
 #include <csignal>
 
-#include "ferry/core/machine.hpp"
 #include "ferry/core/npy.hpp"
+#include "ferry/core/runtime.hpp"
 #include "npy_fixture.hpp"
 
 using namespace npy_test;

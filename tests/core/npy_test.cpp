@@ -5,9 +5,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "ferry/core/machine.hpp"
 #include "ferry/core/make.hpp"
 #include "ferry/core/npy.hpp"
+#include "ferry/core/runtime.hpp"
 #include "npy_fixture.hpp"
 
 using namespace npy_test;
@@ -191,9 +191,9 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_the_arrays) {
   const fr::simulation sim("devices=2");
   const folder here;
   fr::save_npy(here(), std::vector<float>(6, 1.f), fr::extents{2, 3}, storage_order::column_major);
-  BOOST_TEST(fr::machine::current().made_allocations() == 0u);  // no device for memory of the CPU
+  BOOST_TEST(fr::runtime::current().made_allocations() == 0u);  // no device for memory of the CPU
   static_cast<void>(fr::load_npy<float, 2, memory_kind::device>(here()));
-  BOOST_TEST(fr::machine::current().allocations() == 0u);
+  BOOST_TEST(fr::runtime::current().allocations() == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

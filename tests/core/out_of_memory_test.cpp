@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(synchronisation_helps) {
       fr::simulation sim("devices=1;memory=64MiB;schedule=random:1", {.kind = fr::pool_kind::split});
       const fr::stream s;
       support::busy_stream busy(s);
-      sim.get().verbs().run_on_host(
-          s.line().stream(),
+      sim.get().backend().run_on_host(
+          s.timeline().stream(),
           [held = std::make_shared<fr::device_array<char>>(device_bytes(48 * MiB))] { held->free(); });
       int asked = 0;
       const auto callback = fr::on_out_of_memory([&](const fr::memory_demand&) {

@@ -11,15 +11,15 @@ using namespace sim_test;
 namespace {
 
 struct pins {
-  sim_machine machine{""};
+  sim_machine runtime{""};
   std::vector<std::byte> memory = std::vector<std::byte>(10000);
   std::size_t quiet = 0;  // ranges that had to be unpinned while nobody uses them
-  fr::pinned_ranges ranges{machine.b, [this](std::span<const fr::byte_range> leaving, const auto& change) {
+  fr::pinned_ranges ranges{runtime.b, [this](std::span<const fr::byte_range> leaving, const auto& change) {
                              quiet += leaving.size();
                              change();
                            }};
   fr::byte_range part(std::size_t begin, std::size_t end) { return {&memory[begin], &memory[0] + end}; }
-  bool is_pinned(std::size_t i) const { return machine.b.attributes(&memory[i]).is_known; }
+  bool is_pinned(std::size_t i) const { return runtime.b.attributes(&memory[i]).is_known; }
 };
 
 }  // namespace
@@ -71,7 +71,7 @@ BOOST_FIXTURE_TEST_CASE(across_what_touches, pins) {
 // Somebody else registered a part of it: CUDA and the simulator refuse, and what was pinned remains so.
 BOOST_FIXTURE_TEST_CASE(what_fails_changes_nothing, pins) {
   ranges.add(part(0, 100));
-  machine.b.pin(&memory[300], 100);
+  runtime.b.pin(&memory[300], 100);
   BOOST_CHECK_THROW(ranges.add(part(50, 350)), fr::invalid_argument);
   BOOST_TEST((is_pinned(0) && is_pinned(99) && !is_pinned(100)));
   BOOST_TEST(ranges.registrations() == 1u);
@@ -79,7 +79,7 @@ BOOST_FIXTURE_TEST_CASE(what_fails_changes_nothing, pins) {
   BOOST_TEST(!is_pinned(450));
   ranges.remove(part(0, 100));
   BOOST_TEST((!is_pinned(0) && is_pinned(300)));
-  machine.b.unpin(&memory[300], 100);
+  runtime.b.unpin(&memory[300], 100);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -29,8 +29,8 @@ struct returns : fr::allocation_observer {
 void write(const fr::stream& s, const fr::allocation_ref& r) {
   const fr::kernel_use use{r.get().begin, r.get().bytes, true, true};
   fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
-  fr::machine::current().verbs().launch(s.line().stream(), {"write", {&use, 1}, [](const fr::relocation&) {}});
+  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
+  fr::runtime::current().backend().launch(s.timeline().stream(), {"write", {&use, 1}, [](const fr::relocation&) {}});
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include <ferry/core.hpp>
 
-#include "runtime/machine_registry.hpp"
+#include "runtime/runtime_registry.hpp"
 #include "support/quiet_stderr.hpp"
 
 namespace fr = ferry;
@@ -55,12 +55,12 @@ struct some_arrays {
 }
 [[noreturn]] void machine_of_the_process(fr::pool_kind kind) {
   static nothing_returns watch;
-  static const auto* const kept = new std::shared_ptr<fr::machine>(fr::machine_registry::exchange(nullptr));
+  static const auto* const kept = new std::shared_ptr<fr::runtime>(fr::runtime_registry::exchange(nullptr));
   (void)kept;  // the machine of the tests, which is as immortal
   setenv("FERRY_BACKEND", "sim", 1);
   setenv("FERRY_SIM", "devices=2;schedule=random:1", 1);
   setenv("FERRY_POOL", fr::pool_kind_name(kind), 1);
-  fr::machine::current().memory().observe(watch);
+  fr::runtime::current().memory().observe(watch);
   static some_arrays arrays;  // dies before whatever the machine left for exit() to call
   arrays.make();
   std::exit(7);

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(options_of_other_kinds) {
     for (const std::string& text :
          {text_of<fr::invalid_argument>([&] { fr::pool p(fr::device(0), o); }),
           text_of<fr::invalid_argument>([&] { fr::simulation other("devices=1", o); }),
-          text_of<fr::invalid_argument>([&] { (void)fr::machine::current().take_pool(on_device, 0, o); })})
+          text_of<fr::invalid_argument>([&] { (void)fr::runtime::current().take_pool(on_device, 0, o); })})
       BOOST_TEST((says(text, expected) && says(text, std::string(who) + " pools do;")), text);
   };
   for (const fr::pool_kind k : {split, binned, simple, none}) {
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(allocations_cost_little_memory, *boost::unit_test::precondi
   for (std::size_t i = 0; i < count; ++i) all.push_back(p.allocate(512));
   for (const fr::allocation_ref& r : all) {
     fr::access one{&r.get(), r.get().range(), true};
-    fr::access_guard guard(fr::admission::unchecked(s.line(), {&one, 1}));
+    fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
   }
   const std::size_t each = (bytes_of_malloc() - before) / count;
   BOOST_TEST(each >= sizeof(fr::allocation));

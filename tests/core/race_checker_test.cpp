@@ -232,24 +232,24 @@ BOOST_AUTO_TEST_CASE(looking_changes_no_schedule) {
 BOOST_AUTO_TEST_CASE(joint_operations) {
   const auto meet = [](bool writes_early) {
     return [=](place& p) {
-      const auto both = std::make_shared<fr::meeting>(fr::meeting{"both", 2, [] {}});
+      const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
       const std::vector of_x{use(p.x, n, true, false)}, of_y{use(p.y, n, false, true)};
       p.write(p.a, p.x);
-      p.m.b.meet(p.a, both, of_x);
-      p.m.b.meet(p.b, both, of_y);
+      p.m.b.join_rendezvous(p.a, both, of_x);
+      p.m.b.join_rendezvous(p.b, both, of_y);
       if (writes_early) p.write(p.a, p.y + n - 1);
       p.write(p.b, p.x);
       if (!writes_early) p.read(p.b, p.y, p.y + n);
     };
   };
-  is_none(meet(false));
-  is_none(meet(true));
+  is_none(join_rendezvous(false));
+  is_none(join_rendezvous(true));
   is_a_race([](place& p) {
-    const auto both = std::make_shared<fr::meeting>(fr::meeting{"both", 2, [] {}});
+    const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
     const std::vector of_x{use(p.x, n, true, false)};
     p.write(p.b, p.x);
-    p.m.b.meet(p.a, both, of_x);  // b comes to the meeting with x written, but a has looked at it before
-    p.m.b.meet(p.b, both, {});
+    p.m.b.join_rendezvous(p.a, both, of_x);  // b comes to the meeting with x written, but a has looked at it before
+    p.m.b.join_rendezvous(p.b, both, {});
   });
 }
 
@@ -393,9 +393,9 @@ BOOST_AUTO_TEST_CASE(planted_races) {
        }},
       {"a joint operation writes",
        [](place& p) {
-         auto m = std::make_shared<fr::meeting>(fr::meeting{"sum", 1, [] {}});
+         auto m = std::make_shared<fr::rendezvous>(fr::rendezvous{"sum", 1, [] {}});
          const auto touched = use(p.x, n, true, true);
-         p.write(p.a, p.x), p.m.b.meet(p.b, m, {&touched, 1});
+         p.write(p.a, p.x), p.m.b.join_rendezvous(p.b, m, {&touched, 1});
        }},
       {"pages lose their contents", [](place& p) { p.write(p.a, p.x), p.m.b.discard(p.b, p.x, n * sizeof(int)); }},
       {"the CPU releases",

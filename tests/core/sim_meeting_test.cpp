@@ -7,8 +7,8 @@ using namespace sim_test;
 
 namespace {
 
-std::shared_ptr<fr::meeting> meeting_of(std::string name, std::size_t streams, std::function<void()> body) {
-  return std::make_shared<fr::meeting>(fr::meeting{std::move(name), streams, std::move(body)});
+std::shared_ptr<fr::rendezvous> meeting_of(std::string name, std::size_t streams, std::function<void()> body) {
+  return std::make_shared<fr::rendezvous>(fr::rendezvous{std::move(name), streams, std::move(body)});
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(all_streams_come_before_any_goes_on) {
     const auto sum = meeting_of("sum", 3, [p] {
       for (int i = 0; i < 4; ++i) p[0][i] = p[1][i] = p[2][i] = p[0][i] + p[1][i] + p[2][i];
     });
-    for (std::size_t d = 0; d < 3; ++d) m.b.meet(s[d], sum, std::vector{use(p[d], 4, true, true)});
+    for (std::size_t d = 0; d < 3; ++d) m.b.join_rendezvous(s[d], sum, std::vector{use(p[d], 4, true, true)});
     set(m, s[1], p[1], 4, 9);
     BOOST_TEST((fetch(m, s[0], p[0], 4) == std::vector<int>(4, 6)));
     BOOST_TEST((fetch(m, s[1], p[1], 4) == std::vector<int>(4, 9)));
@@ -42,10 +42,10 @@ BOOST_AUTO_TEST_CASE(crosswise_is_a_deadlock) {
     sim_machine m("devices=2;" + random_machine(seed));
     const auto s = m.stream(0), t = m.stream(1);
     const auto a = meeting_of("first", 2, [] {}), b = meeting_of("second", 2, [] {});
-    m.b.meet(s, a, {});
-    m.b.meet(s, b, {});
-    m.b.meet(t, b, {});
-    m.b.meet(t, a, {});
+    m.b.join_rendezvous(s, a, {});
+    m.b.join_rendezvous(s, b, {});
+    m.b.join_rendezvous(t, b, {});
+    m.b.join_rendezvous(t, a, {});
     BOOST_CHECK_EXCEPTION(m.b.synchronize(s), fr::deadlock, [](const fr::error& e) {
       const std::string text = e.what();
       return text.find("'first' of 2 streams") != text.npos && text.find("'second'") != text.npos;
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(crosswise_is_a_deadlock) {
 BOOST_AUTO_TEST_CASE(somebody_who_never_comes) {
   sim_machine m("devices=2");
   const auto s = m.stream(0);
-  m.b.meet(s, meeting_of("alone", 2, [] {}), {});
+  m.b.join_rendezvous(s, meeting_of("alone", 2, [] {}), {});
   BOOST_CHECK_THROW(m.b.synchronize(s), fr::deadlock);
   int* p = m.ints(1);
   BOOST_CHECK_THROW(set(m, s, p, 1, 1), fr::deadlock);  // eager: what comes next cannot run either
@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(in_graphs) {
     m.b.record(fork, s);
     m.b.wait(t, fork);
     combine(m, t, q, q, 4, 1);  // before: q = 4q + 1
-    m.b.meet(s, sum, std::vector{use(p, 4, true, true)});
-    m.b.meet(t, sum, std::vector{use(q, 4, true, true)});
+    m.b.join_rendezvous(s, sum, std::vector{use(p, 4, true, true)});
+    m.b.join_rendezvous(t, sum, std::vector{use(q, 4, true, true)});
     combine(m, s, p, p, 4, 3);  // and behind: p = 4p + 3
     m.b.record(join, t);
     m.b.wait(s, join);
@@ -107,13 +107,13 @@ BOOST_AUTO_TEST_CASE(graphs_that_could_never_end) {
     const auto fork = m.event(0), join = m.event(1);
     const auto a = meeting_of("first", 2, [] {}), b = meeting_of("second", 2, [] {});
     m.b.begin_capture(s);
-    m.b.meet(s, a, {});
+    m.b.join_rendezvous(s, a, {});
     check_throws<fr::invalid_argument>([&] { m.b.end_capture(s); }, "'first' of 2 streams was captured on 1");
     m.b.begin_capture(s);
     m.b.record(fork, s);
     m.b.wait(t, fork);
-    m.b.meet(s, a, {}), m.b.meet(s, b, {});
-    m.b.meet(t, b, {}), m.b.meet(t, a, {});
+    m.b.join_rendezvous(s, a, {}), m.b.join_rendezvous(s, b, {});
+    m.b.join_rendezvous(t, b, {}), m.b.join_rendezvous(t, a, {});
     m.b.record(join, t);
     m.b.wait(s, join);
     const auto g = m.b.end_capture(s);
@@ -132,8 +132,8 @@ BOOST_AUTO_TEST_CASE(a_graph_on_a_device_that_fails) {
     m.b.begin_capture(s);
     m.b.record(fork, s);
     m.b.wait(t, fork);
-    m.b.meet(s, sum, std::vector{use(p, 4, true, true)});
-    m.b.meet(t, sum, std::vector{use(p, 4, true, true)});
+    m.b.join_rendezvous(s, sum, std::vector{use(p, 4, true, true)});
+    m.b.join_rendezvous(t, sum, std::vector{use(p, 4, true, true)});
     m.b.record(join, t);
     m.b.wait(s, join);
     const auto g = m.b.end_capture(s);
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(threads_meet) {
     const auto sum = meeting_of("sum", 2, [&] { *p[0] = *p[1] = *p[0] + *p[1]; });
     const auto work = [&](int d) {
       set(m, s[d], p[d], 1, d + 1);
-      m.b.meet(s[d], sum, std::vector{use(p[d], 1, true, true)});
+      m.b.join_rendezvous(s[d], sum, std::vector{use(p[d], 1, true, true)});
       m.b.synchronize(s[d]);
     };
     {
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_fails) {
     const auto both = meeting_of("sum", 2, [] {});
     const auto give = [&](fr::native_stream to, int* touched) {
       try {
-        m.b.meet(to, both, std::vector{use(touched, 1, true, true)});
+        m.b.join_rendezvous(to, both, std::vector{use(touched, 1, true, true)});
         m.b.synchronize(to);
         BOOST_ERROR("no error");
       } catch (const fr::device_error& e) {

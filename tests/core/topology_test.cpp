@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include <ferry/core/error.hpp>
-#include <ferry/core/machine.hpp>
+#include <ferry/core/runtime.hpp>
 #include <ferry/core/topology.hpp>
 
 #include "contract/small_chunks.hpp"
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(a_look_measures_nothing) {
   const fr::topology t = fr::topology::look();
   BOOST_TEST(t.devices() == 3u);
   BOOST_TEST(!t.is_measured());
-  const bool peers = fr::machine::current().peers().policy().use;
+  const bool peers = fr::runtime::current().peers().policy().use;
   BOOST_TEST(t.link(fr::device(0), fr::device(1)).peers == peers);
   BOOST_TEST(!t.link(fr::device(0), fr::device(2)).peers);
   BOOST_TEST(t.link(fr::device(2), fr::device(2)).peers);
@@ -177,12 +177,12 @@ BOOST_AUTO_TEST_CASE(bandwidths_to_the_cpu_are_those_of_one_link) {
   o.multipath_from_bytes = 1;
   o.multipath_chunk_bytes = 4096;
   fr::set_copy_options(o);
-  const fr::link_loan team(fr::devices());
+  const fr::shared_links team(fr::devices());
   fr::topology t = fr::topology::look();
   t.measure();
   BOOST_TEST(t.upload(fr::device(0)) > 0);
   for (const int d : {0, 1})  // no chunks of helpers were needed
-    BOOST_TEST(fr::machine::current().copies().lanes().trim(fr::memory_kind::device, d) == 0u);
+    BOOST_TEST(fr::runtime::current().copies().lanes().trim(fr::memory_kind::device, d) == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_said) {
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(threads_are_counted_by_the_device_they_copy_for) {
   fr::copy_options o = fr::current_copy_options();
   o.threads = 2;
   fr::set_copy_options(o);
-  fr::copy_engine& engine = fr::machine::current().copies();
+  fr::copy_engine& engine = fr::runtime::current().copies();
   const std::size_t bytes = std::size_t{1} << 30;
   BOOST_TEST(engine.choose(fr::pageable_memory, fr::device(2), bytes).from == 2);
   BOOST_TEST(engine.choose(fr::device(1), fr::pageable_memory, bytes).from == 1);

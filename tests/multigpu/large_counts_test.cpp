@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(shards_of_many_cells) {
 }
 
 BOOST_AUTO_TEST_CASE(collectives_of_many_elements) {
-  const fr::machine_scope null_machine(std::make_unique<benchmarks::null_backend>(2));
+  const fr::runtime_scope null_machine(std::make_unique<benchmarks::null_backend>(2));
   const auto wire = std::make_shared<noting_transport>();
   const fr::team t(fr::devices(), 0, 2, wire);
   std::vector<fr::device_array<std::int32_t>> whole, half;  // addresses alone

@@ -36,7 +36,7 @@ class named_lines {
       if (at.is_known()) found().insert(at.file + (':' + std::to_string(at.line)));
     }
   };
-  static std::unique_ptr<ferry::access_policy> make(ferry::machine&) { return std::make_unique<policy>(); }
+  static std::unique_ptr<ferry::access_policy> make(ferry::runtime&) { return std::make_unique<policy>(); }
   static std::mutex& mutex() {
     static std::mutex m;
     return m;

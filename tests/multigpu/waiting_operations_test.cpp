@@ -7,7 +7,7 @@
 #include <ferry/core.hpp>
 
 #include "support/busy_stream.hpp"
-#include "transport/given_operation.hpp"
+#include "transport/enqueued_operation.hpp"
 
 namespace fr = ferry;
 using namespace std::chrono_literals;
@@ -180,15 +180,15 @@ BOOST_AUTO_TEST_CASE(of_a_stream_only_the_first_is_asked) {
 }
 
 BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
-  const fr::simulation machine("devices=2;schedule=random:1");
+  const fr::simulation runtime("devices=2;schedule=random:1");
   {
     const fr::stream s{fr::device(0)}, t{fr::device(1)};
     fr::event_stock events;
     support::busy_stream busy(s);
-    fr::timeline* const lines[] = {&s.line(), &t.line()};
-    std::optional<fr::given_operation> both;
-    s.line().in_turn([&] {
-      t.line().in_turn([&] {
+    fr::timeline* const lines[] = {&s.timeline(), &t.timeline()};
+    std::optional<fr::enqueued_operation> both;
+    s.timeline().in_turn([&] {
+      t.timeline().in_turn([&] {
         both.emplace(events, lines);
         BOOST_TEST(!both->has_begun(), "whoever gives it may wait for what this stream has to do before");
         BOOST_TEST(!both->is_over());
@@ -201,18 +201,18 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
     s.synchronize(), t.synchronize();
     BOOST_TEST(both->has_begun());
     BOOST_TEST(both->is_over());
-    fr::given_operation last(events, s.line());
+    fr::enqueued_operation last(events, s.timeline());
     BOOST_TEST((last.has_begun() && last.is_over()));
   }
 }
 
 BOOST_AUTO_TEST_CASE(who_gives_to_idle_streams_may_wait_for_others) {
-  const fr::simulation machine("devices=1;schedule=random:1");
+  const fr::simulation runtime("devices=1;schedule=random:1");
   const fr::stream s;
   fr::event_stock events;
-  fr::timeline* const lines[] = {&s.line()};
-  std::optional<fr::given_operation> one;
-  s.line().in_turn([&] {
+  fr::timeline* const lines[] = {&s.timeline()};
+  std::optional<fr::enqueued_operation> one;
+  s.timeline().in_turn([&] {
     one.emplace(events, lines);
     bool has_begun = false;
     for (int i = 0; i < 100 && !has_begun; ++i) has_begun = one->has_begun();  // simulated work is done by whoever asks
@@ -223,17 +223,17 @@ BOOST_AUTO_TEST_CASE(who_gives_to_idle_streams_may_wait_for_others) {
 }
 
 BOOST_AUTO_TEST_CASE(an_event_is_used_again) {
-  const fr::simulation machine("devices=2");
-  fr::backend& verbs = fr::machine::current().verbs();
+  const fr::simulation runtime("devices=2");
+  fr::backend& backend = fr::runtime::current().backend();
   fr::event_stock events;
-  const fr::native_event a = events.take(verbs, 0), b = events.take(verbs, 1);
-  events.give_back(verbs, 0, a);
-  events.give_back(verbs, 1, b);
-  BOOST_TEST(events.take(verbs, 1).handle == b.handle);
-  const fr::native_event again = events.take(verbs, 0);
+  const fr::native_event a = events.take(backend, 0), b = events.take(backend, 1);
+  events.give_back(backend, 0, a);
+  events.give_back(backend, 1, b);
+  BOOST_TEST(events.take(backend, 1).handle == b.handle);
+  const fr::native_event again = events.take(backend, 0);
   BOOST_TEST(again.handle == a.handle);
-  events.give_back(verbs, 0, again);
-  events.give_back(verbs, 1, b);
+  events.give_back(backend, 0, again);
+  events.give_back(backend, 1, b);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

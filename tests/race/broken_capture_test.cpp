@@ -127,20 +127,20 @@ BOOST_AUTO_TEST_CASE(a_driver_that_does_not_end_it) {
   for (std::size_t seed = 0; seed < support::seeds(30); ++seed) {
     const fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));
     support::call_counts calls;
-    auto owned = std::make_unique<stubborn_backend>(fr::machine::current().verbs(), calls);
-    stubborn_backend& verbs = *owned;
-    const fr::machine_scope scope(std::move(owned));
+    auto owned = std::make_unique<stubborn_backend>(fr::runtime::current().backend(), calls);
+    stubborn_backend& backend = *owned;
+    const fr::runtime_scope scope(std::move(owned));
     const std::vector<fr::stream> s = streams_of_all();
     array x({size}, 4, fr::devices()[1]), y({size}, 0, fr::devices()[1]);
     fr::parallel_for(s[1], size, add_one{}, x);
-    verbs.failed = true;
+    backend.failed = true;
     BOOST_CHECK_THROW((void)fr::capture(s[0],
                                         [&] {
                                           fr::parallel_for(s[0], size, add_one{}, y);
                                           fr::parallel_for(s[1], size, add_one{}, y);
                                         }),
                       fr::device_error);
-    verbs.failed = false;
+    backend.failed = false;
     fr::parallel_for(s[1], size, add_one{}, x);  // behind what the stream was given before the capture
     BOOST_TEST(x[3] == 6);
     BOOST_CHECK_NO_THROW(use(s[1]));
@@ -152,26 +152,26 @@ BOOST_AUTO_TEST_CASE(a_driver_that_does_not_end_it) {
 BOOST_AUTO_TEST_CASE(handles_that_the_program_holds) {
   const fr::simulation sim("devices=2");
   support::call_counts calls;
-  auto owned = std::make_unique<stubborn_backend>(fr::machine::current().verbs(), calls);
-  stubborn_backend& verbs = *owned;
-  const fr::machine_scope scope(std::move(owned));
+  auto owned = std::make_unique<stubborn_backend>(fr::runtime::current().backend(), calls);
+  stubborn_backend& backend = *owned;
+  const fr::runtime_scope scope(std::move(owned));
   const std::vector<fr::stream> s = streams_of_all();
   array x({size}, 0, fr::devices()[1]);
   void* const held = s[1].native().handle;
-  void* const hidden = s[0].line().stream().handle;
-  verbs.failed = true;
+  void* const hidden = s[0].timeline().stream().handle;
+  backend.failed = true;
   BOOST_CHECK_THROW((void)fr::capture(s[0],
                                       [&] {
                                         fr::parallel_for(s[0], size, add_one{}, x);
                                         fr::parallel_for(s[1], size, add_one{}, x);
                                       }),
                     fr::device_error);
-  verbs.failed = false;
+  backend.failed = false;
   const auto is_destroyed = [&](void* handle) {
-    return std::find(verbs.destroyed.begin(), verbs.destroyed.end(), handle) != verbs.destroyed.end();
+    return std::find(backend.destroyed.begin(), backend.destroyed.end(), handle) != backend.destroyed.end();
   };
   BOOST_TEST((s[1].native().handle != held && !is_destroyed(held)));
-  BOOST_TEST((s[0].line().stream().handle != hidden && is_destroyed(hidden)));
+  BOOST_TEST((s[0].timeline().stream().handle != hidden && is_destroyed(hidden)));
   BOOST_CHECK_NO_THROW(use(s[1]));
 }
 

@@ -70,7 +70,7 @@ executor::executor() {
 executor::~executor() {
   for (int h = 0; h < 2; ++h) {
     stream(foreign_stream(h)).release();
-    fr::machine::current().verbs().destroy_stream(foreign_[static_cast<std::size_t>(h)]);
+    fr::runtime::current().backend().destroy_stream(foreign_[static_cast<std::size_t>(h)]);
   }
 }
 
@@ -89,13 +89,13 @@ void executor::renew_stream(int i) {
     own_[at].emplace(d);
     return;
   }
-  fr::backend& verbs = fr::machine::current().verbs();
+  fr::backend& backend = fr::runtime::current().backend();
   fr::native_stream& s = foreign_[at - own_.size()];
   if (s.handle) {
     stream(i).release();
-    verbs.destroy_stream(s);
+    backend.destroy_stream(s);
   }
-  s = verbs.create_stream(static_cast<int>((at - own_.size()) % fr::devices().size()), 0);
+  s = backend.create_stream(static_cast<int>((at - own_.size()) % fr::devices().size()), 0);
 }
 
 executor::part executor::of(int slot, std::size_t lo, std::size_t n) const {
@@ -215,7 +215,7 @@ bool executor::run(const step& s) {
     case op::trim:
       for (const fr::device d : fr::devices())
         for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
-          fr::machine::current().pool(kind, d.index()).trim();
+          fr::runtime::current().pool(kind, d.index()).trim();
       break;
     case op::count: return false;
   }
@@ -285,7 +285,7 @@ bool executor::raw_is_possible(const step& s) const {
   const fr::device d = stream(s.stream).where();
   const auto reached = [&](int slot) {
     const fr::allocation& a = of(slot, 0, 0).owner->get();
-    return a.kind != fr::memory_kind::device || fr::machine::current().peers().can_reach(d.index(), a.device);
+    return a.kind != fr::memory_kind::device || fr::runtime::current().peers().can_reach(d.index(), a.device);
   };
   return reached(s.x) && reached(s.y);
 }
@@ -296,21 +296,21 @@ void executor::raw_launch(const step& s) {
                             in(s.x, s.lx, s.n));
   const part y = of(s.y, s.lo, s.n), x = of(s.x, s.lx, s.n);
   const fr::stream_ref on = stream(s.stream);
-  fr::machine& m = fr::machine::current();
+  fr::runtime& m = fr::runtime::current();
 #if defined(__CUDACC__)
   if (!m.is_simulated()) {
     fr::detail::current_device_scope current(m, on.where().index());
-    raw_on_device<<<1, 64, 0, static_cast<cudaStream_t>(on.line().stream().handle)>>>(y.data, x.data, s.n, s.k);
-    m.verbs().check_launch(on.line().stream(), "raw_on_device");
+    raw_on_device<<<1, 64, 0, static_cast<cudaStream_t>(on.timeline().stream().handle)>>>(y.data, x.data, s.n, s.k);
+    m.backend().check_launch(on.timeline().stream(), "raw_on_device");
     return;
   }
 #endif
   const fr::kernel_use uses[] = {{reinterpret_cast<const std::byte*>(y.data), s.n * 4, true, true},
                                  {reinterpret_cast<const std::byte*>(x.data), s.n * 4, true, false}};
-  m.verbs().launch(on.line().stream(), {"raw", uses, [y, x, s](const fr::relocation& move) {
-                                          u32 *to = move(y.data), *from = move(x.data);
-                                          for (std::size_t i = 0; i < s.n; ++i) raw_kernel{s.k}(i, to, from);
-                                        }});
+  m.backend().launch(on.timeline().stream(), {"raw", uses, [y, x, s](const fr::relocation& move) {
+                                                u32 *to = move(y.data), *from = move(x.data);
+                                                for (std::size_t i = 0; i < s.n; ++i) raw_kernel{s.k}(i, to, from);
+                                              }});
 }
 
 // Each device a part of y, reading one element of its neighbours' parts of x.

@@ -35,13 +35,13 @@ struct set_to {
   FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y) const { y[i] = value; }
 };
 
-fr::backend& verbs() { return fr::machine::current().verbs(); }
+fr::ferry::backend& backend() { return fr::runtime::current().backend(); }
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
 // Simulated: the body on a machine of its own for each seed, until one fails. On devices: a few times.
 template <class Body>
 void over_seeds(unsigned count, Body body) {
-  const bool simulated = fr::machine::current().is_simulated();
+  const bool simulated = fr::runtime::current().is_simulated();
   for (unsigned seed = 0; seed < (simulated ? support::seeds(count) : 5); ++seed) {
     std::unique_ptr<fr::simulation> sim;
     if (simulated) sim = std::make_unique<fr::simulation>("devices=2;schedule=random:" + std::to_string(seed));
@@ -53,25 +53,25 @@ void over_seeds(unsigned count, Body body) {
 
 // Memory of the backend that no array knows.
 struct foreign {
-  u32* p = static_cast<u32*>(verbs().allocate(memory_kind::device, 0, bytes));
+  u32* p = static_cast<u32*>(backend().allocate(memory_kind::device, 0, bytes));
   foreign() = default;
   foreign(const foreign&) = delete;
   foreign& operator=(const foreign&) = delete;
   ~foreign() {
-    if (p) verbs().release(memory_kind::device, 0, p, bytes);
+    if (p) backend().release(memory_kind::device, 0, p, bytes);
   }
 };
 
 // Work that ferry does not see.
 void set_unseen(fr::stream_ref s, u32* p, u32 value) {
-  verbs().fill_strided(s.native(), {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
+  backend().fill_strided(s.native(), {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
 }
 void busy(fr::stream_ref s) {
-  for (u32 i = 0; i < 4; ++i) verbs().run_on_host(s.native(), [] {});
+  for (u32 i = 0; i < 4; ++i) backend().run_on_host(s.native(), [] {});
 }
 std::vector<u32> seen_on(fr::stream_ref s, const u32* p) {
   std::vector<u32> v(n);
-  verbs().copy(s.native(), v.data(), p, bytes);
+  backend().copy(s.native(), v.data(), p, bytes);
   s.synchronize();
   return v;
 }
@@ -142,11 +142,11 @@ BOOST_AUTO_TEST_CASE(a_borrow_does_not_mark_a_stream_that_rests_by_then) {
     for (std::size_t seed = 0; seed < support::seeds(10); ++seed) {
       const fr::simulation below("devices=2;schedule=random:" + std::to_string(seed));
       support::call_counts calls;
-      auto made = std::make_unique<interrupted_backend>(verbs(), calls);
+      auto made = std::make_unique<interrupted_backend>(backend(), calls);
       interrupted_backend& backend = *made;
-      const fr::machine_scope scope(std::move(made));
+      const fr::runtime_scope scope(std::move(made));
       const foreign memory;
-      const fr::native_stream native = verbs().create_stream(0, 0);
+      const fr::native_stream native = backend().create_stream(0, 0);
       const fr::stream_ref theirs = fr::stream_ref::from_native(fr::devices()[0], native);
       fr::stream ours = stream_on(0);
       busy(theirs);
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_borrow_does_not_mark_a_stream_that_rests_by_then) {
         if (captured)
           capture = std::make_unique<captured_elsewhere>(theirs);
         else
-          fr::stream_ref(theirs).release(), verbs().destroy_stream(native);
+          fr::stream_ref(theirs).release(), backend().destroy_stream(native);
         records = calls.records;
       };
       auto v = fr::borrow(memory.p, n, {.stream = theirs});
@@ -232,9 +232,9 @@ BOOST_AUTO_TEST_CASE(a_larger_borrow_comes_after_those_that_are_ending) {
     for (unsigned seed = 0; seed < support::seeds(20); ++seed) {
       const fr::simulation below("devices=2;schedule=random:" + std::to_string(seed));
       support::call_counts calls;
-      auto made = std::make_unique<interrupted_backend>(fr::machine::current().verbs(), calls);
+      auto made = std::make_unique<interrupted_backend>(fr::runtime::current().backend(), calls);
       interrupted_backend& driver = *made;
-      const fr::machine_scope scope(std::move(made));
+      const fr::runtime_scope scope(std::move(made));
       auto* const p = static_cast<u32*>(driver.allocate(memory_kind::host, 0, 2 * bytes));
       {
         const fr::stream s{fr::device(0)}, t{fr::device(1)};

@@ -49,9 +49,9 @@ BOOST_AUTO_TEST_CASE(logs_of_split_blocks_do_not_grow) {
   { fr::device_array<char> a({1 << 20}, 'x'); }
   for (int i = 0; i < 100; ++i) pool.allocate(4096);
   const fr::allocation_ref a = pool.allocate(4096);
-  BOOST_TEST(a.get().log.uses().size() <= 2u);
+  BOOST_TEST(a.get().history.uses().size() <= 2u);
   const fr::device_array<char> rest({1000000});
-  BOOST_TEST(rest.owner().get().log.uses().size() <= 2u);
+  BOOST_TEST(rest.owner().get().history.uses().size() <= 2u);
 }
 
 // The source of an upload may be pinned memory that the CPU changes as soon as the call returns.
@@ -84,9 +84,9 @@ BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
     int* p = fr::pointer(u, s0);
     BOOST_TEST(!u.is_ready());
     const fr::kernel_use use{reinterpret_cast<const std::byte*>(p), 64 * sizeof(int), true, true};
-    fr::machine::current().verbs().launch(s0.line().stream(), {"own", {&use, 1}, [p](const fr::relocation& move) {
-                                                                 for (int i = 0; i < 64; ++i) move(p)[i] = 5;
-                                                               }});
+    fr::runtime::current().backend().launch(s0.timeline().stream(), {"own", {&use, 1}, [p](const fr::relocation& move) {
+                                                                       for (int i = 0; i < 64; ++i) move(p)[i] = 5;
+                                                                     }});
     fr::fill(s1, u.slice({0, 32}), 6);
     BOOST_TEST((u[0] == 6 && u[63] == 5), "seed " << seed);
   });
@@ -142,8 +142,8 @@ BOOST_AUTO_TEST_CASE(captures_of_many_steps) {
 BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
   fr::simulation sim("devices=1");
   fr::stream s;
-  fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(s.line(), {})),
-                                   fr::joint_guard::part(fr::admission::unchecked(s.line(), {}))};
+  fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(s.timeline(), {})),
+                                   fr::joint_guard::part(fr::admission::unchecked(s.timeline(), {}))};
   BOOST_CHECK_THROW(fr::joint_guard{parts}, fr::invalid_argument);
 }
 
@@ -151,8 +151,8 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
 BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
   over_seeds(20, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
-    fr::backend& below = fr::machine::current().verbs();
-    fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+    fr::backend& below = fr::runtime::current().backend();
+    fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
     fr::stream s;
     fr::unified_array<int> x({64}, 0), z({64}, 0);
     fr::default_stream(fr::devices()[0]).synchronize();
@@ -184,8 +184,8 @@ BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
 BOOST_AUTO_TEST_CASE(a_stream_enters_one_capture) {
   over_seeds(10, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
-    fr::backend& below = fr::machine::current().verbs();
-    fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+    fr::backend& below = fr::runtime::current().backend();
+    fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
     fr::stream s, t;
     fr::unified_array<int> z({64}, 0);
     std::thread other;

@@ -11,12 +11,12 @@ namespace fr = ferry;
 
 namespace {
 
-std::uint64_t touches_of(fr::allocation& a) {
-  std::lock_guard lock(a.log);
-  return a.log.touches();
+std::uint64_t access_epoch_of(fr::allocation& a) {
+  std::lock_guard lock(a.history);
+  return a.history.access_epoch();
 }
-bool enters(fr::stream& s, fr::allocation& a, std::uint64_t touches, bool write = true) {
-  const fr::idle_guard guard(s.line(), {&a, a.range(), write}, touches);
+bool enters(fr::stream& s, fr::allocation& a, std::uint64_t access_epoch, bool write = true) {
+  const fr::idle_guard guard(s.timeline(), {&a, a.range(), write}, access_epoch);
   return guard.is_entered();
 }
 
@@ -29,16 +29,16 @@ BOOST_AUTO_TEST_CASE(not_after_a_use_that_the_chooser_has_not_seen) {
   fr::stream s, behind;
   fr::device_array<int> a({100}, 1);
   fr::allocation& bytes = a.owner().get();
-  std::uint64_t seen = touches_of(bytes);
+  std::uint64_t seen = access_epoch_of(bytes);
   fr::fill(s, a, 2);
   s.synchronize();
   BOOST_TEST(!enters(behind, bytes, seen));
-  seen = touches_of(bytes);
-  BOOST_TEST(fr::uses_are_over(bytes, bytes.range(), true));
+  seen = access_epoch_of(bytes);
+  BOOST_TEST(fr::are_uses_complete(bytes, bytes.range(), true));
   BOOST_TEST(enters(behind, bytes, seen));
   BOOST_TEST(!enters(behind, bytes, seen));  // its own use counts, too
   const auto owner = a.owner();
-  seen = touches_of(bytes);
+  seen = access_epoch_of(bytes);
   a.free();
   BOOST_TEST(!enters(behind, bytes, seen));
 }
@@ -53,16 +53,16 @@ BOOST_AUTO_TEST_CASE(not_while_somebody_works) {
     (void)a[0];
     fr::allocation& bytes = a.owner().get();
     fr::fill(s, a.slice({0, 50}), 2);
-    BOOST_TEST(!enters(behind, bytes, touches_of(bytes)));
-    BOOST_TEST(!enters(behind, bytes, touches_of(bytes), false));
+    BOOST_TEST(!enters(behind, bytes, access_epoch_of(bytes)));
+    BOOST_TEST(!enters(behind, bytes, access_epoch_of(bytes), false));
     {
       const fr::byte_range half{bytes.begin + 200, bytes.begin + 400};
-      const fr::idle_guard guard(behind.line(), {&bytes, half, true}, touches_of(bytes));
+      const fr::idle_guard guard(behind.timeline(), {&bytes, half, true}, access_epoch_of(bytes));
       BOOST_REQUIRE(guard.is_entered());
       const fr::kernel_use use{half.begin, half.size(), false, true};
-      sim.get().verbs().launch(behind.line().stream(), {"late", {&use, 1}, [&](const fr::relocation& at) {
-                                                          at(reinterpret_cast<int*>(bytes.begin) + 50)[0] = 7;
-                                                        }});
+      sim.get().backend().launch(behind.timeline().stream(), {"late", {&use, 1}, [&](const fr::relocation& at) {
+                                                                at(reinterpret_cast<int*>(bytes.begin) + 50)[0] = 7;
+                                                              }});
       BOOST_CHECK_THROW(fr::fill(s, other, 3), fr::invalid_argument);  // inside it, as inside all guards
     }
     BOOST_TEST((a[50] == 7 && a[0] == 2), "seed " << seed);

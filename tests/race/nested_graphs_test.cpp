@@ -19,8 +19,8 @@ BOOST_AUTO_TEST_SUITE(nested_graphs)
 // Two that only read may run at once; two launches of one may not, as what they call may be in its way twice.
 BOOST_AUTO_TEST_CASE(launches_of_one_come_one_after_the_other) {
   support::call_counts calls;
-  fr::backend& below = fr::machine::current().verbs();
-  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+  fr::backend& below = fr::runtime::current().backend();
+  fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
   const fr::stream s, t;
   const fr::device_array<int> a({100}, 1);
   const auto reader = [&] { return fr::capture(s, [&] { fr::parallel_for(s, 100, look{}, fr::in(a)); }); };

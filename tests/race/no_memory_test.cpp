@@ -86,7 +86,7 @@ class rich_backend : public support::counting_backend {
 template <fr::memory_kind K>
 void free_without_memory(const support::call_counts& calls) {
   using array = fr::basic_array<int, 1, K>;
-  fr::machine& m = fr::machine::current();
+  fr::runtime& m = fr::runtime::current();
   fr::memory_pool& pool = m.pool(K, 0);
   std::vector<fr::stream> streams;
   for (std::size_t i = 0; i < 12; ++i) streams.emplace_back(fr::devices()[i % 2]);
@@ -114,7 +114,7 @@ void free_without_memory(const support::call_counts& calls) {
     BOOST_TEST(calls.cpu_waits == waits);
     BOOST_TEST(pool.statistics().allocations == (K == fr::memory_kind::unified ? 1u : 0u));
     if (const fr::native_pool driver = pool.native(); driver.handle)  // nothing waits for memory to come back
-      BOOST_TEST(m.verbs().pools()->usage(driver).used_bytes == 0u);
+      BOOST_TEST(m.backend().pools()->usage(driver).used_bytes == 0u);
   }
   array x({512}), y({512}), z({512}), w({512}), large({4096});
   for (auto* one : {&x, &y, &z, &w, &large}) {
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(freeing_needs_none) {
     for (int seed = 0; seed < 10; ++seed) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind) << " pools, seed " << seed) {
         const fr::simulation below("devices=2;schedule=random:" + std::to_string(seed));
         support::call_counts calls;
-        const fr::machine_scope scope(std::make_unique<rich_backend>(fr::machine::current().verbs(), calls),
+        const fr::runtime_scope scope(std::make_unique<rich_backend>(fr::runtime::current().backend(), calls),
                                       {.kind = kind});
         free_without_memory<fr::memory_kind::unified>(calls);
         free_without_memory<fr::memory_kind::device>(calls);
@@ -156,8 +156,8 @@ BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
       const auto write = [](const fr::stream& s, const fr::allocation_ref& r, std::size_t from, std::size_t bytes) {
         std::byte* const begin = r.get().begin + from;
         fr::access use{&r.get(), {begin, begin + bytes}, true};
-        const fr::access_guard guard(fr::admission::unchecked(s.line(), {&use, 1}));
-        fr::machine::current().verbs().fill_strided(s.line().stream(), {begin, {1}}, {1, 1, {bytes}}, "x");
+        const fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&use, 1}));
+        fr::runtime::current().backend().fill_strided(s.timeline().stream(), {begin, {1}}, {1, 1, {bytes}}, "x");
       };
       constexpr std::size_t bytes = 1024, held = 16;
       std::vector<fr::allocation_ref> blocks;

@@ -33,8 +33,8 @@ struct jacobi {
 // The machine of the process with its calls counted.
 struct counted_machine {
   support::call_counts calls;
-  fr::backend& below = fr::machine::current().verbs();
-  fr::machine_scope scope{std::make_unique<support::counting_backend>(below, calls), {.kind = fr::pool_kind::split}};
+  fr::backend& below = fr::runtime::current().backend();
+  fr::runtime_scope scope{std::make_unique<support::counting_backend>(below, calls), {.kind = fr::pool_kind::split}};
 
   struct seen {
     long records, stream_waits, cpu_waits;

@@ -44,11 +44,11 @@ constexpr fr::memory_kind memory_kinds[] = {fr::memory_kind::device, fr::memory_
 class blind_pool final : public fr::memory_pool {
  public:
   explicit blind_pool(fr::memory_pool& below)
-      : memory_pool(fr::machine::current().memory(), below.kind(), below.device(), below.options()),
+      : memory_pool(fr::runtime::current().memory(), below.kind(), below.device(), below.options()),
         below_(below) {}
   fr::allocation_ref allocate(std::size_t bytes) override {
     fr::allocation_ref r = below_.allocate(bytes);
-    r.get().log.keep_only({});
+    r.get().history.clip_to({});
     return r;
   }
   void deallocate(fr::allocation& a) noexcept override { below_.deallocate(a); }
@@ -197,11 +197,11 @@ BOOST_AUTO_TEST_SUITE(pools)
 
 // 1.2e5 operations.
 BOOST_AUTO_TEST_CASE(data_survive_in_every_pool) {
-  const bool simulated = fr::machine::current().is_simulated();
+  const bool simulated = fr::runtime::current().is_simulated();
   each_pool([&](fr::pool_kind k, fr::memory_kind m) {
     if (!simulated) {
       const bool asks_driver = k == fr::pool_kind::driver && m != fr::memory_kind::unified;
-      if (asks_driver && !fr::machine::current().verbs().pools()->has_pools(m, 0)) {
+      if (asks_driver && !fr::runtime::current().backend().pools()->has_pools(m, 0)) {
         BOOST_TEST_MESSAGE("skipped: this driver has no such pools");
         return;
       }
@@ -248,14 +248,14 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
 // On the eager schedule a free waits for another thread's operation on its stream: the block is in use until then.
 BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
   fr::simulation sim("devices=1");
-  fr::backend& verbs = sim.get().verbs();
-  fr::pool_backend& pools = *verbs.pools();
+  fr::backend& backend = sim.get().backend();
+  fr::pool_backend& pools = *backend.pools();
   const fr::native_pool pool = pools.create_pool(fr::memory_kind::device, 0, small(fr::pool_kind::driver));
-  const fr::native_stream s = verbs.create_stream(0, 0), t = verbs.create_stream(0, 0);
+  const fr::native_stream s = backend.create_stream(0, 0), t = backend.create_stream(0, 0);
   void* const p = pools.allocate(pool, 4096, s);
   std::atomic<bool> begun{false}, go{false};
   std::jthread working([&] {
-    verbs.run_on_host(s, [&] {
+    backend.run_on_host(s, [&] {
       begun = true;
       while (!go) std::this_thread::yield();
     });
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
   void* const again = pools.allocate(pool, 4096, s);
   BOOST_TEST((again == p));  // which is free by now
   pools.free(again, s);
-  for (const fr::native_stream one : {s, t}) verbs.destroy_stream(one);
+  for (const fr::native_stream one : {s, t}) backend.destroy_stream(one);
 }
 
 // On the eager schedule a call lets others in while its operation runs: a block must not begin its next life before this one
@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
     const auto run = [&](u32 seed, std::size_t nth) {  // none for 0
       fr::simulation below(random_devices(seed) + (nth ? ";fail=alloc@" + std::to_string(nth) : ""));
       asked_backend::counts asked;
-      fr::machine_scope scope(std::make_unique<asked_backend>(below.get().verbs(), asked), small(k));
+      fr::runtime_scope scope(std::make_unique<asked_backend>(below.get().backend(), asked), small(k));
       fr::memory_pool& pool = scope.get().pool(m, 0);
       std::size_t bad = 0;
       try {

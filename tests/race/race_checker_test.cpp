@@ -24,9 +24,9 @@ struct add_one {
 // A kernel of the program's own, on a pointer that it has kept.
 void launch_own(fr::stream_ref s, int* p, std::size_t n) {
   const fr::kernel_use use{reinterpret_cast<const std::byte*>(p), n * sizeof(int), true, true};
-  fr::machine::current().verbs().launch(s.line().stream(), {"own", {&use, 1}, [p, n](const fr::relocation& move) {
-                                                              for (std::size_t i = 0; i < n; ++i) move(p)[i] = 7;
-                                                            }});
+  fr::runtime::current().backend().launch(s.timeline().stream(), {"own", {&use, 1}, [p, n](const fr::relocation& move) {
+                                                                    for (std::size_t i = 0; i < n; ++i) move(p)[i] = 7;
+                                                                  }});
 }
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }

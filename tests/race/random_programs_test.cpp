@@ -52,7 +52,7 @@ u32 hint_number(u32 seed, std::size_t phase, std::size_t i, moving how) {
 std::string run_program(u32 seed, int threads, int operations, moving how) {
   generator g(seed, threads, 3, is_large(how) ? sizes::pages : sizes::tiny);
   const std::vector<phase> program = g.make(operations);
-  executor machine;
+  executor runtime;
   std::string wrong;
   std::atomic<bool> failed{false};
   std::size_t at = 0;  // the phase
@@ -61,15 +61,15 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
       try {
         const u32 number = hint_number(seed, at, i, how);
         const bool hints = how == moving::forced || how == moving::by_hints || how == moving::kept || is_large(how);
-        if (hints && threads == 1 && (i >= slots || (is_large(how) && at > 0))) machine.hint(number);
-        if (is_large(how)) machine.discard_before(steps[i], number);
+        if (hints && threads == 1 && (i >= slots || (is_large(how) && at > 0))) runtime.hint(number);
+        if (is_large(how)) runtime.discard_before(steps[i], number);
         if (how == moving::short_of_memory && i >= slots && i % 4 == 0)
-          machine.run_out_of_memory((seed * 37 + static_cast<u32>(i)) * 2654435761u, threads == 1);
-        if (machine.run(steps[i])) continue;
+          runtime.run_out_of_memory((seed * 37 + static_cast<u32>(i)) * 2654435761u, threads == 1);
+        if (runtime.run(steps[i])) continue;
         if (!failed.exchange(true))
           wrong = std::string(who) + ", step " + std::to_string(i) + ", operation " +
                   std::to_string(static_cast<int>(steps[i].what)) + ": other bytes than expected" +
-                  machine.explain(steps[i]);
+                  runtime.explain(steps[i]);
       } catch (const std::exception& e) {
         if (!failed.exchange(true)) wrong = std::string(who) + ", step " + std::to_string(i) + ": " + e.what();
       }
@@ -96,7 +96,7 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
 std::string run_seed(u32 seed, int threads, const std::string& schedule, moving how,
                      ferry::pool_kind of_pool = ferry::pool_kind::automatic, bool checked = false) {
   const int operations = is_large(how) ? 120 : 300;
-  if (!ferry::machine::current().is_simulated()) {
+  if (!ferry::runtime::current().is_simulated()) {
     if (!is_large(how)) return run_program(seed, threads, operations, how);
     prepare(how);
     const std::string wrong = run_program(seed, threads, operations, how);
@@ -157,7 +157,7 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
 void run_seeds(u32 count, int threads, bool random, moving how = moving::as_usual) {
   const auto first = static_cast<u32>(support::number("FERRY_TEST_FIRST_SEED", 0));
   count = static_cast<u32>(support::asked_seeds(count));
-  if (!ferry::machine::current().is_simulated() && count > 100) count = 100;
+  if (!ferry::runtime::current().is_simulated() && count > 100) count = 100;
   const auto begin = std::chrono::steady_clock::now();
   for (u32 seed = first; seed < first + count; ++seed) {
     // Faults take their time, and differ from machine to machine.
@@ -172,11 +172,11 @@ void run_seeds(u32 count, int threads, bool random, moving how = moving::as_usua
 }
 
 // On CUDA devices as many as the time allows.
-u32 large_seeds() { return ferry::machine::current().is_simulated() ? 3 : 100; }
+u32 large_seeds() { return ferry::runtime::current().is_simulated() ? 3 : 100; }
 
 // The arrays are too small for pages of a GPU.
 boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
-  return ferry::machine::current().is_simulated();
+  return ferry::runtime::current().is_simulated();
 }
 
 }  // namespace

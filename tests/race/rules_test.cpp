@@ -36,13 +36,13 @@ struct append {
   }
 };
 
-fr::backend& verbs() { return fr::machine::current().verbs(); }
+fr::ferry::backend& backend() { return fr::runtime::current().backend(); }
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
 // Simulated: the body on a machine of its own for each seed, until one fails. On devices: a few times.
 template <class Body>
 void over_seeds(unsigned count, Body body, const std::string& options = "devices=3") {
-  const bool simulated = fr::machine::current().is_simulated();
+  const bool simulated = fr::runtime::current().is_simulated();
   for (unsigned seed = 0; seed < (simulated ? support::seeds(count) : 5); ++seed) {
     std::unique_ptr<fr::simulation> sim;
     if (simulated) sim = std::make_unique<fr::simulation>(options + ";schedule=random:" + std::to_string(seed));
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_writes_behind_readers) {
 BOOST_AUTO_TEST_CASE(asking_costs_once) {
   fr::unified_array<u32> x({64}, 1u);
   x[0] = 2;
-  fr::access_log& log = x.owner().get().log;
+  fr::access_history& log = x.owner().get().history;
   std::atomic<bool> done{false}, in_time{false};
   log.lock();  // asking would wait for this
   std::thread unlocking([&] {
@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE(freed_bytes_are_not_touched_by_what_was_asked_before) {
 // R5: the mark comes right behind the work, not behind what the stream is given later. R8: newest use first.
 BOOST_AUTO_TEST_CASE(shared_arrays_are_marked_at_once) {
   support::call_counts calls;
-  fr::backend& below = verbs();
-  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
+  fr::backend& below = backend();
+  fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
   fr::stream a = stream_on(0), b = stream_on(1);
   fr::unified_array<u32> x({64}, 0u), unrelated({64}, 0u);
   for (int i = 0; i < 6; ++i) fr::parallel_for(a, 64, add_one{}, unrelated);
@@ -158,9 +158,9 @@ BOOST_AUTO_TEST_CASE(logs_stay_short) {
   std::size_t longest = 0;
   for (std::size_t i = 0; i + 10 <= 1000; ++i) {
     fr::parallel_for(streams[i % 4], 10, add_from{}, y, fr::in(std::as_const(x).slice({i, i + 10})));
-    longest = std::max(longest, x.owner().get().log.uses().size());
+    longest = std::max(longest, x.owner().get().history.uses().size());
   }
-  BOOST_TEST(longest <= fr::access_log::usual_limit);
+  BOOST_TEST(longest <= fr::access_history::usual_limit);
   BOOST_TEST(all_are(y, 991));
 }
 
@@ -197,9 +197,9 @@ BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
 // R12: a use that a split cut in two is one again when the blocks are joined.
 BOOST_AUTO_TEST_CASE(logs_stay_short_when_blocks_split_and_join) {
   support::call_counts calls;
-  fr::backend& below = verbs();
+  fr::backend& below = backend();
   const fr::pool_options small{.granularity = 64, .small_segment = 1024, .kind = fr::pool_kind::split};
-  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls), small);
+  fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls), small);
   fr::stream s = stream_on(0);
   {
     fr::device_array<u32> x({256});
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(logs_stay_short_when_blocks_split_and_join) {
   }
   for (int i = 0; i < 4; ++i) fr::device_array<u32> left({64}), right({128});
   fr::device_array<u32> x({256});
-  BOOST_TEST(x.owner().get().log.uses().size() == 1u);
+  BOOST_TEST(x.owner().get().history.uses().size() == 1u);
 }
 
 // R13: a timeline knows those that came much later.
@@ -227,9 +227,9 @@ BOOST_AUTO_TEST_CASE(hundreds_of_streams) {
 // R13: nobody needs to touch the user's stream again.
 BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
   support::call_counts calls;
-  fr::backend& below = verbs();
-  fr::machine_scope scope(std::make_unique<support::counting_backend>(below, calls));
-  const fr::native_stream native = verbs().create_stream(0, 0);
+  fr::backend& below = backend();
+  fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
+  const fr::native_stream native = backend().create_stream(0, 0);
   const fr::stream_ref s = fr::stream_ref::from_native(fr::devices()[0], native);
   fr::unified_array<u32> x({64}, 0u);
   fr::parallel_for(s, 64, add_one{}, x);
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
   BOOST_TEST(calls.records == before + 20);
   s.synchronize();
   fr::stream_ref(s).release();
-  verbs().destroy_stream(native);
+  backend().destroy_stream(native);
   BOOST_TEST(all_are(x, 11));
 }
 
@@ -275,19 +275,19 @@ BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
     const fr::host_array<u32> x({64}), y({64});
     for (int i = 0; i < 20000; ++i) {
       fr::access of_a[] = {whole(x, kept)}, of_b[] = {whole(kept ? y : x, kept)};
-      fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.line(), of_a)),
-                                       fr::joint_guard::part(fr::admission::unchecked(b.line(), of_b))};
+      fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.timeline(), of_a)),
+                                       fr::joint_guard::part(fr::admission::unchecked(b.timeline(), of_b))};
       if (swapped) std::swap(parts[0], parts[1]);
       const fr::joint_guard guard(parts);
     }
   };
-  const fr::ticket before = a.line().last();
+  const fr::ticket before = a.timeline().last();
   for (const auto& [first, second] : {std::pair{true, true}, {true, false}, {false, false}}) {
     std::thread other(turns, true, first);
     turns(false, second);
     other.join();
   }
-  BOOST_TEST((a.line().last() - before == 120000u));
+  BOOST_TEST((a.timeline().last() - before == 120000u));
 }
 
 BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
@@ -298,11 +298,11 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
       fr::parallel_for(c, 64, add_one{}, x);
       {
         fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
-        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.line(), of_a)),
-                                         fr::joint_guard::part(fr::admission::unchecked(b.line(), of_b))};
+        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.timeline(), of_a)),
+                                         fr::joint_guard::part(fr::admission::unchecked(b.timeline(), of_b))};
         const fr::joint_guard guard(parts);
-        verbs().copy(a.line().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
-        verbs().copy(b.line().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
+        backend().copy(a.timeline().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
+        backend().copy(b.timeline().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
       }
       fr::parallel_for(c, 64, add_one{}, x);
       fr::parallel_for(c, 64, add_from{}, z, fr::in(y));
@@ -322,11 +322,11 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_in_graphs) {
       fr::parallel_for(c, 64, add_one{}, x);
       {
         fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
-        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.line(), of_a)),
-                                         fr::joint_guard::part(fr::admission::unchecked(b.line(), of_b))};
+        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.timeline(), of_a)),
+                                         fr::joint_guard::part(fr::admission::unchecked(b.timeline(), of_b))};
         const fr::joint_guard guard(parts);
-        verbs().copy(a.line().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
-        verbs().copy(b.line().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
+        backend().copy(a.timeline().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
+        backend().copy(b.timeline().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
       }
       fr::parallel_for(c, 64, add_one{}, x);
       fr::parallel_for(c, 64, add_from{}, z, fr::in(y));
@@ -412,9 +412,9 @@ BOOST_AUTO_TEST_CASE(work_beside_a_stream_keeps_its_order) {
     fr::host_array<u32> from({128}, 5u), to({128}, 0u);
     for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
     s.synchronize();
-    verbs().copy(s.native(), x.unsynchronized_data(), from.unsynchronized_data(), 512);  // not seen by ferry
+    backend().copy(s.native(), x.unsynchronized_data(), from.unsynchronized_data(), 512);  // not seen by ferry
     fr::copy(s, x.slice({0, 128, 2}), y.slice({0, 128, 2}));
-    verbs().copy(s.native(), to.unsynchronized_data(), y.unsynchronized_data(), 512);
+    backend().copy(s.native(), to.unsynchronized_data(), y.unsynchronized_data(), 512);
     s.synchronize();
     bool right = true;
     for (std::size_t i = 0; i < 128; ++i) right &= to.unsynchronized_data()[i] == (i % 2 ? 0u : 5u);
@@ -431,9 +431,9 @@ BOOST_AUTO_TEST_CASE(a_stream_waits_for_what_ferry_did_not_see) {
     fr::default_stream(fr::devices()[0]).synchronize();
     const u32 value = 5;
     auto* const to = reinterpret_cast<std::byte*>(x.unsynchronized_data());
-    verbs().fill_strided(s.native(), {to, {4}}, {4, 1, {64}}, &value);
+    backend().fill_strided(s.native(), {to, {4}}, {4, 1, {64}}, &value);
     t.wait(s);
-    verbs().copy(t.native(), y.unsynchronized_data(), x.unsynchronized_data(), 64 * sizeof(u32));
+    backend().copy(t.native(), y.unsynchronized_data(), x.unsynchronized_data(), 64 * sizeof(u32));
     t.synchronize();
     return all_are(y, value);
   });

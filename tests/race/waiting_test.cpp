@@ -16,14 +16,14 @@ BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
   int met = 0;
   for (int seed = 0; seed < 40; ++seed) {
     fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
-    fr::backend& verbs = sim.get().verbs();
+    fr::backend& backend = sim.get().backend();
     fr::stream s;
     fr::unified_array<int> x({64}, 0), y({64}, 0);
     fr::default_stream(fr::device(0)).synchronize();
     std::atomic<bool> waits{false}, go{false}, later_ran{false};
     std::atomic<std::thread::id> waiter{};
     bool later_ran_first = false;
-    verbs.run_on_host(s.native(), [&] {  // run by the thread that waits, as a rule
+    backend.run_on_host(s.native(), [&] {  // run by the thread that waits, as a rule
       if (std::this_thread::get_id() != waiter) return;
       waits = true;
       while (!go) std::this_thread::yield();
@@ -40,10 +40,10 @@ BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
     if (waits) {
       ++met;
       const auto work = [&] {
-        for (int i = 0; i < 40; ++i) fr::fill(s, y, i), s.line().mark();
+        for (int i = 0; i < 40; ++i) fr::fill(s, y, i), s.timeline().record_event();
       };
       work();
-      verbs.run_on_host(s.native(), [&] { later_ran = true; });
+      backend.run_on_host(s.native(), [&] { later_ran = true; });
       work();
     }
     go = true;

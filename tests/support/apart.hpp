@@ -28,7 +28,7 @@ inline std::ostream& operator<<(std::ostream& out, const ending& e) {
 
 // Runs part() in a child with a machine of its own, which it may end by exit(). CUDA does not survive a fork: see
 // devices_are_simulated.
-inline ending run_apart(const std::function<void()>& part, const char* machine = "devices=3") {
+inline ending run_apart(const std::function<void()>& part, const char* runtime = "devices=3") {
   std::array<int, 2> ends{};
   BOOST_REQUIRE(::pipe(ends.data()) == 0);
   const pid_t pid = ::fork();
@@ -40,7 +40,7 @@ inline ending run_apart(const std::function<void()>& part, const char* machine =
     ::close(ends[0]);
     int status = 0;
     {
-      const ferry::simulation apart(machine);
+      const ferry::simulation apart(runtime);
       const auto tell = [](const char* text) {
         (void)!::write(STDERR_FILENO, text, std::char_traits<char>::length(text));
       };
@@ -89,7 +89,7 @@ struct at_the_end {
 };
 
 inline boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result ok(ferry::machine::current().is_simulated());
+  boost::test_tools::assertion_result ok(ferry::runtime::current().is_simulated());
   ok.message() << "needs simulated devices: CUDA does not survive a fork";
   return ok;
 }

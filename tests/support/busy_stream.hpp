@@ -14,16 +14,16 @@ class busy_stream {
  public:
   // The schedule must be random: the eager one makes whoever gives work wait.
   explicit busy_stream(ferry::stream_ref s) {
-    const ferry::native_stream native = s.line().stream();
-    ferry::backend& verbs = ferry::machine::current().verbs();
-    worker_ = std::jthread([this, &verbs, native] {
-      verbs.run_on_host(native, [this] {
+    const ferry::native_stream native = s.timeline().stream();
+    ferry::backend& backend = ferry::runtime::current().backend();
+    worker_ = std::jthread([this, &backend, native] {
+      backend.run_on_host(native, [this] {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
         is_busy_ = begun_ = true;
         while (!released_ && std::chrono::steady_clock::now() < end) std::this_thread::yield();
         is_busy_ = false;
       });
-      verbs.synchronize(native);
+      backend.synchronize(native);
     });
     while (!begun_) std::this_thread::yield();
   }

@@ -90,9 +90,9 @@ class counting_backend : public ferry::backend {
     counted().launch_compiled(s, device, k);
   }
   void check_launch(ferry::native_stream s, std::string_view kernel) override { counted().check_launch(s, kernel); }
-  void meet(ferry::native_stream s, std::shared_ptr<ferry::meeting> m,
-            std::span<const ferry::kernel_use> uses) override {
-    counted().meet(s, std::move(m), uses);
+  void join_rendezvous(ferry::native_stream s, std::shared_ptr<ferry::rendezvous> m,
+                       std::span<const ferry::kernel_use> uses) override {
+    counted().join_rendezvous(s, std::move(m), uses);
   }
   void prefetch(ferry::native_stream s, void* p, std::size_t n, ferry::memory_location to) override {
     counted().prefetch(s, p, n, to);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <ferry/core/detail/backend/sim_options.hpp>
-#include <ferry/core/machine.hpp>
+#include <ferry/core/runtime.hpp>
 
 #include "sim/sim_backend.hpp"
 #include "support/counting_backend.hpp"

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(adopted_memory_stays_where_it_is) {
 BOOST_AUTO_TEST_CASE(borrows_that_grow) {
   fr::simulation sim("devices=1;memory=64MiB");
   const std::size_t n = (std::size_t{16} << 20) / sizeof(float);
-  auto& driver = fr::machine::current().verbs();
+  auto& driver = fr::runtime::current().backend();
   void* const p = driver.allocate(fr::memory_kind::unified, 0, n * sizeof(float));
   {
     const auto part = [&](std::size_t lo, std::size_t hi) {
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(borrows_that_grow) {
 BOOST_AUTO_TEST_CASE(policies_of_borrows_that_grow) {
   fr::simulation sim("devices=1;memory=64MiB");
   const std::size_t n = (std::size_t{16} << 20) / sizeof(int);
-  auto& driver = fr::machine::current().verbs();
+  auto& driver = fr::runtime::current().backend();
   void* const p = driver.allocate(fr::memory_kind::unified, 0, n * sizeof(int));
   {
     auto half = fr::borrow<fr::memory_kind::unified>(static_cast<int*>(p), n / 2);
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(policies_of_borrows_that_grow) {
     auto all = fr::borrow<fr::memory_kind::unified>(static_cast<int*>(p), n);
     for (int& x : all) x = 1;
     fr::fill(all, 2);  // reaches the pages where they are told to be
-    fr::machine::current().streams().synchronize();
+    fr::runtime::current().streams().synchronize();
     BOOST_TEST((driver.prefetched_to(p, n * sizeof(int)) == fr::memory_location{}));
   }
   driver.release(fr::memory_kind::unified, 0, p, n * sizeof(int));
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(policies_of_borrows_that_grow) {
 BOOST_AUTO_TEST_CASE(borrows_that_grow_meanwhile) {
   fr::simulation sim("devices=1;memory=64MiB");
   constexpr std::size_t piece = 1 << 10, pieces = 64;
-  auto& driver = fr::machine::current().verbs();
+  auto& driver = fr::runtime::current().backend();
   auto* const p = static_cast<int*>(driver.allocate(fr::memory_kind::unified, 0, pieces * piece * sizeof(int)));
   {
     auto first = fr::borrow<fr::memory_kind::unified>(p, piece);

@@ -5,7 +5,7 @@
 
 #include <ferry/unified.hpp>
 
-#include "migration/crowded_pages.hpp"
+#include "migration/fault_batched_pages.hpp"
 #include "migration/move_plan.hpp"
 
 namespace fr = ferry;
@@ -18,7 +18,7 @@ constexpr std::size_t page = 64;
 struct board {
   alignas(64) std::byte bytes[10 * page + 32]{};
   fr::allocation what;
-  fr::page_ledger pages;
+  fr::page_map pages;
   fr::surroundings around;
   std::vector<fr::planned> plan;
   int reader = -5;                                   // this device still reads,
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(edges) {
   BOOST_TEST((plan[0].used.begin == b.bytes + 10 && plan[0].used.end == b.bytes + 3 * page + 40));
   plan = b.device(1, 4 * page + 50, 6 * page + 10, inout);  // little of the first and of the last: they stay
   BOOST_TEST(b.where(5 * page) == 1);
-  BOOST_TEST(b.where(4 * page) == fr::nobody_knows);
-  BOOST_TEST(b.where(6 * page) == fr::nobody_knows);
+  BOOST_TEST(b.where(4 * page) == fr::unknown_location);
+  BOOST_TEST(b.where(6 * page) == fr::unknown_location);
   // What another device has is not torn apart for an edge.
   (void)b.device(1, 3 * page + 10, 6 * page, inout);
   BOOST_TEST(b.where(3 * page) == 0);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(nobody_takes_what_a_third_one_reads) {
     b.read = {b.bytes, b.bytes + 2 * page};
     const auto last_of = [&] { return asks < 0 ? b.cpu(0, 4 * page, in) : b.device(asks, 0, 4 * page, in); };
     for (int i = 0; i < 6; ++i) (void)last_of();
-    BOOST_TEST((asks == 1 || b.where(0) == 0 || b.where(0) == fr::nobody_knows), "asks " << asks);
+    BOOST_TEST((asks == 1 || b.where(0) == 0 || b.where(0) == fr::unknown_location), "asks " << asks);
     BOOST_TEST((asks != 1 || b.where(0) == 1), "its own reading keeps nobody's pages from it");
     const auto rest = asks < 0 ? b.cpu(4 * page, 6 * page, in) : b.device(asks, 4 * page, 6 * page, inout);
     BOOST_TEST((rest[0].what == fr::page_step::move), "what it does not read, asks " << asks);
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(what_bounces) {
     for (int i = 0; i < 21; ++i)
       for (const fr::planned& p : b.device(i % 2, 0, 4 * page, inout)) {
         moves += p.what == fr::page_step::move, maps += p.what == fr::page_step::map;
-        faults += p.what == fr::page_step::fault, bounces += p.left_alone;
+        faults += p.what == fr::page_step::fault, bounces += p.migration_disabled;
       }
     BOOST_TEST((moves == 4 && bounces == 1));
     BOOST_TEST((maps == (reachable ? 1 : 0) && faults == (reachable ? 0 : 17)), "nobody maps what it cannot reach");
@@ -209,10 +209,10 @@ BOOST_AUTO_TEST_CASE(small_ranges_of_crowded_pages_are_left_to_faults) {
 }
 
 // A page is crowded from the range on that is one too many, and all through the next turn.
-BOOST_AUTO_TEST_CASE(crowded_pages) {
+BOOST_AUTO_TEST_CASE(fault_batched_pages) {
   constexpr std::size_t large = std::size_t{2} << 20, small = std::size_t{64} << 10;
   const auto* const begin = reinterpret_cast<const std::byte*>(7 * large);
-  fr::crowded_pages pages;
+  fr::fault_batched_pages pages;
   const auto turn = [&](std::size_t ranges, std::size_t page_number = 0, int device = 0) {
     std::vector<bool> crowded;
     for (std::size_t i = 0; i < ranges; ++i) {
@@ -242,8 +242,8 @@ BOOST_AUTO_TEST_CASE(elements) {
     a.reach = fr::host_reach::elements;
     a.first = b.bytes + 3 * page + 5;
     plan_host_access(b.pages, a, b.around, b.plan);
-    BOOST_TEST(
-        (b.where(3 * page) == (mode == in ? 0 : fr::nobody_knows) && b.where(2 * page) == 0 && b.where(4 * page) == 0));
+    BOOST_TEST((b.where(3 * page) == (mode == in ? 0 : fr::unknown_location) && b.where(2 * page) == 0 &&
+                b.where(4 * page) == 0));
     const auto few = b.device(0, 0, sizeof b.bytes, inout);
     BOOST_REQUIRE(few.size() == (mode == in ? 0U : 1U));
     if (mode != in) BOOST_TEST(few[0].pages.size() == page);

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(scratch_memory_is_of_the_scopes_that_the_loop_was_made_in) 
       const fr::pool_scope later(others);
       for (auto&& [in, out] : loop) fr::copy(in, out);
     }
-    fr::machine::current().streams().synchronize();
+    fr::runtime::current().streams().synchronize();
     BOOST_TEST(mine.statistics().made >= 4U);  // for each piece, read and written
     BOOST_TEST(others.statistics().made == 0U);
     BOOST_TEST(fr::to_vector(half).back() == 1);

@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(prefetches_leave_what_is_held) {
   fr::unified_array<char> u({8 * page});
   for (char& c : u) c = 'x';
   const auto sent = [&] {
-    auto& pages = dynamic_cast<fr::sim::inspector&>(sim.get().verbs());
+    auto& pages = dynamic_cast<fr::sim::inspector&>(sim.get().backend());
     fr::default_stream(first).synchronize();
     const auto on_device = pages.residency(u.unsynchronized_data(), u.size())[0];
     BOOST_TEST(fr::residency(u).on(first) == on_device);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t page = std::size_t{2} << 20;
 
-fr::sim::traffic moved() { return dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs()).moved(); }
+fr::sim::traffic moved() { return dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend()).moved(); }
 
 void finish() {
   for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(the_report_says_why_not) {
   }
   fr::simulation sim("devices=1");
   support::call_counts calls;
-  fr::machine_scope scope(std::make_unique<support::counting_backend>(sim.get().verbs(), calls));
+  fr::runtime_scope scope(std::make_unique<support::counting_backend>(sim.get().backend(), calls));
   fr::set_migration_counters(fr::migration_counters::on);
   const fr::migration_report r = fr::report_migration();
   BOOST_TEST(r.not_counted.find("does not count") != std::string::npos, r.not_counted);

@@ -38,9 +38,9 @@ class refusing_backend : public support::counting_backend {
 struct refusing_machine {
   fr::simulation sim{"devices=2;memory=64MiB"};
   support::call_counts calls;
-  std::unique_ptr<refusing_backend> owned = std::make_unique<refusing_backend>(fr::machine::current().verbs(), calls);
+  std::unique_ptr<refusing_backend> owned = std::make_unique<refusing_backend>(fr::runtime::current().backend(), calls);
   refusing_backend& driver = *owned;
-  fr::machine_scope scope{std::move(owned)};
+  fr::runtime_scope scope{std::move(owned)};
 };
 
 // While it lives the process gets no threads: their stacks would be larger than any address space.

@@ -1,7 +1,7 @@
 // The ladder that is climbed when memory runs out, and the error at its top.
 #include <algorithm>
 
-#include "ferry/core/detail/accounting/memory_ledger.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/memory_shortage.hpp"
 #include "support/memory_sizes.hpp"
@@ -16,7 +16,8 @@ std::string name_of(const memory_shortage::holder& h) {
   return h.is_tag ? "tag '" + h.label + "'" : "'" + h.label + "'";
 }
 
-std::vector<std::string> advice_on(const memory_shortage& s, const backend& verbs, const out_of_memory_policy& policy) {
+std::vector<std::string> advice_on(const memory_shortage& s, const ferry::backend& backend,
+                                   const out_of_memory_policy& policy) {
   std::vector<std::string> advice;
   const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.kept + s.quarantined);
   if (!s.limits.empty() && s.why.find("limit") != s.why.npos)
@@ -29,8 +30,8 @@ std::vector<std::string> advice_on(const memory_shortage& s, const backend& verb
     advice.emplace_back(
         "others use much of this device: other libraries of this process, or other processes (nvidia-smi)");
   if (s.kind == memory_kind::device) {
-    for (int d = 0; d < verbs.device_count(); ++d)
-      if (const device_memory m = verbs.memory(d); d != s.device && m.free_bytes >= s.requested) {
+    for (int d = 0; d < backend.device_count(); ++d)
+      if (const device_memory m = backend.memory(d); d != s.device && m.free_bytes >= s.requested) {
         advice.push_back("device " + std::to_string(d) + " has " + bytes_text(m.free_bytes) +
                          " free: place the array there" +
                          (policy.spill_to_peers ? "" : ", or let ferry do it (FERRY_OOM=spill)"));
@@ -78,7 +79,7 @@ std::string memory_shortage::text() const {
 }
 
 // Saturating: threads may be between an allocation and its count.
-label_use memory_ledger::unlabelled(memory_kind kind, int device) const {
+label_use memory_accounting::unlabelled(memory_kind kind, int device) const {
   const memory_counts all = counts(kind, device);
   const label_use some = labels_.labelled(index(kind, device));
   const auto minus = [](std::int64_t a, std::size_t b) {
@@ -87,20 +88,20 @@ label_use memory_ledger::unlabelled(memory_kind kind, int device) const {
   return {{}, 0, minus(all.current_bytes(), some.bytes), 0, minus(all.current_allocations(), some.allocations)};
 }
 
-memory_shortage memory_ledger::shortage(const memory_demand& d, const std::string& why) const {
+memory_shortage memory_accounting::shortage(const memory_demand& d, const std::string& why) const {
   memory_shortage s;
   s.kind = d.kind;
   s.device = d.device;
   s.requested = d.bytes;
   s.why = why;
-  const device_memory m = verbs_.memory(d.device);
+  const device_memory m = backend_.memory(d.device);
   s.free_bytes = m.free_bytes;
   s.total_bytes = m.total_bytes;
   s.this_process = cell(memory_kind::device, d.device) + cell(memory_kind::unified, d.device);
   s.allocated = static_cast<std::size_t>(std::max<std::int64_t>(counts(d.kind, d.device).current_bytes(), 0));
   s.reserved = reserved_bytes(d.kind, d.device);
   s.quarantined = quarantined_bytes(d.kind, d.device);
-  s.kept = kept_bytes(d.kind, d.device);
+  s.kept = retained_bytes(d.kind, d.device);
   s.kept -= std::min(s.kept, s.quarantined);
   each_source([&](memory_source& p) {
     if (p.kind() == d.kind && p.device() == d.device)
@@ -117,7 +118,7 @@ memory_shortage memory_ledger::shortage(const memory_demand& d, const std::strin
   if (s.holders.size() > most_holders) s.holders.resize(most_holders);
   if (const label_use rest = unlabelled(d.kind, d.device); rest.bytes > 0)
     s.holders.push_back({"", false, rest.bytes, rest.allocations});
-  s.advice = advice_on(s, verbs_, policy());
+  s.advice = advice_on(s, backend_, policy());
   return s;
 }
 
@@ -127,12 +128,13 @@ thread_local int climbs = 0;  // of this thread: callbacks may allocate, too
 
 // The rungs are copied: one may add or remove others, and none is called with a lock held. What a callback allocates calls no
 // callbacks: they are under way.
-void memory_ledger::climb(const memory_demand& d, const std::string& why, const std::function<void()>& again) {
+void memory_accounting::run_handlers(const memory_demand& d, const std::string& why,
+                                     const std::function<void()>& again) {
   refuse_inside_submission("allocate");
-  std::vector<numbered_rung> rungs;
+  std::vector<numbered_handler> rungs;
   {
-    std::lock_guard lock(rungs_mutex_);
-    rungs = rungs_;
+    std::lock_guard lock(handlers_mutex_);
+    rungs = handlers_;
   }
   struct climbing {
     climbing() { ++climbs; }
@@ -143,21 +145,21 @@ void memory_ledger::climb(const memory_demand& d, const std::string& why, const 
   const bool may_synchronize = policy().synchronize;
   const auto end_quarantine = [&] {  // where checked arrays went that a callback freed
     if (std::none_of(quarantined_.begin(), quarantined_.end(), [](const auto& bytes) { return bytes > 0; })) return;
-    for (const numbered_rung& r : rungs)
-      if (r.what->order == rung_order::quarantine) (void)r.what->reclaim(d);
+    for (const numbered_handler& r : rungs)
+      if (r.what->order == handler_order::quarantine) (void)r.what->reclaim(d);
   };
-  for (const numbered_rung& r : rungs) {
-    if (r.what->order == rung_order::synchronize && !may_synchronize) continue;
-    if (climbs > 1 && r.what->order == rung_order::callbacks) continue;
+  for (const numbered_handler& r : rungs) {
+    if (r.what->order == handler_order::synchronize && !may_synchronize) continue;
+    if (climbs > 1 && r.what->order == handler_order::callbacks) continue;
     tried.push_back({r.what->name, r.what->reclaim(d)});
     if (tried.back().freed_bytes == 0) continue;
-    if (r.what->order >= rung_order::callbacks) end_quarantine();
+    if (r.what->order >= handler_order::callbacks) end_quarantine();
     try {
       return again();
     } catch (const out_of_memory& e) {
       reason = plain_what(e);
     }
-    if (r.what->order < rung_order::callbacks) continue;  // what it freed went to the driver, not to pools
+    if (r.what->order < handler_order::callbacks) continue;  // what it freed went to the driver, not to pools
     if (reclaim(d.device) == 0) continue;
     try {
       return again();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "accounting/reclaim_pacer.hpp"
-#include "ferry/core/detail/accounting/memory_ledger.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 
 namespace ferry {
 

@@ -2,9 +2,9 @@
 
 #include "checking/memory_checker.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
 #include "ferry/core/memory_shortage.hpp"
 #include "ferry/core/pool.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ferry/core/workspace.hpp"
 #include "pools/array_blocks.hpp"
 #include "pools/forget_advice.hpp"
@@ -13,14 +13,14 @@ namespace ferry {
 namespace {
 
 // On the device with the most room, of those whose memory kernels of the device can reach. Null if there is none.
-allocation_ref allocate_on_a_peer(machine& m, int device, std::size_t bytes) {
+allocation_ref allocate_on_a_peer(runtime& m, int device, std::size_t bytes) {
   int best = device;
   std::size_t most = 0;
   for (const ferry::device d : m.devices()) {
     const int peer = d.index();
     if (peer == device || !m.can_reach(device, peer)) continue;
     const std::size_t room =
-        m.verbs().memory(peer).free_bytes + m.pool(memory_kind::device, peer).state().largest_free_bytes;
+        m.backend().memory(peer).free_bytes + m.pool(memory_kind::device, peer).state().largest_free_bytes;
     if (room >= bytes && room > most) best = peer, most = room;
   }
   if (best == device) return {};
@@ -31,7 +31,7 @@ allocation_ref allocate_on_a_peer(machine& m, int device, std::size_t bytes) {
   }
 }
 
-allocation_ref allocate_or_spill(machine& m, memory_pool& from, bool may_spill, std::size_t bytes) {
+allocation_ref allocate_or_spill(runtime& m, memory_pool& from, bool may_spill, std::size_t bytes) {
   try {
     return from.allocate(bytes);
   } catch (const out_of_memory& e) {
@@ -47,17 +47,18 @@ allocation_ref allocate_or_spill(machine& m, memory_pool& from, bool may_spill, 
 
 }  // namespace
 
-memory_pool& detail::pool_of_new_arrays(machine& m, memory_kind kind, int device) {
+memory_pool& detail::pool_of_new_arrays(runtime& m, memory_kind kind, int device) {
   pool* const chosen = pool_scope::of(device);
   return chosen ? chosen->of(kind) : m.pool(kind, device);
 }
 
-allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, std::size_t bytes) {
+allocation_ref detail::allocate_block(runtime& m, memory_kind kind, int device, std::size_t bytes) {
   memory_pool& from = pool_of_new_arrays(m, kind, device);
   const auto take = [&](std::size_t all) {
     allocation_ref fresh = allocate_or_spill(m, from, !pool_scope::of(device), all);
-    if (fresh.get().log.is_advised() && !m.peers().loses_pages()) [[unlikely]]  // which others of the page need then
-      forget_advice(m.verbs(), fresh.get());
+    if (fresh.get().history.is_advised() && !m.peers().loses_pages())
+        [[unlikely]]  // which others of the page need then
+      forget_advice(m.backend(), fresh.get());
     return fresh;
   };
   if (m.checks_arrays.load(std::memory_order_relaxed)) [[unlikely]]
@@ -66,7 +67,7 @@ allocation_ref detail::allocate_block(machine& m, memory_kind kind, int device, 
 }
 
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   (void)m.properties(d.index());
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, element_bytes, &bytes))
@@ -77,6 +78,6 @@ allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std
   return detail::allocate_block(m, kind, d.index(), bytes);
 }
 
-void name_allocation(allocation& a, std::string text) { a.home->rename(a, std::move(text)); }
+void name_allocation(allocation& a, std::string text) { a.resource->rename(a, std::move(text)); }
 
 }  // namespace ferry

@@ -20,7 +20,7 @@ void backend::launch_compiled(native_stream, int, const compiled_launch& kernel)
                       std::string(name()) + "': run it by parallel_for, which has a form for every backend");
 }
 
-void backend::meet(native_stream, std::shared_ptr<meeting> m, std::span<const kernel_use>) {
+void backend::join_rendezvous(native_stream, std::shared_ptr<rendezvous> m, std::span<const kernel_use>) {
   throw not_supported("the joint operation '" + m->name + "' runs on simulated devices, and the backend is '" +
                       std::string(name()) + "': give it to the streams by the library that has it");
 }

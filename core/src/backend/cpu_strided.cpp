@@ -60,7 +60,7 @@ bool is_empty(const strided_shape& shape) {
   return shape.element_bytes == 0;
 }
 
-kernel_use hull(const strided_bytes& s, const strided_shape& shape, bool writes) {
+kernel_use bounding_range(const strided_bytes& s, const strided_shape& shape, bool writes) {
   std::ptrdiff_t low = 0, high = static_cast<std::ptrdiff_t>(shape.element_bytes);
   for (std::size_t d = 0; d < shape.rank; ++d) {
     const std::ptrdiff_t reaches = s.stride_bytes[d] * (static_cast<std::ptrdiff_t>(shape.extent[d]) - 1);

@@ -6,7 +6,7 @@ namespace ferry {
 
 bool is_empty(const strided_shape& shape);
 // The hull of the bytes that a strided operation touches.
-kernel_use hull(const strided_bytes& s, const strided_shape& shape, bool writes);
+kernel_use bounding_range(const strided_bytes& s, const strided_shape& shape, bool writes);
 void copy_on_cpu(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape);
 // Converts one number.
 using number_converter = void (*)(std::byte* to, const std::byte* from);

@@ -8,8 +8,8 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
-#include "runtime/machine_registry.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 #include "support/memory_sizes.hpp"
 
 namespace ferry {
@@ -42,7 +42,7 @@ void look_when_the_program_ends(std::uint64_t serial) {
   if (machines->empty())
     std::atexit([] {
       for (const std::uint64_t known : *machines) try {
-          machine_registry::if_alive(known, [](machine& m) { (void)m.checker().check(); });
+          runtime_registry::if_alive(known, [](runtime& m) { (void)m.checker().check(); });
         } catch (const std::exception&) {  // the driver has gone first
         }
     });
@@ -51,22 +51,22 @@ void look_when_the_program_ends(std::uint64_t serial) {
 
 }  // namespace
 
-memory_checker::memory_checker(machine& m)
-    : allocation_home(m.verbs()),
-      machine_(m),
+memory_checker::memory_checker(runtime& m)
+    : memory_resource(m.backend()),
+      runtime_(m),
       lines_(m.devices().size(), nullptr),
-      slots_(m.verbs()) {
+      slots_(m.backend()) {
   ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
-  rung_ = m.memory().add_rung({"end of the quarantine of freed blocks", rung_order::quarantine,
-                               [this](const memory_demand&) { return release(); }});
+  rung_ = m.memory().add_handler({"end of the quarantine of freed blocks", handler_order::quarantine,
+                                  [this](const memory_demand&) { return release(); }});
 }
 
 memory_checker::~memory_checker() {
-  machine_.memory().remove_rung(rung_);
+  runtime_.memory().remove_handler(rung_);
   release();
   look_at_copies(true);
   for (timeline* t : lines_)
-    if (t) machine_.streams().give_back(*t);
+    if (t) runtime_.streams().give_back(*t);
 }
 
 void memory_checker::set(const std::optional<memory_checks>& what) {
@@ -79,9 +79,9 @@ void memory_checker::set(const std::optional<memory_checks>& what) {
   if (!what) retire_late_ones();
   std::lock_guard lock(mutex_);
   settings_ = what;
-  machine_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
-  machine_.checks.set(check::poison, what && what->poison);
-  if (what) look_when_the_program_ends(machine_.serial());
+  runtime_.checks_arrays.store(what.has_value(), std::memory_order_relaxed);
+  runtime_.checks.set(check::poison, what && what->poison);
+  if (what) look_when_the_program_ends(runtime_.serial());
 }
 
 std::optional<memory_checks> memory_checker::settings() const {
@@ -99,11 +99,11 @@ allocation* memory_checker::at(const std::byte* p) const {
 timeline& memory_checker::line(int device) {
   std::lock_guard lock(mutex_);
   timeline*& t = lines_[static_cast<std::size_t>(device)];
-  if (!t) t = &machine_.streams().take(device, 0);
+  if (!t) t = &runtime_.streams().take(device, 0);
   return *t;
 }
 
-void memory_checker::grant_peer(const allocation& a, int device) { a.after->home->need_peer(*a.after, device); }
+void memory_checker::grant_peer(const allocation& a, int device) { a.after->resource->need_peer(*a.after, device); }
 
 // Ordered like any use of the bytes, on a stream of the checker's own, so that the program's streams stay what they were.
 ticket memory_checker::submit(allocation& of, byte_range where, bool write,
@@ -120,7 +120,7 @@ ticket memory_checker::submit(allocation& of, byte_range where, bool write,
 
 void memory_checker::fill(native_stream s, byte_range where, std::byte value) const {
   if (where.size() == 0) return;
-  verbs().fill_strided(s, {const_cast<std::byte*>(where.begin), {1}}, {1, 1, {where.size()}}, &value);
+  backend().fill_strided(s, {const_cast<std::byte*>(where.begin), {1}}, {1, 1, {where.size()}}, &value);
 }
 
 allocation* memory_checker::take_node() {
@@ -136,9 +136,9 @@ allocation* memory_checker::take_node() {
 
 void memory_checker::give_back_node(allocation* a) noexcept {
   {
-    std::lock_guard lock(a->log);
-    a->log.invalidate();
-    a->log.keep_only({});
+    std::lock_guard lock(a->history);
+    a->history.invalidate();
+    a->history.clip_to({});
   }
   std::lock_guard lock(mutex_);
   spare_.push_back(a);
@@ -152,7 +152,7 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   allocation_ref inner = pool(all);
   allocation& block_of_pool = inner.get();
   allocation* const node = take_node();
-  node->home = this;
+  node->resource = this;
   node->begin = block_of_pool.begin + how.red_zone;
   node->bytes = bytes;
   node->kind = block_of_pool.kind;
@@ -162,10 +162,10 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   node->after = &block_of_pool;
   node->name.clear();
   {
-    std::lock_guard outer_log(node->log);
-    node->log.invalidate();
-    std::lock_guard inner_log(block_of_pool.log);
-    node->log.inherit(block_of_pool.log);
+    std::lock_guard outer_log(node->history);
+    node->history.invalidate();
+    std::lock_guard inner_log(block_of_pool.history);
+    node->history.merge(block_of_pool.history);
   }
   block b;
   b.node = node;
@@ -201,21 +201,21 @@ void memory_checker::poison(allocation& a) {
 }
 
 void memory_checker::rename(allocation& a, std::string text) {
-  machine_.memory().name(*a.after, text);
+  runtime_.memory().name(*a.after, text);
   std::lock_guard lock(mutex_);  // check() reads names
   a.name = std::move(text);
 }
 
 // Its name and tag stay with the node: a fault that is found now is that of the array that is gone.
-void memory_checker::set_aside(allocation& a) noexcept {
+void memory_checker::retain(allocation& a) noexcept {
   allocation& inner = *a.after;
-  machine_.memory().set_aside(inner, kept_by::workspace);
+  runtime_.memory().retain(inner, retained_by::workspace);
   inner.name.clear();
 }
 
-void memory_checker::hand_out(allocation& a) {
+void memory_checker::reissue(allocation& a) {
   allocation& inner = *a.after;
-  machine_.memory().hand_out(inner);
+  runtime_.memory().reissue(inner);
   std::lock_guard lock(mutex_);
   a.name.clear();
   a.tag = inner.tag;

@@ -14,16 +14,16 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/memory_checks.hpp"
-#include "pools/late_frees.hpp"
+#include "pools/deferred_frees.hpp"
 #include "pools/staging_slots.hpp"
 
 namespace ferry {
 
-class machine;
+class runtime;
 
-class memory_checker final : public allocation_home {
+class memory_checker final : public memory_resource {
  public:
-  explicit memory_checker(machine& m);
+  explicit memory_checker(runtime& m);
   ~memory_checker();
 
   void set(const std::optional<memory_checks>& what);
@@ -36,8 +36,8 @@ class memory_checker final : public allocation_home {
   void deallocate(allocation& a) noexcept override;
   // In the books is the block of the pool.
   void rename(allocation& a, std::string text) override;
-  void set_aside(allocation& a) noexcept override;
-  void hand_out(allocation& a) override;
+  void retain(allocation& a) noexcept override;
+  void reissue(allocation& a) override;
 
   // Looks at what is known to be there. Never blocks; one load when nothing waits.
   void look() noexcept {
@@ -88,9 +88,9 @@ class memory_checker final : public allocation_home {
   // Poison reads as NaN; red zones do not, for NaN and -1 are what programs write past the end.
   static constexpr std::byte poison_byte{0xFF}, zone_byte{0xFA};
 
-  machine& machine_;
+  runtime& runtime_;
   std::atomic<std::size_t> waiting_{0}, kept_{0};
-  late_frees late_;                     // of submissions: check() holds the lock for long, and may wait for one
+  deferred_frees late_;                 // of submissions: check() holds the lock for long, and may wait for one
   mutable std::recursive_mutex mutex_;  // what follows; check() comes back here
   std::optional<memory_checks> settings_;
   std::vector<timeline*> lines_;  // by device

@@ -6,7 +6,7 @@
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 namespace {
@@ -29,8 +29,8 @@ void memory_checker::copy_edges(const block& b, allocation& of, bool then_poison
   }
   try {
     const ticket at = submit(of, {begin - b.zone, end + b.zone}, then_poison, [&](native_stream s) {
-      verbs().copy(s, slot, begin - b.zone, half);
-      verbs().copy(s, slot + half, end - edge, half);
+      backend().copy(s, slot, begin - b.zone, half);
+      backend().copy(s, slot + half, end - edge, half);
       if (then_poison) fill(s, {begin, end}, poison_byte);
     });
     std::lock_guard lock(mutex_);

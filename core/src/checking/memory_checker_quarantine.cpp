@@ -5,7 +5,7 @@
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 
@@ -38,7 +38,7 @@ void memory_checker::retire(block b) noexcept {
   allocation& inner = *b.inner.unchecked();
   try {
     b.what.tag = label_text(label_kind::tag, labels_of(*node).tag);
-    const bool poison = machine_.checks.has(check::poison);
+    const bool poison = runtime_.checks.has(check::poison);
     block live = b;
     live.node = node;
     copy_edges(live, *node, poison);
@@ -46,13 +46,13 @@ void memory_checker::retire(block b) noexcept {
   } catch (const error&) {  // a broken device, or no memory: the block goes unchecked
   }
   {
-    std::lock_guard outer_log(node->log);
-    std::lock_guard inner_log(inner.log);
-    inner.log.keep_only({});
-    inner.log.inherit(node->log);
+    std::lock_guard outer_log(node->history);
+    std::lock_guard inner_log(inner.history);
+    inner.history.clip_to({});
+    inner.history.merge(node->history);
   }
   give_back_node(node);
-  machine_.memory().set_aside(inner, kept_by::checks);
+  runtime_.memory().retain(inner, retained_by::checks);
   inner.name.clear();
   std::size_t bytes = 0, blocks = 0;
   {

@@ -9,8 +9,8 @@
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
 #include "ferry/core/memory_size.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 namespace {
@@ -71,8 +71,8 @@ std::optional<memory_checks> parse_memory_checks(std::string_view text) {
   return how;
 }
 
-void set_memory_checks(const std::optional<memory_checks>& what) { machine::current().checker().set(what); }
-std::optional<memory_checks> current_memory_checks() { return machine::current().checker().settings(); }
+void set_memory_checks(const std::optional<memory_checks>& what) { runtime::current().checker().set(what); }
+std::optional<memory_checks> current_memory_checks() { return runtime::current().checker().settings(); }
 
 memory_checks_scope::memory_checks_scope(const std::optional<memory_checks>& what) : before_(current_memory_checks()) {
   set_memory_checks(what);
@@ -96,6 +96,6 @@ std::string memory_fault::text() const {
   return out.str();
 }
 
-std::vector<memory_fault> check_memory() { return machine::current().checker().check(); }
+std::vector<memory_fault> check_memory() { return runtime::current().checker().check(); }
 
 }  // namespace ferry

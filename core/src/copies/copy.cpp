@@ -28,22 +28,22 @@ void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& f
 bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std::size_t bytes) {
   if (!is_array(to) || !is_array(from) || !to.contiguous || !from.contiguous) return false;
   const copy_end source = end_of(from), target = end_of(to);
-  const route_choice way = machine::current().copies().choose(source, target, bytes);
+  const route_choice way = runtime::current().copies().choose(source, target, bytes);
   if (way.kind != route_kind::direct && way.kind != route_kind::peer) return false;
-  if (way.kind == route_kind::peer) grant_pools(machine::current().copies(), to, from);
+  if (way.kind == route_kind::peer) grant_pools(runtime::current().copies(), to, from);
   access_list<2> uses;
   uses.add(*to.owner, to.bytes, true, false, to.at);
   uses.add(*from.owner, from.bytes, false, false, from.at);
-  backend& verbs = machine::current().verbs();
+  ferry::backend& backend = runtime::current().backend();
   const bool across = way.why != route_choice::reason::one_place;
-  const int on = device_to_copy_on(s.line().device(), target, source);
+  const int on = device_to_copy_on(s.timeline().device(), target, source);
   if (!across && !(may_copy_on(on, to) && may_copy_on(on, from))) return false;
-  const stream_ref given = on == s.line().device() ? s : default_stream(device(on));
+  const stream_ref given = on == s.timeline().device() ? s : default_stream(device(on));
   submit_ordered(given, uses.get(), reach::by_copy, [&](native_stream n) {
     if (across)
-      verbs.copy_peer(n, to.data, target.on, from.data, source.on, bytes);
+      backend.copy_peer(n, to.data, target.on, from.data, source.on, bytes);
     else
-      verbs.copy(n, to.data, from.data, bytes);
+      backend.copy(n, to.data, from.data, bytes);
   });
   return true;
 }
@@ -71,7 +71,7 @@ copy_side packed_in(std::vector<std::byte>& memory, const strided_shape& shape, 
 
 // Of a side that is no array, and that the CPU is about to touch.
 void need_memory_of_the_cpu(const copy_side& side) {
-  const pointer_attributes p = machine::current().verbs().attributes(side.data);
+  const pointer_attributes p = runtime::current().backend().attributes(side.data);
   if (p.is_known && p.kind == memory_kind::device)
     throw invalid_argument("copy of memory of the CPU: a span or mdspan is of memory of device " +
                            std::to_string(p.device) + ": give the array, or ferry::borrow it first");
@@ -85,7 +85,8 @@ void copy_of_the_cpu(const stream_ref* s, const copy_request& w) {
   if (s) s->synchronize();
   strided_shape target = w.shape;
   if (w.converts()) target.element_bytes = size_of(w.to_type);
-  const kernel_use to = hull(strided(w.to), target, true), from = hull(strided(w.from), w.shape, false);
+  const kernel_use to = bounding_range(strided(w.to), target, true),
+                   from = bounding_range(strided(w.from), w.shape, false);
   if (to.begin < from.begin + from.bytes && from.begin < to.begin + to.bytes) {
     copy_request part = w;
     std::vector<std::byte> memory;
@@ -95,7 +96,7 @@ void copy_of_the_cpu(const stream_ref* s, const copy_request& w) {
     part.from_type = w.to_type, part.shape = target;
     return copy_apart(part);
   }
-  copy_engine& engine = machine::current().copies();
+  copy_engine& engine = runtime::current().copies();
   const route_choice way = engine.choose(pageable_memory, pageable_memory, from.bytes);
   if (w.converts() || !w.to.contiguous || !w.from.contiguous || way.kind != route_kind::parallel) return copy_apart(w);
   copy_workers::job all{w.to.data, w.from.data, from.bytes};
@@ -131,27 +132,27 @@ void need_sides(stream_ref s, const copy_side& to, const copy_side& from) {
   need_current(s, sides.get());
 }
 
-void count_copied(std::size_t bytes) { machine::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed); }
+void count_copied(std::size_t bytes) { runtime::current().copied_bytes.fetch_add(bytes, std::memory_order_relaxed); }
 
-void give_to(stream_ref s, copy_operation& whole) {
+void enqueue_to(stream_ref s, copy_operation& whole) {
   std::vector<access> uses;
   whole.add_uses(uses);
-  submit_ordered(s, uses, reach::by_copy, [&](native_stream n) { whole.give(n); });
+  submit_ordered(s, uses, reach::by_copy, [&](native_stream n) { whole.enqueue(n); });
 }
 
 // Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
 // Returns false if the copy must be made again: the stream was found to have lost work (R19), and the copy with it, though what
 // it read is not lost. Each failure of a device is found once.
-bool give_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, const copy_side& from) {
-  give_to(s, whole);
+bool enqueue_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, const copy_side& from) {
+  enqueue_to(s, whole);
   if (!whole.needs_wait()) return true;
-  timeline& on = s.line();
+  timeline& on = s.timeline();
   const ticket at = on.last();
   on.wait(at);
   if (!on.is_lost(at)) return true;
   if (!is_array(to)) {
     allocation& source = from.owner->get(from.at);
-    std::lock_guard lock(source.log);
+    std::lock_guard lock(source.history);
     refuse_lost(source, from.bytes, from.at);
     return false;
   }
@@ -187,21 +188,21 @@ begun_upload::begun_upload(stream_ref s, const copy_side& to, const copy_side& f
 begun_upload::~begun_upload() = default;
 begun_upload::begun_upload(begun_upload&&) noexcept = default;
 
-void begun_upload::give() {
+void begun_upload::enqueue() {
   struct give_back {  // what others can use now; a part may have been given when something is thrown
     parts& p;
     ~give_back() {
-      p.at = p.on.line().last();
+      p.at = p.on.timeline().last();
       p.whole.reset();
     }
   } after{*parts_};
   count_copied(parts_->bytes);
-  give_to(parts_->on, *parts_->whole);
+  enqueue_to(parts_->on, *parts_->whole);
 }
 
 bool begun_upload::is_read_later() const { return parts_->read_later; }
 
-void begun_upload::wait_until_read() { parts_->on.line().need(parts_->at); }
+void begun_upload::wait_until_read() { parts_->on.timeline().wait_checked(parts_->at); }
 
 void throw_shapes_differ(const std::string& from, const std::string& to, source_line at) {
   throw invalid_argument("copy from " + from + " to " + to + in_line(at) + ": the shapes must be equal");
@@ -229,7 +230,7 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   for (bool done = false; !done;) {
     copy_operation whole(s, {to, from, shape, to_type, from_type});
     if (this_thread_state.capture) return whole.submit_captured();
-    done = give_and_wait(s, whole, to, from);
+    done = enqueue_and_wait(s, whole, to, from);
   }
 }
 
@@ -247,17 +248,19 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
   }
   access_list<1> uses;
   uses.add(*to.owner, to.bytes, true, to.contiguous, to.at);
-  machine& m = machine::current();
-  const auto give = [&](native_stream n) { m.verbs().fill_strided(n, {to.data, to.stride_bytes}, shape, element); };
-  if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, give);
+  runtime& m = runtime::current();
+  const auto enqueue = [&](native_stream n) {
+    m.backend().fill_strided(n, {to.data, to.stride_bytes}, shape, element);
+  };
+  if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, enqueue);
   // Nothing is to be copied in: the owner does it.
   if (this_thread_state.capture)
-    return submit_ordered(default_stream(device(device_of(to))), uses.get(), reach::by_copy, give);
-  const int owner = device_of(to), here = s.line().device();
+    return submit_ordered(default_stream(device(device_of(to))), uses.get(), reach::by_copy, enqueue);
+  const int owner = device_of(to), here = s.timeline().device();
   const lane_lease beside = m.copies().lanes().take({memory_kind::device, owner, owner, owner, 0, 0}, here);
   submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
     beside->fork(n, here);
-    give(beside->in());
+    enqueue(beside->in());
     beside->join(n);
   });
 }
@@ -303,7 +306,7 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
       if (!is_empty(t)) copy_elements(&s, t.to(), t.from(), t.shape());
     return;
   }
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   std::vector<copy_part> batch;
   std::vector<access> uses;
   std::deque<copy_operation> others;
@@ -316,7 +319,7 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
     need_current(s, std::span(uses).subspan(first));
     m.copied_bytes.fetch_add(bytes, std::memory_order_relaxed);
     const route_kind way = m.copies().choose(end_of(from), end_of(to), bytes).kind;
-    const int here = s.line().device();
+    const int here = s.timeline().device();
     if (to.contiguous && from.contiguous && (way == route_kind::direct || way == route_kind::peer) &&
         may_copy_on(here, to) && may_copy_on(here, from)) {
       batch.push_back({to.data, from.data, bytes});
@@ -327,8 +330,8 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
   }
   if (uses.empty()) return;
   submit_ordered(s, uses, reach::by_copy, [&](native_stream n) {
-    if (!batch.empty()) m.verbs().copy_batch(n, batch);
-    for (copy_operation& o : others) o.give(n);
+    if (!batch.empty()) m.backend().copy_batch(n, batch);
+    for (copy_operation& o : others) o.enqueue(n);
   });
 }
 

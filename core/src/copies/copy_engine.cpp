@@ -6,7 +6,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "nvml/nvml_links.hpp"
 #include "platform/host_topology.hpp"
 #include "platform/nvlink_neighbours.hpp"
@@ -35,18 +35,18 @@ copy_options copy_options::from_environment() {
   return o;
 }
 
-copy_engine::copy_engine(machine& of, peer_grants& peers, copy_options options)
-    : machine_(of),
+copy_engine::copy_engine(runtime& of, peer_grants& peers, copy_options options)
+    : runtime_(of),
       memory_(of.memory()),
-      verbs_(of.verbs()),
+      backend_(of.backend()),
       peers_(peers),
-      lanes_(verbs_),
+      lanes_(backend_),
       options_(options) {
-  rung_ = memory_.add_rung({"chunks of the copy engine", rung_order::discard_scratch,
-                            [this](const memory_demand& d) { return lanes_.trim(d.kind, d.device); }});
+  rung_ = memory_.add_handler({"chunks of the copy engine", handler_order::discard_scratch,
+                               [this](const memory_demand& d) { return lanes_.trim(d.kind, d.device); }});
 }
 
-copy_engine::~copy_engine() { memory_.remove_rung(rung_); }
+copy_engine::~copy_engine() { memory_.remove_handler(rung_); }
 
 copy_options copy_engine::options() const {
   std::lock_guard lock(mutex_);
@@ -84,9 +84,9 @@ bool copy_engine::links(int device, int owner, peer_memory sort) {
 
 bool copy_engine::reaches(int device, const allocation& a) {
   if (a.kind != memory_kind::device || a.device == device) return true;
-  if (!links(device, a.device, a.sort())) return false;
+  if (!links(device, a.device, a.peer_class())) return false;
   try {
-    a.home->need_peer(a, device);
+    a.resource->need_peer(a, device);
     return true;
   } catch (const peer_access_error&) {
     return false;
@@ -102,8 +102,8 @@ route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::
                      reason::no_link,
                      from.on,
                      to.on,
-                     from.sort.value_or(machine_.sort_of_arrays(from.on)),
-                     to.sort.value_or(machine_.sort_of_arrays(to.on))};
+                     from.sort.value_or(runtime_.peer_class_of_arrays(from.on)),
+                     to.sort.value_or(runtime_.peer_class_of_arrays(to.on))};
     if (links(from.on, to.on, way.sort_to) && links(to.on, from.on, way.sort_from))
       way.kind = route_kind::peer, way.why = reason::link;
     else if (this_thread_state.capture)
@@ -157,7 +157,7 @@ std::vector<int> copy_engine::helpers(int device) {
       if (d != device && std::find(asked.begin(), asked.end(), d) == asked.end()) asked.push_back(d);
     };
     if (options_.multipath == multipath_use::always)
-      for (const ferry::device d : machine_.devices()) add(d.index());
+      for (const ferry::device d : runtime_.devices()) add(d.index());
     for (const auto& [id, devices] : loans_)
       if (std::find(devices.begin(), devices.end(), device) != devices.end())
         for (const int d : devices) add(d);
@@ -171,13 +171,14 @@ int copy_engine::nvlinks(int a, int b) {
   const std::pair<int, int> pair = std::minmax(a, b);
   std::lock_guard lock(mutex_);
   const auto [known, is_new] = nvlinks_.try_emplace(pair, 0);
-  if (is_new) known->second = nvml::nvlinks_between(verbs_.properties(a).pci_bus_id, verbs_.properties(b).pci_bus_id);
+  if (is_new)
+    known->second = nvml::nvlinks_between(backend_.properties(a).pci_bus_id, backend_.properties(b).pci_bus_id);
   return known->second;
 }
 
 std::size_t copy_engine::thread_count(int device) const {
   if (options_.threads > 0) return options_.threads;
-  const std::vector<int> near = cores_near(verbs_.properties(device).pci_bus_id);
+  const std::vector<int> near = cores_near(backend_.properties(device).pci_bus_id);
   return std::min(most_threads, std::max<std::size_t>(near.size(), 1));
 }
 
@@ -185,7 +186,7 @@ copy_workers& copy_engine::workers(int device) {
   const std::size_t count = thread_count(device);
   std::lock_guard lock(mutex_);
   auto& w = workers_[{device, count}];
-  if (!w) w = std::make_unique<copy_workers>(count, cores_near(verbs_.properties(device).pci_bus_id));
+  if (!w) w = std::make_unique<copy_workers>(count, cores_near(backend_.properties(device).pci_bus_id));
   return *w;
 }
 

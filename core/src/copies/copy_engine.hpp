@@ -8,14 +8,14 @@
 
 #include "copies/copy_lane.hpp"
 #include "copies/copy_workers.hpp"
-#include "ferry/core/detail/accounting/memory_ledger.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/route.hpp"
 
 namespace ferry {
 
-class machine;
+class runtime;
 
 // The way of one contiguous copy, cheap to find; in words only when asked.
 struct route_choice {
@@ -38,11 +38,11 @@ struct route_choice {
 
 class copy_engine {
  public:
-  copy_engine(machine& of, peer_grants& peers, copy_options options);
+  copy_engine(runtime& of, peer_grants& peers, copy_options options);
   // All that was given must be over.
   ~copy_engine();
 
-  backend& verbs() { return verbs_; }
+  ferry::backend& backend() { return backend_; }
   lane_stock& lanes() { return lanes_; }
   peer_grants& peers() { return peers_; }
   copy_options options() const;
@@ -67,9 +67,9 @@ class copy_engine {
 
  private:
   int nvlinks(int a, int b);
-  machine& machine_;
-  memory_ledger& memory_;
-  backend& verbs_;
+  runtime& runtime_;
+  memory_accounting& memory_;
+  ferry::backend& backend_;
   peer_grants& peers_;
   lane_stock lanes_;
   mutable std::mutex mutex_;

@@ -6,7 +6,7 @@
 
 namespace ferry {
 
-copy_lane::copy_lane(backend& verbs, const lane_key& key) : verbs_(verbs), key_(key) {
+copy_lane::copy_lane(ferry::backend& backend, const lane_key& key) : backend_(backend), key_(key) {
   try {
     make();
   } catch (...) {
@@ -18,15 +18,15 @@ copy_lane::copy_lane(backend& verbs, const lane_key& key) : verbs_(verbs), key_(
 copy_lane::~copy_lane() { unmake(); }
 
 void copy_lane::make() {
-  in_ = verbs_.create_stream(key_.in, 0);
-  out_ = verbs_.create_stream(key_.out, 0);
-  in_done_ = verbs_.create_event(key_.in, false);
-  out_done_ = verbs_.create_event(key_.out, false);
+  in_ = backend_.create_stream(key_.in, 0);
+  out_ = backend_.create_stream(key_.out, 0);
+  in_done_ = backend_.create_event(key_.in, false);
+  out_done_ = backend_.create_event(key_.out, false);
   chunks_.resize(key_.chunks);
   for (chunk& c : chunks_) {
-    c.data = static_cast<std::byte*>(verbs_.allocate(key_.kind, key_.home, key_.chunk_bytes));
-    c.filled = verbs_.create_event(key_.in, false);
-    c.emptied = verbs_.create_event(key_.out, false);
+    c.data = static_cast<std::byte*>(backend_.allocate(key_.kind, key_.home, key_.chunk_bytes));
+    c.filled = backend_.create_event(key_.in, false);
+    c.emptied = backend_.create_event(key_.out, false);
   }
 }
 
@@ -40,50 +40,50 @@ void copy_lane::unmake() noexcept {
   std::vector<native_event> events{in_done_, out_done_};
   events.insert(events.end(), forks_.begin(), forks_.end());
   for (chunk& c : chunks_) {
-    if (c.data) attempt([&] { verbs_.release(key_.kind, key_.home, c.data, key_.chunk_bytes); });
+    if (c.data) attempt([&] { backend_.release(key_.kind, key_.home, c.data, key_.chunk_bytes); });
     events.push_back(c.filled), events.push_back(c.emptied);
   }
   for (const native_event e : events)
-    if (e.handle) attempt([&] { verbs_.destroy_event(e); });
+    if (e.handle) attempt([&] { backend_.destroy_event(e); });
   for (const native_stream s : {in_, out_})
-    if (s.handle) attempt([&] { verbs_.destroy_stream(s); });
+    if (s.handle) attempt([&] { backend_.destroy_stream(s); });
 }
 
-void copy_lane::expect_fork_from(int device) {
+void copy_lane::reserve_fork_event(int device) {
   const auto at = static_cast<std::size_t>(device);
   if (forks_.size() <= at) forks_.resize(at + 1);
-  if (!forks_[at].handle) forks_[at] = verbs_.create_event(device, false);
+  if (!forks_[at].handle) forks_[at] = backend_.create_event(device, false);
 }
 
 void copy_lane::fork(native_stream s, int device) {
   const native_event e = forks_[static_cast<std::size_t>(device)];
   last_forked_from_ = s;
-  verbs_.record(e, s);
-  verbs_.wait(in_, e);
-  verbs_.wait(out_, e);
+  backend_.record(e, s);
+  backend_.wait(in_, e);
+  backend_.wait(out_, e);
 }
 
 void copy_lane::join(native_stream s) {
-  verbs_.record(in_done_, in_);
-  verbs_.record(out_done_, out_);
-  verbs_.wait(s, in_done_);
-  verbs_.wait(s, out_done_);
+  backend_.record(in_done_, in_);
+  backend_.record(out_done_, out_);
+  backend_.wait(s, in_done_);
+  backend_.wait(s, out_done_);
 }
 
-bool copy_lane::is_idle() { return verbs_.is_done(in_done_) && verbs_.is_done(out_done_); }
+bool copy_lane::is_idle() { return backend_.is_done(in_done_) && backend_.is_done(out_done_); }
 
 void lane_return::operator()(copy_lane* lane) const { stock->give_back(*lane); }
 
 lane_lease lane_stock::take(const lane_key& key, int forked_from, native_stream in_turn) {
   lane_lease lease(find(key, in_turn), lane_return{this});
   if (!lease) {
-    auto fresh = std::make_unique<copy_lane>(verbs_, key);
+    auto fresh = std::make_unique<copy_lane>(backend_, key);
     std::lock_guard lock(mutex_);
     all_.push_back({std::move(fresh)});
     lease.reset(all_.back().lane.get());
   }
   lease->restart();
-  lease->expect_fork_from(forked_from);
+  lease->reserve_fork_event(forked_from);
   return lease;
 }
 
@@ -124,8 +124,8 @@ std::size_t lane_stock::trim(memory_kind kind, int device) {
   std::size_t bytes = 0;
   for (auto& lane : leaving) {
     try {
-      verbs_.synchronize(lane->in());
-      verbs_.synchronize(lane->out());
+      backend_.synchronize(lane->in());
+      backend_.synchronize(lane->out());
     } catch (const error&) {  // a broken device: its work counts as complete
     }
     bytes += lane->key().chunk_bytes * lane->key().chunks;

@@ -24,7 +24,7 @@ class copy_lane {
     std::byte* data = nullptr;
     native_event filled, emptied;  // of the devices of in and out
   };
-  copy_lane(backend& verbs, const lane_key& key);
+  copy_lane(ferry::backend& backend, const lane_key& key);
   // The work of its streams must be over.
   ~copy_lane();
   copy_lane(const copy_lane&) = delete;
@@ -37,7 +37,7 @@ class copy_lane {
   chunk& next() { return chunks_[turn_++ % chunks_.size()]; }
   void restart() { turn_ = 0; }
   // Makes an event for fork() from streams of a device; all that can throw comes before a submission.
-  void expect_fork_from(int device);
+  void reserve_fork_event(int device);
   // Both streams come after all that was given to s, a stream of that device.
   void fork(native_stream s, int device);
   // The stream that it was last forked from; of no handle before.
@@ -50,7 +50,7 @@ class copy_lane {
  private:
   void make();
   void unmake() noexcept;
-  backend& verbs_;
+  ferry::backend& backend_;
   const lane_key key_;
   native_stream in_, out_, last_forked_from_;
   std::vector<chunk> chunks_;
@@ -71,7 +71,7 @@ class lane_stock {
  public:
   // Lanes of one key beyond which one that is still busy is used again.
   static constexpr std::size_t most = 4;
-  explicit lane_stock(backend& verbs) : verbs_(verbs) {}
+  explicit lane_stock(ferry::backend& backend) : backend_(backend) {}
   // The idle lane of that key that was given back last, whose chunks may still be in the CPU's cache; else a new one, or
   // the one that was given back first. A new one may block. in_turn: the one stream whose operations come one after the other;
   // a lane that it used last is taken though it be busy, so that two are enough for pieces of one source. (From memory of the CPU into chunks, beside
@@ -90,7 +90,7 @@ class lane_stock {
   };
   copy_lane* find(const lane_key& key, native_stream in_turn);
   void give_back(copy_lane& lane);
-  backend& verbs_;
+  ferry::backend& backend_;
   std::mutex mutex_;
   std::vector<entry> all_;
   std::uint64_t returns_ = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
 
 namespace ferry::detail {
@@ -117,7 +117,7 @@ void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t 
 int device_to_copy_on(int here, const copy_end& to, const copy_end& from) {
   const copy_end& e = to.where == copy_end::memory::device ? to : from;
   if (!this_thread_state.capture || e.where != copy_end::memory::device || e.on == here) return here;
-  return machine::current().copies().links(here, e.on, *e.sort) ? here : e.on;
+  return runtime::current().copies().links(here, e.on, *e.sort) ? here : e.on;
 }
 
 void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from) {
@@ -128,7 +128,7 @@ void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from
 copy_end end_of(const copy_side& s) {
   using memory = copy_end::memory;
   if (!is_array(s)) {
-    const pointer_attributes p = machine::current().verbs().attributes(s.data);
+    const pointer_attributes p = runtime::current().backend().attributes(s.data);
     return {!p.is_known ? memory::pageable : p.kind == memory_kind::unified ? memory::unified : memory::pinned, 0};
   }
   return end_of(s.owner->get());
@@ -137,7 +137,7 @@ copy_end end_of(const copy_side& s) {
 copy_end end_of(const allocation& a) {
   using memory = copy_end::memory;
   switch (a.kind) {
-    case memory_kind::device: return {memory::device, a.device, a.sort()};
+    case memory_kind::device: return {memory::device, a.device, a.peer_class()};
     case memory_kind::unified: return {memory::unified, a.device};
     case memory_kind::host: return {memory::pinned, a.device};
   }
@@ -145,11 +145,11 @@ copy_end end_of(const allocation& a) {
 }
 
 copy_operation::copy_operation(stream_ref s, const copy_request& what, bool in_turn)
-    : engine_(machine::current().copies()),
+    : engine_(runtime::current().copies()),
       s_(s),
-      here_(s.line().device()),
+      here_(s.timeline().device()),
       whole_(what),
-      lanes_(engine_.lanes(), here_, in_turn ? s.line().stream() : native_stream{}) {
+      lanes_(engine_.lanes(), here_, in_turn ? s.timeline().stream() : native_stream{}) {
   plan(whole_);
   if (!steps_.empty() && steps_.front().move) steps_.front().move->begin_reading();
 }
@@ -229,7 +229,7 @@ copy_side copy_operation::in_scratch(scratch& memory, const strided_shape& shape
 bool may_copy_on(int device, const copy_side& side) {
   if (!in_device_memory(side)) return true;
   const allocation& a = side.owner->get();
-  return a.device == device || !a.home->needs_grant(device) || machine::current().copies().reaches(device, a);
+  return a.device == device || !a.resource->needs_grant(device) || runtime::current().copies().reaches(device, a);
 }
 
 void copy_operation::move(const copy_request& w) {
@@ -249,7 +249,7 @@ void copy_operation::move(const copy_request& w) {
   const auto take = [&] {
     st.move.emplace(engine_, lanes_, way, address(w.to, to), address(w.from, from), bytes, here_, near);
     if (way.kind == route_kind::direct && !(may_copy_on(st.on, w.to) && may_copy_on(st.on, w.from)))
-      give_beside(st, device_of(in_device_memory(w.to) ? w.to : w.from));
+      enqueue_beside(st, device_of(in_device_memory(w.to) ? w.to : w.from));
   };
   try {
     take();
@@ -262,10 +262,10 @@ void copy_operation::move(const copy_request& w) {
 }
 
 void copy_operation::kernel(const copy_request& w, int on) {
-  give_beside(steps_.emplace_back(step{w, std::nullopt, on}), on);
+  enqueue_beside(steps_.emplace_back(step{w, std::nullopt, on}), on);
 }
 
-void copy_operation::give_beside(step& st, int on) {
+void copy_operation::enqueue_beside(step& st, int on) {
   st.on = on;
   if (on != here_ && !this_thread_state.capture) st.beside = &lanes_.get({memory_kind::device, on, on, on, 0, 0});
 }
@@ -280,20 +280,20 @@ void copy_operation::add_uses(std::vector<access>& uses) const {
     if (*memory) uses.push_back({&(*memory)->bytes.owner().get(), (*memory)->bytes.bytes(), true});
 }
 
-void copy_operation::give(native_stream s) {
-  lanes_.each_device([&](int d) { takes_part(s_.line(), d); });
-  for (step& st : steps_) give(st, s);
+void copy_operation::enqueue(native_stream s) {
+  lanes_.each_device([&](int d) { takes_part(s_.timeline(), d); });
+  for (step& st : steps_) enqueue(st, s);
 }
 
-void copy_operation::give(step& st, native_stream s) {
+void copy_operation::enqueue(step& st, native_stream s) {
   const auto run = [&](native_stream on) {
-    if (st.move) return st.move->give(on);
+    if (st.move) return st.move->enqueue(on);
     const copy_request& w = st.what;
     const strided_bytes to{w.to.data, w.to.stride_bytes}, from{w.from.data, w.from.stride_bytes};
     if (w.converts())
-      engine_.verbs().convert_strided(on, to, w.to_type, from, w.from_type, w.shape);
+      engine_.backend().convert_strided(on, to, w.to_type, from, w.from_type, w.shape);
     else
-      engine_.verbs().copy_strided(on, to, from, w.shape);
+      engine_.backend().copy_strided(on, to, from, w.shape);
   };
   if (!st.beside) return run(s);
   st.beside->fork(s, here_);
@@ -302,11 +302,11 @@ void copy_operation::give(step& st, native_stream s) {
 }
 
 void stage_in_capture(host_array<std::byte>& between, const access& to, const access& from) {
-  backend& verbs = machine::current().verbs();
+  ferry::backend& backend = runtime::current().backend();
   const auto half = [&](int on, const access& t, const access& f) {
     std::array<access, 2> uses{t, f};
     submit_ordered(default_stream(device(on)), uses, reach::by_copy, [&](native_stream s) {
-      verbs.copy(s, const_cast<std::byte*>(t.where.begin), f.where.begin, t.where.size());
+      backend.copy(s, const_cast<std::byte*>(t.where.begin), f.where.begin, t.where.size());
     });
   };
   access middle{&between.owner().get(), between.bytes(), true};
@@ -329,8 +329,8 @@ void copy_operation::submit_captured() {
     if (is_array(st.what.from)) uses.push_back({&st.what.from.owner->get(), st.what.from.bytes, false});
     const stream_ref on = st.on == here_ ? s_ : default_stream(device(st.on));
     submit_ordered(on, uses, reach::by_copy, [&](native_stream s) {
-      lanes_.each_device([&](int d) { takes_part(on.line(), d); });
-      give(st, s);
+      lanes_.each_device([&](int d) { takes_part(on.timeline(), d); });
+      enqueue(st, s);
     });
   }
 }

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "copies/copy_ways.hpp"
+#include "copies/contiguous_copy.hpp"
 #include "ferry/core/copy.hpp"
 
 namespace ferry::detail {
@@ -29,7 +29,7 @@ class copy_operation {
   // What the whole operation touches, scratch memory too.
   void add_uses(std::vector<access>& uses) const;
   // Inside a guard over these uses.
-  void give(native_stream s);
+  void enqueue(native_stream s);
   // The same inside a capture: each step is a submission of its own, and the capture orders them.
   void submit_captured();
   // Whether the CPU must wait for the stream afterwards: memory that ferry does not know was used by the driver.
@@ -53,11 +53,11 @@ class copy_operation {
   void move(const copy_request& w);
   void kernel(const copy_request& w, int on);
   // On a stream of that device, forked from the given one where that is another's.
-  void give_beside(step& st, int on);
+  void enqueue_beside(step& st, int on);
   // One side of scratch memory with the shape of a request; the same memory for all its parts.
   static copy_side in_scratch(scratch& memory, const strided_shape& shape, std::size_t element_bytes);
   bool reaches(int device, const copy_side& side);
-  void give(step& st, native_stream s);
+  void enqueue(step& st, native_stream s);
 
   copy_engine& engine_;
   stream_ref s_;

@@ -3,17 +3,18 @@
 #include <algorithm>
 
 #include "copies/copy_engine.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::detail {
 
-bool is_out_of_reach(int device, const access& a) { return !machine::current().copies().reaches(device, *a.what); }
+bool is_out_of_reach(int device, const access& a) { return !runtime::current().copies().reaches(device, *a.what); }
 
 bool must_mirror(stream_ref s, std::span<const access> uses) {
-  if (!machine::current().peers().stages_kernels()) return false;
+  if (!runtime::current().peers().stages_kernels()) return false;
   need_current(s, uses);
-  return std::any_of(uses.begin(), uses.end(), [&](const access& a) { return is_out_of_reach(s.line().device(), a); });
+  return std::any_of(uses.begin(), uses.end(),
+                     [&](const access& a) { return is_out_of_reach(s.timeline().device(), a); });
 }
 
 }  // namespace ferry::detail

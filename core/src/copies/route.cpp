@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include "copies/copy_engine.hpp"
-#include "ferry/core/machine.hpp"
-#include "runtime/machine_registry.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 
@@ -22,7 +22,7 @@ const char* route_name(route_kind k) {
 std::ostream& operator<<(std::ostream& out, const route_info& r) { return out << r.text(); }
 
 route_info route(const copy_end& from, const copy_end& to, std::size_t bytes) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   for (const copy_end* e : {&from, &to}) (void)m.properties(e->on);
   copy_engine& engine = m.copies();
   const route_choice way = engine.choose(from, to, bytes);
@@ -31,11 +31,11 @@ route_info route(const copy_end& from, const copy_end& to, std::size_t bytes) {
   return r;
 }
 
-copy_options current_copy_options() { return machine::current().copies().options(); }
-void set_copy_options(const copy_options& o) { machine::current().copies().options(o); }
+copy_options current_copy_options() { return runtime::current().copies().options(); }
+void set_copy_options(const copy_options& o) { runtime::current().copies().options(o); }
 
-link_loan::link_loan(std::span<const device> devices) {
-  machine& m = machine::current();
+shared_links::shared_links(std::span<const device> devices) {
+  runtime& m = runtime::current();
   std::vector<int> indices;
   for (const device d : devices) {
     (void)m.properties(d.index());
@@ -45,8 +45,8 @@ link_loan::link_loan(std::span<const device> devices) {
   serial_ = m.serial();
 }
 
-link_loan::~link_loan() {
-  if (id_ != 0) machine_registry::if_alive(serial_, [&](machine& m) { m.copies().end_loan(id_); });
+shared_links::~shared_links() {
+  if (id_ != 0) runtime_registry::if_alive(serial_, [&](runtime& m) { m.copies().end_loan(id_); });
 }
 
 }  // namespace ferry

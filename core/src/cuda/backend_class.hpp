@@ -118,7 +118,7 @@ class cuda_backend final : public ferry::backend {
   }
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
   void duplicate(void* p, std::size_t bytes);
-  void give_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
+  void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
 
   std::vector<device_entry> devices_;
   // Managed memory may be touched by the CPU while kernels run, on every device. Else unified memory is pinned and mapped.

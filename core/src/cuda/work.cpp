@@ -144,14 +144,14 @@ void cuda_backend::run_on_host(native_stream s, std::function<void()> task) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
   check_on(captured_graph(raw(s), status, graph), "run_on_host", raw(s));
-  if (status == cudaStreamCaptureStatusActive) return give_to_graph(raw(s), graph, std::move(task));
+  if (status == cudaStreamCaptureStatusActive) return enqueue_to_graph(raw(s), graph, std::move(task));
   auto owned = std::make_unique<host_task>(host_task{std::move(task), &faults_});
   check_on(cudaLaunchHostFunc(raw(s), run_and_free, owned.get()), "run_on_host", raw(s));
   static_cast<void>(owned.release());  // run_and_free has it now
 }
 
 // A captured task runs at every launch, so the graph and what is instantiated from it own it together.
-void cuda_backend::give_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task) {
+void cuda_backend::enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task) {
   auto owned = std::make_unique<host_task>(host_task{std::move(task), &faults_});
   cudaUserObject_t owner = nullptr;
   check_on(cudaUserObjectCreate(&owner, owned.get(), free_task, 1, cudaUserObjectNoDestructorSync), "run_on_host", s);

@@ -11,25 +11,25 @@
 #include <thread>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"
-#include "runtime/machine_registry.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 
-allocation_log::allocation_log(const std::string& file) : allocation_log(file, machine::current()) {}
+allocation_log::allocation_log(const std::string& file) : allocation_log(file, runtime::current()) {}
 
-allocation_log::allocation_log(const std::string& file, machine& m)
+allocation_log::allocation_log(const std::string& file, runtime& m)
     : name_(file),
       file_(std::make_unique<std::ofstream>(file)),
-      machine_(m.serial()) {
+      runtime_(m.serial()) {
   if (!*file_) throw error("cannot write the log of allocations '" + file + "': " + std::strerror(errno));
   *file_ << "Thread,Time,Action,Pointer,Size,Stream\n";
   m.memory().observe(*this);
 }
 
 allocation_log::~allocation_log() {
-  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().stop_observing(*this); });
   std::lock_guard lock(mutex_);
   file_->flush();
   tell_if_failed();
@@ -41,13 +41,13 @@ void allocation_log::tell_if_failed() noexcept {
   std::fprintf(stderr, "ferry: the log of allocations '%s' is incomplete: %s\n", name_.c_str(), std::strerror(errno));
 }
 
-void allocation_log::on_allocate(allocation& a) noexcept { write("allocate", a, this_thread_state.line); }
+void allocation_log::on_allocate(allocation& a) noexcept { write("allocate", a, this_thread_state.last_timeline); }
 
 void allocation_log::on_free(allocation& a) noexcept {
   const timeline* last = nullptr;
   {
-    std::lock_guard lock(a.log);
-    if (!a.log.uses().empty()) last = a.log.uses().back().by;
+    std::lock_guard lock(a.history);
+    if (!a.history.uses().empty()) last = a.history.uses().back().by;
   }
   write("free", a, last);
 }
@@ -69,7 +69,7 @@ void allocation_log::write(const char* action, const allocation& a, const void* 
 }
 
 // Until the program exits: static arrays are destroyed before.
-void log_allocations_until_exit(machine& m, const std::string& file) {
+void log_allocations_until_exit(runtime& m, const std::string& file) {
   static std::unique_ptr<allocation_log> log;
   log = std::make_unique<allocation_log>(file, m);
 }

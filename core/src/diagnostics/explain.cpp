@@ -1,7 +1,7 @@
 #include "ferry/core/explain.hpp"
 
 #include "ferry/core/detail/support/plain_text.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::detail {
 
@@ -23,12 +23,12 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   detail::plain_stream out;
   out << "  bytes " << (bytes.begin - all.begin) << " to " << (bytes.end - all.begin) << " of a block of " << all.size()
       << " in the pool of " << kind_name(a.kind) << " memory of device " << int{a.device} << '\n';
-  machine& m = machine::current();
-  access_policy* const p = &a.home->verbs() == &m.verbs() ? m.policy() : nullptr;
+  runtime& m = runtime::current();
+  access_policy* const p = &a.resource->backend() == &m.backend() ? m.policy() : nullptr;
   if (p && a.kind == memory_kind::unified) out << p->explain(a);
-  std::lock_guard lock(a.log);
+  std::lock_guard lock(a.history);
   std::size_t pending = 0;
-  for (const logged_use& u : a.log.uses()) {
+  for (const access_record& u : a.history.uses()) {
     if (!u.where.overlaps(bytes)) continue;
     const bool over = u.by->finished(u.at);
     pending += !over;
@@ -41,7 +41,7 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
     out << ", bytes " << (u.where.begin - all.begin) << " to " << (u.where.end - all.begin) << '\n';
   }
   if (pending == 0) out << "  nothing that the CPU would have to wait for\n";
-  if (a.log.is_shared()) out << "  shared by several streams lately: its submissions are marked at once\n";
+  if (a.history.is_contended()) out << "  shared by several streams lately: its submissions are marked at once\n";
   return out.str();
 }
 

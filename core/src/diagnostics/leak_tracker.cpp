@@ -5,7 +5,7 @@
 #include <new>
 
 #include "ferry/core/array_view.hpp"
-#include "ferry/core/detail/accounting/memory_ledger.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "support/call_stack.hpp"
 
@@ -13,9 +13,9 @@ namespace ferry {
 namespace {
 
 std::string last_user_of(allocation& a) {
-  std::lock_guard lock(a.log);
-  if (a.log.uses().empty()) return {};
-  const timeline& t = *a.log.uses().back().by;
+  std::lock_guard lock(a.history);
+  if (a.history.uses().empty()) return {};
+  const timeline& t = *a.history.uses().back().by;
   return "stream " + std::to_string(t.id()) + " of device " + std::to_string(t.device());
 }
 

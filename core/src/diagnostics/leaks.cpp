@@ -7,7 +7,7 @@
 
 #include "diagnostics/leak_tracker.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"
 
 namespace ferry {
@@ -24,16 +24,16 @@ trackers& all() {
   return *t;
 }
 
-leak_tracker* find(std::uint64_t machine) {
+leak_tracker* find(std::uint64_t runtime) {
   std::lock_guard lock(all().mutex);
-  const auto found = all().by_machine.find(machine);
+  const auto found = all().by_machine.find(runtime);
   return found == all().by_machine.end() ? nullptr : found->second.get();
 }
 
 // Reads what the CPU knows; no device is asked.
 void report_at_exit() {
   std::lock_guard lock(all().mutex);
-  for (const auto& [machine, t] : all().by_machine)
+  for (const auto& [runtime, t] : all().by_machine)
     if (const std::string text = t->report(); !text.empty()) std::fputs(text.c_str(), stderr);
 }
 
@@ -45,7 +45,7 @@ leak_mode parse_leak_mode(std::string_view text) {
   throw parse_error("'" + std::string(text) + "' is no way to report leaks: allowed are report and stacks");
 }
 
-void track_leaks(machine& m, leak_mode mode) {
+void track_leaks(runtime& m, leak_mode mode) {
   leak_tracker* t = find(m.serial());
   if (mode == leak_mode::off) {
     if (!t) return;
@@ -63,21 +63,21 @@ void track_leaks(machine& m, leak_mode mode) {
   m.memory().observe(*t);
 }
 
-void track_leaks(leak_mode mode) { track_leaks(machine::current(), mode); }
+void track_leaks(leak_mode mode) { track_leaks(runtime::current(), mode); }
 
-void report_leaks_at_exit(machine& m, leak_mode mode) {
+void report_leaks_at_exit(runtime& m, leak_mode mode) {
   track_leaks(m, mode);
   // Registered while the first array is made: static arrays are destroyed before it runs.
   if (std::atexit(report_at_exit) != 0) std::fputs("ferry: leaks will not be reported at exit\n", stderr);
 }
 
 std::vector<outstanding_allocation> outstanding_allocations() {
-  const leak_tracker* t = find(machine::current().serial());
+  const leak_tracker* t = find(runtime::current().serial());
   return t ? t->outstanding() : std::vector<outstanding_allocation>{};
 }
 
 std::string leak_report() {
-  const leak_tracker* t = find(machine::current().serial());
+  const leak_tracker* t = find(runtime::current().serial());
   return t ? t->report() : std::string{};
 }
 

@@ -3,12 +3,12 @@
 #include <chrono>
 #include <ostream>
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 
 measurement measure(stream_ref s, const std::function<void()>& body) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   const std::uint64_t copied = m.copied_bytes, made = m.made_allocations();
   measurement r;
   const event before = s.record();

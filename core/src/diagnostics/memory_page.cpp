@@ -76,7 +76,7 @@ function devices() {
   for (const d of data.usage.devices) for (const k of d.kinds)
     if (k.kind === "device" || k.total_arrays || k.reserved_bytes)
       row(table, [k.kind === "device" ? d.device + " (" + d.name + ", " + text_of(d.total_bytes) + ", " + text_of(d.free_bytes) + " free)" : "",
-                  k.kind, text_of(k.current_bytes), k.arrays, text_of(k.kept_bytes), text_of(k.reserved_bytes), text_of(k.peak_bytes),
+                  k.kind, text_of(k.current_bytes), k.arrays, text_of(k.retained_bytes), text_of(k.reserved_bytes), text_of(k.peak_bytes),
                   text_of(k.largest_free_bytes)], "td");
   if (!data.usage.labels.length) return;
   add(page, "h2", "Tags and names");

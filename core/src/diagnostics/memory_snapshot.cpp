@@ -10,8 +10,8 @@
 #include "diagnostics/memory_page.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
-#include "ferry/core/machine.hpp"
-#include "runtime/machine_registry.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 #include "support/json_text.hpp"
 
 namespace ferry {
@@ -63,7 +63,7 @@ class label_list {
 memory_snapshot take_memory_snapshot() {
   memory_snapshot s;
   s.usage = memory_use();
-  machine::current().memory().each_source([&](memory_source& m) {
+  runtime::current().memory().each_source([&](memory_source& m) {
     pool_blocks p{m.kind(), m.device(), {}};
     m.each_block([&](const block_info& b) { p.blocks.push_back(b); });
     if (!p.blocks.empty()) s.pools.push_back(std::move(p));
@@ -118,8 +118,8 @@ void save_memory_snapshot(const memory_snapshot& s, const std::string& file) {
 }
 
 memory_recording::memory_recording(std::size_t most_events) : most_(std::max<std::size_t>(most_events, 1)) {
-  machine& m = machine::current();
-  machine_ = m.serial();
+  runtime& m = runtime::current();
+  runtime_ = m.serial();
   devices_ = m.devices().size();
   for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
     for (const device d : m.devices()) {
@@ -130,7 +130,7 @@ memory_recording::memory_recording(std::size_t most_events) : most_(std::max<std
 }
 
 memory_recording::~memory_recording() {
-  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().stop_observing(*this); });
 }
 
 std::size_t memory_recording::cell(memory_kind kind, int device) const {

@@ -106,9 +106,9 @@ replay_result replay(const std::vector<logged_allocation>& log, memory_pool& poo
   std::unordered_map<std::uint64_t, allocation_ref> alive;
   std::unordered_map<std::uint64_t, bool> failed;
   alive.reserve(log.size());
-  const memory_ledger& ledger = *pool.ledger();
+  const memory_accounting& accounting = *pool.accounting();
   const std::size_t reserved_before = pool.state().reserved_bytes;
-  std::size_t booked_before = ledger.reserved_bytes(pool.kind(), pool.device()), bytes = 0;
+  std::size_t booked_before = accounting.reserved_bytes(pool.kind(), pool.device()), bytes = 0;
   const auto begin = clock::now();
   for (const logged_allocation& a : log) {
     if (!a.is_free) {
@@ -126,7 +126,7 @@ replay_result replay(const std::vector<logged_allocation>& log, memory_pool& poo
       bytes += block.get().bytes;
       place = std::move(block);
       r.peak_bytes = std::max(r.peak_bytes, bytes);
-      const std::size_t booked = ledger.reserved_bytes(pool.kind(), pool.device());
+      const std::size_t booked = accounting.reserved_bytes(pool.kind(), pool.device());
       r.peak_reserved_bytes =
           std::max(r.peak_reserved_bytes, reserved_before + booked - std::min(booked, booked_before));
     } else if (const auto at = alive.find(a.pointer); at != alive.end() && at->second) {

@@ -19,7 +19,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "nvml/nvml_links.hpp"
 #include "platform/host_topology.hpp"
 #include "support/environment.hpp"
@@ -59,7 +59,7 @@ void copy_over_one_link(stream_ref s, const detail::copy_side& to, const detail:
   uses.add(*to.owner, to.bytes, true);
   uses.add(*from.owner, from.bytes, false);
   detail::submit_ordered(s, uses.get(), reach::by_copy,
-                         [&](native_stream n) { machine::current().verbs().copy(n, to.data, from.data, bytes); });
+                         [&](native_stream n) { runtime::current().backend().copy(n, to.data, from.data, bytes); });
 }
 
 // FNV-1a, of 32 bits.
@@ -97,7 +97,7 @@ void replace_file(const std::string& file, const std::string& text) {
 }  // namespace
 
 topology topology::look() {
-  ferry::machine& m = ferry::machine::current();
+  ferry::runtime& m = ferry::runtime::current();
   topology t;
   for (const device d : m.devices()) {
     const device_properties& p = d.properties();
@@ -111,7 +111,7 @@ topology topology::look() {
         t.links_.push_back({true, true});
         continue;
       }
-      const peer_properties p = m.verbs().peer(a.index(), b.index());
+      const peer_properties p = m.backend().peer(a.index(), b.index());
       t.links_.push_back({p.access && m.peers().can_reach(a.index(), b.index()), p.atomics, p.rank,
                           std::max(0, nvml::nvlinks_between(t.place(a).pci_bus_id, t.place(b).pci_bus_id))});
     }
@@ -120,7 +120,7 @@ topology topology::look() {
 }
 
 void topology::measure() {
-  const std::size_t bytes = std::size_t{ferry::machine::current().is_simulated() ? 1u : 64u} << 20;
+  const std::size_t bytes = std::size_t{ferry::runtime::current().is_simulated() ? 1u : 64u} << 20;
   const extents<1> e{bytes};
   for (std::size_t a = 0; a < devices(); ++a) {
     const device from(static_cast<int>(a));
@@ -140,9 +140,9 @@ void topology::measure() {
 }
 
 // What must be the same for bandwidths to hold.
-std::string topology::machine() const {
+std::string topology::runtime() const {
   detail::plain_stream out;
-  out << host_name() << "; " << ferry::machine::current().verbs().name();
+  out << host_name() << "; " << ferry::runtime::current().backend().name();
   for (const device_place& p : places_) out << "; " << p.name << ' ' << p.pci_bus_id;
   out << "; peers ";
   for (const device_link& l : links_) out << (l.peers ? '1' : '0');
@@ -151,7 +151,7 @@ std::string topology::machine() const {
 
 std::string topology::text() const {
   detail::plain_stream out;
-  out << first_line << '\n' << machine_word << machine() << '\n' << std::setprecision(6);
+  out << first_line << '\n' << machine_word << runtime() << '\n' << std::setprecision(6);
   for (std::size_t a = 0; a < devices(); ++a) {
     out << "host " << a << ' ' << up_[a] << ' ' << down_[a] << '\n';
     for (std::size_t b = 0; b < devices(); ++b)
@@ -165,9 +165,9 @@ void topology::parse(const std::string& text) {
   std::string line;
   const auto next = [&] { return bool(std::getline(in, line)); };
   if (!next() || line != first_line) throw parse_error("it does not begin with '" + std::string(first_line) + "'");
-  if (!next() || line != machine_word + machine())
+  if (!next() || line != machine_word + runtime())
     throw parse_error("it is of another machine, or of other devices: it says '" + line + "', and this is '" +
-                      machine() + "'");
+                      runtime() + "'");
   topology found = *this;
   const std::size_t n = devices();
   std::size_t seen = 0;
@@ -198,7 +198,7 @@ std::string topology::default_file() {
   if (const std::string given = environment("FERRY_TOPOLOGY"); !given.empty()) return given;
   std::string host = host_name();
   std::replace(host.begin(), host.end(), '/', '_');
-  const std::string name = "/ferry/topology-" + host + '-' + short_hash(look().machine());
+  const std::string name = "/ferry/topology-" + host + '-' + short_hash(look().runtime());
   if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + name;
   if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache" + name;
   return {};
@@ -212,7 +212,7 @@ topology topology::measured(const std::string& file) {
       return t;
     } catch (const parse_error& e) {
       const std::string head = std::string(first_line) + '\n' + machine_word;
-      is_of_others = found->starts_with(head) && !found->starts_with(head + t.machine() + '\n');
+      is_of_others = found->starts_with(head) && !found->starts_with(head + t.runtime() + '\n');
       std::fprintf(stderr, "ferry: the bandwidths in %s are not used: %s. They are measured again%s\n", file.c_str(),
                    plain_what(e),
                    is_of_others ? ", and the file stays as it is: name another one in FERRY_TOPOLOGY" : "");

@@ -9,7 +9,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 namespace {
@@ -47,7 +47,7 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
 
 // Of adopted blocks; a loan's end is not over with it.
 void foreign_memory::deallocate(allocation& a) noexcept {
-  a.log.invalidate();
+  a.history.invalidate();
   if (this_thread_state.submitting) {
     ++waiting_;
     late_.add(a);
@@ -86,7 +86,7 @@ bool foreign_memory::hand_to_stream(entry& e) noexcept {
     timeline* line = nullptr;
     {
       std::lock_guard lock(mutex_);
-      if (!giving_back_[device]) giving_back_[device] = &machine_.streams().take(e.what->device, 0);
+      if (!giving_back_[device]) giving_back_[device] = &runtime_.streams().take(e.what->device, 0);
       line = giving_back_[device];
     }
     follow_all_uses(*line, *e.what, e.bytes);
@@ -112,7 +112,7 @@ void foreign_memory::run_deleters(bool wait) noexcept {
         if (!e.ending || e.is_being_deleted || !e.deleter) return false;
         try {
           if (wait) wait_for_all_uses(*e.what, e.bytes);
-          return wait || uses_are_over(*e.what, e.bytes, true);
+          return wait || are_uses_complete(*e.what, e.bytes, true);
         } catch (const error&) {  // the device broke: its work counts as over the next time
           return wait;
         }

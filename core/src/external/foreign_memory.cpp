@@ -9,9 +9,9 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/array_text.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
-#include "runtime/other_machine.hpp"
+#include "runtime/other_runtime.hpp"
 
 namespace ferry {
 namespace {
@@ -26,23 +26,23 @@ allocation* new_node() {
 
 // Bytes that are booked as pinned, and go back to where they are not used.
 struct pin_booking {
-  memory_ledger& books;
+  memory_accounting& books;
   std::size_t bytes = 0;
-  ~pin_booking() { books.unbook_pinned(bytes); }
+  ~pin_booking() { books.release_pinned(bytes); }
 };
 
 }  // namespace
 
-foreign_memory::foreign_memory(machine& m)
-    : allocation_home(m.verbs()),
-      machine_(m),
-      ranges_(m.verbs(), [this](auto leaving, const auto& change) { while_unused(leaving, change); }),
+foreign_memory::foreign_memory(runtime& m)
+    : memory_resource(m.backend()),
+      runtime_(m),
+      ranges_(m.backend(), [this](auto leaving, const auto& change) { while_unused(leaving, change); }),
       giving_back_(m.devices().size(), nullptr) {}
 
 foreign_memory::~foreign_memory() {
   run_deleters(true);
   for (timeline* t : giving_back_)
-    if (t) machine_.streams().give_back(*t);
+    if (t) runtime_.streams().give_back(*t);
 }
 
 std::size_t foreign_memory::count() const {
@@ -60,14 +60,14 @@ allocation* foreign_memory::at(const std::byte* p) const {
 
 void foreign_memory::check_stream(const borrow_options& how) const {
   if (!how.stream) return;
-  timeline& line = how.stream->line();
-  if (&line.family() != &machine_.streams()) throw_other_machine("the stream");
+  timeline& line = how.stream->timeline();
+  if (&line.registry() != &runtime_.streams()) throw_other_runtime("the stream");
   if (line.is_special()) refuse_special(line);
 }
 
 foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, std::string_view verb,
                                                      const std::string& name) const {
-  pointer_attributes first = verbs().attributes(bytes.begin), last = verbs().attributes(bytes.end - 1);
+  pointer_attributes first = backend().attributes(bytes.begin), last = backend().attributes(bytes.end - 1);
   if (verb == "pin")  // over what is pinned already, by some other pin
     for (const auto& [end, what] : {std::pair{bytes.begin, &first}, {bytes.end - 1, &last}})
       if (ranges_.has(end)) *what = {};
@@ -88,10 +88,10 @@ foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_ki
 
 // Work on them would be ordered by two logs, none of which knows of the other. Looks through all blocks.
 void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
-  const pointer_attributes memory = verbs().attributes(bytes.begin);
+  const pointer_attributes memory = backend().attributes(bytes.begin);
   if (!memory.is_known) return;  // pools have none of it
   std::optional<block_info> own;
-  machine_.memory().each_source([&](memory_source& s) {
+  runtime_.memory().each_source([&](memory_source& s) {
     if (own || s.kind() != memory.kind || (memory.kind == memory_kind::device && s.device() != memory.device)) return;
     s.each_block([&](const block_info& b) {
       if (!own && byte_range{b.begin, b.begin + b.bytes}.overlaps(bytes)) own = b;
@@ -108,15 +108,15 @@ void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
       "or a view of it (slice, reshape)");
 }
 
-allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const borrow_options& how,
-                                    detail::loan_way way) {
-  const bool pin = way == detail::loan_way::pinned;
+allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const borrow_options& how,
+                                      detail::borrow_method way) {
+  const bool pin = way == detail::borrow_method::pinned;
   const char* const verb = pin ? "pin" : "borrow";
   refuse_inside_submission(verb);
   refuse_inside_capture(verb);
   check_stream(how);
   refuse_own(bytes, verb);
-  pin_booking booked{machine_.memory()};
+  pin_booking booked{runtime_.memory()};
   std::unique_lock lock(mutex_);
   known_memory memory = look_at(bytes, kind, verb, how.name);
   // Nothing is locked when it is booked: callbacks of the program may end borrows before it is refused. Meanwhile others may
@@ -124,18 +124,18 @@ allocation_ref foreign_memory::lend(byte_range bytes, memory_kind kind, const bo
   for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > booked.bytes;) {
     lock.unlock();
     const std::size_t missing = more - booked.bytes;
-    machine_.memory().book_pinned(missing, how.stream ? how.stream->line().device() : default_device().index());
+    runtime_.memory().reserve_pinned(missing, how.stream ? how.stream->timeline().device() : default_device().index());
     booked.bytes = more;
     lock.lock();
     memory = look_at(bytes, kind, verb, how.name);
   }
   take_over_late_ones();
-  if (way == detail::loan_way::known && !memory.is_known)
+  if (way == detail::borrow_method::known && !memory.is_known)
     throw invalid_argument("borrow of " + text_of(bytes, how.name) +
                            ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
                            "it with ferry::pin(span), or copy it into an array with array::from");
   const int device = memory.is_known && kind != memory_kind::host ? memory.device
-                     : how.stream                                 ? how.stream->line().device()
+                     : how.stream                                 ? how.stream->timeline().device()
                                                                   : default_device().index();
   const auto e = enter(bytes, kind, device, how);
   try {
@@ -177,17 +177,17 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     shared = entries_.insert(entries_.end(), entry{spare_.back(), bytes});
     spare_.pop_back();
     allocation& a = *shared->what;
-    a.home = this;
+    a.resource = this;
     a.begin = const_cast<std::byte*>(bytes.begin);
     a.bytes = bytes.size();
     a.kind = kind;
     a.device = static_cast<std::int8_t>(device);
     a.name = how.name;
-    a.log.invalidate();
+    a.history.invalidate();
   } else {
     allocation& a = *shared->what;
-    std::lock_guard lock(a.log);  // others may be using it: see range_now
-    a.log.invalidate();           // who has waited for all of it has not waited for this
+    std::lock_guard lock(a.history);  // others may be using it: see range_now
+    a.history.invalidate();           // who has waited for all of it has not waited for this
     shared->bytes = {std::min(shared->bytes.begin, bytes.begin, std::less<>{}),
                      std::max(shared->bytes.end, bytes.end, std::less<>{})};
     a.begin = const_cast<std::byte*>(shared->bytes.begin);
@@ -196,12 +196,12 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   try {
     take_over_uses(*shared->what, bytes);
     if (!how.stream) return shared;
-    timeline& line = how.stream->line();
-    access_log& log = shared->what->log;
+    timeline& line = how.stream->timeline();
+    access_history& log = shared->what->history;
     std::lock_guard lock(log);
-    log.expect(1);
-    log.add_beside(line, line.close(), bytes, true);  // closed with the log locked: no later ticket is in it yet
-    if (line.marks_always()) line.mark();
+    log.reserve(1);
+    log.add_beside(line, line.fence(), bytes, true);  // closed with the log locked: no later ticket is in it yet
+    if (line.records_always()) line.record_event();
   } catch (...) {
     if (shared->loans == 0) erase(shared);
     throw;
@@ -214,9 +214,9 @@ void foreign_memory::take_over_uses(allocation& a, byte_range bytes) {
   for (const entry& e : entries_) {
     if (!e.ending || e.what == &a || !e.bytes.overlaps(bytes)) continue;
     const bool in_order = std::less<>{}(&a, e.what);  // as guards lock them
-    std::lock_guard first(in_order ? a.log : e.what->log);
-    std::lock_guard second(in_order ? e.what->log : a.log);
-    a.log.inherit(e.what->log);
+    std::lock_guard first(in_order ? a.history : e.what->history);
+    std::lock_guard second(in_order ? e.what->history : a.history);
+    a.history.merge(e.what->history);
   }
 }
 
@@ -235,7 +235,7 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
   std::exception_ptr failed;
   try {
     if (before)
-      follow_all_uses(before->line(), a, bytes);
+      follow_all_uses(before->timeline(), a, bytes);
     else
       wait_for_all_uses(a, bytes);
   } catch (const error&) {
@@ -249,7 +249,7 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
     } catch (const error&) {
       if (!failed) failed = std::current_exception();
     }
-    machine_.memory().unbook_pinned(pinned_before - ranges_.bytes());
+    runtime_.memory().release_pinned(pinned_before - ranges_.bytes());
     if (is_last) erase(find(a));
   }
   owner = {};
@@ -266,16 +266,16 @@ void foreign_memory::while_unused(std::span<const byte_range> ranges, const std:
   struct unlock {
     const std::vector<allocation*>& users;
     ~unlock() {
-      for (allocation* a : users) a->log.unlock();
+      for (allocation* a : users) a->history.unlock();
     }
   };
   for (;;) {
     for (allocation* a : users) wait_for_all_uses(*a, a->range());
-    for (allocation* a : users) a->log.lock();
+    for (allocation* a : users) a->history.lock();
     const unlock later{users};
     const bool unused = std::all_of(users.begin(), users.end(), [](allocation* a) {
-      const auto& uses = a->log.uses();
-      return std::all_of(uses.begin(), uses.end(), [](const logged_use& u) { return u.by->finished(u.at); });
+      const auto& uses = a->history.uses();
+      return std::all_of(uses.begin(), uses.end(), [](const access_record& u) { return u.by->finished(u.at); });
     });
     if (unused) return change();
   }
@@ -288,9 +288,9 @@ foreign_memory::entries::iterator foreign_memory::find(const allocation& a) {
 void foreign_memory::erase(entries::iterator e) noexcept {
   allocation& a = *e->what;
   {
-    std::lock_guard lock(a.log);
-    a.log.invalidate();
-    a.log.keep_only({});
+    std::lock_guard lock(a.history);
+    a.history.invalidate();
+    a.history.clip_to({});
   }
   a.begin = nullptr;
   a.bytes = 0;

@@ -11,18 +11,18 @@
 #include "external/pinned_ranges.hpp"
 #include "ferry/core/borrow.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
-#include "pools/late_frees.hpp"
+#include "pools/deferred_frees.hpp"
 
 namespace ferry {
 
-class machine;
+class runtime;
 
-class foreign_memory final : public allocation_home {
+class foreign_memory final : public memory_resource {
  public:
-  explicit foreign_memory(machine& m);
+  explicit foreign_memory(runtime& m);
   ~foreign_memory();
 
-  allocation_ref lend(byte_range bytes, memory_kind kind, const borrow_options& how, detail::loan_way way);
+  allocation_ref borrow(byte_range bytes, memory_kind kind, const borrow_options& how, detail::borrow_method way);
   // Gives one loan back. before: null to wait for its uses on the CPU.
   void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before, detail::freed_by how);
   allocation_ref adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
@@ -68,9 +68,9 @@ class foreign_memory final : public allocation_home {
   bool hand_to_stream(entry& e) noexcept;
   void take_over_late_ones() noexcept;
 
-  machine& machine_;
+  runtime& runtime_;
   // Adopted blocks that submissions freed: the lock may be held while the driver pins, or work is awaited.
-  late_frees late_;
+  deferred_frees late_;
   mutable std::mutex mutex_;  // what follows
   entries entries_;
   pinned_ranges ranges_;

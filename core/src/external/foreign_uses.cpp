@@ -19,7 +19,7 @@ std::string text_of(byte_range bytes, const std::string& name) {
 void wait_for_all_uses(allocation& a, byte_range bytes) {
   for (;;) {
     try {
-      wait_for_uses(a.log, bytes, true);
+      wait_for_uses(a.history, bytes, true);
       return;
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
@@ -28,8 +28,8 @@ void wait_for_all_uses(allocation& a, byte_range bytes) {
 }
 
 void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
-  std::lock_guard lock(a.log);
-  a.log.before(&on, bytes, true, [&](timeline& t, ticket at, bool reads) { on.follow(t, at, reads); });
+  std::lock_guard lock(a.history);
+  a.history.each_hazard(&on, bytes, true, [&](timeline& t, ticket at, bool reads) { on.wait_on(t, at, reads); });
 }
 
 }  // namespace ferry

@@ -72,8 +72,8 @@ std::size_t pinned_ranges::growth(byte_range more) const {
 
 void pinned_ranges::bring_about(const std::vector<byte_range>& wanted) {
   const std::vector<byte_range> leaving = without(registered_, wanted), coming = without(wanted, registered_);
-  const auto unpin = [&](const byte_range& r) { verbs_.unpin(const_cast<std::byte*>(r.begin), r.size()); };
-  const auto pin = [&](const byte_range& r) { verbs_.pin(const_cast<std::byte*>(r.begin), r.size()); };
+  const auto unpin = [&](const byte_range& r) { backend_.unpin(const_cast<std::byte*>(r.begin), r.size()); };
+  const auto pin = [&](const byte_range& r) { backend_.pin(const_cast<std::byte*>(r.begin), r.size()); };
   const auto change = [&] {
     std::vector<byte_range> now = registered_;
     const auto forget = [&](const byte_range& r) {

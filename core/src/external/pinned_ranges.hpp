@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
-#include "ferry/core/detail/ordering/access_log.hpp"
+#include "ferry/core/detail/ordering/access_history.hpp"
 
 namespace ferry {
 
@@ -15,7 +15,7 @@ class pinned_ranges {
   // Calls change() while no device uses any of the ranges, which are about to be unpinned.
   using quiescence = std::function<void(std::span<const byte_range> leaving, const std::function<void()>& change)>;
 
-  pinned_ranges(backend& verbs, quiescence quiet) : verbs_(verbs), quiet_(std::move(quiet)) {}
+  pinned_ranges(ferry::backend& backend, quiescence quiet) : backend_(backend), quiet_(std::move(quiet)) {}
   // Throws what the backend's pin throws; then nothing has changed.
   void add(byte_range bytes);
   // The bytes must have been added.
@@ -31,7 +31,7 @@ class pinned_ranges {
   static std::vector<byte_range> hulls_of(const std::vector<byte_range>& pins);
   static std::size_t size_of(const std::vector<byte_range>& ranges);
   void bring_about(const std::vector<byte_range>& wanted);
-  backend& verbs_;
+  ferry::backend& backend_;
   quiescence quiet_;
   std::vector<byte_range> pins_;        // by address, each as often as it was added
   std::vector<byte_range> registered_;  // by address, disjoint

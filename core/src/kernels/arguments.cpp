@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 
@@ -17,7 +17,7 @@ void detail::output_poison::fill_outputs(native_stream s, const relocation& move
       e.shape.extent[e.shape.rank] = std::exchange(e.shape.element_bytes, 1);
       e.at.stride_bytes[e.shape.rank++] = 1;
     }
-    machine::current().verbs().fill_strided(s, e.at, e.shape, nan.data());
+    runtime::current().backend().fill_strided(s, e.at, e.shape, nan.data());
   }
 }
 

@@ -35,11 +35,11 @@ struct lookup {
   found_memory memory{};  // of an array
 };
 
-lookup look_up(machine& m, const std::byte* p) {
+lookup look_up(runtime& m, const std::byte* p) {
   if (allocation* a = m.foreign().at(p)) return {owner::array, describe(*a, true)};
   pointer_attributes known;
   try {
-    known = m.verbs().attributes(p);
+    known = m.backend().attributes(p);
   } catch (const error&) {  // released: no array has it
     return {owner::others, {}};
   }
@@ -57,8 +57,8 @@ lookup look_up(machine& m, const std::byte* p) {
 }
 
 bool is_taken_for(timeline& by, allocation& a, const std::byte* p) {
-  const std::lock_guard lock(a.log);
-  for (const logged_use& u : a.log.uses())
+  const std::lock_guard lock(a.history);
+  for (const access_record& u : a.history.uses())
     if (u.by == &by && u.at == open_ticket && u.where.begin <= p && p < u.where.end) return true;
   return false;
 }
@@ -111,16 +111,16 @@ constexpr std::string_view if_no_address =
 // Whether a call may hold an address of an array: of one whose pointer was taken for the stream, and, where the CPU uses it,
 // of one that the CPU reaches. A freed block's address may be a number that was never a pointer, or belong to an object that
 // is not used any more.
-bool may_be_held(machine& m, stream_ref s, detail::used_by by, const found_memory& f, const std::byte* p) {
+bool may_be_held(runtime& m, stream_ref s, detail::used_by by, const found_memory& f, const std::byte* p) {
   if (!f.is_alive) return !m.checks.has(check::uses);
   if (this_thread_state.capture) return false;
-  return (by == detail::used_by::cpu && is_host_accessible(f.kind)) || is_taken_for(s.line(), *f.what, p);
+  return (by == detail::used_by::cpu && is_host_accessible(f.kind)) || is_taken_for(s.timeline(), *f.what, p);
 }
 
 }  // namespace
 
 void detail::search_value(stream_ref s, source_line at, used_by by, const plain_value& v) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   for (std::size_t offset = 0; offset + sizeof(std::uintptr_t) <= v.size; offset += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
     std::memcpy(&word, static_cast<const std::byte*>(v.bytes) + offset, sizeof word);

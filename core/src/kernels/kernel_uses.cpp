@@ -34,7 +34,7 @@ std::size_t count_of(const strided_shape& s) {
   return n;
 }
 
-byte_range hull_of(const watched_elements& e) {
+byte_range bounding_range_of(const watched_elements& e) {
   const std::byte *begin = e.at.base, *end = e.at.base + e.shape.element_bytes;
   for (std::size_t d = 0; d != e.shape.rank; ++d) {
     const std::ptrdiff_t reach = static_cast<std::ptrdiff_t>(e.shape.extent[d] - 1) * e.at.stride_bytes[d];
@@ -44,17 +44,18 @@ byte_range hull_of(const watched_elements& e) {
 }
 
 bool share_elements(const watched_elements& a, const watched_elements& b) {
-  const byte_range hull = hull_of(a);
-  if (!hull.overlaps(hull_of(b))) return false;
-  std::vector<bool> taken(hull.size());
+  const byte_range bounding_range = bounding_range_of(a);
+  if (!bounding_range.overlaps(bounding_range_of(b))) return false;
+  std::vector<bool> taken(bounding_range.size());
   each_row(a.at, a.shape, [&](const std::byte* p, std::size_t n, std::size_t) {
-    const auto first = taken.begin() + (p - hull.begin);
+    const auto first = taken.begin() + (p - bounding_range.begin);
     std::fill(first, first + static_cast<std::ptrdiff_t>(n * a.shape.element_bytes), true);
   });
   bool shared = false;
   each_row(b.at, b.shape, [&](const std::byte* p, std::size_t n, std::size_t) {
     for (const std::byte* q = p; q != p + n * b.shape.element_bytes && !shared; ++q)
-      shared = q >= hull.begin && q < hull.end && taken[static_cast<std::size_t>(q - hull.begin)];
+      shared = q >= bounding_range.begin && q < bounding_range.end &&
+               taken[static_cast<std::size_t>(q - bounding_range.begin)];
   });
   return shared;
 }

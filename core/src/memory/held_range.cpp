@@ -1,14 +1,14 @@
 #include "ferry/core/detail/memory/held_range.hpp"
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::detail {
 namespace {
 
 // The policy of the machine that the bytes are of, if that is the current one.
 access_policy* policy_of(const allocation& a) {
-  machine& m = machine::current();
-  return &a.home->verbs() == &m.verbs() ? m.policy() : nullptr;
+  runtime& m = runtime::current();
+  return &a.resource->backend() == &m.backend() ? m.policy() : nullptr;
 }
 
 class hold_of_host {

@@ -4,8 +4,8 @@
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
 #include "ferry/core/memory_status.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ferry/core/workspace.hpp"
 #include "pools/array_blocks.hpp"
 
@@ -20,21 +20,21 @@ std::size_t sum_of(std::size_t a, std::size_t b) { return a > SIZE_MAX - b ? SIZ
 
 memory_budget::memory_budget(memory_scope scope) : scope_(std::move(scope)) {
   if (!scope_.on) throw invalid_argument("a memory budget without a device: name one with .on");
-  (void)machine::current().properties(scope_.on->index());
+  (void)runtime::current().properties(scope_.on->index());
   if (!scope_.kind) scope_.kind = memory_kind::device;
 }
 
-// What the ladder of rungs would make free counts as free: see memory_ledger::add_own_rungs.
+// What the ladder of rungs would make free counts as free: see memory_accounting::add_own_handlers.
 memory_budget::room memory_budget::look(std::size_t bytes) const {
-  machine& m = machine::current();
-  const memory_ledger& ledger = m.memory();
+  runtime& m = runtime::current();
+  const memory_accounting& accounting = m.memory();
   const int d = scope_.on->index();
   const memory_kind kind = *scope_.kind;
   memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
   if (const detail::workspace_turn* const w = workspace_scope::current()) {
-    r.kept = w->kept_bytes(kind, d);
+    r.kept = w->retained_bytes(kind, d);
     r.kept_block = w->block_for(kind, d, bytes);
   }
   r.cost = from.cost_of(sum_of(bytes, r.zones));
@@ -44,7 +44,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
     trimmable_bytes bytes;
   };
   std::vector<trim> trims;
-  ledger.each_source([&](memory_source& s) {
+  accounting.each_source([&](memory_source& s) {
     const bool same = s.kind() == kind && (s.device() == d || kind == memory_kind::host);
     const bool other = kind == memory_kind::device
                            ? s.kind() == memory_kind::unified
@@ -56,18 +56,18 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   });
 
   if (kind == memory_kind::device) {
-    r.from_driver = m.verbs().memory(d).free_bytes;
+    r.from_driver = m.backend().memory(d).free_bytes;
   } else {  // the system's RAM; of unified memory, what the devices have no room for
-    r.from_driver = ledger.room_in_system();
+    r.from_driver = accounting.room_in_system();
     if (kind == memory_kind::unified)
       r.from_driver =
-          sum_of(r.from_driver, without(m.properties(d).memory_bytes, ledger.used_bytes({scope_.on, {}, {}})));
+          sum_of(r.from_driver, without(m.properties(d).memory_bytes, accounting.used_bytes({scope_.on, {}, {}})));
   }
   const memory_label tag = scope_.tag.empty() ? this_thread_tag : intern_tag(scope_.tag);
-  const auto rules = ledger.limits().all();
+  const auto rules = accounting.limits().all();
   for (const limit_rule& rule : *rules) {
     if (rule.hard == limit_rule::none || !rule.scope.covers(kind, d)) continue;
-    const std::size_t used = ledger.used_bytes(rule.scope);
+    const std::size_t used = accounting.used_bytes(rule.scope);
     if (rule.tag != 0) {
       if (rule.tag == tag) r.by_tags = std::min(r.by_tags, without(rule.hard, used));
       continue;
@@ -90,7 +90,7 @@ std::size_t memory_budget::available_bytes() const {
 // A yes is found without a change. Before a no, what the allocation would give back first goes back, as what it makes free is
 // known only then: blocks in quarantine merge with others of their pool, and pages of cached unified memory may lie anywhere.
 bool memory_budget::would_fit(std::size_t bytes) const {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   const int d = scope_.on->index();
   room r;
   const auto fits = [&] {
@@ -104,7 +104,8 @@ bool memory_budget::would_fit(std::size_t bytes) const {
   if (this_thread_state.submitting || this_thread_state.capture) return false;
   if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
   const std::size_t of_arrays = m.memory().bytes_in_use(memory_kind::device, d);
-  if (*scope_.kind == memory_kind::device && r.cost.backend_bytes > without(m.verbs().memory(d).total_bytes, of_arrays))
+  if (*scope_.kind == memory_kind::device &&
+      r.cost.backend_bytes > without(m.backend().memory(d).total_bytes, of_arrays))
     return false;
   if (m.checker().quarantined() > 0) {
     (void)m.checker().release();

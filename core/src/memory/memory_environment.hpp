@@ -6,17 +6,17 @@
 
 namespace ferry {
 
-class machine;
+class runtime;
 struct scoped_memory_limit;
 enum class leak_mode : std::uint8_t;
 
 // As those of leaks.hpp and memory_limits.hpp, for a machine that is not the current one yet.
-void set_memory_limits(machine& m, const std::vector<scoped_memory_limit>& limits);
-void report_leaks_at_exit(machine& m, leak_mode mode);
-void log_allocations_until_exit(machine& m, const std::string& file);
+void set_memory_limits(runtime& m, const std::vector<scoped_memory_limit>& limits);
+void report_leaks_at_exit(runtime& m, leak_mode mode);
+void log_allocations_until_exit(runtime& m, const std::string& file);
 
 // FERRY_MEMORY_LIMIT, FERRY_OOM, FERRY_LEAKS, FERRY_MEMORY_LOG. Throws parse_error, invalid_argument for limits above
 // a device, and for devices that are not there.
-void configure_memory(machine& m);
+void configure_memory(runtime& m);
 
 }  // namespace ferry

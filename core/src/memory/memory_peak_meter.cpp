@@ -1,13 +1,13 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
-#include "ferry/core/machine.hpp"
 #include "ferry/core/memory_status.hpp"
-#include "runtime/machine_registry.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 
 memory_peak_meter::memory_peak_meter(memory_scope scope) : scope_(std::move(scope)), tag_(intern_tag(scope_.tag)) {
-  machine& m = machine::current();
-  machine_ = m.serial();
+  runtime& m = runtime::current();
+  runtime_ = m.serial();
   if (scope_.on) (void)m.properties(scope_.on->index());
   for (const device d : m.devices())
     for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
@@ -17,7 +17,7 @@ memory_peak_meter::memory_peak_meter(memory_scope scope) : scope_(std::move(scop
 }
 
 memory_peak_meter::~memory_peak_meter() {
-  machine_registry::if_alive(machine_, [&](machine& m) { m.memory().stop_observing(*this); });
+  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().stop_observing(*this); });
 }
 
 bool memory_peak_meter::covers(const allocation& a) const noexcept {

@@ -1,33 +1,33 @@
 #include "ferry/core/memory_pressure.hpp"
 
-#include "ferry/core/machine.hpp"
-#include "runtime/machine_registry.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 
 memory_callback::~memory_callback() {
-  if (id_ != 0) machine_registry::if_alive(machine_, [&](machine& m) { m.memory().remove_callback(id_); });
+  if (id_ != 0) runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().remove_callback(id_); });
 }
 
 memory_callback on_out_of_memory(std::function<std::size_t(const memory_demand&)> f) {
-  machine& m = machine::current();
-  return {m.serial(), m.memory().add_rung({"a callback of the program", rung_order::callbacks, std::move(f)})};
+  runtime& m = runtime::current();
+  return {m.serial(), m.memory().add_handler({"a callback of the program", handler_order::callbacks, std::move(f)})};
 }
 
 memory_callback on_memory_pressure(std::function<std::size_t(const memory_pressure&)> f) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   return {m.serial(), m.memory().add_pressure_callback(std::move(f))};
 }
 
-std::size_t reclaim() { return machine::current().memory().reclaim(); }
+std::size_t reclaim() { return runtime::current().memory().reclaim(); }
 
 std::size_t reclaim(device d) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   (void)m.properties(d.index());
   return m.memory().reclaim(d.index());
 }
 
-void set_out_of_memory_policy(const out_of_memory_policy& p) { machine::current().memory().set_policy(p); }
+void set_out_of_memory_policy(const out_of_memory_policy& p) { runtime::current().memory().set_policy(p); }
 
 out_of_memory_policy parse_out_of_memory_policy(std::string_view text) {
   out_of_memory_policy p;

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "ferry/core/detail/support/plain_text.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "support/json_text.hpp"
 #include "support/memory_sizes.hpp"
 
@@ -17,20 +17,20 @@ std::string arrays_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " 
 
 std::size_t not_negative(std::int64_t n) { return static_cast<std::size_t>(std::max<std::int64_t>(n, 0)); }
 
-memory_usage::of_kind use_of(const memory_ledger& ledger, memory_kind kind, int device) {
-  const memory_counts c = ledger.counts(kind, device);
+memory_usage::of_kind use_of(const memory_accounting& accounting, memory_kind kind, int device) {
+  const memory_counts c = accounting.counts(kind, device);
   memory_usage::of_kind k{kind,
                           not_negative(c.current_bytes()),
-                          ledger.peak_bytes(kind, device),
+                          accounting.peak_bytes(kind, device),
                           c.allocated_bytes,
                           not_negative(c.current_allocations()),
                           c.allocations,
-                          ledger.reserved_bytes(kind, device),
+                          accounting.reserved_bytes(kind, device),
                           0,
-                          ledger.kept_bytes(kind, device),
-                          ledger.quarantined_bytes(kind, device)};
-  k.kept_bytes = std::max(k.kept_bytes, k.quarantined_bytes);  // others may be freeing arrays
-  ledger.each_source([&](memory_source& s) {
+                          accounting.retained_bytes(kind, device),
+                          accounting.quarantined_bytes(kind, device)};
+  k.retained_bytes = std::max(k.retained_bytes, k.quarantined_bytes);  // others may be freeing arrays
+  accounting.each_source([&](memory_source& s) {
     if (s.kind() == kind && s.device() == device)
       k.largest_free_bytes = std::max(k.largest_free_bytes, s.state().largest_free_bytes);
   });
@@ -42,20 +42,20 @@ std::string field(const char* name, std::size_t value) { return json_text(name) 
 }  // namespace
 
 memory_usage memory_use() {
-  machine& m = machine::current();
-  const memory_ledger& ledger = m.memory();
+  runtime& m = runtime::current();
+  const memory_accounting& accounting = m.memory();
   memory_usage all;
-  const auto rules = ledger.limits().all();
+  const auto rules = accounting.limits().all();
   for (const device d : m.devices()) {
-    const device_memory driver = m.verbs().memory(d.index());
+    const device_memory driver = m.backend().memory(d.index());
     memory_usage::of_device one{d.index(), d.properties().name, driver.free_bytes, driver.total_bytes, {}, {}};
-    for (std::size_t k = 0; k < one.kinds.size(); ++k) one.kinds[k] = use_of(ledger, all_kinds[k], d.index());
+    for (std::size_t k = 0; k < one.kinds.size(); ++k) one.kinds[k] = use_of(accounting, all_kinds[k], d.index());
     for (const limit_rule& r : *rules)
       if (!r.scope.on || *r.scope.on == d) one.limits.push_back(r.text());
     all.devices.push_back(std::move(one));
   }
-  all.pinned_bytes = ledger.pinned_bytes();
-  for (const label_use& u : ledger.labels().all()) {
+  all.pinned_bytes = accounting.pinned_bytes();
+  for (const label_use& u : accounting.labels().all()) {
     memory_usage::of_label one{label_text(u.kind, u.label),
                                u.kind == label_kind::tag,
                                u.bytes,
@@ -65,7 +65,7 @@ memory_usage memory_use() {
                                {}};
     for (const device d : m.devices())
       for (const memory_kind k : all_kinds)
-        if (const label_use here = ledger.use_of(u.kind, u.label, k, d.index()); here.allocations > 0)
+        if (const label_use here = accounting.use_of(u.kind, u.label, k, d.index()); here.allocations > 0)
           one.places.push_back({k, d.index(), here.bytes, here.allocations});
     all.labels.push_back(std::move(one));
   }
@@ -82,7 +82,7 @@ std::string memory_usage::text() const {
          bytes_text(d.total_bytes) + ")\n";
     for (const of_kind& k : d.kinds) {
       if (k.kind != memory_kind::device && k.total_arrays == 0 && k.reserved_bytes == 0) continue;
-      const std::string kept = kept_text(k.kept_bytes - k.quarantined_bytes, k.quarantined_bytes);
+      const std::string kept = kept_text(k.retained_bytes - k.quarantined_bytes, k.quarantined_bytes);
       s += "  Pool use, " + std::string(kind_name(k.kind)) + " memory: " + bytes_text(k.current_bytes) + " in " +
            arrays_text(k.arrays) + " (" + bytes_text(k.reserved_bytes) + " reserved), at most " +
            bytes_text(k.peak_bytes) + (kept.empty() ? "" : ", " + kept) + "\n";
@@ -109,7 +109,7 @@ std::string memory_usage::json() const {
            field("peak_bytes", k.peak_bytes) + "," + field("total_bytes", k.total_bytes) + "," +
            field("arrays", k.arrays) + "," + field("total_arrays", k.total_arrays) + "," +
            field("reserved_bytes", k.reserved_bytes) + "," + field("largest_free_bytes", k.largest_free_bytes) + "," +
-           field("kept_bytes", k.kept_bytes) + "," + field("quarantined_bytes", k.quarantined_bytes) + "}";
+           field("retained_bytes", k.retained_bytes) + "," + field("quarantined_bytes", k.quarantined_bytes) + "}";
   };
   const auto device = [&](const of_device& d) {
     return "{" + field("device", static_cast<std::size_t>(d.device)) + ",\"name\":" + json_text(d.name) + "," +
@@ -133,7 +133,7 @@ std::string memory_usage::json() const {
 void memory_status(std::ostream& out) { out << memory_use().text(); }
 
 memory_counts memory_counts_of_this_thread(memory_kind kind, device d) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   (void)m.properties(d.index());
   return m.memory().counts_of_this_thread(kind, d.index());
 }

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
-#include "runtime/machine_registry.hpp"
-#include "runtime/other_machine.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/other_runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 
@@ -17,7 +17,7 @@ struct pool::state {
   std::uint64_t serial;
   std::array<std::atomic<memory_pool*>, 3> by_kind{};
   ~state() {
-    machine_registry::if_alive(serial, [&](machine& m) {
+    runtime_registry::if_alive(serial, [&](runtime& m) {
       for (auto& p : by_kind)
         if (p) m.give_back_pool(*p);
     });
@@ -25,7 +25,7 @@ struct pool::state {
 };
 
 pool::pool(ferry::device d, const pool_options& options) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   (void)d.properties();
   state_.reset(new state{d, resolved(options, m.default_pool_kind()), m.serial()});
 }
@@ -47,7 +47,7 @@ pool::state& pool::held() const {
 
 pool::state& pool::at_home() const {
   state& s = held();
-  if (machine::current().serial() != s.serial) throw_other_machine("the pool");
+  if (runtime::current().serial() != s.serial) throw_other_runtime("the pool");
   return s;
 }
 
@@ -56,7 +56,7 @@ pool_kind pool::kind() const { return held().options.kind; }
 
 memory_pool& pool::of(memory_kind kind) {
   state& s = at_home();
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   std::atomic<memory_pool*>& made = s.by_kind[static_cast<std::size_t>(kind)];
   if (memory_pool* p = made.load(std::memory_order_acquire)) return *p;
   memory_pool* fresh = &m.take_pool(kind, s.where.index(), s.options);

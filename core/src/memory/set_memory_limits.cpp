@@ -4,22 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "ferry/core/machine.hpp"
 #include "ferry/core/memory_limits.hpp"
+#include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"
 
 namespace ferry {
 
 void set_memory_limit(const memory_scope& scope, const memory_limit& limit) {
   const scoped_memory_limit one{scope, limit};
-  machine::current().memory().limit({&one, 1});
+  runtime::current().memory().limit({&one, 1});
 }
 
 void set_memory_limits(const std::vector<scoped_memory_limit>& limits) {
-  set_memory_limits(machine::current(), limits);
+  set_memory_limits(runtime::current(), limits);
 }
 
-void set_memory_limits(machine& m, const std::vector<scoped_memory_limit>& limits) {
+void set_memory_limits(runtime& m, const std::vector<scoped_memory_limit>& limits) {
   std::vector<scoped_memory_limit> all;
   const auto join = [&](const memory_scope& scope, const memory_limit& l) {
     const auto same = [&](const scoped_memory_limit& other) { return other.scope == scope; };

@@ -6,35 +6,35 @@
 
 #include "checking/memory_checker.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "pools/array_blocks.hpp"
-#include "runtime/other_machine.hpp"
+#include "runtime/other_runtime.hpp"
 
 namespace ferry {
 
 namespace detail {
 
-class workspace_blocks final : public allocation_home {
+class workspace_blocks final : public memory_resource {
  public:
-  explicit workspace_blocks(machine& m) : allocation_home(m.verbs()), machine_(m) {
+  explicit workspace_blocks(runtime& m) : memory_resource(m.backend()), runtime_(m) {
     ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
   }
   virtual ~workspace_blocks() = default;
 
   allocation_ref take(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
-    if (&machine::current() != &machine_) throw_other_machine("the workspace");
-    if (is_closed()) return allocate_block(machine_, kind, device, bytes);
+    if (&runtime::current() != &runtime_) throw_other_runtime("the workspace");
+    if (is_closed()) return allocate_block(runtime_, kind, device, bytes);
     if (allocation_ref r = reuse(kind, device, bytes, wanted)) {
-      if (machine_.checks.has(check::poison)) machine_.checker().poison(r.get());
+      if (runtime_.checks.has(check::poison)) runtime_.checker().poison(r.get());
       return r;
     }
-    allocation_ref r = allocate_block(machine_, kind, device, bytes);
+    allocation_ref r = allocate_block(runtime_, kind, device, bytes);
     allocation& a = r.get();
     std::lock_guard lock(mutex_);
     if (closed_) return r;
     slots_.insert(slots_.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, slots_.size())),
-                  slot{&a, a.home, false});
-    a.home = this;
+                  slot{&a, a.resource, false});
+    a.resource = this;
     ++statistics_.taken;
     ++statistics_.blocks;
     ++statistics_.in_use;
@@ -51,13 +51,13 @@ class workspace_blocks final : public allocation_home {
       --statistics_.in_use;
       ends = closed_;
     }
-    if (!ends) gone.home->set_aside(a);
+    if (!ends) gone.resource->retain(a);
     {
       std::lock_guard lock(mutex_);
       const auto at = slot_of(a);
       if (!closed_) {
-        std::lock_guard log(a.log);
-        a.log.invalidate();  // views of the array that is gone ask again
+        std::lock_guard log(a.history);
+        a.history.invalidate();  // views of the array that is gone ask again
         at->is_free = true;
         return;
       }
@@ -69,23 +69,23 @@ class workspace_blocks final : public allocation_home {
   }
 
   void rename(allocation& a, std::string text) override {
-    allocation_home* home = nullptr;
+    memory_resource* resource = nullptr;
     {
       std::lock_guard lock(mutex_);
-      home = slot_of(a)->home;
+      resource = slot_of(a)->resource;
     }
-    home->rename(a, std::move(text));
+    resource->rename(a, std::move(text));
   }
 
   void grant_peer(const allocation& a, int device) override {
-    allocation_home* home = nullptr;
+    memory_resource* resource = nullptr;
     {
       std::lock_guard lock(mutex_);
       const auto at = slot_of(a);
       if (at == slots_.end()) return;  // freed meanwhile
-      home = at->home;
+      resource = at->resource;
     }
-    home->need_peer(a, device);
+    resource->need_peer(a, device);
   }
 
   void clear() noexcept {
@@ -136,16 +136,17 @@ class workspace_blocks final : public allocation_home {
   }
 
   std::size_t block_for(memory_kind kind, int device, std::size_t bytes, std::size_t wanted) {
-    if (&machine::current() != &machine_) return 0;
+    if (&runtime::current() != &runtime_) return 0;
     std::lock_guard lock(mutex_);
     const slot* const s = find(kind, device, bytes, wanted);
     if (!s) return 0;
-    const bool is_checked = s->home == &machine_.checker();  // then the block of the pool counts, with its red zones
+    const bool is_checked =
+        s->resource == &runtime_.checker();  // then the block of the pool counts, with its red zones
     return (is_checked ? s->what->after : s->what)->bytes;
   }
 
-  std::size_t kept_bytes(memory_kind kind, int device) const {
-    if (&machine::current() != &machine_) return 0;
+  std::size_t retained_bytes(memory_kind kind, int device) const {
+    if (&runtime::current() != &runtime_) return 0;
     std::lock_guard lock(mutex_);
     std::size_t bytes = 0;
     for (const slot& s : slots_)
@@ -166,7 +167,7 @@ class workspace_blocks final : public allocation_home {
   }
   struct slot {
     allocation* what = nullptr;
-    allocation_home* home = nullptr;  // where the block belongs
+    memory_resource* resource = nullptr;  // where the block belongs
     bool is_free = false;
   };
   // Twice what is needed is too much for a loop that goes on for long.
@@ -195,7 +196,7 @@ class workspace_blocks final : public allocation_home {
       taken = *s;
     }
     try {
-      taken.home->hand_out(*taken.what);
+      taken.resource->reissue(*taken.what);
     } catch (const out_of_memory&) {  // the block is larger than what is asked for: a limit may have room for that
       std::lock_guard lock(mutex_);
       slot_of(*taken.what)->is_free = true;
@@ -211,11 +212,11 @@ class workspace_blocks final : public allocation_home {
     return allocation_ref::first(*taken.what);
   }
   static void give_back(const slot& s) noexcept {
-    s.what->home = s.home;
-    s.home->deallocate(*s.what);
+    s.what->resource = s.resource;
+    s.resource->deallocate(*s.what);
   }
 
-  machine& machine_;
+  runtime& runtime_;
   mutable std::mutex mutex_;
   std::vector<slot> slots_;    // in the order of the allocations of an iteration
   bool closed_ = false;        // blocks go home when their arrays go
@@ -226,7 +227,7 @@ class workspace_blocks final : public allocation_home {
 
 }  // namespace detail
 
-workspace::workspace() : blocks_(new detail::workspace_blocks(machine::current())) {}
+workspace::workspace() : blocks_(new detail::workspace_blocks(runtime::current())) {}
 workspace::~workspace() { blocks_->close(); }
 void workspace::clear() noexcept { blocks_->clear(); }
 workspace_statistics workspace::statistics() const { return blocks_->statistics(); }
@@ -246,7 +247,9 @@ std::size_t workspace_turn::block_for(memory_kind kind, int device, std::size_t 
   return blocks_->block_for(kind, device, bytes, next_);
 }
 
-std::size_t workspace_turn::kept_bytes(memory_kind kind, int device) const { return blocks_->kept_bytes(kind, device); }
+std::size_t workspace_turn::retained_bytes(memory_kind kind, int device) const {
+  return blocks_->retained_bytes(kind, device);
+}
 
 }  // namespace detail
 }  // namespace ferry

@@ -28,30 +28,30 @@ void sort_by_log(std::span<access> uses) {
 template <class F>
 void each_log(std::span<access> uses, F f) {
   for (std::size_t i = 0; i < uses.size(); ++i)
-    if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->log);
+    if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->history);
 }
 
 // The logs of some sorted uses, locked by address, each once (R14). Unlocks when an exception passes.
 class locked_logs {
  public:
   explicit locked_logs(std::span<access> uses) : uses_(uses) {
-    each_log(uses_, [](access_log& l) { l.lock(); });
+    each_log(uses_, [](access_history& l) { l.lock(); });
   }
   ~locked_logs() {
-    if (!unlocked_) each_log(uses_, [](access_log& l) { l.unlock(); });
+    if (!unlocked_) each_log(uses_, [](access_history& l) { l.unlock(); });
   }
   // Logs all uses, each log being unlocked when it has its own; `on` may keep those that nobody else uses. Returns whether
   // one of them is shared.
   bool add_and_unlock(timeline& on, ticket at) noexcept {
     unlocked_ = true;
-    bool shared = false, calm = !on.marks_always();
-    for (const access& a : uses_) calm = calm && a.what->log.is_only_of(on);
+    bool shared = false, exclusive = !on.records_always();
+    for (const access& a : uses_) exclusive = exclusive && a.what->history.is_only_of(on);
     for (std::size_t i = 0; i < uses_.size(); ++i) {
-      access_log& l = uses_[i].what->log;
+      access_history& l = uses_[i].what->history;
       l.add(on, at, uses_[i].where, uses_[i].write);
       if (i + 1 < uses_.size() && uses_[i + 1].what == uses_[i].what) continue;
-      shared |= l.take_shared();
-      l.count_calm(on, calm);
+      shared |= l.take_contended();
+      l.note_exclusive_use(on, exclusive);
       l.unlock();
     }
     return shared;
@@ -66,8 +66,9 @@ class locked_logs {
 
 // What is rare stays out of the way of what is not: inside the guard it would take the registers.
 [[gnu::noinline]] void wait_for_what_conflicts(timeline& on, const access& a, std::size_t room) {
-  a.what->log.expect(room);
-  a.what->log.before(&on, a.where, a.write, [&](timeline& t, ticket at, bool reads) { on.follow(t, at, reads); });
+  a.what->history.reserve(room);
+  a.what->history.each_hazard(&on, a.where, a.write,
+                              [&](timeline& t, ticket at, bool reads) { on.wait_on(t, at, reads); });
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_lost(std::span<const access> uses) {
@@ -77,27 +78,27 @@ class locked_logs {
 // Returns how many failures were known when the logs were asked for what is lost.
 unsigned wait_for_what_conflicts(timeline& on, std::span<access> uses) {
   for (const access& a : uses)
-    if (!a.what->log.repeats(on, a.where, a.write)) wait_for_what_conflicts(on, a, uses.size());
-  const unsigned failures = on.family().failures();
+    if (!a.what->history.repeats(on, a.where, a.write)) wait_for_what_conflicts(on, a, uses.size());
+  const unsigned failures = on.registry().failures();
   if (failures != 0) [[unlikely]]
     refuse_lost(uses);
   return failures;
 }
 
 bool all_are_kept(const timeline& on, std::span<const access> uses) {
-  return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->log.is_kept_by(on); });
+  return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->history.is_exclusive_to(on); });
 }
 // The same with the timeline locked; and that there is room for the uses.
 bool can_log_kept(const timeline& on, std::span<const access> uses) {
   for (const access& a : uses) {
-    const access_log& l = a.what->log;
-    if (!l.is_kept_by(on) || !(l.repeats(on, a.where, a.write) || l.has_room_for(uses.size()))) return false;
+    const access_history& l = a.what->history;
+    if (!l.is_exclusive_to(on) || !(l.repeats(on, a.where, a.write) || l.has_room_for(uses.size()))) return false;
   }
   return true;
 }
 ticket log_locked(timeline& on, std::span<const access> uses) {
   const ticket at = on.reserve_locked();
-  for (const access& a : uses) a.what->log.add(on, at, a.where, a.write);
+  for (const access& a : uses) a.what->history.add(on, at, a.where, a.write);
   return at;
 }
 
@@ -144,14 +145,16 @@ bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noex
     for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();
   }
   for (const joint_guard::part& p : parts)
-    for (const access& a : p.uses) a.what->log.add(*p.on, p.at, a.where, a.write);
-  bool calm = true, shared = false;
+    for (const access& a : p.uses) a.what->history.add(*p.on, p.at, a.where, a.write);
+  bool exclusive = true, shared = false;
   for (const joint_guard::part& p : parts) {
-    calm = calm && !p.on->marks_always();
-    for (const access& a : p.uses) calm = calm && a.what->log.is_only_of(*p.on);  // of no other part either
+    exclusive = exclusive && !p.on->records_always();
+    for (const access& a : p.uses)
+      exclusive = exclusive && a.what->history.is_only_of(*p.on);  // of no other part either
   }
-  for (const joint_guard::part& p : parts) each_log(p.uses, [&](access_log& l) { l.count_calm(*p.on, calm); });
-  each_log(all, [&](access_log& l) { shared |= l.take_shared(); });
+  for (const joint_guard::part& p : parts)
+    each_log(p.uses, [&](access_history& l) { l.note_exclusive_use(*p.on, exclusive); });
+  each_log(all, [&](access_history& l) { shared |= l.take_contended(); });
   return shared;
 }
 
@@ -159,7 +162,7 @@ bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noex
 template <class Publish>
 [[gnu::noinline, gnu::cold]] void refuse_in_turn(timeline& on, Publish publish) {
   try {
-    on.refuse_rest();  // if it is back meanwhile, the turn is good
+    on.refuse_quiesced();  // if it is back meanwhile, the turn is good
   } catch (...) {
     publish();
     throw;
@@ -175,7 +178,7 @@ void depend_jointly(std::span<const joint_guard::part> parts, unsigned failures)
     const joint_guard::part& next = parts[(i + 1) % parts.size()];
     parts[i].on->depend_on_part(parts[i].at, *next.on, next.at, devices, failures);
   }
-  timelines& all = parts.front().on->family();
+  timelines& all = parts.front().on->registry();
   if (failures % 2 != 0 || all.failures() != failures) [[unlikely]]
     all.spread_again();  // one may have been found between the tickets and the dependences
 }
@@ -183,7 +186,7 @@ void depend_jointly(std::span<const joint_guard::part> parts, unsigned failures)
 // The stream is damaged, and a failure may have become known between the look at the logs and the ticket: then the ticket is
 // lost too.
 [[gnu::noinline, gnu::cold]] void lose_if_late(timeline& on, ticket at, unsigned failures) noexcept {
-  if (on.is_damaged() && (failures % 2 != 0 || on.family().failures() != failures)) on.lose_late(at, failures & ~1u);
+  if (on.is_damaged() && (failures % 2 != 0 || on.registry().failures() != failures)) on.lose_late(at, failures & ~1u);
 }
 
 // Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
@@ -191,7 +194,7 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
   on.submitted(at);
   if (!mark) return;
   try {
-    on.mark();
+    on.record_event();
   } catch (...) {
   }
 }
@@ -199,23 +202,23 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
 }  // namespace
 
 [[gnu::noinline]] void refuse_special(timeline& on) {
-  on.refuse_rest();
+  on.refuse_quiesced();
   on.refuse_broken();
   if (on.is_lost_for_good())
     throw device_error(
         "the stream does no more work: a raw pointer was taken on it, whose uses ferry does not see, and it "
         "was ordered behind work that is lost by the failure of device " +
         std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
-  backend& verbs = on.family().verbs();
-  if (on.origin() == stream_origin::on_the_spot) {
-    const int current = verbs.exchange_current_device(on.device());
-    verbs.exchange_current_device(current);
+  ferry::backend& backend = on.registry().backend();
+  if (on.origin() == stream_origin::default_stream) {
+    const int current = backend.exchange_current_device(on.device());
+    backend.exchange_current_device(current);
     if (current != on.device())
       throw invalid_argument("a default stream of device " + std::to_string(on.device()) + " is used while device " +
                              std::to_string(current) +
                              " is current, whose default stream it names: make a ferry::stream");
   }
-  if (verbs.is_capturing(on.stream()))
+  if (backend.is_capturing(on.stream()))
     throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
 }
 
@@ -253,15 +256,15 @@ void refuse_inside_capture(std::string_view what) {
     locked_logs locked(uses);
     failures_ = wait_for_what_conflicts(on, uses);
     at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
-    mark_ = locked.add_and_unlock(on, at_) || on.marks_always();
+    mark_ = locked.add_and_unlock(on, at_) || on.records_always();
   }
   on.begin(at_);
-  if (on.needs_look()) [[unlikely]] {
-    if (on.is_resting()) refuse_in_turn(on, [&] { on.submitted(at_); });
+  if (on.needs_recheck()) [[unlikely]] {
+    if (on.is_quiesced()) refuse_in_turn(on, [&] { on.submitted(at_); });
     lose_if_late(on, at_, failures_);
   }
   this_thread_state.submitting = true;
-  this_thread_state.line = &on;
+  this_thread_state.last_timeline = &on;
 }
 
 access_guard::~access_guard() {
@@ -283,12 +286,12 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     this_thread_state.submitting = true;
     return;
   }
-  const unsigned failures = parts.empty() ? 0 : parts.front().on->family().failures();  // before anything is ordered
+  const unsigned failures = parts.empty() ? 0 : parts.front().on->registry().failures();  // before anything is ordered
   bool may_be_kept = true;
   for (const part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
     may_be_kept = may_be_kept && !p.on->is_damaged();
-    p.on->expect_dependence();
+    p.on->reserve_dependence();
   }
   if (!may_be_kept || !log_all_kept(parts)) {
     std::vector<access> all;
@@ -298,14 +301,14 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
     }
     sort_by_log(all);
     const locked_logs locked(all);
-    each_log(all, [&](access_log& l) { l.expect(all.size()); });
+    each_log(all, [&](access_history& l) { l.reserve(all.size()); });
     for (const part& p : parts) wait_for_what_conflicts(*p.on, p.uses);
     mark_ = log_jointly(parts, all);
   }
   depend_jointly(parts, failures);
   for (const part& p : parts) p.on->begin(p.at);
   for (const part& p : parts)
-    if (p.on->is_resting())
+    if (p.on->is_quiesced())
       refuse_in_turn(*p.on, [&] {
         for (const part& q : parts) q.on->submitted(q.at);
       });
@@ -319,7 +322,7 @@ joint_guard::~joint_guard() {
     this_thread_state.capture->submitted(parts_);
     return;
   }
-  for (part& p : parts_) publish(*p.on, p.at, mark_ || p.on->marks_always());
+  for (part& p : parts_) publish(*p.on, p.at, mark_ || p.on->records_always());
 }
 
 void takes_part(timeline& on, int device) {
@@ -329,13 +332,13 @@ void takes_part(timeline& on, int device) {
     on.depend_on_device(device);
 }
 
-void open_use(const admission& what) {
+void escaped_pointer_use(const admission& what) {
   timeline& on = what.on();
   const std::span<access> uses = what.uses();
   refuse_inside_submission("take a raw pointer");
   if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
   if (on.is_special()) refuse_special(on);
-  if (on.origin() == stream_origin::on_the_spot)
+  if (on.origin() == stream_origin::default_stream)
     throw invalid_argument("a raw pointer" + (uses.empty() ? "" : " to " + detail::use_text(uses.front())) +
                            " was asked for on a default stream, which cannot be marked later: use a stream of ferry, "
                            "or one of your own by stream_ref::from_native");
@@ -345,8 +348,8 @@ void open_use(const admission& what) {
   const unsigned failures = wait_for_what_conflicts(on, uses);
   locked.add_and_unlock(on, open_ticket);
   lose_if_late(on, open_ticket, failures);
-  if (on.is_resting())
-    on.refuse_rest();  // since it was asked; later is soon enough: its last mark covers all until then
+  if (on.is_quiesced())
+    on.refuse_quiesced();  // since it was asked; later is soon enough: its last mark covers all until then
 }
 
 }  // namespace ferry

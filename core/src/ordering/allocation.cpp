@@ -12,7 +12,7 @@ constexpr std::uint64_t references_mask = stale - 1;
 }  // namespace
 
 byte_range range_now(allocation& a) {
-  std::lock_guard lock(a.log);
+  std::lock_guard lock(a.history);
   return a.range();
 }
 
@@ -36,7 +36,7 @@ void allocation_ref::drop() noexcept {
     if (generation_of(now) != generation_) return;
     if ((now & references_mask) == 1) {  // the only one: nobody else can count, or free
       what_->state.store(now - 1 + one_generation, std::memory_order_release);
-      return what_->home->deallocate(*what_);
+      return what_->resource->deallocate(*what_);
     }
     if (what_->state.compare_exchange_weak(now, now - 1, std::memory_order_acq_rel)) return;
   }
@@ -49,7 +49,7 @@ void allocation_ref::free(detail::freed_by how) noexcept {
     if (what_->state.compare_exchange_weak(now, ((now & ~references_mask) + one_generation) | stale,
                                            std::memory_order_acq_rel)) {
       detail::remember_freed(*what_, generation_, how);
-      what_->home->deallocate(*what_);
+      what_->resource->deallocate(*what_);
       return;
     }
 }
@@ -63,7 +63,7 @@ void throw_moved_from(const char* what) {
 void allocation_ref::throw_none() { throw_moved_from("the array"); }
 
 void refuse_lost(const allocation& a, byte_range where, source_line at) {
-  const logged_use* const lost = a.log.find_lost(where);
+  const access_record* const lost = a.history.find_lost(where);
   if (!lost) [[likely]]
     return;
   lost->by->throw_lost(

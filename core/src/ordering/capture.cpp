@@ -24,14 +24,14 @@ std::vector<byte_range> merged(std::vector<byte_range> ranges) {
 
 }  // namespace
 
-capture_session::capture_session(timeline& origin) : origin_(origin), verbs_(origin.family().verbs()) {
+capture_session::capture_session(timeline& origin) : origin_(origin), backend_(origin.registry().backend()) {
   refuse_inside_submission("capture");
   if (this_thread_state.capture) throw invalid_argument("a capture was begun inside another: end that one first");
   if (origin.is_special()) refuse_special(origin);
   joined_.push_back(&origin_);
   origin_.enter_capture();
   try {
-    verbs_.begin_capture(origin_.stream());
+    backend_.begin_capture(origin_.stream());
   } catch (...) {
     origin_.leave_capture();
     throw;
@@ -39,7 +39,7 @@ capture_session::capture_session(timeline& origin) : origin_(origin), verbs_(ori
   active_ = true;
   try {
     fork_ = fresh_event(origin_.device());
-    verbs_.record(fork_, origin_.stream());
+    backend_.record(fork_, origin_.stream());
   } catch (...) {
     abandon();
     throw;
@@ -56,12 +56,12 @@ capture_session::~capture_session() {
 
 void capture_session::abandon() noexcept {
   try {
-    if (active_) verbs_.destroy_graph(end());
+    if (active_) backend_.destroy_graph(end());
   } catch (const error&) {  // the capture was invalid already: its body has thrown what matters
   }
   for (native_event e : events_) {
     try {
-      verbs_.destroy_event(e);
+      backend_.destroy_event(e);
     } catch (const error&) {  // a broken device: its events go with the process
     }
   }
@@ -88,7 +88,7 @@ void capture_session::order(timeline& on, std::span<access> uses) {
   for (const auto& [other, count] : needed) {  // the newest step of each stream, once
     std::size_t& behind = waited_[{&on, other}];
     if (behind >= count) continue;
-    verbs_.wait(on.stream(), steps_[count - 1].done);
+    backend_.wait(on.stream(), steps_[count - 1].done);
     behind = count;
   }
   steps_.push_back({&on, fresh_event(on.device())});
@@ -97,8 +97,8 @@ void capture_session::order(timeline& on, std::span<access> uses) {
   for (const access& a : uses) {
     if (!logs_.contains(a.what)) {
       keep_.push_back(allocation_ref::another(*a.what));
-      std::lock_guard lock(a.what->log);
-      a.what->log.invalidate();  // the CPU must ask again, and is refused
+      std::lock_guard lock(a.what->history);
+      a.what->history.invalidate();  // the CPU must ask again, and is refused
     }
     std::vector<local_use>& log = logs_[a.what];
     log.push_back({steps_.size() - 1, a.where, a.write});
@@ -107,7 +107,7 @@ void capture_session::order(timeline& on, std::span<access> uses) {
 
 void capture_session::submitted(timeline& on, std::span<access>) noexcept {
   try {
-    verbs_.record(steps_.back().done, on.stream());
+    backend_.record(steps_.back().done, on.stream());
   } catch (const error&) {  // the capture is invalid; ending it says so
   }
 }
@@ -121,7 +121,7 @@ void capture_session::order(std::span<joint_guard::part> parts) {
 void capture_session::submitted(std::span<joint_guard::part> parts) noexcept {
   const std::size_t first = steps_.size() - parts.size();
   try {
-    for (std::size_t i = 0; i < parts.size(); ++i) verbs_.record(steps_[first + i].done, parts[i].on->stream());
+    for (std::size_t i = 0; i < parts.size(); ++i) backend_.record(steps_[first + i].done, parts[i].on->stream());
   } catch (const error&) {  // as above
   }
 }
@@ -137,8 +137,8 @@ captured_graph capture_session::finish() {
   for (timeline* t : joined_) {
     if (t == &origin_) continue;
     const native_event e = fresh_event(t->device());
-    verbs_.record(e, t->stream());
-    verbs_.wait(origin_.stream(), e);
+    backend_.record(e, t->stream());
+    backend_.wait(origin_.stream(), e);
   }
   captured_graph g;
   g.graph = end();
@@ -166,7 +166,7 @@ native_graph capture_session::end() {
     }
   } leaving{joined_};
   try {
-    return verbs_.end_capture(origin_.stream());
+    return backend_.end_capture(origin_.stream());
   } catch (const error&) {
     free_streams();
     throw;
@@ -181,7 +181,7 @@ void capture_session::free_streams() noexcept {
     try {
       bool is_free = false;
       try {
-        is_free = !verbs_.is_capturing(t->stream());
+        is_free = !backend_.is_capturing(t->stream());
       } catch (const error&) {
       }
       if (!is_free && t->origin() == stream_origin::own) t->replace_captured_stream();
@@ -191,7 +191,7 @@ void capture_session::free_streams() noexcept {
 }
 
 native_event capture_session::fresh_event(int device) {
-  events_.push_back(verbs_.create_event(device, false));
+  events_.push_back(backend_.create_event(device, false));
   return events_.back();
 }
 
@@ -202,7 +202,7 @@ void capture_session::join(timeline& on) {
   joined_.reserve(joined_.size() + 1);
   on.enter_capture();
   joined_.push_back(&on);
-  verbs_.wait(on.stream(), fork_);
+  backend_.wait(on.stream(), fork_);
 }
 
 }  // namespace ferry

@@ -73,7 +73,7 @@ class capture_session {
   void abandon() noexcept;
   void free_streams() noexcept;
   timeline& origin_;
-  backend& verbs_;
+  ferry::backend& backend_;
   const std::uint64_t serial_ = ++last_serial_;
   bool active_ = false;
   native_event fork_;

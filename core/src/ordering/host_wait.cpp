@@ -21,7 +21,7 @@ struct pending_points {
   std::array<point, 16> first;
   std::size_t count = 0;
   host_access_state seen;
-  std::uint64_t touches = 0;  // of the log when they were collected
+  std::uint64_t access_epoch = 0;  // of the log when they were collected
   std::span<const point> get() const { return {first.data(), std::min(count, first.size())}; }
   bool all() const { return count <= first.size(); }
 };
@@ -32,23 +32,23 @@ struct wanted_elements {
   source_line at;
 };
 
-pending_points points_before(access_log& log, byte_range where, bool write, bool for_bytes,
+pending_points points_before(access_history& log, byte_range where, bool write, bool for_bytes,
                              const wanted_elements* array) {
   pending_points p;
   std::lock_guard lock(log);
-  log.before(nullptr, where, write, [&](timeline& t, ticket at, bool) {
-    if (!for_bytes && t.serves()) return;
+  log.each_hazard(nullptr, where, write, [&](timeline& t, ticket at, bool) {
+    if (!for_bytes && t.is_migration_only()) return;
     if (p.count < p.first.size()) p.first[p.count] = {&t, at};
     ++p.count;
   });
   if (array && p.count == 0) refuse_lost(array->of, where, array->at);
-  p.touches = log.touches();
-  p.seen = {write ? p.touches : 0, log.writes()};
+  p.access_epoch = log.access_epoch();
+  p.seen = {write ? p.access_epoch : 0, log.writes()};
   return p;
 }
 
 // Returns the points of the last round, which are over.
-pending_points wait_for_points(access_log& log, byte_range where, bool write, bool for_bytes,
+pending_points wait_for_points(access_history& log, byte_range where, bool write, bool for_bytes,
                                const wanted_elements* array) {
   for (;;) {
     const pending_points pending = points_before(log, where, write, for_bytes, array);
@@ -64,17 +64,17 @@ pending_points wait_for_points(access_log& log, byte_range where, bool write, bo
 
 }  // namespace
 
-host_access_state wait_for_uses(access_log& log, byte_range where, bool write, bool for_bytes) {
+host_access_state wait_for_uses(access_history& log, byte_range where, bool write, bool for_bytes) {
   return wait_for_points(log, where, write, for_bytes, nullptr).seen;
 }
 
-bool uses_are_over(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> touches) {
+bool are_uses_complete(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> access_epoch) {
   refuse_inside_submission("ask whether work is over");
   std::vector<point> pending;  // only looks: an open use stays open
   {
-    std::lock_guard lock(what.log);
-    if (touches && what.log.touches() != *touches) return false;  // a free block's log is its pool's
-    for (const logged_use& u : what.log.uses())
+    std::lock_guard lock(what.history);
+    if (access_epoch && what.history.access_epoch() != *access_epoch) return false;  // a free block's log is its pool's
+    for (const access_record& u : what.history.uses())
       if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
   }
   return std::all_of(pending.begin(), pending.end(),
@@ -83,8 +83,8 @@ bool uses_are_over(allocation& what, byte_range where, bool write, std::optional
 
 host_wait wait_for_elements(allocation& what, byte_range where, bool write, source_line at) {
   const wanted_elements elements{what, at};
-  const pending_points over = wait_for_points(what.log, where, write, false, &elements);
-  return {over.seen, over.touches};
+  const pending_points over = wait_for_points(what.history, where, write, false, &elements);
+  return {over.seen, over.access_epoch};
 }
 
 }  // namespace ferry

@@ -8,24 +8,24 @@
 
 namespace ferry {
 
-idle_guard::idle_guard(timeline& on, const access& use, std::uint64_t touches) : on_(on) {
+idle_guard::idle_guard(timeline& on, const access& use, std::uint64_t access_epoch) : on_(on) {
   refuse_inside_submission("move what nobody uses");
   refuse_inside_capture("moving what nobody uses");
   if (on.is_special()) refuse_special(on);
-  access_log& log = use.what->log;
+  access_history& log = use.what->history;
   {
     std::lock_guard lock(log);
-    if (log.touches() != touches) return;
+    if (log.access_epoch() != access_epoch) return;
     const auto& uses = log.uses();
-    if (std::any_of(uses.begin(), uses.end(), [&](const logged_use& u) {
+    if (std::any_of(uses.begin(), uses.end(), [&](const access_record& u) {
           const bool is_over = u.by->finished(u.at) && !u.by->is_lost(u.at);  // what is lost stays in the log
           return u.by != &on && u.where.overlaps(use.where) && !is_over;
         }))
       return;
-    log.expect(1);
+    log.reserve(1);
     at_ = on.reserve();
     log.add(on, at_, use.where, use.write);
-    touches_ = log.touches();
+    access_epoch_ = log.access_epoch();
   }
   on.begin(at_);
   this_thread_state.submitting = true;

@@ -74,25 +74,25 @@ void timeline::lose_late(ticket t, unsigned seen) noexcept {
 
 // Inside a submission of this thread there is no turn for it: then the uses stay open, as those of the next owner.
 void timeline::end_pointers() {
-  if (pointers_end() == open_ticket && !this_thread_state.submitting) pointers_end_.store(close());
+  if (pointers_end() == open_ticket && !this_thread_state.submitting) pointers_end_.store(fence());
 }
 
 void timeline::ask_device() {
   native_event newest;
   {
     std::lock_guard lock(mutex_);
-    newest = marks_[newest_].event;
+    newest = events_[newest_].event;
   }
-  (void)verbs_.is_done(newest);
+  (void)backend_.is_done(newest);
 }
 
 // What ticket t of another stream wrote may be read by all work from the next ticket on. What is lost by now has been refused
 // to that work, or will be.
 void timeline::depend(timeline& of, ticket t) {
-  fact& f = known_[of.id_];
+  clock_entry& f = clock_[of.id_];
   if (f.owed >= t) return;
   f.owed = t;
-  dependences_.push_back({last() + 1, last() + 1, t, &of, of.device_, family_.failures() & ~1u});
+  dependences_.push_back({last() + 1, last() + 1, t, &of, of.device_, registry_.failures() & ~1u});
   note_suspects(timelines::device_bit(of.device_) | of.suspects_, last() + 1);
 }
 
@@ -102,11 +102,11 @@ void timeline::depend_on_device(int device) {
   if (!dependences_.empty())
     if (const dependence& d = dependences_.back(); !d.of && d.device == device && d.since == last() + 1) return;
   make_room_for_dependence();
-  dependences_.push_back({last() + 1, last() + 1, 0, nullptr, device, family_.failures() & ~1u});
+  dependences_.push_back({last() + 1, last() + 1, 0, nullptr, device, registry_.failures() & ~1u});
   note_suspects(timelines::device_bit(device), last() + 1);
 }
 
-void timeline::expect_dependence() {
+void timeline::reserve_dependence() {
   std::lock_guard lock(mutex_);
   make_room_for_dependence();
 }

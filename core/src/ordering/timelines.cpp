@@ -16,11 +16,11 @@ timeline& timelines::take(int device, int priority) {
     if (!t->is_lost_for_good()) return *t;
   }
   stock.reserve(all_.size() + 1);  // giving back must not fail
-  const native_stream s = verbs_.create_stream(device, priority);
+  const native_stream s = backend_.create_stream(device, priority);
   try {
     return create(device, priority, s, stream_origin::own);
   } catch (...) {
-    verbs_.destroy_stream(s);
+    backend_.destroy_stream(s);
     throw;
   }
 }
@@ -32,7 +32,7 @@ void timelines::give_back(timeline& t) noexcept {
 }
 
 timeline& timelines::foreign(int device, native_stream stream, stream_origin origin) {
-  const std::uint64_t id = verbs_.stream_id(stream);
+  const std::uint64_t id = backend_.stream_id(stream);
   std::lock_guard lock(mutex_);
   timeline*& t = foreign_[{device, id}];
   if (!t) t = &create(device, 0, stream, origin);
@@ -52,13 +52,13 @@ timeline* timelines::find(const timeline* t) const noexcept {
 }
 
 // The number of the look-through is odd: a submission that is ordered from here on looks again (access_guard).
-void timelines::give_up(int device, std::string_view why) {
+void timelines::fail(int device, std::string_view why) {
   std::lock_guard lock(mutex_);
   const bool is_new = failures_.try_emplace(device, why).second;
   if (!is_new) return;
   const unsigned number = ++failed_;
   for (auto& t : all_)
-    if (t->device() == device) t->give_up(number);
+    if (t->device() == device) t->fail(number);
   spread_losses();
   ++failed_;
 }
@@ -86,7 +86,7 @@ void timelines::look_at(std::uint64_t devices) {
       t->ask_device();
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
-      give_up(t->device(), plain_what(e));
+      fail(t->device(), plain_what(e));
     }
   }
 }
@@ -140,8 +140,8 @@ timeline& timelines::create(int device, int priority, native_stream stream, stre
   const auto id = static_cast<unsigned>(all_.size());
   auto fresh = std::make_unique<timeline>(*this, id, device, priority, stream, origin);
   if (all_.size() >= expected_) expected_ *= 2;
-  fresh->expect_timelines(expected_);
-  for (auto& t : all_) t->expect_timelines(expected_);
+  fresh->reserve_timelines(expected_);
+  for (auto& t : all_) t->reserve_timelines(expected_);
   timeline*& asked = asked_[device];
   all_.push_back(std::move(fresh));
   if (!asked) asked = all_.back().get();

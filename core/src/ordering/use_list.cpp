@@ -6,7 +6,7 @@ namespace ferry {
 
 void use_list::reserve(std::size_t count) {
   if (count <= room_) return;
-  logged_use* const more = std::allocator<logged_use>().allocate(count);
+  access_record* const more = std::allocator<access_record>().allocate(count);
   std::uninitialized_copy(begin(), end(), more);
   release();
   first_ = more;
@@ -14,7 +14,7 @@ void use_list::reserve(std::size_t count) {
 }
 
 void use_list::release() noexcept {
-  if (first_) std::allocator<logged_use>().deallocate(first_, room_);
+  if (first_) std::allocator<access_record>().deallocate(first_, room_);
 }
 
 }  // namespace ferry

@@ -26,7 +26,7 @@ void allocation_nodes::give_back(allocation& a) noexcept {
   a.before = a.after = a.previous = nullptr;
   a.is_free = true;
   a.was_used = false;
-  a.log.keep_only({});
+  a.history.clip_to({});
   a.next = spare_;
   spare_ = &a;
   --in_use_;
@@ -36,7 +36,7 @@ void allocation_nodes::make_more() {
   all_.push_back(std::make_unique<allocation[]>(batch));
   for (std::size_t i = batch; i-- > 0;) {  // taken in the order of their addresses, in which guards lock them
     allocation& a = all_.back()[i];
-    a.home = &home_;
+    a.resource = &home_;
     a.kind = kind_;
     a.device = static_cast<std::int8_t>(device_);
     a.next = spare_;

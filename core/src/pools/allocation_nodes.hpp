@@ -10,7 +10,7 @@ namespace ferry {
 // The caller locks.
 class allocation_nodes {
  public:
-  allocation_nodes(allocation_home& home, memory_kind kind, int device) : home_(home), kind_(kind), device_(device) {}
+  allocation_nodes(memory_resource& home, memory_kind kind, int device) : home_(home), kind_(kind), device_(device) {}
   // Arrays that were freed may still look at their nodes: the memory stays.
   ~allocation_nodes();
   allocation_nodes(const allocation_nodes&) = delete;
@@ -30,7 +30,7 @@ class allocation_nodes {
  private:
   static constexpr std::size_t batch = 32;
   void make_more();
-  allocation_home& home_;
+  memory_resource& home_;
   const memory_kind kind_;
   const int device_;
   std::vector<std::unique_ptr<allocation[]>> all_;

@@ -20,12 +20,12 @@ caching_pool::rules caching_pool::rules_of(pool_kind k) {
   }
 }
 
-caching_pool::caching_pool(memory_ledger& ledger, memory_kind kind, int device, const pool_options& options)
-    : memory_pool(ledger, kind, device, options),
-      verbs_(ledger.verbs()),
+caching_pool::caching_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options)
+    : memory_pool(accounting, kind, device, options),
+      backend_(accounting.backend()),
       rules_(rules_of(options.kind)),
       staggers_(kind == memory_kind::unified && rules_.joins && stagger % options.granularity == 0),
-      memory_bytes_(kind == memory_kind::host ? system_memory_bytes() : verbs_.properties(device).memory_bytes),
+      memory_bytes_(kind == memory_kind::host ? system_memory_bytes() : backend_.properties(device).memory_bytes),
       nodes_(*this, kind, device) {}
 
 caching_pool::~caching_pool() {
@@ -45,8 +45,8 @@ std::size_t caching_pool::rounded(std::size_t bytes) const {
 allocation_ref caching_pool::allocate(std::size_t bytes) {
   if (this_thread_state.submitting) refuse_inside_submission("allocate");
   const std::size_t size = rounded(bytes);
-  tag_booking booked = ledger_.before_allocate(*this, size);
-  const timeline* const on = this_thread_state.line;
+  tag_reservation booked = accounting_.before_allocate(*this, size);
+  const timeline* const on = this_thread_state.last_timeline;
   pool_shard& near = shard();
   bool others = false;  // near has a block, but work on it would wait
   allocation* a = near.take(size, on, others);
@@ -54,9 +54,9 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
   if (!a && others) a = near.take_any(size);
   if (!a) a = grow(size, on);
   set_labels(*a, 0);
-  a->log.change_owner();  // what another owner's array had asked does not hold for this one
+  a->history.change_owner();  // what another owner's array had asked does not hold for this one
   allocation_ref r = allocation_ref::first(*a);
-  ledger_.allocated(*a, booked);
+  accounting_.allocated(*a, booked);
   return r;
 }
 
@@ -86,7 +86,7 @@ allocation* caching_pool::take_stored(std::size_t size, const timeline* on, sear
                (how == search::tight || gap_before(b.range(), b.before, b.after, size).has_value());
       },
       how >= search::thorough);
-  if (!a || (how == search::ready && !a->log.is_ready_for(on))) return nullptr;
+  if (!a || (how == search::ready && !a->history.is_ready_for(on))) return nullptr;
   free_.remove(*a);
   try {
     a = &placed(*a, size);
@@ -108,19 +108,19 @@ void caching_pool::cut(allocation& a, std::size_t size) {
   rest.begin = a.begin + size;
   rest.bytes = a.bytes - size;
   try {
-    rest.log.inherit(a.log);
+    rest.history.merge(a.history);
   } catch (...) {
     nodes_.give_back(rest);
     throw;
   }
-  rest.log.keep_only(rest.range());
+  rest.history.clip_to(rest.range());
   rest.before = &a;
   rest.after = a.after;
   if (rest.after) rest.after->before = &rest;
   rest.tag = a.tag;
   a.after = &rest;
   a.bytes = size;
-  a.log.keep_only(a.range());
+  a.history.clip_to(a.range());
   free_.add(rest);
 }
 
@@ -179,7 +179,7 @@ allocation& caching_pool::join(allocation& a) noexcept {
 bool caching_pool::swallow_next(allocation& a) noexcept {
   allocation& next = *a.after;
   try {
-    a.log.inherit(next.log);
+    a.history.merge(next.history);
   } catch (const std::bad_alloc&) {
     return false;
   }

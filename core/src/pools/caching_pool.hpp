@@ -16,7 +16,7 @@ namespace ferry {
 
 class caching_pool final : public memory_pool {
  public:
-  caching_pool(memory_ledger& ledger, memory_kind kind, int device, const pool_options& options);
+  caching_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options);
   // Gives everything back; all of it must be free.
   ~caching_pool() override;
 
@@ -70,7 +70,7 @@ class caching_pool final : public memory_pool {
   static constexpr std::size_t stagger = 1536, stagger_period = std::size_t{16} << 10;
   static constexpr std::size_t least_staggered = std::size_t{256} << 10;
 
-  backend& verbs_;
+  ferry::backend& backend_;
   const rules rules_;
   const bool staggers_;             // where large blocks begin, for loops of the CPU
   const std::size_t memory_bytes_;  // that gc_threshold is a share of

@@ -47,12 +47,12 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
     if ((found = take_stored(size, on, search::thorough))) return found;
     if (size >= huge && rules_.joins) give_back(leave_whole_segments(), release_depth::finished, size);
     collect_garbage(segment);
-    ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
+    accounting_.acquire_once(*this, segment, [&] { p = backend_.allocate(kind_, device_, segment); });
   } catch (const out_of_memory&) {
     segment = size;  // no spare room this time
     const auto ask_backend = [&] {
       std::lock_guard one(growing_);
-      p = verbs_.allocate(kind_, device_, segment);
+      p = backend_.allocate(kind_, device_, segment);
     };
     const auto look_again = [&] {
       std::lock_guard one(growing_);
@@ -65,16 +65,16 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
       std::lock_guard one(growing_);
       if (rules_.joins || give_back(leave_whole_segments(), release_depth::finished, segment) == 0) return false;
       try {
-        ledger_.acquire_once(*this, segment, [&] { p = verbs_.allocate(kind_, device_, segment); });
+        accounting_.acquire_once(*this, segment, [&] { p = backend_.allocate(kind_, device_, segment); });
         return true;
       } catch (const out_of_memory&) {
         return false;
       }
     };
     if (look_again()) return found;
-    if (!in_exchange() && !ledger_.acquire(*this, segment, ask_backend, look_again)) return found;
+    if (!in_exchange() && !accounting_.acquire(*this, segment, ask_backend, look_again)) return found;
   }
-  ledger_.reserved(*this, p, segment);
+  accounting_.reserved(*this, p, segment);
   return adopt_segment(p, segment, size);
 }
 
@@ -96,8 +96,8 @@ allocation* caching_pool::adopt_segment(void* p, std::size_t segment, std::size_
     counts_.allocated(a->bytes);
     return a;
   } catch (...) {
-    verbs_.release(kind_, device_, p, segment);
-    ledger_.returned(*this, segment);
+    backend_.release(kind_, device_, p, segment);
+    accounting_.returned(*this, segment);
     throw;
   }
 }
@@ -147,13 +147,13 @@ std::size_t caching_pool::give_back(std::vector<allocation*> segments, release_d
       kept = a;
       continue;
     }
-    ledger_.returning(*this, a->begin, a->bytes);
+    accounting_.returning(*this, a->begin, a->bytes);
     try {
-      verbs_.release(kind_, device_, a->begin, a->bytes);
+      backend_.release(kind_, device_, a->begin, a->bytes);
     } catch (const device_error& e) {  // a broken device: its memory goes with the process
       if (!e.is_sticky() && !first) first = std::current_exception();
     }
-    ledger_.returned(*this, a->bytes);
+    accounting_.returned(*this, a->bytes);
     bytes += a->bytes;
     std::lock_guard lock(mutex_);
     reserved_ -= a->bytes;

@@ -8,9 +8,9 @@
 
 namespace ferry {
 
-direct_pool::direct_pool(memory_ledger& ledger, memory_kind kind, int device, const pool_options& options)
-    : memory_pool(ledger, kind, device, options),
-      verbs_(ledger.verbs()),
+direct_pool::direct_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options)
+    : memory_pool(accounting, kind, device, options),
+      backend_(accounting.backend()),
       nodes_(*this, kind, device) {}
 
 direct_pool::~direct_pool() {
@@ -23,7 +23,7 @@ direct_pool::~direct_pool() {
 allocation_ref direct_pool::allocate(std::size_t bytes) {
   refuse_inside_submission("allocate");
   bytes = checked_size(bytes);  // checkers see the array's true end
-  tag_booking booked = ledger_.before_allocate(*this, bytes);
+  tag_reservation booked = accounting_.before_allocate(*this, bytes);
   release_cached(release_depth::finished);
   allocation* a = nullptr;
   {
@@ -31,7 +31,8 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
     a = &nodes_.take();
   }
   try {
-    ledger_.acquire(*this, bytes, [&] { a->begin = static_cast<std::byte*>(verbs_.allocate(kind_, device_, bytes)); });
+    accounting_.acquire(*this, bytes,
+                        [&] { a->begin = static_cast<std::byte*>(backend_.allocate(kind_, device_, bytes)); });
   } catch (...) {
     std::lock_guard lock(mutex_);
     nodes_.give_back(*a);
@@ -39,16 +40,16 @@ allocation_ref direct_pool::allocate(std::size_t bytes) {
   }
   a->bytes = bytes;
   a->is_free = false;
-  ledger_.reserved(*this, a->begin, bytes);
+  accounting_.reserved(*this, a->begin, bytes);
   {
     std::lock_guard lock(mutex_);
     statistics_.allocated_bytes += bytes, statistics_.reserved_bytes += bytes;
     ++statistics_.allocations, ++statistics_.segments, ++statistics_.made;
   }
   set_labels(*a, 0);
-  a->log.change_owner();
+  a->history.change_owner();
   allocation_ref r = allocation_ref::first(*a);
-  ledger_.allocated(*a, booked);
+  accounting_.allocated(*a, booked);
   return r;
 }
 
@@ -83,13 +84,13 @@ std::size_t direct_pool::release_cached(release_depth how) {
     }
     if (over) {
       bytes += a.bytes;
-      ledger_.returning(*this, a.begin, a.bytes);
+      accounting_.returning(*this, a.begin, a.bytes);
       try {
-        verbs_.release(kind_, device_, a.begin, a.bytes);
+        backend_.release(kind_, device_, a.begin, a.bytes);
       } catch (const device_error& e) {  // a broken device: its memory goes with the process
         if (!e.is_sticky() && !first) first = std::current_exception();
       }
-      ledger_.returned(*this, a.bytes);
+      accounting_.returned(*this, a.bytes);
     }
     std::lock_guard lock(mutex_);
     if (over) {

@@ -12,7 +12,7 @@ namespace ferry {
 // allocation looks through the list.
 class direct_pool final : public memory_pool {
  public:
-  direct_pool(memory_ledger& ledger, memory_kind kind, int device, const pool_options& options);
+  direct_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options);
   ~direct_pool() override;
 
   allocation_ref allocate(std::size_t bytes) override;
@@ -25,7 +25,7 @@ class direct_pool final : public memory_pool {
   pool_statistics statistics() const override;
 
  private:
-  backend& verbs_;
+  ferry::backend& backend_;
   mutable std::mutex mutex_;  // what follows
   allocation_nodes nodes_;
   allocation* freed_ = nullptr;  // linked by next, latest first

@@ -28,13 +28,13 @@ ticket submit_on(timeline& on, Submit submit) {
 
 }  // namespace
 
-driver_pool::driver_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
+driver_pool::driver_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
                          const pool_options& options)
-    : memory_pool(ledger, kind, device, options),
-      verbs_(*ledger.verbs().pools()),
+    : memory_pool(accounting, kind, device, options),
+      backend_(*accounting.backend().pools()),
       streams_(streams),
-      pool_(options.shared && kind == memory_kind::device ? verbs_.default_pool(device, options)
-                                                          : verbs_.create_pool(kind, device, options)),
+      pool_(options.shared && kind == memory_kind::device ? backend_.default_pool(device, options)
+                                                          : backend_.create_pool(kind, device, options)),
       own_(streams.take(device, 0)),
       nodes_(*this, kind, device) {
   if (kind == memory_kind::device) ungranted_ = ~(std::uint64_t{1} << device);
@@ -51,13 +51,13 @@ driver_pool::~driver_pool() {
 
 void driver_pool::grant_peer(const allocation&, int device) {
   std::lock_guard lock(granting_);
-  verbs_.grant(pool_, device);
+  backend_.grant(pool_, device);
   ungranted_.fetch_and(~(std::uint64_t{1} << device), std::memory_order_release);
 }
 
 // The stream that this thread gave work to last will most likely use the bytes: then nobody waits.
 timeline& driver_pool::line_to_allocate_on() {
-  timeline* const last = streams_.find(this_thread_state.line);
+  timeline* const last = streams_.find(this_thread_state.last_timeline);
   const bool usable = last && last->device() == device_ && last->origin() == stream_origin::own && !last->is_special();
   return usable ? *last : own_;
 }
@@ -65,7 +65,7 @@ timeline& driver_pool::line_to_allocate_on() {
 allocation_ref driver_pool::allocate(std::size_t bytes) {
   refuse_inside_submission("allocate");
   const std::size_t size = checked_size(bytes);
-  tag_booking booked = ledger_.before_allocate(*this, size);
+  tag_reservation booked = accounting_.before_allocate(*this, size);
   watch_for_exit();
   free_what_was_put_off();
   timeline& on = line_to_allocate_on();
@@ -76,9 +76,10 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   }
   ticket t = 0;
   try {
-    a->log.expect(1);
-    ledger_.acquire(*this, size, [&] {
-      t = submit_on(on, [&](native_stream s) { a->begin = static_cast<std::byte*>(verbs_.allocate(pool_, size, s)); });
+    a->history.reserve(1);
+    accounting_.acquire(*this, size, [&] {
+      t = submit_on(on,
+                    [&](native_stream s) { a->begin = static_cast<std::byte*>(backend_.allocate(pool_, size, s)); });
     });
   } catch (...) {
     std::lock_guard lock(mutex_);
@@ -89,16 +90,16 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   a->is_free = false;
   a->is_pooled = kind_ == memory_kind::device;
   set_labels(*a, 0);
-  a->log.add(on, t, a->range(), true);
-  a->log.change_owner();
+  a->history.add(on, t, a->range(), true);
+  a->history.change_owner();
   {
     std::lock_guard lock(mutex_);
     statistics_.allocated_bytes += size;
     ++statistics_.allocations, ++statistics_.made;
   }
-  ledger_.reserved(*this, a->begin, size);
+  accounting_.reserved(*this, a->begin, size);
   allocation_ref r = allocation_ref::first(*a);
-  ledger_.allocated(*a, booked);
+  accounting_.allocated(*a, booked);
   return r;
 }
 
@@ -118,7 +119,7 @@ void driver_pool::deallocate(allocation& a) noexcept {
 void driver_pool::free_what_was_put_off() noexcept {
   put_off_.take_all([this](allocation& a) {
     try {
-      free_or_give_up(a);
+      free_or_fail(a);
     } catch (...) {
       put_off_.add(a);
     }
@@ -127,7 +128,7 @@ void driver_pool::free_what_was_put_off() noexcept {
 
 // What another device was doing with the bytes when it broke counts as over, and then they are freed; those of a device
 // that is broken itself go with the process.
-void driver_pool::free_or_give_up(allocation& a) {
+void driver_pool::free_or_fail(allocation& a) {
   bool told = false;
   while (!own_.is_broken()) {
     timeline* with = nullptr;
@@ -135,11 +136,11 @@ void driver_pool::free_or_give_up(allocation& a) {
       return free_now(a, with, told);
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
-      if (with) streams_.give_up(with->device(), plain_what(e));
+      if (with) streams_.fail(with->device(), plain_what(e));
     }
   }
-  if (!told) ledger_.returning(*this, a.begin, a.bytes);
-  ledger_.returned(*this, a.bytes);
+  if (!told) accounting_.returning(*this, a.begin, a.bytes);
+  accounting_.returned(*this, a.bytes);
   std::lock_guard lock(mutex_);
   given_up_ += a.bytes;
   nodes_.give_back(a);
@@ -151,20 +152,20 @@ void driver_pool::free_or_give_up(allocation& a) {
 void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
   timeline* on = nullptr;
   const auto each_pending = [&](auto f) {
-    std::lock_guard lock(a.log);
-    a.log.before(nullptr, a.range(), true, f);
+    std::lock_guard lock(a.history);
+    a.history.each_hazard(nullptr, a.range(), true, f);
   };
   each_pending([&](timeline& by, ticket, bool) {
     if (on && on != &by) on = &own_;
     if (!on) on = &by;
   });
-  if (!on || on->is_special() || on->origin() != stream_origin::own || !expect_frees(*on)) on = &own_;
+  if (!on || on->is_special() || on->origin() != stream_origin::own || !reserve_frees(*on)) on = &own_;
   if (on == &own_)  // which tells everybody if one of the two is broken
-    each_pending([&](timeline& by, ticket at, bool) { own_.follow(by, at, false); });
-  if (!std::exchange(told, true)) ledger_.returning(*this, a.begin, a.bytes);
+    each_pending([&](timeline& by, ticket at, bool) { own_.wait_on(by, at, false); });
+  if (!std::exchange(told, true)) accounting_.returning(*this, a.begin, a.bytes);
   with = on;
-  const ticket t = submit_on(*on, [&](native_stream s) { verbs_.free(a.begin, s); });
-  ledger_.returned(*this, a.bytes);
+  const ticket t = submit_on(*on, [&](native_stream s) { backend_.free(a.begin, s); });
+  accounting_.returned(*this, a.bytes);
   std::lock_guard lock(mutex_);
   nodes_.give_back(a);
   ticket& last = frees_.find(on)->second;
@@ -172,7 +173,7 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
 }
 
 // What may fail comes before the free: a place for the ticket. Whether there is one.
-bool driver_pool::expect_frees(timeline& on) noexcept {
+bool driver_pool::reserve_frees(timeline& on) noexcept {
   std::lock_guard lock(mutex_);
   try {
     frees_.try_emplace(&on, 0);
@@ -188,7 +189,7 @@ std::vector<driver_pool::point> driver_pool::see(std::vector<point> frees, relea
   std::erase_if(frees, [&](const point& f) {
     try {
       if (how == release_depth::unused) f.by->wait(f.at);
-      return f.by->is_broken() || f.by->tell_driver(f.at);
+      return f.by->is_broken() || f.by->poll_for_pools(f.at);
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;
       return true;
@@ -212,16 +213,16 @@ std::size_t driver_pool::release_cached(release_depth how) {
   }
   (void)see(frees, how);
   if (own_.is_broken()) return release_cached(how);
-  const std::size_t before = verbs_.usage(pool_).reserved_bytes;
-  verbs_.trim(pool_, 0);
-  native_pool_usage left = verbs_.usage(pool_);
+  const std::size_t before = backend_.usage(pool_).reserved_bytes;
+  backend_.trim(pool_, 0);
+  native_pool_usage left = backend_.usage(pool_);
   if (how == release_depth::unused && left.reserved_bytes > left.used_bytes && !frees.empty()) {
     std::vector<point> again = frees;
-    for (point& f : again) f.at = f.by->close();
+    for (point& f : again) f.at = f.by->fence();
     const std::vector<point> untold = see(std::move(again), how);  // somebody else's query came first
     if (own_.is_broken()) return release_cached(how);
-    verbs_.trim(pool_, 0);
-    left = verbs_.usage(pool_);
+    backend_.trim(pool_, 0);
+    left = backend_.usage(pool_);
     std::erase_if(frees, [&](const point& f) {
       return std::any_of(untold.begin(), untold.end(), [&](const point& u) { return u.by == f.by; });
     });
@@ -244,7 +245,7 @@ request_cost driver_pool::cost_of(std::size_t bytes) const {
   if (size > most_bytes_at_once) return {SIZE_MAX, false, SIZE_MAX};
   request_cost cost{size, false, rounded_up(size, granularity)};
   if (options_.max_bytes != 0) {
-    const std::size_t used = own_.is_broken() ? 0 : verbs_.usage(pool_).used_bytes;
+    const std::size_t used = own_.is_broken() ? 0 : backend_.usage(pool_).used_bytes;
     cost.most_bytes = options_.max_bytes - std::min(options_.max_bytes, used);
   }
   return cost;
@@ -253,7 +254,7 @@ request_cost driver_pool::cost_of(std::size_t bytes) const {
 // Limits are about what arrays hold: what the driver keeps does not count against them.
 trimmable_bytes driver_pool::trimmable() const {
   if (own_.is_broken()) return {};
-  const native_pool_usage now = verbs_.usage(pool_);
+  const native_pool_usage now = backend_.usage(pool_);
   return {now.reserved_bytes - std::min(now.reserved_bytes, now.used_bytes), 0, 0};
 }
 
@@ -264,7 +265,7 @@ source_state driver_pool::state() const {
 
 pool_statistics driver_pool::statistics() const {
   const bool broken = own_.is_broken();  // whose driver is not asked any more
-  const std::size_t reserved = broken ? 0 : verbs_.usage(pool_).reserved_bytes;
+  const std::size_t reserved = broken ? 0 : backend_.usage(pool_).reserved_bytes;
   std::lock_guard lock(mutex_);
   pool_statistics s = statistics_;
   s.reserved_bytes = broken ? s.allocated_bytes + given_up_ : reserved;

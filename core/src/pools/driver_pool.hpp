@@ -9,13 +9,14 @@
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "pools/allocation_nodes.hpp"
-#include "pools/late_frees.hpp"
+#include "pools/deferred_frees.hpp"
 
 namespace ferry {
 
 class driver_pool final : public memory_pool {
  public:
-  driver_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device, const pool_options& options);
+  driver_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
+              const pool_options& options);
   ~driver_pool() override;
 
   allocation_ref allocate(std::size_t bytes) override;
@@ -35,16 +36,16 @@ class driver_pool final : public memory_pool {
   };
   void grant_peer(const allocation& a, int device) override;
   timeline& line_to_allocate_on();
-  void free_or_give_up(allocation& a);
+  void free_or_fail(allocation& a);
   void free_now(allocation& a, timeline*& with, bool& told);
-  bool expect_frees(timeline& on) noexcept;
+  bool reserve_frees(timeline& on) noexcept;
   void free_what_was_put_off() noexcept;
   static std::vector<point> see(std::vector<point> frees, release_depth how);
 
-  pool_backend& verbs_;
+  pool_backend& backend_;
   timelines& streams_;
   const native_pool pool_;
-  late_frees put_off_;
+  deferred_frees put_off_;
   timeline& own_;  // for what belongs to no stream of the program: never waits in front of its work
   std::mutex granting_;
   mutable std::mutex mutex_;  // what follows

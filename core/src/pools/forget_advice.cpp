@@ -6,18 +6,18 @@
 
 namespace ferry {
 
-void forget_advice(backend& verbs, allocation& a) {
-  a.log.set_advised(false);
+void forget_advice(ferry::backend& backend, allocation& a) {
+  a.history.set_advised(false);
   const auto unset = [&](memory_advice what, memory_location where) {
     try {
-      verbs.advise(a.begin, a.bytes, what, where);
+      backend.advise(a.begin, a.bytes, what, where);
     } catch (const device_error&) {  // a broken device: nobody is misled by hints about it
     }
   };
   unset(memory_advice::unset_read_mostly, {});
   unset(memory_advice::unset_preferred_location, {});
   unset(memory_advice::unset_accessed_by, {});
-  for (int d = 0; d < verbs.device_count(); ++d) unset(memory_advice::unset_accessed_by, {d});
+  for (int d = 0; d < backend.device_count(); ++d) unset(memory_advice::unset_accessed_by, {d});
 }
 
 }  // namespace ferry

@@ -8,6 +8,6 @@ struct allocation;
 
 // Takes back what was advised about a block of unified memory. Pages that reach over the block lose the advice as a whole: it
 // is a hint. Never blocks; does not throw when a device is broken.
-void forget_advice(backend& verbs, allocation& a);
+void forget_advice(ferry::backend& backend, allocation& a);
 
 }  // namespace ferry

@@ -40,11 +40,11 @@ class free_blocks {
   template <class Fits>
   allocation* find(std::size_t bytes, const timeline* on, Fits fits, bool thorough) const {
     allocation* const best = smallest(bytes, fits, thorough);
-    if (!best || best->log.is_ready_for(on)) return best;
+    if (!best || best->history.is_ready_for(on)) return best;
     int looks = most_looks;
     for (std::size_t c = filled_from(class_of(bytes)); c < classes && looks > 0; c = filled_from(c + 1))
       for (allocation* a = heads_[c]; a && looks-- > 0; a = a->next)
-        if (a->bytes >= bytes && fits(*a) && a->log.is_ready_for(on)) return a;
+        if (a->bytes >= bytes && fits(*a) && a->history.is_ready_for(on)) return a;
     return best;
   }
   // Calls f(block) for each; f may remove that block.

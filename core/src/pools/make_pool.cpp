@@ -7,19 +7,19 @@
 
 namespace ferry {
 
-std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
+std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options) {
   check(options);
   switch (options.kind) {
-    case pool_kind::none: return std::make_unique<direct_pool>(ledger, kind, device, options);
+    case pool_kind::none: return std::make_unique<direct_pool>(accounting, kind, device, options);
     case pool_kind::driver: {
-      pool_backend* const driver = ledger.verbs().pools();
+      pool_backend* const driver = accounting.backend().pools();
       if (!driver || !driver->has_pools(kind, device))
         throw not_supported(std::string("the driver has no pools of ") + kind_name(kind) + " memory of device " +
                             std::to_string(device) + ": choose pool_kind::split");
-      return std::make_unique<driver_pool>(ledger, streams, kind, device, options);
+      return std::make_unique<driver_pool>(accounting, streams, kind, device, options);
     }
-    default: return std::make_unique<caching_pool>(ledger, kind, device, options);
+    default: return std::make_unique<caching_pool>(accounting, kind, device, options);
   }
 }
 

@@ -12,8 +12,8 @@ namespace ferry {
 bool memory_pool::is_unused(allocation& a, release_depth how) {
   for (;;) {
     try {
-      if (how == release_depth::finished) return uses_are_over(a, a.range(), true);
-      wait_for_uses(a.log, a.range(), true);
+      if (how == release_depth::finished) return are_uses_complete(a, a.range(), true);
+      wait_for_uses(a.history, a.range(), true);
       return true;
     } catch (const device_error& e) {
       if (!e.is_sticky()) throw;  // that device was given up: what it was doing counts as over next time
@@ -22,18 +22,18 @@ bool memory_pool::is_unused(allocation& a, release_depth how) {
 }
 
 void memory_pool::take_from_owner(allocation& a) noexcept {
-  ledger_.freed(a);
+  accounting_.freed(a);
   if (kind_ == memory_kind::unified) {
-    std::lock_guard lock(a.log);
-    a.log.invalidate();
+    std::lock_guard lock(a.history);
+    a.history.invalidate();
   } else {
-    a.log.invalidate();
+    a.history.invalidate();
   }
   a.name.clear();
 }
 
 block_info memory_pool::info_of(const allocation& a) {
-  const bool kept = is_set_aside(a), is_free = !kept && !is_taken(a);  // one answer: others free it meanwhile
+  const bool kept = is_retained(a), is_free = !kept && !is_taken(a);  // one answer: others free it meanwhile
   const allocation_labels labels = is_free ? allocation_labels{} : labels_of(a);
   return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name, kept, const_cast<allocation*>(&a)};
 }
@@ -43,13 +43,13 @@ pool_options options_for(memory_kind kind, pool_options options) {
                                                                            : options;
 }
 
-void memory_pool::rename(allocation& a, std::string text) { ledger_.name(a, std::move(text)); }
+void memory_pool::rename(allocation& a, std::string text) { accounting_.name(a, std::move(text)); }
 
-void memory_pool::set_aside(allocation& a) noexcept {
-  ledger_.set_aside(a, kept_by::workspace);
+void memory_pool::retain(allocation& a) noexcept {
+  accounting_.retain(a, retained_by::workspace);
   a.name.clear();
 }
 
-void memory_pool::hand_out(allocation& a) { ledger_.hand_out(a); }
+void memory_pool::reissue(allocation& a) { accounting_.reissue(a); }
 
 }  // namespace ferry

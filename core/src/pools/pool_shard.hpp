@@ -28,7 +28,7 @@ class alignas(128) pool_shard {
     if (b.bytes != bytes) return nullptr;
     int looks = 4;
     for (allocation** at = &b.first; *at && looks-- > 0; at = &(*at)->next)
-      if ((*at)->log.is_ready_for(on)) return &leave(b, *at);
+      if ((*at)->history.is_ready_for(on)) return &leave(b, *at);
     others = b.first != nullptr;
     return nullptr;
   }

@@ -8,7 +8,7 @@ namespace ferry {
 
 staging_slots::~staging_slots() {
   for (const slab& s : slabs_) try {
-      verbs_.release(memory_kind::host, 0, s.begin, s.bytes);
+      backend_.release(memory_kind::host, 0, s.begin, s.bytes);
     } catch (const error&) {  // a broken device: its memory goes with the process
     }
 }
@@ -19,7 +19,7 @@ std::byte* staging_slots::take(std::size_t bytes) {
     const std::size_t count = std::max<std::size_t>(1, slab_bytes / bytes);
     slabs_.reserve(slabs_.size() + 1);
     pieces.reserve(pieces.capacity() + count);  // giving back must not fail
-    auto* const begin = static_cast<std::byte*>(verbs_.allocate(memory_kind::host, 0, count * bytes));
+    auto* const begin = static_cast<std::byte*>(backend_.allocate(memory_kind::host, 0, count * bytes));
     slabs_.push_back({begin, count * bytes});
     for (std::size_t i = 0; i != count; ++i) pieces.push_back(begin + i * bytes);
   }

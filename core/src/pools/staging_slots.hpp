@@ -11,7 +11,7 @@ namespace ferry {
 // The caller locks. Pieces of one size stay pieces of that size.
 class staging_slots {
  public:
-  explicit staging_slots(backend& verbs) : verbs_(verbs) {}
+  explicit staging_slots(ferry::backend& backend) : backend_(backend) {}
   ~staging_slots();
   staging_slots(const staging_slots&) = delete;
   staging_slots& operator=(const staging_slots&) = delete;
@@ -26,7 +26,7 @@ class staging_slots {
     void* begin;
     std::size_t bytes;
   };
-  backend& verbs_;
+  ferry::backend& backend_;
   std::vector<slab> slabs_;
   std::map<std::size_t, std::vector<std::byte*>> free_;
 };

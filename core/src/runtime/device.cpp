@@ -3,33 +3,33 @@
 #include <ostream>
 #include <utility>
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 namespace {
 thread_local int scoped_device = 0;
 }
 
-const device_properties& device::properties() const { return machine::current().properties(index_); }
+const device_properties& device::properties() const { return runtime::current().properties(index_); }
 
 device_memory device::memory() const {
   (void)properties();
-  return machine::current().verbs().memory(index_);
+  return runtime::current().backend().memory(index_);
 }
 
 std::string device::failure() const {
   (void)properties();
-  return machine::current().streams().failure_of(index_);
+  return runtime::current().streams().failure_of(index_);
 }
 
 bool device::can_reach(device owner) const {
   (void)properties(), (void)owner.properties();
-  return machine::current().can_reach(index_, owner.index_);
+  return runtime::current().can_reach(index_, owner.index_);
 }
 
 std::ostream& operator<<(std::ostream& out, device d) { return out << "device " << d.index(); }
 
-std::span<const device> devices() { return machine::current().devices(); }
+std::span<const device> devices() { return runtime::current().devices(); }
 
 device default_device() { return device(scoped_device); }
 

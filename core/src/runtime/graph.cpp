@@ -2,12 +2,12 @@
 
 #include <cstdio>
 
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
-#include "runtime/machine_registry.hpp"
-#include "runtime/other_machine.hpp"
+#include "runtime/other_runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 
@@ -18,9 +18,9 @@ struct graph::state {
   ticket last_at = 0;
   ~state() {
     try {
-      machine_registry::if_alive(serial, [&](machine& m) {
+      runtime_registry::if_alive(serial, [&](runtime& m) {
         if (last_on) last_on->wait(last_at);
-        m.verbs().destroy_graph(captured.graph);
+        m.backend().destroy_graph(captured.graph);
       });
     } catch (const error&) {  // a broken device: its graphs go with the process
     }
@@ -49,8 +49,8 @@ graph::~graph() = default;
 
 void graph::launch(stream_ref s, source_line at) {
   if (!state_) throw_moved_from("the graph");
-  machine& m = machine::current();
-  if (state_->serial != m.serial()) throw_other_machine("the graph");
+  runtime& m = runtime::current();
+  if (state_->serial != m.serial()) throw_other_runtime("the graph");
   for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
   std::vector<access> uses = state_->captured.uses;
   for (const int d : state_->captured.page_users) m.test_pages(d);
@@ -58,19 +58,19 @@ void graph::launch(stream_ref s, source_line at) {
   if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
   {
     access_guard guard(admitted);
-    for (const int d : state_->captured.devices) takes_part(s.line(), d);
-    m.verbs().launch_graph(state_->captured.graph, s.line().stream());
+    for (const int d : state_->captured.devices) takes_part(s.timeline(), d);
+    m.backend().launch_graph(state_->captured.graph, s.timeline().stream());
   }
   if (!this_thread_state.capture) {
-    state_->last_on = &s.line();
-    state_->last_at = s.line().last();
+    state_->last_on = &s.timeline();
+    state_->last_at = s.timeline().last();
   }
   for (const auto& f : state_->captured.effects) f();
   for (const auto& f : state_->captured.listeners)
     if (this_thread_state.capture)  // nothing runs now: it does whenever the outer graph is launched
       this_thread_state.capture->when_launched(f);
     else
-      tell(f, s.line());
+      tell(f, s.timeline());
 }
 
 void when_launched(launch_listener f) {
@@ -85,10 +85,10 @@ void at_each_launch(std::function<void()> f) { this_thread_state.capture->at_eac
 
 graph capture(stream_ref s, const std::function<void()>& body) {
   detail::need_current(s);
-  capture_session session(s.line());
+  capture_session session(s.timeline());
   body();
   auto made = std::make_unique<graph::state>();
-  made->serial = machine::current().serial();
+  made->serial = runtime::current().serial();
   made->captured = session.finish();
   return graph(std::move(made));
 }

@@ -3,8 +3,8 @@
 #include <mutex>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
 
 namespace ferry {
@@ -13,8 +13,8 @@ namespace {
 // Tells a backend that checks for races which bytes the CPU was granted. For elements: only the requested one. Skipped when
 // another thread has logged a use since the wait: its submission may be in flight, and is not ordered with this access.
 void tell_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how,
-                      std::uint64_t touches) {
-  if (!what.home->verbs().finds_races()) [[likely]]
+                      std::uint64_t access_epoch) {
+  if (!what.resource->backend().finds_races()) [[likely]]
     return;
   if (how.reach == host_reach::elements) where = {how.first, how.first + how.element_bytes};
   const kernel_use use{where.begin,
@@ -23,8 +23,8 @@ void tell_host_access(allocation& what, byte_range where, access_mode mode, cons
                        mode != access_mode::in,
                        array_label(what.name.get().c_str()),
                        how.at};
-  std::lock_guard lock(what.log);
-  if (what.log.touches() == touches) what.home->verbs().host_access(use);
+  std::lock_guard lock(what.history);
+  if (what.history.access_epoch() == access_epoch) what.resource->backend().host_access(use);
 }
 
 }  // namespace
@@ -35,18 +35,18 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   const bool write = mode != access_mode::in;
   access use{&what, where, write, false, how.at};
   if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
-  access_policy* const policy = what.kind == memory_kind::unified ? machine::current().policy() : nullptr;
+  access_policy* const policy = what.kind == memory_kind::unified ? runtime::current().policy() : nullptr;
   if (policy) policy->before_access({what, where, {}, mode, nullptr, how.reach, how.first, how.at});
   const host_wait over = wait_for_elements(what, where, write, how.at);
   const host_access_state state = over.seen;
-  tell_host_access(what, where, mode, how, over.touches);
-  machine::current().memory().at_synchronization();
+  tell_host_access(what, where, mode, how, over.access_epoch);
+  runtime::current().memory().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
   if (!for_all || capture_session::is_any_under_way()) return {};  // never equal to counters of a log: asks again
   // Stale views must still reach this slow path, to throw use_after_free. A policy must be told of each page.
-  if (!what.log.reads_are_free() && !what.may_have_stale_references()) {
-    std::lock_guard lock(what.log);
-    if (!policy || where.covers(what.range())) what.log.free_reads(state.writes);
+  if (!what.history.is_host_clean() && !what.may_have_stale_references()) {
+    std::lock_guard lock(what.history);
+    if (!policy || where.covers(what.range())) what.history.mark_host_clean(state.writes);
   }
   return state;
 }

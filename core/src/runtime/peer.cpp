@@ -35,8 +35,8 @@ failure_text text_of(peer_memory sort) {
 
 }  // namespace
 
-peer_grants::peer_grants(backend& verbs, int devices, peer_policy how)
-    : verbs_(verbs),
+peer_grants::peer_grants(ferry::backend& backend, int devices, peer_policy how)
+    : backend_(backend),
       devices_(static_cast<std::size_t>(devices)),
       use_(how.use),
       kernels_(how.kernels),
@@ -54,13 +54,13 @@ bool peer_grants::ask(int device, int owner, peer_memory sort) {
   entry& there = at(device, owner, sort);
   if (there.asked) return there.works.load(std::memory_order_relaxed);
   entry& back = at(owner, device, sort);
-  if ((!use_ && sort != peer_memory::unified) || !verbs_.can_access_peer(device, owner)) {
+  if ((!use_ && sort != peer_memory::unified) || !backend_.can_access_peer(device, owner)) {
     there.asked = true;
     there.works.store(sort == peer_memory::unified, std::memory_order_release);
     if (sort != peer_memory::unified) there.why_not = use_ ? "the two cannot be peers" : "FERRY_PEER=off";
     return sort == peer_memory::unified;
   }
-  const bool both = verbs_.can_access_peer(owner, device);
+  const bool both = backend_.can_access_peer(owner, device);
   const std::string wrong = test(device, owner, sort, both);
   if (!wrong.empty())
     std::fprintf(stderr, "ferry: devices %d and %d say that they are peers, but %s%s: %s\n", device, owner,
@@ -90,17 +90,17 @@ void peer_grants::add_page_user(int device) {
 
 // What went wrong; then nothing stays granted that was not before.
 std::string peer_grants::test(int device, int owner, peer_memory sort, bool both) {
-  if (sort == peer_memory::unified) return test_pages(verbs_, device, owner);
+  if (sort == peer_memory::unified) return test_pages(backend_, device, owner);
   if (sort == peer_memory::plain) {
-    verbs_.enable_peer_access(device, owner);
-    if (both) verbs_.enable_peer_access(owner, device);
-    std::string wrong = test_peers(verbs_, device, owner, both);
+    backend_.enable_peer_access(device, owner);
+    if (both) backend_.enable_peer_access(owner, device);
+    std::string wrong = test_peers(backend_, device, owner, both);
     if (wrong.empty()) return wrong;
-    verbs_.disable_peer_access(device, owner);
-    if (both) verbs_.disable_peer_access(owner, device);
+    backend_.disable_peer_access(device, owner);
+    if (both) backend_.disable_peer_access(owner, device);
     return wrong;
   }
-  pool_backend& pools = *verbs_.pools();
+  pool_backend& pools = *backend_.pools();
   const auto pool_of = [&](int d) {
     native_pool& p = probes_[static_cast<std::size_t>(d)];
     if (!p.handle && pools.has_pools(memory_kind::device, d)) {  // else plain memory stands for its side
@@ -114,7 +114,7 @@ std::string peer_grants::test(int device, int owner, peer_memory sort, bool both
   const native_pool user = pool_of(device), lender = pool_of(owner);
   if (lender.handle) pools.grant(lender, device);
   if (both && user.handle) pools.grant(user, owner);
-  const std::string wrong = test_peers(verbs_, device, owner, both, std::pair(user, lender));
+  const std::string wrong = test_peers(backend_, device, owner, both, std::pair(user, lender));
   for (const native_pool p : {user, lender})
     if (p.handle) pools.trim(p, 0);
   return wrong;
@@ -122,7 +122,7 @@ std::string peer_grants::test(int device, int owner, peer_memory sort, bool both
 
 bool peer_grants::can_reach(int device, int owner, peer_memory sort) const {
   if (device == owner) return true;
-  if (!use_ || !verbs_.can_access_peer(device, owner)) return false;
+  if (!use_ || !backend_.can_access_peer(device, owner)) return false;
   std::lock_guard lock(mutex_);
   const entry& e = at(device, owner, sort);
   return !e.asked || e.works.load(std::memory_order_relaxed);

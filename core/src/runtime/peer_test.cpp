@@ -14,14 +14,14 @@ constexpr std::size_t words = 4096, word = sizeof(std::uint32_t), bytes = words 
 
 // One device's part.
 struct user {
-  backend& verbs;
+  ferry::backend& backend;
   int device;
   native_stream stream;
-  user(backend& v, int d) : verbs(v), device(d), stream(v.create_stream(d, 0)) {}
+  user(ferry::backend& v, int d) : backend(v), device(d), stream(v.create_stream(d, 0)) {}
   ~user() {
     try {
-      verbs.synchronize(stream);
-      verbs.destroy_stream(stream);
+      backend.synchronize(stream);
+      backend.destroy_stream(stream);
     } catch (const error&) {  // a broken device: the next call says so
     }
   }
@@ -33,18 +33,18 @@ struct user {
 struct probe : user {
   native_pool pool;
   std::byte* data;
-  probe(backend& v, int d, native_pool p = {})
+  probe(ferry::backend& v, int d, native_pool p = {})
       : user(v, d),
         pool(p),
         data(static_cast<std::byte*>(pool.handle ? v.pools()->allocate(pool, bytes, stream)
                                                  : v.allocate(memory_kind::device, d, bytes))) {}
   ~probe() {
     try {
-      verbs.synchronize(stream);
+      backend.synchronize(stream);
       if (pool.handle)
-        verbs.pools()->free(data, stream);
+        backend.pools()->free(data, stream);
       else
-        verbs.release(memory_kind::device, device, data, bytes);
+        backend.release(memory_kind::device, device, data, bytes);
     } catch (const error&) {
     }
   }
@@ -52,18 +52,18 @@ struct probe : user {
 
 // Pinned or unified memory.
 struct shared {
-  backend& verbs;
+  ferry::backend& backend;
   memory_kind kind;
   int device;
   std::uint32_t* data;
-  shared(backend& v, memory_kind k, int d)
-      : verbs(v),
+  shared(ferry::backend& v, memory_kind k, int d)
+      : backend(v),
         kind(k),
         device(d),
         data(static_cast<std::uint32_t*>(v.allocate(k, d, bytes))) {}
   ~shared() {
     try {
-      verbs.release(kind, device, data, bytes);
+      backend.release(kind, device, data, bytes);
     } catch (const error&) {
     }
   }
@@ -79,24 +79,24 @@ std::string lost(const char* how, const user& from, const user& to) {
 // Every second word, so that no copy engine does it.
 void by_kernel(const user& on, void* to, void* from) {
   const strided_shape shape{word, 1, {words / 2}};
-  on.verbs.copy_strided(on.stream, {static_cast<std::byte*>(to), {2 * word}},
-                        {static_cast<std::byte*>(from), {2 * word}}, shape);
+  on.backend.copy_strided(on.stream, {static_cast<std::byte*>(to), {2 * word}},
+                          {static_cast<std::byte*>(from), {2 * word}}, shape);
 }
 
 class tester {
  public:
-  tester(backend& verbs, int first, int second, std::pair<native_pool, native_pool> pools)
-      : verbs_(verbs),
-        a_(verbs, first, pools.first),
-        b_(verbs, second, pools.second),
-        host_(verbs, memory_kind::host, first) {}
+  tester(ferry::backend& backend, int first, int second, std::pair<native_pool, native_pool> pools)
+      : backend_(backend),
+        a_(backend, first, pools.first),
+        b_(backend, second, pools.second),
+        host_(backend, memory_kind::host, first) {}
 
   std::string run(bool kernels_of_both) {
     if (!send(
-            a_, b_, [&] { verbs_.copy_peer(a_.stream, b_.data, b_.device, a_.data, a_.device, bytes); }, a_, 1))
+            a_, b_, [&] { backend_.copy_peer(a_.stream, b_.data, b_.device, a_.data, a_.device, bytes); }, a_, 1))
       return lost("copied", a_, b_);
     if (!send(
-            b_, a_, [&] { verbs_.copy_peer(b_.stream, a_.data, a_.device, b_.data, b_.device, bytes); }, b_, 1))
+            b_, a_, [&] { backend_.copy_peer(b_.stream, a_.data, a_.device, b_.data, b_.device, bytes); }, b_, 1))
       return lost("copied", b_, a_);
     for (probe* user : {&a_, &b_}) {
       if (user == &b_ && !kernels_of_both) break;
@@ -120,9 +120,9 @@ class tester {
     const auto value = [this](std::size_t i) { return static_cast<std::uint32_t>(i * 2654435761u + round_); };
     write(from, value);
     move();
-    verbs_.synchronize(by.stream);
-    verbs_.copy(to.stream, host_.data, to.data, bytes);
-    verbs_.synchronize(to.stream);
+    backend_.synchronize(by.stream);
+    backend_.copy(to.stream, host_.data, to.data, bytes);
+    backend_.synchronize(to.stream);
     for (std::size_t i = 0; i < words; i += step)
       if (host_.data[i] != value(i)) return false;
     return true;
@@ -130,11 +130,11 @@ class tester {
   template <class Value>
   void write(probe& to, Value value) {
     for (std::size_t i = 0; i < words; ++i) host_.data[i] = value(i);
-    verbs_.copy(to.stream, to.data, host_.data, bytes);
-    verbs_.synchronize(to.stream);
+    backend_.copy(to.stream, to.data, host_.data, bytes);
+    backend_.synchronize(to.stream);
   }
 
-  backend& verbs_;
+  ferry::backend& backend_;
   probe a_, b_;
   shared host_;
   unsigned round_ = 0;
@@ -143,19 +143,19 @@ class tester {
 // Words in unified memory that has its pages on one device, and then the other one uses them.
 class page_tester {
  public:
-  page_tester(backend& verbs, int first, int second)
-      : verbs_(verbs),
-        a_(verbs, first),
-        b_(verbs, second),
-        pages_(verbs, memory_kind::unified, first),
-        given_(verbs, memory_kind::host, first),
-        seen_(verbs, memory_kind::host, first) {}
+  page_tester(ferry::backend& backend, int first, int second)
+      : backend_(backend),
+        a_(backend, first),
+        b_(backend, second),
+        pages_(backend, memory_kind::unified, first),
+        given_(backend, memory_kind::host, first),
+        seen_(backend, memory_kind::host, first) {}
 
   std::string run() {
     for (const auto& [from, to] : {std::pair(&a_, &b_), std::pair(&b_, &a_)}) {
       write_at(*from);
       send_to(*to);
-      verbs_.copy(to->stream, seen_.data, pages_.data, bytes);
+      backend_.copy(to->stream, seen_.data, pages_.data, bytes);
       if (!arrived(*to, 1)) return lost("sent", *from, *to);
       write_at(*from);
       by_kernel(*to, seen_.data, pages_.data);
@@ -163,7 +163,7 @@ class page_tester {
       send_to(*from);
       fresh_words();
       by_kernel(*to, pages_.data, given_.data);
-      verbs_.synchronize(to->stream);
+      backend_.synchronize(to->stream);
       by_kernel(*from, seen_.data, pages_.data);
       if (!arrived(*from, 2)) return lost("stored", *to, *from);
     }
@@ -177,23 +177,23 @@ class page_tester {
     for (std::size_t i = 0; i < words; ++i) given_.data[i] = value(i);
   }
   void send_to(user& to) {
-    verbs_.prefetch(to.stream, pages_.data, bytes, {to.device});
-    verbs_.synchronize(to.stream);
+    backend_.prefetch(to.stream, pages_.data, bytes, {to.device});
+    backend_.synchronize(to.stream);
   }
   // Fresh words, in pages that `at` has from now on.
   void write_at(user& at) {
     fresh_words();
     send_to(at);
-    verbs_.copy(at.stream, pages_.data, given_.data, bytes);
-    verbs_.synchronize(at.stream);
+    backend_.copy(at.stream, pages_.data, given_.data, bytes);
+    backend_.synchronize(at.stream);
   }
   bool arrived(user& at, std::size_t step) {
-    verbs_.synchronize(at.stream);
+    backend_.synchronize(at.stream);
     for (std::size_t i = 0; i < words; i += step)
       if (seen_.data[i] != value(i)) return false;
     return true;
   }
-  backend& verbs_;
+  ferry::backend& backend_;
   user a_, b_;
   shared pages_, given_, seen_;
   unsigned round_ = 0;
@@ -201,11 +201,13 @@ class page_tester {
 
 }  // namespace
 
-std::string test_peers(backend& verbs, int first, int second, bool kernels_of_both,
+std::string test_peers(ferry::backend& backend, int first, int second, bool kernels_of_both,
                        std::optional<std::pair<native_pool, native_pool>> pools) {
-  return tester(verbs, first, second, pools.value_or(std::pair<native_pool, native_pool>{})).run(kernels_of_both);
+  return tester(backend, first, second, pools.value_or(std::pair<native_pool, native_pool>{})).run(kernels_of_both);
 }
 
-std::string test_pages(backend& verbs, int first, int second) { return page_tester(verbs, first, second).run(); }
+std::string test_pages(ferry::backend& backend, int first, int second) {
+  return page_tester(backend, first, second).run();
+}
 
 }  // namespace ferry

@@ -6,30 +6,30 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
-#include "runtime/machine_registry.hpp"
-#include "runtime/other_machine.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/other_runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 namespace {
 
 void give_back(std::uint64_t serial, timeline& t) {
-  machine_registry::if_alive(serial, [&](machine& m) { m.streams().give_back(t); });
+  runtime_registry::if_alive(serial, [&](runtime& m) { m.streams().give_back(t); });
 }
 
 // The streams of one thread on one machine, one a device; they go back to its stock when the thread ends.
-struct machine_streams {
-  explicit machine_streams(machine& m) : serial(m.serial()), by_device(m.devices().size()) {}
-  machine_streams(machine_streams&& o) noexcept : serial(o.serial), by_device(std::exchange(o.by_device, {})) {}
-  machine_streams& operator=(machine_streams&& o) noexcept {
+struct runtime_streams {
+  explicit runtime_streams(runtime& m) : serial(m.serial()), by_device(m.devices().size()) {}
+  runtime_streams(runtime_streams&& o) noexcept : serial(o.serial), by_device(std::exchange(o.by_device, {})) {}
+  runtime_streams& operator=(runtime_streams&& o) noexcept {
     std::swap(serial, o.serial);
     std::swap(by_device, o.by_device);
     return *this;
   }
-  ~machine_streams() {
+  ~runtime_streams() {
     for (timeline* t : by_device)
       if (t) give_back(serial, *t);
   }
@@ -39,23 +39,23 @@ struct machine_streams {
 
 bool is_alive(std::uint64_t serial) {
   bool alive = false;
-  machine_registry::if_alive(serial, [&](machine&) { alive = true; });
+  runtime_registry::if_alive(serial, [&](runtime&) { alive = true; });
   return alive;
 }
 
 // Machines come and go, nested in one another: the streams of the outer ones are kept for when they are current again.
 // The one used last stands first.
 struct own_streams {
-  std::vector<machine_streams> of_machines;
+  std::vector<runtime_streams> of_machines;
 };
 
-machine_streams& own_streams_of(machine& m) {
-  std::vector<machine_streams>& own = detail::thread_object<own_streams>::get().of_machines;
+runtime_streams& own_streams_of(runtime& m) {
+  std::vector<runtime_streams>& own = detail::thread_object<own_streams>::get().of_machines;
   if (!own.empty() && own.front().serial == m.serial()) return own.front();
   auto found = std::find_if(own.begin(), own.end(), [&](const auto& s) { return s.serial == m.serial(); });
   if (found == own.end()) {
     std::erase_if(own, [](const auto& s) { return !is_alive(s.serial); });
-    found = own.insert(own.end(), machine_streams(m));
+    found = own.insert(own.end(), runtime_streams(m));
   }
   std::rotate(own.begin(), found, found + 1);
   return own.front();
@@ -63,9 +63,9 @@ machine_streams& own_streams_of(machine& m) {
 
 // Work of no array: in the capture of this thread, or in none; inside a submission of this thread, in its turn.
 template <class Give>
-void give_outside_logs(timeline& t, Give give) {
-  if (this_thread_state.capture || this_thread_state.submitting) return give(t.stream());
-  t.in_turn([&] { give(t.stream()); });
+void enqueue_outside_history(timeline& t, Give enqueue) {
+  if (this_thread_state.capture || this_thread_state.submitting) return enqueue(t.stream());
+  t.in_turn([&] { enqueue(t.stream()); });
 }
 
 // cudaStreamLegacy and cudaStreamPerThread, as the runtime API defines them.
@@ -77,42 +77,42 @@ bool is_default_handle(native_stream s) {
 }  // namespace
 
 stream_ref stream_ref::from_native(device d, native_stream s) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   (void)m.properties(d.index());
-  if (const std::optional<int> of = m.verbs().device_of(s); of && *of != d.index())
+  if (const std::optional<int> of = m.backend().device_of(s); of && *of != d.index())
     throw invalid_argument((is_default_handle(s)
                                 ? "from_native: a default stream is of the calling thread's current device, which is "
                                 : "from_native: the stream is of ") +
                            (is_default_handle(s) ? std::to_string(*of) : "device " + std::to_string(*of)) +
                            ", and device " + std::to_string(d.index()) +
                            " was named: name the stream's own device, ferry::device(" + std::to_string(*of) + ")");
-  const auto origin = is_default_handle(s) ? stream_origin::on_the_spot : stream_origin::foreign;
+  const auto origin = is_default_handle(s) ? stream_origin::default_stream : stream_origin::foreign;
   return stream_ref(m.streams().foreign(d.index(), s, origin));
 }
 
 void stream_ref::release() {
-  if (line().origin() == stream_origin::own)
+  if (timeline().origin() == stream_origin::own)
     throw invalid_argument("release() is for streams of from_native: a ferry::stream goes back by its destructor");
-  timeline_->family().release_foreign(*timeline_);
+  timeline_->registry().release_foreign(*timeline_);
 }
 
 native_stream stream_ref::native() const {
-  line().expose();
-  return line().stream();
+  timeline().expose();
+  return timeline().stream();
 }
 
 void stream_ref::synchronize() const {
   refuse_inside_submission("synchronize");
   refuse_inside_capture("synchronize");
-  line().synchronize();
-  machine::current().synchronized();
-  machine::current().memory().at_synchronization();
+  timeline().synchronize();
+  runtime::current().synchronized();
+  runtime::current().memory().at_synchronization();
 }
 
 void synchronize() {
   refuse_inside_submission("synchronize");
   refuse_inside_capture("synchronize");
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   m.streams().synchronize();
   m.synchronized();
   m.memory().at_synchronization();
@@ -126,21 +126,21 @@ event stream_ref::record() const { return event(*this); }
 void stream_ref::wait(const event& e) const {
   detail::need_current(*this);
   const native_event passed = e.current();
-  give_outside_logs(line(), [&](native_stream n) { machine::current().verbs().wait(n, passed); });
+  enqueue_outside_history(timeline(), [&](native_stream n) { runtime::current().backend().wait(n, passed); });
 }
 
 void stream_ref::wait(stream_ref other) const {
   refuse_inside_submission("wait");
   refuse_inside_capture("waiting for a stream");
-  if (&line().family() != &other.line().family())
-    throw_other_machine("the stream that is waited for", "that of the stream that waits");
-  timeline& before = *other.timeline_;
-  timeline_->follow(before, before.close(), true);
+  if (&timeline().registry() != &other.timeline().registry())
+    throw_other_runtime("the stream that is waited for", "that of the stream that waits");
+  ferry::timeline& before = *other.timeline_;
+  timeline_->wait_on(before, before.fence(), true);
   before.refuse_broken();
 }
 
-stream::stream(device d, int priority) : stream_ref(machine::current().streams().take(d.index(), priority)) {
-  serial_ = machine::current().serial();
+stream::stream(device d, int priority) : stream_ref(runtime::current().streams().take(d.index(), priority)) {
+  serial_ = runtime::current().serial();
 }
 
 stream& stream::operator=(stream&& o) noexcept {
@@ -154,7 +154,7 @@ stream::~stream() {
 }
 
 stream_ref default_stream(device d) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   (void)m.properties(d.index());
   timeline*& t = own_streams_of(m).by_device[static_cast<std::size_t>(d.index())];
   if (!t || (t->is_special() && t->is_lost_for_good())) [[unlikely]]
@@ -162,14 +162,14 @@ stream_ref default_stream(device d) {
   return stream_ref(*t);
 }
 
-event::event(stream_ref s) : serial_(machine::current().serial()) {
+event::event(stream_ref s) : serial_(runtime::current().serial()) {
   detail::need_current(s);
-  backend& verbs = machine::current().verbs();
-  native_ = verbs.create_event(s.where().index(), true);
+  ferry::backend& backend = runtime::current().backend();
+  native_ = backend.create_event(s.where().index(), true);
   try {
-    give_outside_logs(s.line(), [&](native_stream n) { verbs.record(native_, n); });
+    enqueue_outside_history(s.timeline(), [&](native_stream n) { backend.record(native_, n); });
   } catch (...) {
-    verbs.destroy_event(native_);
+    backend.destroy_event(native_);
     throw;
   }
 }
@@ -185,32 +185,32 @@ event& event::operator=(event&& o) noexcept {
 event::~event() {
   if (!native_.handle) return;
   try {
-    machine_registry::if_alive(serial_, [&](machine& m) { m.verbs().destroy_event(native_); });
+    runtime_registry::if_alive(serial_, [&](runtime& m) { m.backend().destroy_event(native_); });
   } catch (const error&) {  // a broken device: its events go with the process
   }
 }
 
 native_event event::current() const {
   if (!native_.handle) throw_moved_from("the event");
-  if (serial_ != machine::current().serial()) throw_other_machine("the event");
+  if (serial_ != runtime::current().serial()) throw_other_runtime("the event");
   return native_;
 }
 
 void event::synchronize() const {
   refuse_inside_submission("wait for an event");
   refuse_inside_capture("waiting for an event");
-  machine& m = machine::current();
-  m.verbs().synchronize(current());
+  runtime& m = runtime::current();
+  m.backend().synchronize(current());
   m.synchronized();
   m.memory().at_synchronization();
 }
 
-bool event::is_done() const { return machine::current().verbs().is_done(current()); }
+bool event::is_done() const { return runtime::current().backend().is_done(current()); }
 
 double milliseconds_between(const event& from, const event& to) {
   from.synchronize();
   to.synchronize();
-  return machine::current().verbs().elapsed_milliseconds(from.native_, to.native_);
+  return runtime::current().backend().elapsed_milliseconds(from.native_, to.native_);
 }
 
 }  // namespace ferry

@@ -2,14 +2,14 @@
 
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
-#include "runtime/machine_registry.hpp"
+#include "ferry/core/runtime.hpp"
+#include "runtime/runtime_registry.hpp"
 
 namespace ferry {
 namespace {
 
-pool_backend& pools_of(machine& m) {
-  pool_backend* const pools = m.verbs().pools();
+pool_backend& pools_of(runtime& m) {
+  pool_backend* const pools = m.backend().pools();
   if (!pools) throw not_supported("this backend has no pools of a driver, and memory cannot be shared with others");
   return *pools;
 }
@@ -25,29 +25,29 @@ native_pool shareable(const memory_pool& p, const char* verb) {
 }  // namespace
 
 int export_pool(pool& p) {
-  pool_backend& pools = pools_of(machine::current());
+  pool_backend& pools = pools_of(runtime::current());
   return pools.export_pool(shareable(p.of(memory_kind::device), "export_pool"));
 }
 
 array_key detail::share_bytes(const allocation_ref& owner, byte_range bytes) {
   if (!owner) throw invalid_argument("share: the array is empty");
   allocation& a = owner.get();
-  auto* const home = dynamic_cast<memory_pool*>(a.home);
-  if (!home)
+  auto* const resource = dynamic_cast<memory_pool*>(a.resource);
+  if (!resource)
     throw invalid_argument("share: " + array_text(a) +
                            " is no block of a pool itself: it was adopted, borrowed, made in a workspace, or under "
                            "memory checks (FERRY_POISON)");
-  (void)shareable(*home, "share");
-  return {pools_of(machine::current()).export_pointer(a.begin), static_cast<std::uint64_t>(bytes.begin - a.begin),
+  (void)shareable(*resource, "share");
+  return {pools_of(runtime::current()).export_pointer(a.begin), static_cast<std::uint64_t>(bytes.begin - a.begin),
           bytes.size()};
 }
 
 shared_event::shared_event(device d)
-    : native_(pools_of(machine::current()).create_shared_event(d.index())),
-      serial_(machine::current().serial()) {}
+    : native_(pools_of(runtime::current()).create_shared_event(d.index())),
+      serial_(runtime::current().serial()) {}
 shared_event::shared_event(const shared_event_key& key)
-    : native_(pools_of(machine::current()).import_event(key)),
-      serial_(machine::current().serial()) {}
+    : native_(pools_of(runtime::current()).import_event(key)),
+      serial_(runtime::current().serial()) {}
 shared_event::shared_event(shared_event&& o) noexcept : native_(std::exchange(o.native_, {})), serial_(o.serial_) {}
 shared_event& shared_event::operator=(shared_event&& o) noexcept {
   std::swap(native_, o.native_);
@@ -57,7 +57,7 @@ shared_event& shared_event::operator=(shared_event&& o) noexcept {
 shared_event::~shared_event() {
   if (!native_.handle) return;
   try {
-    machine_registry::if_alive(serial_, [&](machine& m) { m.verbs().destroy_event(native_); });
+    runtime_registry::if_alive(serial_, [&](runtime& m) { m.backend().destroy_event(native_); });
   } catch (const error&) {  // a broken device: its events go with the process
   }
 }
@@ -65,20 +65,22 @@ native_event shared_event::native() const {
   if (!native_.handle) throw_moved_from("the shared event");
   return native_;
 }
-shared_event_key shared_event::key() const { return pools_of(machine::current()).export_event(native()); }
+shared_event_key shared_event::key() const { return pools_of(runtime::current()).export_event(native()); }
 
-void detail::record_shared(native_stream s, const shared_event& e) { machine::current().verbs().record(e.native(), s); }
-void detail::wait_shared(native_stream s, const shared_event& e) { machine::current().verbs().wait(s, e.native()); }
+void detail::record_shared(native_stream s, const shared_event& e) {
+  runtime::current().backend().record(e.native(), s);
+}
+void detail::wait_shared(native_stream s, const shared_event& e) { runtime::current().backend().wait(s, e.native()); }
 
 imported_pool::imported_pool(device d, int descriptor)
-    : native_(pools_of(machine::current()).import_pool(d.index(), descriptor)) {}
+    : native_(pools_of(runtime::current()).import_pool(d.index(), descriptor)) {}
 
 void* imported_pool::map(const array_key& a) {
-  return static_cast<std::byte*>(pools_of(machine::current()).import_pointer(native_, a.block)) + a.offset;
+  return static_cast<std::byte*>(pools_of(runtime::current()).import_pointer(native_, a.block)) + a.offset;
 }
 
 void imported_pool::unmap(void* p, std::uint64_t offset, stream_ref s) {
-  pools_of(machine::current()).free(static_cast<std::byte*>(p) - offset, s.line().stream());
+  pools_of(runtime::current()).free(static_cast<std::byte*>(p) - offset, s.timeline().stream());
 }
 
 }  // namespace ferry

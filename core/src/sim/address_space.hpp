@@ -138,7 +138,7 @@ class address_space {
   static void each_page(Self& self, const void* p, std::size_t bytes, F&& f);
   static std::size_t size_of_page(const allocation& a, std::size_t index);
   void carry(page& g, const part_of_page& part, int to, page_event_cause why);
-  bool make_room(int device, std::size_t bytes);
+  bool eviction(int device, std::size_t bytes);
   void settle(page& g, std::size_t whole, int to);
   void count(page_event_kind kind, page_event_cause why, const std::byte* at, std::size_t bytes);
   static void give_back(const std::byte* p, const allocation& a);

@@ -24,12 +24,12 @@ void capture::add(std::uint64_t stream, const std::vector<graph_node>& graph) {
   position& mine = at_.at(stream);
   const std::size_t first = nodes_.size();
   std::vector<bool> is_leaf(graph.size(), true);
-  std::map<const meeting*, std::shared_ptr<meeting>> again;  // the same graph may be there twice
+  std::map<const rendezvous*, std::shared_ptr<rendezvous>> again;  // the same graph may be there twice
   for (const graph_node& n : graph) {
     graph_node copy = n;
     if (const auto& m = n.what->together) {
       auto& own = again[m.get()];
-      if (!own) own = std::make_shared<meeting>(*m);
+      if (!own) own = std::make_shared<rendezvous>(*m);
       work part = *n.what;
       part.together = own;
       copy.what = std::make_shared<work>(std::move(part));
@@ -50,7 +50,7 @@ void capture::invalidate(const std::string& why) {
 std::vector<graph_node> capture::end() {
   ended_ = true;
   if (!invalid_.empty()) throw invalid_argument("the capture was invalidated earlier: " + invalid_);
-  std::map<const meeting*, std::size_t> parts_of;
+  std::map<const rendezvous*, std::size_t> parts_of;
   for (const graph_node& n : nodes_) ++parts_of[n.what->together.get()];
   for (const graph_node& n : nodes_)
     if (const auto& m = n.what->together) {

@@ -182,7 +182,8 @@ void machine::prefetch(native_stream s, void* p, std::size_t bytes, memory_locat
   stream& on = find_working(s);
   if (bytes == 0) return;
   check_managed(p, bytes, to, true, "prefetch");
-  give(c, on, {"prefetch", reach::copied, {}, [this, p, bytes, to](const relocation&) { memory_.move(p, bytes, to); }});
+  enqueue(c, on,
+          {"prefetch", reach::copied, {}, [this, p, bytes, to](const relocation&) { memory_.move(p, bytes, to); }});
 }
 
 void machine::prefetch_many(native_stream s, std::span<const page_move> moves, bool discard_first) {
@@ -199,7 +200,7 @@ void machine::discard(native_stream s, void* p, std::size_t bytes) {
   check_managed(p, bytes, {}, true, "discard");
   work w{"discard", reach::copied, {}, [this, p, bytes](const relocation&) { memory_.discard(p, bytes); }};
   w.changes = {{static_cast<const std::byte*>(p), bytes, false, true}};
-  give(c, on, std::move(w));
+  enqueue(c, on, std::move(w));
 }
 
 std::optional<memory_location> machine::prefetched_to(const void* p, std::size_t bytes) const {

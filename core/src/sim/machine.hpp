@@ -75,7 +75,7 @@ class machine final : public backend, public inspector, public page_event_source
   void host_access(const kernel_use& use) override;
   void launch(native_stream s, const host_kernel& kernel) override;
   void check_launch(native_stream s, std::string_view kernel) override;
-  void meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses) override;
+  void join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) override;
 
   void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) override;
   void prefetch_many(native_stream s, std::span<const page_move> moves, bool discard) override;
@@ -120,10 +120,10 @@ class machine final : public backend, public inspector, public page_event_source
   // One verb under way: holds the lock, and dawdles before and after it.
   class call {
    public:
-    explicit call(machine& m) : schedule_(m.schedule_), lock((schedule_.nap(), schedule_.enter())) {}
+    explicit call(machine& m) : schedule_(m.schedule_), lock((schedule_.inject_delay(), schedule_.enter())) {}
     ~call() {
       if (lock.owns_lock()) lock.unlock();
-      schedule_.nap();
+      schedule_.inject_delay();
     }
     call(const call&) = delete;
     call& operator=(const call&) = delete;
@@ -145,9 +145,9 @@ class machine final : public backend, public inspector, public page_event_source
   static std::vector<std::vector<std::size_t>> order_of(const std::vector<graph_node>& nodes);
   void run_nodes(const std::vector<graph_node>& nodes, const std::vector<std::vector<std::size_t>>& order);
   void take_part(const work& w, int device);
-  operation part_of(const std::shared_ptr<meeting>& m, const graph_node& n);
+  operation part_of(const std::shared_ptr<rendezvous>& m, const graph_node& n);
   void refuse_captured(event& e, const std::string& what);
-  void give(call& c, stream& s, work w);
+  void enqueue(call& c, stream& s, work w);
   void refuse_in_use(call& c, const void* p, std::size_t bytes);
   static std::vector<std::size_t> lines_of(const std::vector<graph_node>& nodes);
   std::shared_ptr<const footprint> footprint_of(const work& w) const {

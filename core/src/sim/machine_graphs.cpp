@@ -99,7 +99,7 @@ void machine::take_part(const work& w, int device) {
   memory_.touch(device, w.uses);
 }
 
-operation machine::part_of(const std::shared_ptr<meeting>& m, const graph_node& n) {
+operation machine::part_of(const std::shared_ptr<rendezvous>& m, const graph_node& n) {
   const auto run = [this, what = n.what, device = n.device] { take_part(*what, device); };
   if (memory_.forbids(n.device, n.what->uses, n.what->how).empty())
     return {"joint operation", n.what->name, run, {}, {}, m};
@@ -175,12 +175,12 @@ void machine::launch_graph(native_graph g, native_stream s) {
   if (what.last) begin.needs.push_back(what.last);
   schedule_.push(c.lock, *line, std::move(begin));
   std::vector<std::shared_ptr<signal>> done;
-  std::map<const meeting*, std::shared_ptr<meeting>> meetings;
+  std::map<const rendezvous*, std::shared_ptr<rendezvous>> rendezvous_of;
   for (const graph_node& n : what.nodes) {
     std::vector<operation> ops;
     if (const auto& m = n.what->together) {
-      auto& held = meetings[m.get()];
-      if (!held) held = std::make_shared<meeting>(*m);
+      auto& held = rendezvous_of[m.get()];
+      if (!held) held = std::make_shared<rendezvous>(*m);
       ops.push_back(part_of(held, n));
     } else {
       ops = to_operations(n.what, n.device, memory_);

@@ -21,7 +21,7 @@ void check_shape(const strided_shape& shape) {
 
 }  // namespace
 
-void machine::give(call& c, stream& s, work w) {
+void machine::enqueue(call& c, stream& s, work w) {
   if (s.in) return s.in->add(s.id, s.device, std::make_shared<work>(std::move(w)));
   const auto to = s.line;  // the stream may go while others run
   const auto touches = footprint_of(w);
@@ -81,7 +81,7 @@ void machine::copy(native_stream s, void* to, const void* from, std::size_t byte
     w.done = std::make_shared<signal>();
     w.done->who = "a copy to pageable memory on stream " + std::to_string(on.id);
   }
-  give(c, on, std::move(w));
+  enqueue(c, on, std::move(w));
 }
 
 void machine::copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
@@ -107,7 +107,7 @@ void machine::copy_peer(native_stream s, void* to, int to_device, const void* fr
   const auto run = [to, from, bytes, lost](const relocation&) {
     if (!lost) std::memmove(to, from, bytes);
   };
-  give(c, on, {"peer copy", reach::copied, {uses.begin(), uses.end()}, run});
+  enqueue(c, on, {"peer copy", reach::copied, {uses.begin(), uses.end()}, run});
 }
 
 void machine::copy_batch(native_stream s, std::span<const copy_part> parts) {
@@ -129,7 +129,7 @@ void machine::copy_batch(native_stream s, std::span<const copy_part> parts) {
   const auto run = [all = std::vector<copy_part>(parts.begin(), parts.end()), lost](const relocation&) {
     for (std::size_t i = lost ? 0 : all.size(); i-- > 0;) std::memmove(all[i].to, all[i].from, all[i].bytes);
   };
-  give(c, on, {"batch of copies", reach::copied, std::move(uses), run});
+  enqueue(c, on, {"batch of copies", reach::copied, std::move(uses), run});
 }
 
 void machine::convert_strided(native_stream s, const strided_bytes& to, number_type to_type, const strided_bytes& from,
@@ -145,12 +145,12 @@ void machine::convert_strided(native_stream s, const strided_bytes& to, number_t
     with.element_bytes = size_of(t);
     return with;
   };
-  std::vector<kernel_use> uses{hull(from, sized(from_type), false), hull(to, sized(to_type), true)};
+  std::vector<kernel_use> uses{bounding_range(from, sized(from_type), false), bounding_range(to, sized(to_type), true)};
   const bool lost = are_lost(on.device, uses);
   const auto run = [to, from, shape, one, lost](const relocation&) {
     if (!lost) convert_on_cpu(to, from, shape, one);
   };
-  give(c, on, {"converting copy", reach::mapped, std::move(uses), run});
+  enqueue(c, on, {"converting copy", reach::mapped, std::move(uses), run});
 }
 
 void machine::copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
@@ -160,12 +160,12 @@ void machine::copy_strided(native_stream s, const strided_bytes& to, const strid
   check_shape(shape);
   may_fail(failing_verb::copy, c.lock, on.device);
   if (is_empty(shape)) return;
-  const std::array<kernel_use, 2> uses{hull(from, shape, false), hull(to, shape, true)};
+  const std::array<kernel_use, 2> uses{bounding_range(from, shape, false), bounding_range(to, shape, true)};
   const bool lost = are_lost(on.device, uses);
   const auto run = [to, from, shape, lost](const relocation&) {
     if (!lost) copy_on_cpu(to, from, shape);
   };
-  give(c, on, {"strided copy", reach::mapped, {uses.begin(), uses.end()}, run});
+  enqueue(c, on, {"strided copy", reach::mapped, {uses.begin(), uses.end()}, run});
 }
 
 void machine::fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape, const void* element) {
@@ -178,14 +178,14 @@ void machine::fill_strided(native_stream s, const strided_bytes& to, const strid
   if (is_empty(shape)) return;
   std::memcpy(value.data(), element, shape.element_bytes);
   const auto run = [to, shape, value](const relocation&) { fill_on_cpu(to, shape, value.data()); };
-  give(c, on, {"fill", reach::mapped, {hull(to, shape, true)}, run});
+  enqueue(c, on, {"fill", reach::mapped, {bounding_range(to, shape, true)}, run});
 }
 
 void machine::run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses) {
   call c(*this);
   stream& on = find_working(s);
   const auto run = [task = std::move(task)](const relocation&) { task(); };
-  give(c, on, {"host task", reach::copied, {uses.begin(), uses.end()}, run});
+  enqueue(c, on, {"host task", reach::copied, {uses.begin(), uses.end()}, run});
 }
 
 void machine::host_access(const kernel_use& use) {
@@ -203,10 +203,10 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
   work w{"kernel", reach::mapped, {kernel.uses.begin(), kernel.uses.end()}, kernel.body, kernel.name, true};
   w.has_pointers = kernel.has_pointers;
   if (are_lost(on.device, w.uses)) w.run = [](const relocation&) {};
-  give(c, on, std::move(w));
+  enqueue(c, on, std::move(w));
 }
 
-void machine::meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses) {
+void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) {
   call c(*this);
   stream& on = find_working(s);
   may_fail(failing_verb::launch, c.lock, on.device);

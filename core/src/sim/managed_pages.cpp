@@ -45,7 +45,7 @@ void address_space::settle(page& g, std::size_t whole, int to) {
 void address_space::carry(page& g, const part_of_page& part, int to, page_event_cause why) {
   if (g.device == to) return;
   if (why == page_event_cause::touched) count(page_event_kind::device_fault, why, part.begin, 0);
-  if (to >= 0 && !make_room(to, part.whole)) {
+  if (to >= 0 && !eviction(to, part.whole)) {
     if (why == page_event_cause::touched) count(page_event_kind::remote_map, why, part.begin, part.bytes);
     return;
   }
@@ -63,7 +63,7 @@ void address_space::carry(page& g, const part_of_page& part, int to, page_event_
 }
 
 // Pages that the running operation has touched stay.
-bool address_space::make_room(int device, std::size_t bytes) {
+bool address_space::eviction(int device, std::size_t bytes) {
   const auto d = static_cast<std::size_t>(device);
   while (usage_[d].bytes + resident_[d] + bytes > how_.memory_of(static_cast<int>(d))) {
     page* oldest = nullptr;

@@ -39,7 +39,7 @@ scheduler::lock scheduler::enter() {
   return lock(mutex_);
 }
 
-void scheduler::nap() const {
+void scheduler::inject_delay() const {
   if (eager_ || !many_threads_.load(std::memory_order_relaxed)) return;
   using clock = std::chrono::steady_clock;
   thread_local std::minstd_rand dice(std::random_device{}());
@@ -198,7 +198,7 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
 }
 
 // All parts of a meeting at once, or, if it can never be held, those that wait for it.
-void scheduler::hold(lock& l, std::shared_ptr<meeting> m) {
+void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
   std::vector<std::shared_ptr<queue>> present;
   if (m->broken.empty()) {
     for (queue* q : gathered_.at(m.get())) present.push_back(q->shared_from_this());

@@ -40,7 +40,7 @@ struct operation {
   std::function<void()> run = {};  // may be empty
   std::vector<std::shared_ptr<signal>> needs = {};
   std::shared_ptr<signal> fires = {};
-  std::shared_ptr<meeting> together = {};         // runs with the others of the meeting, when all are first
+  std::shared_ptr<rendezvous> together = {};      // runs with the others of the meeting, when all are first
   std::shared_ptr<const footprint> touches = {};  // for the race checker
   vector_clock known = {};                        // to the CPU when it gave this
 };
@@ -91,7 +91,7 @@ class scheduler {
   // Takes the mutex for one verb; throws invalid_argument inside an operation.
   lock enter();
   // With several threads and a random schedule: dawdles, to widen the windows between verbs. Takes no mutex.
-  void nap() const;
+  void inject_delay() const;
 
   // line: of a queue whose operations this one's come behind; null: one of its own.
   std::shared_ptr<queue> open(const lock&, int device, std::uint64_t id, std::shared_ptr<clock_line> line = {});
@@ -142,7 +142,7 @@ class scheduler {
   bool step(lock& l);
   void pause(lock& l, std::string_view waiter);
   void run(lock& l, queue& q, const std::function<void()>& op);
-  void hold(lock& l, std::shared_ptr<meeting> m);  // a copy: its entries go
+  void hold(lock& l, std::shared_ptr<rendezvous> m);  // a copy: its entries go
   void sweep();
   void sweep(queue& q);
   void consider(queue& q);
@@ -171,7 +171,7 @@ class scheduler {
   std::list<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
   // Those whose first operation can run, by rank and order of creation: the first is next.
   std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> ready_;
-  std::map<const meeting*, std::vector<queue*>>
+  std::map<const rendezvous*, std::vector<queue*>>
       gathered_;  // queues that are at a meeting which others have not reached
   std::uint64_t opened_ = 0;
   std::vector<std::string> failed_;  // text per device, empty if well

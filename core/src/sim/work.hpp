@@ -15,12 +15,12 @@ struct work {
   reach how = reach::copied;
   std::vector<kernel_use> uses;
   std::function<void(const relocation&)> run;
-  std::string_view name = {};                    // of a kernel
-  bool is_kernel = false;                        // loads first, and stores later
-  std::shared_ptr<signal> done = {};             // somebody waits for it; else null
-  std::shared_ptr<const meeting> together = {};  // a captured part of it: each launch holds a meeting of its own
-  bool has_pointers = false;                     // as of a host_kernel
-  std::vector<kernel_use> changes = {};          // bytes that it changes in another way than by reaching them
+  std::string_view name = {};                       // of a kernel
+  bool is_kernel = false;                           // loads first, and stores later
+  std::shared_ptr<signal> done = {};                // somebody waits for it; else null
+  std::shared_ptr<const rendezvous> together = {};  // a captured part of it: each launch holds a meeting of its own
+  bool has_pointers = false;                        // as of a host_kernel
+  std::vector<kernel_use> changes = {};             // bytes that it changes in another way than by reaching them
 };
 
 // What the race checker should know of it: all but pageable memory, of which nobody hears when it is freed.

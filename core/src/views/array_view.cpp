@@ -32,9 +32,9 @@ void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimen
 
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes) {
   if (!owner) return std::nullopt;
-  access_log& log = owner.get().log;
+  access_history& log = owner.get().history;
   std::lock_guard lock(log);
-  const logged_use* last = log.last_use(bytes);
+  const access_record* last = log.last_use(bytes);
   return last ? std::optional<stream_ref>(*last->by) : std::nullopt;
 }
 

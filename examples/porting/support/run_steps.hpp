@@ -117,13 +117,13 @@ inline bool run_step(const code& c, std::size_t number, const command_line& o, c
   const std::size_t steps = r.steps > 0 ? r.steps : o.p.steps;
   const double ms = 1e3 * r.seconds / static_cast<double>(steps);
   const bool good = c.bound > 0 ? d <= c.bound : is_same(r.values, first.values);
-  const ferry::machine& machine = ferry::machine::current();
+  const ferry::runtime& runtime = ferry::runtime::current();
   if (o.json)
     std::printf(
         "{\"code\": \"%s\", \"step\": %zu, \"what\": \"%s\", \"size\": %zu, \"steps\": %zu, \"ms\": %.6f, "
         "\"difference\": %.3g, \"bound\": %g, \"devices\": %zu, \"device\": \"%s\", \"simulated\": %s}\n",
         c.name, number, s.what, o.p.size, steps, ms, d, c.bound, ferry::devices().size(),
-        machine.properties(0).name.c_str(), machine.is_simulated() ? "true" : "false");
+        runtime.properties(0).name.c_str(), runtime.is_simulated() ? "true" : "false");
   else if (d > 0)
     std::printf("%zu. %-42s %9.4f ms a step; differs from step 1 by %.1e\n", number, s.what, ms, d);
   else
@@ -165,7 +165,7 @@ inline int run_steps(const code& c, int argc, char** argv) try {
   return good ? 0 : 1;
 } catch (const ferry::not_supported& e) {  // collectives of GPUs without NCCL
   std::fprintf(stderr, "porting/%s: skipped: %s\n", c.name, e.what());
-  return ferry::machine::current().is_simulated() ? 1 : 77;
+  return ferry::runtime::current().is_simulated() ? 1 : 77;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "porting/%s: %s\n", c.name, e.what());
   return 1;

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::cuda {
 namespace {
@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(threads) copy_all(const __grid_constant__ box_
 }  // namespace
 
 void launch_box_copies(native_stream s, int device, std::span<const detail::box_copy> boxes) {
-  machine& m = machine::current();
-  const int before = m.verbs().exchange_current_device(device);
+  runtime& m = runtime::current();
+  const int before = m.backend().exchange_current_device(device);
   for (std::size_t first = 0; first < boxes.size(); first += most_boxes) {
     const auto some = boxes.subspan(first, std::min(most_boxes, boxes.size() - first));
     box_list list;
@@ -67,8 +67,8 @@ void launch_box_copies(native_stream s, int device, std::span<const detail::box_
     else
       copy_all<std::uint64_t><<<grid, threads, 0, stream>>>(list);
   }
-  m.verbs().exchange_current_device(before);
-  m.verbs().check_launch(s, "halo exchange");
+  m.backend().exchange_current_device(before);
+  m.backend().check_launch(s, "halo exchange");
 }
 
 }  // namespace ferry::cuda

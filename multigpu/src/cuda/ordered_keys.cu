@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::cuda {
 namespace {
@@ -30,8 +30,8 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 void launch_key_conversion(native_stream s, int device, const detail::key_conversion& c) {
-  machine& m = machine::current();
-  const int before = m.verbs().exchange_current_device(device);
+  runtime& m = runtime::current();
+  const int before = m.backend().exchange_current_device(device);
   const auto blocks = static_cast<unsigned>(std::clamp<std::size_t>((c.count + threads - 1) / threads, 1, most_blocks));
   const auto stream = static_cast<cudaStream_t>(s.handle);
   detail::with_float_format(c.type, [&]<class Format>(Format) {
@@ -45,8 +45,8 @@ void launch_key_conversion(native_stream s, int device, const detail::key_conver
       from_keys<Format><<<blocks, threads, 0, stream>>>(reinterpret_cast<const key*>(c.from),
                                                         reinterpret_cast<bits*>(c.to), c.count);
   });
-  m.verbs().exchange_current_device(before);
-  m.verbs().check_launch(s, "floats as integers");
+  m.backend().exchange_current_device(before);
+  m.backend().check_launch(s, "floats as integers");
 }
 
 }  // namespace ferry::cuda

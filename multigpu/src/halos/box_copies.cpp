@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -68,9 +68,9 @@ box_copy plan_box(const strided_bytes& to, const strided_bytes& from, const stri
 void copy_boxes(native_stream s, [[maybe_unused]] int device, std::span<const box_copy> boxes,
                 std::span<const kernel_use> uses) {
 #if FERRY_HAS_CUDA
-  if (!machine::current().is_simulated()) return cuda::launch_box_copies(s, device, boxes);
+  if (!runtime::current().is_simulated()) return cuda::launch_box_copies(s, device, boxes);
 #endif
-  machine::current().verbs().launch(
+  runtime::current().backend().launch(
       s, {"halo exchange", uses, [all = std::vector<box_copy>(boxes.begin(), boxes.end())](const relocation& move) {
             for (const box_copy& b : all) copy_on_cpu(b, move(b.to), move(b.from));
           }});

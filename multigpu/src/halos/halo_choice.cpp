@@ -9,7 +9,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "halos/packed_boxes.hpp"
 #include "support/team_settings.hpp"
 #include "teams/team_link.hpp"
@@ -24,11 +24,11 @@ halo_meter& other_meter() {
 
 // Those that can go either way.
 std::vector<halo_box> boxes_to_choose_for(const team& t, std::span<const halo_box> boxes) {
-  const peer_grants& peers = machine::current().peers();
+  const peer_grants& peers = runtime::current().peers();
   std::vector<halo_box> all;
   for (const halo_box& b : boxes)
     if (b.from != b.to && t.is_local(b.from) && t.is_local(b.to) && b.target_owner.get().kind == memory_kind::device &&
-        peers.can_reach(t.device(b.from).index(), t.device(b.to).index(), b.target_owner.get().sort()))
+        peers.can_reach(t.device(b.from).index(), t.device(b.to).index(), b.target_owner.get().peer_class()))
       all.push_back(b);
   return all;
 }
@@ -102,7 +102,7 @@ halo_method choose_halo_method(const team& t, std::span<const halo_box> boxes) {
   if (const halo_choice_said said = halos_of_environment(); said != halo_choice_said::automatic)
     return said == halo_choice_said::stores ? stores : copies;
   const halo_meter& other = other_meter();
-  if (this_thread_state.capture || (machine::current().is_simulated() && !other)) return stores;
+  if (this_thread_state.capture || (runtime::current().is_simulated() && !other)) return stores;
   std::vector<halo_box> either = boxes_to_choose_for(t, boxes);
   if (either.empty()) return stores;
   team_link& link = t.link();

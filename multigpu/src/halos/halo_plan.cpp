@@ -7,7 +7,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "halos/box_copies.hpp"
 #include "halos/halo_choice.hpp"
 #include "halos/packed_boxes.hpp"
@@ -112,7 +112,7 @@ void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
 }  // namespace
 
 struct halo_plan::member_plan {
-  planned_kernel give, take;
+  planned_kernel enqueue, take;
   std::vector<planned_copy> copies;
   // The same beside other work of the member. The log knows cells with strides by their first byte and their last: what comes
   // next and writes between them would wait for whoever reads them. So they are packed on the member's own stream, and what
@@ -131,13 +131,13 @@ halo_plan::~halo_plan() = default;
 
 halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how) : team_(t) {
   for (std::size_t i = 0; i < t.local_size(); ++i) members_.push_back(std::make_unique<member_plan>());
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   if (how == halo_method::automatic) how = choose_halo_method(t, boxes);
   std::map<std::pair<std::size_t, std::size_t>, box_list> packed, carried;  // by (from, to)
   // Tested on first use, now: what fails is packed and copied.
   const auto reaches = [&](std::size_t from, const allocation& a) {
     try {
-      return a.kind != memory_kind::device || m.peers().grant(t.device(from).index(), a.device, a.sort());
+      return a.kind != memory_kind::device || m.peers().grant(t.device(from).index(), a.device, a.peer_class());
     } catch (const peer_access_error&) {
       return false;
     }
@@ -158,7 +158,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     const bool in_device_memory = b.target_owner.get().kind == memory_kind::device;
     const bool one_by_one = !strided.contains({b.from, b.to});
     if (b.from == b.to || (one_by_one && by_store(b))) {
-      store(giver.give, b);
+      store(giver.enqueue, b);
       // The inside may read cells of halos along other axes than the team's: a member gives itself those first.
       store(b.from == b.to ? giver.pack_first : giver.stores_beside, b);
     } else if (one_by_one && in_device_memory) {
@@ -182,7 +182,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     const auto& first = is_copied ? given : arrived;
     std::size_t at = 0;
     for (const halo_box* b : list) {
-      pack(giver.give, *b, first.owner(), first.unsynchronized_data() + at);
+      pack(giver.enqueue, *b, first.owner(), first.unsynchronized_data() + at);
       pack(giver.pack_beside(list), *b, given.owner(), given.unsynchronized_data() + at);
       unpack(taker.take, *b, arrived.owner(), arrived.unsynchronized_data() + at);
       at += aligned(bytes_of(b->shape));
@@ -193,7 +193,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     t.is_local(ends.first) ? plan_sending(ends.first, ends.second, list)
                            : plan_receiving(ends.first, ends.second, list);
   for (const auto& p : members_)
-    for (planned_kernel* k : {&p->give, &p->take, &p->pack_first, &p->stores_beside}) merge(k->uses);
+    for (planned_kernel* k : {&p->enqueue, &p->take, &p->pack_first, &p->stores_beside}) merge(k->uses);
 }
 
 // One piece for each pair of members, as both ends know it: the boxes one behind the other, or the only one as it is.
@@ -208,7 +208,7 @@ void halo_plan::plan_sending(std::size_t from, std::size_t to, const box_list& b
   std::byte* at = b.unsynchronized_data();
   messages_.push_back({from, to, true, b.owner(), at, b.size()});
   for (const halo_box* box : boxes) {
-    pack(giver.give, *box, b.owner(), at);
+    pack(giver.enqueue, *box, b.owner(), at);
     pack(giver.pack_beside(boxes), *box, b.owner(), at);
     at += aligned(bytes_of(box->shape));
   }
@@ -269,7 +269,7 @@ void halo_plan::start(std::span<halo_plan* const> plans, const team& t, std::siz
   };
   const stream_ref own = t.stream(member), on = beside ? t.side_stream(member) : own;
   if (beside) run(all(&member_plan::pack_first), own);
-  run(all(beside ? &member_plan::stores_beside : &member_plan::give), on);
+  run(all(beside ? &member_plan::stores_beside : &member_plan::enqueue), on);
   for (const halo_plan* p : plans)
     for (planned_copy& c : beside ? p->of(member).copies_beside : p->of(member).copies)
       copy(on, c.from, c.to, source_line{});

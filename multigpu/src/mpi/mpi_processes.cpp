@@ -154,7 +154,7 @@ void mpi_processes::check_well(std::string_view what, const std::vector<piece>& 
 
 // Nothing may read or write the memory any more when it goes. Receives can be cancelled, and are over at once unless a message is
 // half there; what is being sent cannot be called back, and goes on for this long if somebody may still take it.
-void mpi_processes::give_up(std::vector<piece>& pending) noexcept {
+void mpi_processes::fail(std::vector<piece>& pending) noexcept {
   constexpr std::chrono::seconds longest{1};
   for (piece& p : pending)
     if (p.request != MPI_REQUEST_NULL && !p.sends) MPI_Cancel(&p.request);
@@ -200,7 +200,7 @@ void mpi_processes::exchange(std::span<const outgoing> out, std::span<const inco
     }
   } catch (const process_error& e) {
     fail(plain_what(e));
-    give_up(pending);
+    fail(pending);
     throw;
   }
 }

@@ -54,7 +54,7 @@ class mpi_processes final : public processes {
   void check(int code, const char* what);
   void check_well(std::string_view what, const std::vector<piece>& pending, clock::time_point since);
   static std::string missing(const std::vector<piece>& pending);
-  void give_up(std::vector<piece>& pending) noexcept;
+  void fail(std::vector<piece>& pending) noexcept;
 
   std::recursive_mutex mutex_;  // one thread at a time talks
   MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;

@@ -199,19 +199,19 @@ class mpi_transport final : public transport {
   void turn(std::span<const collective_call> members, std::size_t first, staging& memory) const {
     const collective_call& c = members.front();
     const std::size_t share = c.bytes(), own = members.size();
-    std::vector<bytes> give(processes_count()), get(processes_count());
+    std::vector<bytes> enqueue(processes_count()), get(processes_count());
     std::vector<processes::outgoing> out;
     std::vector<processes::incoming> in;
     for (std::size_t p = 0; p < processes_count(); ++p) {
       const std::size_t theirs = ranks_.members(p) * share;
-      give[p].resize(own * theirs), get[p].resize(own * theirs);
+      enqueue[p].resize(own * theirs), get[p].resize(own * theirs);
       for (std::size_t m = 0; m < own; ++m)
-        put(give[p].data() + m * theirs, memory.from(first + m) + ranks_.first[p] * share, theirs);
+        put(enqueue[p].data() + m * theirs, memory.from(first + m) + ranks_.first[p] * share, theirs);
       if (p == here()) continue;
-      out.push_back({p, processes::usual_tag, give[p].data(), give[p].size()});
+      out.push_back({p, processes::usual_tag, enqueue[p].data(), enqueue[p].size()});
       in.push_back({p, processes::usual_tag, get[p].data(), get[p].size()});
     }
-    get[here()] = give[here()];
+    get[here()] = enqueue[here()];
     all_.exchange(out, in, describe(c));
     for (std::size_t m = 0; m < own; ++m)
       for (std::size_t p = 0; p < processes_count(); ++p)

@@ -3,7 +3,7 @@
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/runtime/host_access.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 
 namespace ferry::mpi {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 
 namespace ferry::nccl {
 
@@ -13,7 +13,7 @@ communicators::communicators(const std::vector<int>& devices)
     : nccl_(library::get()),
       devices_(devices),
       comms_(devices.size()) {
-  const detail::current_device_scope keep(machine::current(), devices.front());
+  const detail::current_device_scope keep(runtime::current(), devices.front());
   nccl_.check(nccl_.init_all(comms_.data(), static_cast<int>(devices.size()), devices.data()),
               "setting up communication between the devices of a team");
 }
@@ -26,11 +26,11 @@ communicators::communicators(const std::vector<int>& devices, std::size_t first,
   ncclUniqueId native;
   std::memcpy(&native, id.data(), sizeof native);
   const std::string what = "setting up communication between the processes of a team";
-  const detail::current_device_scope keep(machine::current(), devices.front());
+  const detail::current_device_scope keep(runtime::current(), devices.front());
   nccl_.check(nccl_.group_start(), what);
   ncclResult_t bad = ncclSuccess;
   for (std::size_t m = 0; m < devices.size() && bad == ncclSuccess; ++m) {
-    machine::current().verbs().exchange_current_device(devices[m]);
+    runtime::current().backend().exchange_current_device(devices[m]);
     bad = nccl_.init_rank(&comms_[m], static_cast<int>(ranks), native, static_cast<int>(first + m));
   }
   const ncclResult_t end = nccl_.group_end();

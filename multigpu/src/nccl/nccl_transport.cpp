@@ -11,7 +11,7 @@
 #include "ferry/multigpu/process_error.hpp"
 #include "mpi/mpi_transport.hpp"
 #include "transport/joint_submission.hpp"
-#include "watch.hpp"
+#include "watchdog.hpp"
 
 namespace ferry::nccl {
 namespace {
@@ -73,7 +73,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
     if (watch_) return submit_watched(calls, streams);
     if (comms_->has_failed()) refuse();
-    detail::submit_jointly(calls, streams, [&](detail::joint_uses&) { give_all(calls, streams); });
+    detail::submit_jointly(calls, streams, [&](detail::joint_uses&) { enqueue_all(calls, streams); });
   }
   void check() override {
     if (!watch_) return;
@@ -89,11 +89,11 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
     if (!this_thread_state.capture) {
       detail::submit_jointly(calls, streams, [&](const detail::joint_uses& uses) {
         std::vector<timeline*> on;
-        for (const detail::joint_uses::member& m : uses.members()) on.push_back(&streams[m.place].line());
-        needed_parts needs = all_->parts().give(part);
+        for (const detail::joint_uses::member& m : uses.members()) on.push_back(&streams[m.place].timeline());
+        needed_parts needs = all_->parts().enqueue(part);
         try {
           watch_->giving(on, std::move(needs), describe(calls.front()));
-          give_all(calls, streams);
+          enqueue_all(calls, streams);
         } catch (...) {
           all_->parts().take_back(part);
           throw;
@@ -104,10 +104,10 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
     // It is given whenever the graph is launched, and that counts though the team be gone.
     auto tell = [self = weak_from_this(), all = all_, part, what = describe(calls.front()) + " in a graph",
                  token = watch_->graph_token()](stream_ref s) {
-      needed_parts needs = all->parts().give(part);
-      if (const auto here = self.lock()) here->watch_->launched(s.line(), std::move(needs), what);
+      needed_parts needs = all->parts().enqueue(part);
+      if (const auto here = self.lock()) here->watch_->launched(s.timeline(), std::move(needs), what);
     };
-    detail::submit_jointly(calls, streams, [&](detail::joint_uses&) { give_all(calls, streams); });
+    detail::submit_jointly(calls, streams, [&](detail::joint_uses&) { enqueue_all(calls, streams); });
     when_launched(std::move(tell));
   }
   // Between members of this process nothing is waited for.
@@ -123,14 +123,15 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
     }
     return p;
   }
-  void give_all(std::span<const collective_call> calls, std::span<const stream_ref> streams) {
+  void enqueue_all(std::span<const collective_call> calls, std::span<const stream_ref> streams) {
     const bool one = calls.size() == 1 && is_one_call(calls.front().kind);
     if (const ncclResult_t start = one ? ncclSuccess : nccl_.group_start(); start != ncclSuccess)
       nccl_.check(start, "ncclGroupStart");
     ncclResult_t bad = ncclSuccess;
     const collective_call* at = nullptr;
     for (const collective_call& c : calls) {
-      bad = give(c, comms_->operator[](c.member), static_cast<cudaStream_t>(streams[c.member].line().stream().handle));
+      bad = enqueue(c, comms_->operator[](c.member),
+                    static_cast<cudaStream_t>(streams[c.member].timeline().stream().handle));
       if (bad == ncclSuccess) continue;
       at = &c;
       break;
@@ -152,7 +153,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
     return std::string(name_of(c.kind)) + " of " + std::to_string(c.count) + " elements of " + name_of(c.type);
   }
 
-  ncclResult_t give(const collective_call& c, ncclComm_t comm, cudaStream_t s) const {
+  ncclResult_t enqueue(const collective_call& c, ncclComm_t comm, cudaStream_t s) const {
     const ncclDataType_t type = native(c.type);
     const std::size_t n = c.type == element_type::bytes ? c.bytes() : c.count;
     const int other = static_cast<int>(c.other);

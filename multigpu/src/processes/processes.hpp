@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "processes/participation.hpp"
+#include "processes/operation_counts.hpp"
 
 namespace ferry {
 
@@ -53,7 +53,7 @@ class processes {
 
   // What this process gives to its devices together with others. They are told when it ends, and this one learns of those
   // that did; looked up now.
-  participation& parts() { return parts_; }
+  operation_counts& parts() { return parts_; }
   struct departure {
     std::size_t process;
     part_counts given;  // what concerns this one
@@ -74,7 +74,7 @@ class processes {
   static processes* world();
 
  private:
-  participation parts_;
+  operation_counts parts_;
 };
 
 // "process 1", "processes 1, 2".

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::detail {
 namespace {

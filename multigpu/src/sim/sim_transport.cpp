@@ -13,8 +13,8 @@ class sim_transport final : public transport {
 
   // One meeting of all streams that take part. The calls are copied: they run when the last stream has come.
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
-    backend& verbs = machine::current().verbs();
-    auto all = std::make_shared<meeting>();
+    ferry::backend& backend = runtime::current().backend();
+    auto all = std::make_shared<rendezvous>();
     all->name = calls.size() > ranks_ ? "a group of collectives" : name_of(calls.front().kind);
     all->body = [kept = std::vector(calls.begin(), calls.end()), ranks = ranks_] { run_calls(kept, ranks); };
     detail::submit_jointly(calls, streams, [&](detail::joint_uses& joint) {
@@ -22,7 +22,7 @@ class sim_transport final : public transport {
       for (const auto& m : joint.members()) {
         std::vector<kernel_use> touched;
         for (const access& a : joint.uses(m)) touched.push_back({a.where.begin, a.where.size(), !a.write, a.write});
-        verbs.meet(streams[m.place].line().stream(), all, touched);
+        backend.join_rendezvous(streams[m.place].timeline().stream(), all, touched);
       }
     });
   }

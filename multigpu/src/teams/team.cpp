@@ -43,7 +43,7 @@ team::team(std::span<const ferry::device> local, std::size_t first, std::size_t 
         throw invalid_argument("device " + std::to_string(local[i].index()) + " is named twice in a team: use it once");
     state_->members.push_back({ferry::stream(local[i]), ferry::stream(local[i], -1)});
   }
-  state_->links = link_loan(local);
+  state_->links = shared_links(local);
   state_->first = first;
   state_->size = size;
   state_->wire = std::move(wire);

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "nccl/nccl_transport.hpp"
 #include "sim/sim_transport.hpp"
 #include "transport/keyed_transport.hpp"
@@ -11,7 +11,7 @@
 namespace ferry {
 
 std::shared_ptr<transport> make_transport(const rank_layout& team) {
-  if (machine::current().is_simulated()) return sim::make_transport(team);
+  if (runtime::current().is_simulated()) return sim::make_transport(team);
   return with_ordered_keys(nccl::make_transport(team), team);
 }
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "ferry/core/error.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ferry/multigpu/team.hpp"
 #include "mpi/mpi_transport.hpp"
 #include "nccl/nccl_transport.hpp"
@@ -23,7 +23,7 @@ bool has_devices_of_its_own(processes& all) {
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
     std::strncpy(reinterpret_cast<char*>(mine.data()), visible, most - 1);
   const auto everybody = all.all_gather(mine, "comparing the devices of the processes");
-  if (machine::current().is_simulated()) return false;
+  if (runtime::current().is_simulated()) return false;
   for (const std::size_t p : all.neighbours())  // processes of other machines may have the same numbers
     if (p != all.rank() && std::memcmp(everybody.data() + p * most, mine.data(), most) == 0) return false;
   return all.local_size() > 1;
@@ -41,7 +41,7 @@ std::vector<device> own_devices(processes& all) {
     const std::size_t end = begin + n / shares + (mine < n % shares ? 1 : 0);
     return {there.begin() + static_cast<std::ptrdiff_t>(begin), there.begin() + static_cast<std::ptrdiff_t>(end)};
   }
-  if (!machine::current().is_simulated())
+  if (!runtime::current().is_simulated())
     throw invalid_argument(std::to_string(shares) + " processes on a machine with " + std::to_string(n) +
                            " GPUs: start at most one process a GPU (mpirun -n " + std::to_string(n) +
                            "), or use simulated devices (FERRY_BACKEND=sim)");
@@ -59,7 +59,7 @@ team team::world() {
   std::size_t check = 0;
   all->together("making a team of all processes", [&] {
     mine = own_devices(*all);
-    by_mpi = transport_of_environment() == transport_choice::mpi || machine::current().is_simulated();
+    by_mpi = transport_of_environment() == transport_choice::mpi || runtime::current().is_simulated();
     // Messages of the CPU always compare the calls, and NCCL never does.
     const collective_checks how = checks_of_environment();
     check = by_mpi || how == collective_checks::off ? 0

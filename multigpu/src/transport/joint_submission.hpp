@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"
 
@@ -33,7 +33,7 @@ struct joint_scratch {
 
 // Calls give(uses) when all streams of the taking part members are ordered behind what the calls touch.
 template <class Give>
-void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give give) {
+void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give enqueue) {
   joint_scratch& scratch = thread_object<joint_scratch>::get();  // collectives are not nested
   joint_uses& all = scratch.all;
   std::vector<joint_guard::part>& parts = scratch.parts;
@@ -42,7 +42,7 @@ void submit_jointly(std::span<const collective_call> calls, std::span<const stre
   for (const joint_uses::member& m : all.members())
     parts.emplace_back(admit(streams[m.place], all.uses(m), reach::by_library));
   joint_guard guard(parts);
-  give(all);
+  enqueue(all);
 }
 
 }  // namespace ferry::detail

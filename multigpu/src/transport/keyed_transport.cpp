@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 #include "transport/ordered_keys.hpp"
 
 namespace ferry {
@@ -53,7 +53,7 @@ class keyed_transport final : public transport {
     std::vector<collective_call> keyed(calls.begin(), calls.end());
     std::vector<device_array<std::byte>> scratch;
     for (collective_call& c : keyed)
-      if (needs_keys(c)) give_keys(c, streams[c.member].where(), scratch);
+      if (needs_keys(c)) enqueue_keys(c, streams[c.member].where(), scratch);
     for (std::size_t i = 0; i < calls.size(); ++i)
       if (const collective_call& c = calls[i]; needs_keys(c))
         convert(streams[c.member], c, true, c.from, keyed[i].from, elements_of(c.from, c));
@@ -65,7 +65,7 @@ class keyed_transport final : public transport {
 
  private:
   // The same call on keys, in place: the result replaces the member's own, or its share of them.
-  void give_keys(collective_call& c, device d, std::vector<device_array<std::byte>>& scratch) const {
+  void enqueue_keys(collective_call& c, device d, std::vector<device_array<std::byte>>& scratch) const {
     const std::size_t bytes = detail::key_bytes(c.type), count = elements_of(c.from, c);
     collective_buffer keys = c.to;
     if (c.kind != collective_kind::all_reduce || bytes != c.element_bytes) {

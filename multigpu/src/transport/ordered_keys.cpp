@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -32,9 +32,9 @@ void convert_on_cpu(const key_conversion& c, const std::byte* from, std::byte* t
 void convert_keys(native_stream s, [[maybe_unused]] int device, const key_conversion& c,
                   std::span<const kernel_use> uses) {
 #if FERRY_HAS_CUDA
-  if (!machine::current().is_simulated()) return cuda::launch_key_conversion(s, device, c);
+  if (!runtime::current().is_simulated()) return cuda::launch_key_conversion(s, device, c);
 #endif
-  machine::current().verbs().launch(
+  runtime::current().backend().launch(
       s, {"floats as integers", uses, [c](const relocation& move) { convert_on_cpu(c, move(c.from), move(c.to)); }});
 }
 

@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_pointer_to_freed_memory_is_refused_under_all_checks) {
   u.free();
   const auto call = [&] { fr::parallel_for(100, add_value_unless_null{raw}, v); };
   BOOST_TEST(has(failure_of<fr::invalid_argument>(call), {"was freed"}));
-  fr::machine::current().checks.set(fr::check::uses, false);
+  fr::runtime::current().checks.set(fr::check::uses, false);
   BOOST_TEST(failure_of<fr::error>(call) == "");
 }
 
@@ -344,10 +344,10 @@ BOOST_AUTO_TEST_CASE(two_integers_are_no_address) {
 
 BOOST_AUTO_TEST_CASE(the_search_can_be_switched_off) {
   const fr::simulation sim("devices=1;check=off");
-  fr::machine::current().checks.set(fr::check::pointers, false);  // which FERRY_CHECK=on may have switched on
+  fr::runtime::current().checks.set(fr::check::pointers, false);  // which FERRY_CHECK=on may have switched on
   fr::device_array<int> u({100}, 1), v({100}, 0);
   fr::parallel_for(100, add_captured{u.unsynchronized_data()}, v);
-  fr::machine::current().checks.set(fr::check::pointers, true);
+  fr::runtime::current().checks.set(fr::check::pointers, true);
   BOOST_TEST(!failure_of<fr::invalid_argument>([&] {
                 fr::parallel_for(100, add_captured{u.unsynchronized_data()}, v);
               }).empty());

@@ -234,7 +234,7 @@ void check_special_values(const fr::team& t, Of of, Value value) {
       if (!same) BOOST_ERROR(what << ", element " << at + i << ": " << is << " instead of " << must);
     }
   };
-  const auto give_all = [&] {
+  const auto enqueue_all = [&] {
     arrays<T> all;
     for (std::size_t m = 0; m < here; ++m) {
       std::vector<T> v;
@@ -244,7 +244,7 @@ void check_special_values(const fr::team& t, Of of, Value value) {
     return all;
   };
   const auto check_op = [&](const auto& op, bool least, bool numbers) {
-    auto a = give_all();
+    auto a = enqueue_all();
     arrays<T> b, shares;
     for (std::size_t m = 0; m < here; ++m) {
       b.emplace_back(fr::extents<1>{n}, t.device(first + m));
@@ -258,7 +258,7 @@ void check_special_values(const fr::team& t, Of of, Value value) {
     const std::size_t root = ranks - 1;
     fr::reduce(t, a, op, root);
     if (t.is_local(root)) check(a[root - first], 0, least, numbers, "reduce");
-    a = give_all();
+    a = enqueue_all();
     fr::all_reduce(t, a, op);
     for (auto& x : a) check(x, 0, least, numbers, "all_reduce in place");
   };

@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(nan_and_zeros_of_both_signs) {
 // Operations of the members wait, and run in a random order that CUDA allows.
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (int seed = 0; seed < 40; ++seed) {
-    fr::simulation machine("devices=4;peers=none;schedule=random:" + std::to_string(seed));
+    fr::simulation runtime("devices=4;peers=none;schedule=random:" + std::to_string(seed));
     const fr::team t = first_devices(1 + static_cast<std::size_t>(seed) % 4);
     BOOST_TEST_CONTEXT("seed " << seed) {
       check_type<int>(t, 5);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
 }
 
 BOOST_AUTO_TEST_CASE(many_members) {
-  const fr::simulation machine("devices=11;schedule=random:1");
+  const fr::simulation runtime("devices=11;schedule=random:1");
   const fr::team t = fr::team::all();
   BOOST_REQUIRE(t.size() == 11u);
   check_type<int>(t, 5);
@@ -162,17 +162,17 @@ BOOST_AUTO_TEST_CASE(halves_round_to_nearest_even) {
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_left_behind) {
-  fr::backend& verbs = fr::machine::current().verbs();
-  const int last = static_cast<int>(fr::devices().size()) - 1, before = verbs.exchange_current_device(last);
-  const std::size_t arrays = fr::machine::current().allocations();
+  fr::backend& backend = fr::runtime::current().backend();
+  const int last = static_cast<int>(fr::devices().size()) - 1, before = backend.exchange_current_device(last);
+  const std::size_t arrays = fr::runtime::current().allocations();
   {
     const fr::team t = fr::team::all();
     auto a = give<float>(t, 1000);
     fr::all_reduce(t, a, fr::plus{});
     check_ring(t, 10);
   }
-  BOOST_TEST(verbs.exchange_current_device(before) == last);
-  BOOST_TEST(fr::machine::current().allocations() == arrays);
+  BOOST_TEST(backend.exchange_current_device(before) == last);
+  BOOST_TEST(fr::runtime::current().allocations() == arrays);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

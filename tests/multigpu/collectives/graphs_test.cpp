@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_SUITE(collectives_in_graphs)
 BOOST_AUTO_TEST_CASE(on_simulated_devices) {
   for (std::size_t seed = 0; seed < support::seeds(200); ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
-      fr::simulation machine("devices=4;schedule=" +
+      fr::simulation runtime("devices=4;schedule=" +
                              (seed % 8 == 0 ? std::string("eager") : "random:" + std::to_string(seed)));
       program(seed, 4).run(8);
     }

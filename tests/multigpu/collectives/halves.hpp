@@ -31,7 +31,7 @@ struct half_format<__nv_bfloat16> {
 };
 
 template <class T>
-arrays<T> give_halves(const fr::team& t, std::size_t count) {
+arrays<T> enqueue_halves(const fr::team& t, std::size_t count) {
   arrays<T> all;
   for (std::size_t m = 0; m < t.local_size(); ++m) {
     std::vector<T> values;
@@ -52,11 +52,11 @@ void check_half_reductions(const fr::team& t, std::size_t n, const Op& op) {
         BOOST_ERROR(what << " at rank " << rank << ", element " << i << ": " << is << " instead of " << expected);
     }
   };
-  auto a = give_halves<T>(t, n);
+  auto a = enqueue_halves<T>(t, n);
   fr::all_reduce(t, a, op);
   for (std::size_t m = 0; m < t.local_size(); ++m) check(a[m], 0, "all_reduce", t.first_local() + m);
-  const auto b = give_halves<T>(t, n * t.size());
-  auto parts = give_halves<T>(t, n);
+  const auto b = enqueue_halves<T>(t, n * t.size());
+  auto parts = enqueue_halves<T>(t, n);
   fr::reduce_scatter(t, b, parts, op);
   for (std::size_t m = 0; m < t.local_size(); ++m)
     check(parts[m], (t.first_local() + m) * n, "reduce_scatter", t.first_local() + m);

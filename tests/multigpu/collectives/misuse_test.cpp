@@ -6,7 +6,7 @@ using namespace collectives;
 namespace {
 
 struct two_devices {
-  fr::simulation machine{"devices=3"};
+  fr::simulation runtime{"devices=3"};
   fr::team t = first_devices(2);
 };
 

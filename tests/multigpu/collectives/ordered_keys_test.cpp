@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(keep_order_and_bits) {
 
 BOOST_AUTO_TEST_CASE(are_what_the_transport_is_given) {
   for (std::size_t seed = 0; seed < support::seeds(12); ++seed) {
-    const fr::simulation machine("devices=4;check=on;peers=" + std::string(seed % 3 == 0 ? "none" : "all") +
+    const fr::simulation runtime("devices=4;check=on;peers=" + std::string(seed % 3 == 0 ? "none" : "all") +
                                  (seed % 4 == 0 ? "" : ";schedule=random:" + std::to_string(seed)));
     BOOST_TEST_CONTEXT("seed " << seed) {
       const fr::team t = team_with_keys(1 + seed % 4);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(are_what_the_transport_is_given) {
 
 // Before any member's numbers became keys in place.
 BOOST_AUTO_TEST_CASE(a_refused_collective_leaves_numbers_as_they_were) {
-  const fr::simulation machine("devices=2");
+  const fr::simulation runtime("devices=2");
   const fr::team t = team_with_keys(2);
   std::vector<fr::unified_array<float>> all;
   all.emplace_back(fr::extents<1>{4}, -1.5f, t.device(0)), all.emplace_back(fr::extents<1>{4}, 2.5f, t.device(1));
@@ -147,12 +147,12 @@ BOOST_AUTO_TEST_CASE(a_refused_collective_leaves_numbers_as_they_were) {
 BOOST_AUTO_TEST_CASE(in_groups_and_graphs) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t seed = 0; seed < support::seeds(12); ++seed) {
-    const fr::simulation machine("devices=3;check=on;schedule=random:" + std::to_string(seed));
+    const fr::simulation runtime("devices=3;check=on;schedule=random:" + std::to_string(seed));
     BOOST_TEST_CONTEXT("seed " << seed) {
       const fr::team t = team_with_keys(3);
       auto sums = filled<double>(t, 4, 1), least = filled<double>(t, 4, 2);
       auto some = filled<float>(t, 5, 1), most = filled<float>(t, 5, 0);
-      auto halves = give_halves<__half>(t, 6);
+      auto halves = enqueue_halves<__half>(t, 6);
       const auto submit = [&] {
         fr::collective_group(t)
             .all_reduce(sums, fr::plus{})

@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_SUITE(random_collectives)
 
 BOOST_AUTO_TEST_CASE(on_simulated_devices) {
   for (std::size_t seed = 0; seed < support::seeds(300); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
-      fr::simulation machine("devices=4;schedule=" +
+      fr::simulation runtime("devices=4;schedule=" +
                              (seed % 8 == 0 ? std::string("eager") : "random:" + std::to_string(seed)));
       program(seed, 4).run(60);
     }
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(on_simulated_devices) {
 BOOST_AUTO_TEST_CASE(over_links_that_lose_pages) {
   for (std::size_t seed = 0; seed < support::seeds(100); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       const support::quiet_stderr said;
-      fr::simulation machine("devices=4;broken=0-1:unified,2-3:unified;schedule=random:" + std::to_string(seed));
+      fr::simulation runtime("devices=4;broken=0-1:unified,2-3:unified;schedule=random:" + std::to_string(seed));
       program(seed, 4).run(60);
     }
 }

@@ -249,7 +249,7 @@ template <fr::memory_kind K>
 using kind = std::integral_constant<fr::memory_kind, K>;
 using kinds = std::tuple<kind<fr::memory_kind::unified>, kind<fr::memory_kind::host>>;
 
-constexpr const char* machine = "devices=2;schedule=random:7";
+constexpr const char* runtime = "devices=2;schedule=random:7";
 
 }  // namespace
 
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_SUITE(gate)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_conflicts_with_a_guard_is_refused, K, kinds) {
   for (const auto& way : ways_in<K::value>()) {
-    fr::simulation sim(machine);
+    fr::simulation sim(runtime);
     subject<K::value> x;
     surroundings w;
     x.hold();
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_conflicts_with_a_guard_is_refused, K, kinds) 
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_freed_is_refused, K, kinds) {
   for (const auto& way : ways_in<K::value>()) {
-    fr::simulation sim(machine);
+    fr::simulation sim(runtime);
     subject<K::value> x;
     surroundings w;
     x.free();
@@ -283,9 +283,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_freed_is_refused, K, kinds) {
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(what_another_machine_has_is_refused, K, kinds) {
   for (const auto& way : ways_in<K::value>()) {
-    fr::simulation outer(machine);
+    fr::simulation outer(runtime);
     subject<K::value> x;
-    fr::simulation inner(machine);
+    fr::simulation inner(runtime);
     surroundings w;
     const std::string text = failure_of([&] { way.go(x, w); });
     BOOST_TEST(has(text, "another machine"), way.name << ": " << text);
@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_another_machine_has_is_refused, K, kinds) {
 
 // Arrays of a group are looked at when it is submitted, too.
 BOOST_AUTO_TEST_CASE(arrays_that_are_freed_before_their_group_is_submitted) {
-  fr::simulation sim(machine);
+  fr::simulation sim(runtime);
   const fr::team t = fr::team::all();
   std::vector<fr::device_array<int>> a;
   for (const fr::device d : fr::devices()) a.emplace_back(fr::extents<1>{n}, 1, d);
@@ -306,7 +306,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_freed_before_their_group_is_submitted) {
 
 // Spans that are followed are held as guards are.
 BOOST_AUTO_TEST_CASE(collectives_and_mirrors_look_at_spans) {
-  fr::simulation sim(machine);
+  fr::simulation sim(runtime);
   fr::check_spans(fr::span_checks::on);
   const fr::team t = fr::team::all();
   std::vector<fr::unified_array<int>> a;
@@ -340,11 +340,11 @@ BOOST_AUTO_TEST_CASE(mirrors_look_at_guards) {
 
 // Streams, events and graphs of another machine.
 BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
-  fr::simulation outer(machine);
+  fr::simulation outer(runtime);
   fr::stream s;
   const fr::event e = s.record();
   fr::graph g = fr::capture(s, [] {});
-  fr::simulation inner(machine);
+  fr::simulation inner(runtime);
   fr::stream t;
   const std::pair<const char*, std::function<void()>> ways[] = {
       {"record", [&] { (void)s.record(); }},
@@ -401,15 +401,15 @@ BOOST_AUTO_TEST_CASE(bytes_of_arrays_are_neither_lent_nor_adopted) {
 
 BOOST_AUTO_TEST_CASE(a_stream_has_the_device_that_it_is_named_with) {
   fr::simulation sim("devices=3");
-  fr::backend& verbs = fr::machine::current().verbs();
-  const fr::native_stream own = verbs.create_stream(1, 0);
+  fr::backend& backend = fr::runtime::current().backend();
+  const fr::native_stream own = backend.create_stream(1, 0);
   const std::string text = failure_of([&] { (void)fr::stream_ref::from_native(fr::device(2), own); });
   BOOST_TEST((has(text, "device 1") && has(text, "device 2")), text);
   auto s = fr::stream_ref::from_native(fr::device(1), own);
   fr::fill(s, fr::device_array<int>({n}, fr::device(1)), 1);
   s.synchronize();
   s.release();
-  verbs.destroy_stream(own);
+  backend.destroy_stream(own);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

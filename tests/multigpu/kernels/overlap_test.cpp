@@ -84,13 +84,13 @@ BOOST_AUTO_TEST_CASE(no_stream_waits_between_the_edges_and_the_inside) {
   both.halo = {1, 1}, both.periodic = {true, true};
   fr::shard_options across = both;
   across.axis = 1;
-  for (const char* machine : {"devices=4", "devices=4;peers=none"})
+  for (const char* runtime : {"devices=4", "devices=4;peers=none"})
     for (const auto& [how, kernels] : {layout{rows_with_halos, 1}, {columns, 2}, {both, 3}, {across, 3}}) {
-      fr::simulation sim(machine);
+      fr::simulation sim(runtime);
       support::call_counts calls;
-      auto owned = std::make_unique<noting_backend>(sim.get().verbs(), calls);
+      auto owned = std::make_unique<noting_backend>(sim.get().backend(), calls);
       noting_backend& notes = *owned;
-      fr::machine_scope noting(std::move(owned));
+      fr::runtime_scope noting(std::move(owned));
       const fr::team t = fr::team::all();
       fr::sharded_array<int, 2> a(t, {64, 64}, how, old);
       const write_and_look f{std::size_t(-1), nullptr, nullptr};
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(no_stream_waits_between_the_edges_and_the_inside) {
         fr::parallel_for(fr::sweep(a), f, fr::inout(a));
       }
       for (std::size_t m = 0; m < t.size(); ++m) {
-        const std::vector<noting_backend::what> given = notes.given[t.stream(m).line().stream().handle];
+        const std::vector<noting_backend::what> given = notes.given[t.stream(m).timeline().stream().handle];
         // What the edges come after: halos that others wrote into this shard, and read from it, in the last step.
         const auto edges = std::find(given.begin(), given.end(), kernel);
         auto last = edges, inside = edges;

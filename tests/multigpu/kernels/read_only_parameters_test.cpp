@@ -35,10 +35,10 @@ struct add_one {
 
 const fr::shard_options rows_with_halos{.axis = 0, .halo = 1, .periodic = true};
 
-struct machine {
+struct runtime {
   support::call_counts calls;
   fr::simulation sim{"devices=3"};
-  fr::machine_scope counted{std::make_unique<support::counting_backend>(sim.get().verbs(), calls)};
+  fr::runtime_scope counted{std::make_unique<support::counting_backend>(sim.get().backend(), calls)};
   fr::team t = fr::team::all();
   template <class Body>
   long waits(Body body) {
@@ -59,7 +59,7 @@ bool is_read(const fr::sharded_argument<T, Rank, fr::memory_kind::device>& a) {
 BOOST_AUTO_TEST_SUITE(read_only_parameters)
 
 // One array for all members: as long as it is read, they do not wait for each other.
-BOOST_FIXTURE_TEST_CASE(members_read_one_array_at_once, machine) {
+BOOST_FIXTURE_TEST_CASE(members_read_one_array_at_once, runtime) {
   fr::sharded_array<int, 2> x(t, {9, 4}, {.axis = 0}, 1), y(t, {9, 4}, {.axis = 0}, 0);
   fr::host_array<int> table({1}, t.device(0));
   fr::fill(table, 5);
@@ -75,7 +75,7 @@ BOOST_FIXTURE_TEST_CASE(members_read_one_array_at_once, machine) {
 }
 
 // The halos of what a sweep only reads do not travel.
-BOOST_FIXTURE_TEST_CASE(a_sweep_exchanges_what_it_may_write, machine) {
+BOOST_FIXTURE_TEST_CASE(a_sweep_exchanges_what_it_may_write, runtime) {
   fr::sharded_array<int, 2> x(t, {9, 4}, rows_with_halos, 1), y(t, {9, 4}, rows_with_halos, 0);
   fr::host_array<int> table({1}, t.device(0));
   fr::fill(table, 5);
@@ -93,7 +93,7 @@ BOOST_FIXTURE_TEST_CASE(a_sweep_exchanges_what_it_may_write, machine) {
   BOOST_TEST(fr::parallel_reduce(fr::sweep(y), value{}, fr::reproducible(fr::plus{}), y).value() == 36 * 7);
 }
 
-BOOST_FIXTURE_TEST_CASE(replicated_arrays_too, machine) {
+BOOST_FIXTURE_TEST_CASE(replicated_arrays_too, runtime) {
   fr::replicated_array<int> table(t, {4}, 7);
   fr::replicated_array<int> y(t, {4}, 0);
   fr::parallel_for(fr::each_member(t, 4), add_one{}, table, y);
@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(replicated_arrays_too, machine) {
   BOOST_TEST((std::is_same_v<written, fr::replicated_argument<int, 1, fr::memory_kind::device>>));
 }
 
-BOOST_FIXTURE_TEST_CASE(explicit_arguments_stay_what_they_are, machine) {
+BOOST_FIXTURE_TEST_CASE(explicit_arguments_stay_what_they_are, runtime) {
   fr::sharded_array<int, 2> x(t, {9, 4}, {.axis = 0}, 1);
   using fr::detail::as_shard_argument;
   BOOST_TEST(is_read(as_shard_argument<const_cells>(x)));

@@ -89,7 +89,7 @@ template <class Step>
 double waits_of(std::size_t devices, bool periodic, Step step) {
   fr::simulation sim("devices=" + std::to_string(devices));
   support::call_counts calls;
-  fr::machine_scope counting(std::make_unique<support::counting_backend>(sim.get().verbs(), calls));
+  fr::runtime_scope counting(std::make_unique<support::counting_backend>(sim.get().backend(), calls));
   const fr::team t = fr::team::all();
   const fr::shard_options o{.axis = 0, .halo = 1, .periodic = periodic};
   field a(t, {64, 8}, o, 1.0f), next(t, {64, 8}, o, 1.0f);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(results_are_read_while_later_steps_go_on) {
   int with_work_to_come = 0;
   for (int seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=3;schedule=random:" + std::to_string(seed));
-    auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
+    auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend());
     const fr::team t = fr::team::all();
     const fr::shard_options o{.axis = 0, .halo = 1, .periodic = true};
     field a(t, {12, 8}, o, 2.0f), next(t, {12, 8}, o, 1.0f);
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_have_pages_of_their_own) {
 // A device that touches another's shard, by plain kernels and with nothing moved for it, leaves it where it belongs.
 BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_prefer_their_devices) {
   fr::simulation sim("devices=3");
-  auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
+  auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend());
   const fr::migration_scope by_faults(fr::migration::explicitly);
   const fr::team t = fr::team::all();
   fr::unified_sharded_array<float, 2> a(t, {12, 131070}, {.halo = 1}, 0.f);

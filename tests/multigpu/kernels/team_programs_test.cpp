@@ -215,7 +215,7 @@ class program {
 
 void run_program(std::size_t seed, fr::team t, std::size_t steps) {
   dice d(seed);
-  fr::machine::current().checks.set(fr::check::halos, seed % 2 == 1);  // finds nothing
+  fr::runtime::current().checks.set(fr::check::halos, seed % 2 == 1);  // finds nothing
   if (seed % 7 == 6) t.submit(fr::submission::by_threads);
   BOOST_TEST_CONTEXT("seed " << seed) {
     if (seed % 3 == 0)

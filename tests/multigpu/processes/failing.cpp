@@ -66,7 +66,7 @@ void compare_counts(fr::processes& all) {
 
 // What the odd process sent, and then ended, is taken long after that, behind other work of the stream.
 void broadcast_behind_long_work(const fr::team& t, std::vector<fr::device_array<int>>& a, bool odd) {
-  const std::size_t mebi = std::size_t{1} << 20, n = fr::machine::current().is_simulated() ? 1 : 512;
+  const std::size_t mebi = std::size_t{1} << 20, n = fr::runtime::current().is_simulated() ? 1 : 512;
   const fr::host_array<int> pinned({n * mebi / sizeof(int)}, 1, t.device(t.first_local()));
   fr::device_array<int> big({n * mebi / sizeof(int)}, 0, t.device(t.first_local()));
   if (!odd)
@@ -148,7 +148,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   const char* const needed = std::getenv("FERRY_TEST_DEVICES");
-  if (!fr::machine::current().is_simulated() && needed && fr::devices().size() < std::strtoul(needed, nullptr, 10))
+  if (!fr::runtime::current().is_simulated() && needed && fr::devices().size() < std::strtoul(needed, nullptr, 10))
     return std::puts("skipped: fewer GPUs than processes"), 77;
   const std::string how = argc > 1 ? argv[1] : "";
   std::optional<mpi_of_the_program> mpi;

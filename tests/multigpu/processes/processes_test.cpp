@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(members_are_dealt_out) {
 // Simulated devices are each process' own: where there are too few to deal out, each process has one.
 BOOST_AUTO_TEST_CASE(more_processes_than_devices, *boost::unit_test::precondition(needs_processes{})) {
   const std::size_t processes = fr::processes::world()->size();
-  fr::simulation machine("devices=" + std::to_string(processes > 2 ? processes - 1 : 1));
+  fr::simulation runtime("devices=" + std::to_string(processes > 2 ? processes - 1 : 1));
   const fr::team t = fr::team::world();
   if (fr::processes::world()->local_size() < processes) return;  // on several machines, which have enough
   BOOST_TEST(t.size() == processes);
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(more_processes_than_devices, *boost::unit_test::preconditio
 // plays several machines.
 BOOST_AUTO_TEST_CASE(each_machine_has_its_own_devices, *boost::unit_test::precondition(needs_processes{})) {
   fr::processes& all = *fr::processes::world();
-  fr::simulation machine("devices=6");
+  fr::simulation runtime("devices=6");
   const fr::team t = fr::team::world();
   struct share {
     std::size_t rank, first_neighbour, devices;
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(each_machine_has_its_own_devices, *boost::unit_test::precon
 }
 
 BOOST_AUTO_TEST_CASE(in_a_capture, *boost::unit_test::precondition(needs_processes{})) {
-  fr::simulation machine("devices=4");
+  fr::simulation runtime("devices=4");
   const fr::team t = fr::team::world();
   auto a = give<int>(t, 4);
   check_error<fr::not_supported>(
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(unified_and_pinned_arrays) {
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (int seed = 0; seed < 20; ++seed) {
     fr::processes* const all = fr::processes::world();
-    fr::simulation machine("devices=4;peers=none;schedule=random:" +
+    fr::simulation runtime("devices=4;peers=none;schedule=random:" +
                            std::to_string(10 * seed + (all ? static_cast<int>(all->rank()) : 0)));
     const fr::team t = fr::team::world();
     BOOST_TEST_CONTEXT("seed " << seed) {

@@ -29,11 +29,11 @@ std::vector<std::jthread> workers;  // which end before the machine does
 
 // Simulated work is run by whoever gives work, waits or asks: here by a thread of its own, which has begun when this returns.
 void begin_on_host(fr::native_stream s, const std::function<void()>& task) {
-  fr::backend& verbs = fr::machine::current().verbs();
+  fr::backend& backend = fr::runtime::current().backend();
   std::atomic<bool> begun{false};
   workers.emplace_back([&, s] {
-    verbs.run_on_host(s, [&begun, task] { begun = true, task(); });
-    verbs.synchronize(s);
+    backend.run_on_host(s, [&begun, task] { begun = true, task(); });
+    backend.synchronize(s);
   });
   while (!begun) std::this_thread::yield();
 }
@@ -76,14 +76,14 @@ struct program {
   // The odd one took part, and ended; the others come to it later than they wait for anybody.
   void behind() {
     go_on = true;
-    if (!odd) begin_on_host(s.line().stream(), [] { std::this_thread::sleep_for(4s); });
+    if (!odd) begin_on_host(s.timeline().stream(), [] { std::this_thread::sleep_for(4s); });
     all_reduce();
     t.synchronize();
   }
   // NCCL's call itself waits for what this process' device has to do before, longer than others are waited for.
   void busy() {
     std::atomic<bool> over{false};
-    begin_on_host(s.line().stream(), [&over] { std::this_thread::sleep_for(4s), over = true; });
+    begin_on_host(s.timeline().stream(), [&over] { std::this_thread::sleep_for(4s), over = true; });
     fake_nccl().gives = [&over](void*) {
       while (!over) std::this_thread::sleep_for(1ms);
     };
@@ -162,16 +162,16 @@ struct program {
 
 int main(int, char** argv) {
   const std::string how = argv[1];
-  const fr::simulation machine("devices=1;schedule=random:1");
+  const fr::simulation runtime("devices=1;schedule=random:1");
   const struct last_words {
     ~last_words() { workers.clear(); }
   } join_workers;
-  fr::backend& verbs = fr::machine::current().verbs();
+  fr::backend& backend = fr::runtime::current().backend();
   fake_nccl().aborts = [] { go_on = true; };
-  fake_nccl().gives = [&verbs](void* stream) {
+  fake_nccl().gives = [&backend](void* stream) {
     fr::native_stream s{};
     s.handle = stream;
-    if (!go_on && !verbs.is_capturing(s)) begin_on_host(s, wait_to_go_on);
+    if (!go_on && !backend.is_capturing(s)) begin_on_host(s, wait_to_go_on);
   };
   const std::size_t rank = fr::processes::world()->rank();
   try {

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(dealt_out_again_on_this_machine) {
 
 BOOST_AUTO_TEST_CASE(dealt_out_again_under_random_schedules) {
   for (std::size_t seed = 0; seed < seeds(15); ++seed) {
-    fr::simulation machine(machine_of(seed));
+    fr::simulation runtime(machine_of(seed));
     const fr::team t = fr::team::world(), other = fr::team::world();
     BOOST_TEST_CONTEXT("seed " << seed) {
       dice d(seed);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(from_and_to_an_array_of_each_process) {
     }
   }
   for (std::size_t seed = 0; seed < seeds(15); ++seed) {
-    fr::simulation machine(machine_of(seed));
+    fr::simulation runtime(machine_of(seed));
     const fr::team t = fr::team::world();
     BOOST_TEST_CONTEXT("seed " << seed) {
       dice d(seed);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(matrices_of_eigen) {
 
 BOOST_AUTO_TEST_CASE(files_that_all_write_and_read) {
   for (std::size_t seed = 0; seed < 12; ++seed) {
-    fr::simulation machine(machine_of(seed));
+    fr::simulation runtime(machine_of(seed));
     const fr::team t = fr::team::world();
     BOOST_TEST_CONTEXT("seed " << seed) {
       dice d(seed);
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be) {
 BOOST_AUTO_TEST_CASE(moved_in_lines_of_the_program, *boost::unit_test::precondition(needs_processes{})) {
   using enum fr::memory_kind;
   const support::named_lines lines;
-  fr::simulation machine("devices=4");
+  fr::simulation runtime("devices=4");
   const fr::team t = fr::team::world(), other = fr::team::world();
   dice d(1);
   deal_again<2, device, device>(d, t, other);

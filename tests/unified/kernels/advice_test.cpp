@@ -23,7 +23,7 @@ struct copy_ints {
 };
 
 std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
-  auto& sim = dynamic_cast<fr::sim::inspector&>(fr::machine::current().verbs());
+  auto& sim = dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend());
   return sim.residency(a.unsynchronized_data(), a.size());
 }
 
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
         BOOST_TEST(places_of(b)[1] == b.size(), fr::pool_kind_name(kind) << ", advice " << static_cast<int>(what));
       }
       b = {};
-      fr::machine::current().pool(fr::memory_kind::unified, 0).trim();
+      fr::runtime::current().pool(fr::memory_kind::unified, 0).trim();
     }
   }
 }
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(after_advice_pages_are_prefetched_again,
 BOOST_AUTO_TEST_CASE(without_advice_there_is_no_call) {
   const fr::simulation sim("devices=2;memory=64MiB");
   support::call_counts calls;
-  fr::machine_scope counted(std::make_unique<support::counting_backend>(fr::machine::current().verbs(), calls),
+  fr::runtime_scope counted(std::make_unique<support::counting_backend>(fr::runtime::current().backend(), calls),
                             {.kind = fr::pool_kind::split});
   { fr::unified_array<char> a({page}, fr::devices()[0]); }
   const long all = calls.all;

@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(shards_stay_on_their_devices,
   for (const char* name : {"a", "b"}) {
     BOOST_REQUIRE(entry(r, name));
     BOOST_TEST(entry(r, name)->bounces == 0U);
-    BOOST_TEST(!entry(r, name)->left_alone);
+    BOOST_TEST(!entry(r, name)->migration_disabled);
   }
   for (std::size_t d = 0; d < devices; ++d) BOOST_TEST(fr::residency(a).on(dev(d)) + page >= part * sizeof(float));
   BOOST_TEST(std::as_const(a)[all - 1] == 1);
@@ -201,14 +201,14 @@ BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone,
   u.name("ball");
   for (float& x : u) x = 0;
   for (int i = 0; i < 8; ++i) add(dev(static_cast<std::size_t>(i) % 2), u);
-  fr::machine::current().streams().synchronize();
+  fr::runtime::current().streams().synchronize();
   const auto settled = driver_place(u);
   BOOST_TEST((settled && !settled->is_host()));
   if (const auto known = driver_was_told(u); known && here.are_peers())
     BOOST_TEST((known->names(dev(0)) || known->names(dev(1))));
   for (int i = 0; i < 8; ++i) {
     add(dev(static_cast<std::size_t>(i) % 2), u);
-    fr::machine::current().streams().synchronize();
+    fr::runtime::current().streams().synchronize();
     if (here.are_peers())
       BOOST_TEST((driver_place(u) == settled), "turn " << i);
     else if (here.is_simulated())  // who cannot map it takes it by faults
@@ -216,11 +216,11 @@ BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone,
   }
   const fr::migration_report r = fr::report_migration();
   BOOST_REQUIRE(entry(r, "ball"));
-  BOOST_TEST(entry(r, "ball")->left_alone);
+  BOOST_TEST(entry(r, "ball")->migration_disabled);
   BOOST_TEST(entry(r, "ball")->bounces >= 2U);
   BOOST_TEST(entry(r, "ball")->suggestion.find("devices take it from each other") == 0U);
   BOOST_TEST(r.table().find("ball") != std::string::npos);
-  BOOST_TEST(r.json().find("\"left_alone\": true") != std::string::npos);
+  BOOST_TEST(r.json().find("\"migration_disabled\": true") != std::string::npos);
   BOOST_TEST(std::as_const(u)[5] == 16);
   for (int i = 0; i < 20; ++i) add(dev(1), u);  // it has settled: it may move again
   BOOST_TEST(fr::residency(u).on(dev(1)) == u.size_bytes());

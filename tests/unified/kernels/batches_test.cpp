@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(elements_are_read_and_written) {
 
 // A loop that gives its work to streams of its own, and never waits.
 BOOST_AUTO_TEST_CASE(memory_is_used_again_behind_the_work_on_it) {
-  const std::size_t alive = fr::machine::current().allocations();
+  const std::size_t alive = fr::runtime::current().allocations();
   const std::vector<int> x = counting(50000);
   std::vector<int> y(x.size());
   {
@@ -86,12 +86,12 @@ BOOST_AUTO_TEST_CASE(memory_is_used_again_behind_the_work_on_it) {
     std::size_t k = 0, most = 0;
     for (auto&& [xb, yb] : fr::batches(x, fr::out(y), {.size = 700, .depth = 3})) {
       fr::parallel_for(streams[k++ % 3], xb.size(), twice_plus_one{}, fr::in(xb), fr::out(yb));
-      most = std::max(most, fr::machine::current().allocations() - alive);
+      most = std::max(most, fr::runtime::current().allocations() - alive);
     }
     BOOST_TEST(most <= 2 * 3u);  // a piece of each source in each slot
   }
   BOOST_TEST((y == doubled(x)));
-  BOOST_TEST(fr::machine::current().allocations() == alive);
+  BOOST_TEST(fr::runtime::current().allocations() == alive);
 }
 
 BOOST_AUTO_TEST_CASE(arrays_of_every_kind_and_strided_views) {
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(pieces_that_threads_read_ahead) {
     BOOST_TEST(right);
     BOOST_TEST((y == doubled(x)));
     BOOST_TEST((z.front() == 1 && z.back() == 12000 && std::is_sorted(z.begin(), z.end())));
-    BOOST_TEST(fr::machine::current().allocations() == 0);
+    BOOST_TEST(fr::runtime::current().allocations() == 0);
   };
   for (const std::size_t size : {50u, 700u, 3000u}) {
     run("eager", size);
@@ -340,7 +340,7 @@ BOOST_AUTO_TEST_CASE(a_source_that_ends_with_a_loop_that_was_left) {
         if (++turn == turns) break;
       }
       x.reset();
-      BOOST_TEST(fr::machine::current().allocations() == 0);
+      BOOST_TEST(fr::runtime::current().allocations() == 0);
     }
 }
 

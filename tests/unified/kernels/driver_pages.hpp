@@ -13,7 +13,7 @@ namespace shared {
 // took them since). Nothing if parts of them differ.
 template <class A>
 std::optional<fr::memory_location> driver_place(const A& a, std::size_t bytes) {
-  return fr::machine::current().verbs().prefetched_to(a.unsynchronized_data(), bytes);
+  return fr::runtime::current().backend().prefetched_to(a.unsynchronized_data(), bytes);
 }
 template <class A>
 std::optional<fr::memory_location> driver_place(const A& a) {
@@ -31,11 +31,11 @@ bool is_on_cpu(const A& a) {
 // Sends the pages of an array that nobody uses now to some place; ferry does not hear of it.
 template <class A>
 void send_unseen(const A& a, fr::memory_location to) {
-  fr::machine& m = fr::machine::current();
+  fr::runtime& m = fr::runtime::current();
   m.streams().synchronize();
   const fr::stream_ref s = fr::default_stream(dev(0));
-  m.verbs().prefetch(s.line().stream(), const_cast<typename A::value_type*>(a.unsynchronized_data()), a.size_bytes(),
-                     to);
+  m.backend().prefetch(s.timeline().stream(), const_cast<typename A::value_type*>(a.unsynchronized_data()),
+                       a.size_bytes(), to);
   s.synchronize();
 }
 
@@ -52,7 +52,9 @@ class prefetch_watch {
   bool saw_none() const { return sent() == before_ && (simulated() || is_on_cpu(of_)); }
 
  private:
-  static fr::sim::inspector* simulated() { return dynamic_cast<fr::sim::inspector*>(&fr::machine::current().verbs()); }
+  static fr::sim::inspector* simulated() {
+    return dynamic_cast<fr::sim::inspector*>(&fr::runtime::current().backend());
+  }
   static std::size_t sent() { return simulated() ? simulated()->moved().prefetched : 0; }
   const A& of_;
   std::size_t before_;
@@ -69,7 +71,7 @@ struct told {
 };
 template <class A>
 std::optional<told> driver_was_told([[maybe_unused]] const A& a) {
-  if (fr::machine::current().is_simulated()) return {};
+  if (fr::runtime::current().is_simulated()) return {};
 #if defined(__CUDACC__)
   const auto ask = [&](cudaMemRangeAttribute what, std::vector<int> answer) {
     const cudaError_t e = cudaMemRangeGetAttribute(answer.data(), answer.size() * sizeof(int), what,
@@ -92,7 +94,7 @@ std::optional<told> driver_was_told([[maybe_unused]] const A& a) {
 
 // For cases that ask what only CUDA's driver knows.
 inline boost::test_tools::assertion_result on_cuda_devices(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result ok(!fr::machine::current().is_simulated());
+  boost::test_tools::assertion_result ok(!fr::runtime::current().is_simulated());
   ok.message() << "needs CUDA devices";
   return ok;
 }

@@ -28,7 +28,7 @@ struct value_of {
 BOOST_AUTO_TEST_SUITE(ends, *boost::unit_test::precondition(support::devices_are_simulated))
 
 BOOST_AUTO_TEST_CASE(static_objects_work_after_main) {
-  const std::pair<const char*, void (*)()> verbs[] = {
+  const std::pair<const char*, void (*)()> backend[] = {
       {"copy",
        [] {
          (void)fr::to_vector(fr::device_array<int>::from({1, 2, 3}));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(static_objects_work_after_main) {
        }},
       {"other thread", [] { std::thread([] { fr::fill(fr::device_array<int>({100}), 1); }).join(); }},
   };
-  for (const auto& [name, verb] : verbs)
+  for (const auto& [name, verb] : backend)
     for (const bool used_before : {false, true}) {
       const ending e = run_apart([&, v = verb] {
         static at_the_end last{v};

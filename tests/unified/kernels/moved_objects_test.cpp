@@ -13,8 +13,8 @@ template <std::size_t Rank>
 void check_verbs(const char* name) {
   using array = fr::unified_array<int, Rank>;
   support::uses_of<array> u;
-  auto& verbs = Rank == 0 ? u.must : u.may;
-  verbs = {
+  auto& backend = Rank == 0 ? u.must : u.may;
+  backend = {
       {"host_guard", [](array& a) { const fr::host_guard guard(fr::inout(a)); }},
       {"prefetch", [](array& a) { fr::prefetch(a, fr::device(1)); }},
       {"discard", [](array& a) { fr::discard(a); }},

@@ -24,7 +24,7 @@ struct needs_devices {
 
 // For cases that ask what only a simulator knows.
 inline boost::test_tools::assertion_result on_simulated_devices(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result ok(fr::machine::current().is_simulated());
+  boost::test_tools::assertion_result ok(fr::runtime::current().is_simulated());
   ok.message() << "needs simulated devices";
   return ok;
 }
@@ -33,8 +33,8 @@ inline boost::test_tools::assertion_result on_simulated_devices(boost::unit_test
 class place {
  public:
   explicit place(const std::string& options = "devices=3;memory=256MiB") {
-    if (fr::machine::current().is_simulated()) sim_.emplace(options);
-    fr::machine& m = fr::machine::current();
+    if (fr::runtime::current().is_simulated()) sim_.emplace(options);
+    fr::runtime& m = fr::runtime::current();
     for (const fr::device d : fr::devices()) {
       m.test_pages(d.index());                             // links are tested
       m.pool(fr::memory_kind::unified, d.index()).trim();  // what the driver says of pages is of this case
@@ -42,7 +42,7 @@ class place {
     fr::reset_migration_report();
   }
   bool is_simulated() const { return sim_.has_value(); }
-  static bool are_peers() { return fr::machine::current().peers().policy().use; }
+  static bool are_peers() { return fr::runtime::current().peers().policy().use; }
 
  private:
   std::optional<fr::simulation> sim_;

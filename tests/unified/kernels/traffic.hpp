@@ -11,7 +11,7 @@ namespace shared {
 // Asked when a case is about to run: where nobody counts it is reported as skipped, with the reason.
 struct moves_are_counted {
   boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
-    if (fr::machine::current().is_simulated()) return boost::test_tools::assertion_result(true);
+    if (fr::runtime::current().is_simulated()) return boost::test_tools::assertion_result(true);
     fr::set_migration_counters(fr::migration_counters::on);
     const fr::migration_report r = fr::report_migration();
     fr::set_migration_counters(fr::migration_counters::off);
@@ -24,7 +24,7 @@ struct moves_are_counted {
 // Counts for its life; after `place`, and one at a time.
 class meter {
  public:
-  meter() : simulated_(dynamic_cast<fr::sim::inspector*>(&fr::machine::current().verbs())) {
+  meter() : simulated_(dynamic_cast<fr::sim::inspector*>(&fr::runtime::current().backend())) {
     if (simulated_) return;
     fr::set_migration_counters(fr::migration_counters::on);
     flag_ = fr::unified_array<float>({2 * page / sizeof(float)}, dev(0));
@@ -39,7 +39,7 @@ class meter {
   // Bytes so far: sent by prefetches, and taken by devices that faulted. Waits for all devices. What went without its
   // contents, and what made room, only a simulator counts.
   fr::sim::traffic moved() {
-    fr::machine::current().streams().synchronize();
+    fr::runtime::current().streams().synchronize();
     if (simulated_) return simulated_->moved();
     wait_for_counts();
     fr::sim::traffic t;

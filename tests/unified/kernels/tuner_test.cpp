@@ -21,18 +21,18 @@ void add(fr::device d, auto&& v) { fr::parallel_for(fr::default_stream(d), v.siz
 struct priced {
   explicit priced(const std::string& options = "devices=2;memory=256MiB")
       : here(std::make_unique<support::priced_backend>(options)) {}
-  support::priced_backend& verbs() { return dynamic_cast<support::priced_backend&>(here.get().verbs()); }
+  support::priced_backend& backend() { return dynamic_cast<support::priced_backend&>(here.get().backend()); }
   fr::tune_options asking() {
     fr::tune_options o;
-    o.clock = [this] { return verbs().milliseconds(); };
+    o.clock = [this] { return backend().milliseconds(); };
     o.repeats = 3;
     return o;
   }
   void on_cpu(fr::unified_array<float>& u) {
     for (float& x : u) x += 1;
-    verbs().cpu_writes(u.unsynchronized_data(), u.size_bytes());
+    backend().cpu_writes(u.unsynchronized_data(), u.size_bytes());
   }
-  fr::machine_scope here;
+  fr::runtime_scope here;
 };
 
 fr::unified_array<float> made(const char* name, float value = 1, std::size_t count = n) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(an_array_that_two_devices_read) {
     fr::parallel_for(fr::default_stream(dev(1)), n, copy_of{}, fr::out(b), fr::in(u));
   });
   BOOST_TEST(best(r, "u") == "automatic read_mostly", r.table());
-  if (fr::machine::current().peers().policy().use)
+  if (fr::runtime::current().peers().policy().use)
     BOOST_TEST(r.automatic_milliseconds == 8 * support::priced_backend::remote);  // one of them reaches over, each step
   else                                                                            // each of them takes it, each step
     BOOST_TEST(r.automatic_milliseconds == 16 * support::priced_backend::by_fault);
@@ -139,10 +139,10 @@ BOOST_AUTO_TEST_CASE(several_arrays) {
   // With no change of the step: what the file says is worth what was measured.
   fr::use_policies(fr::array_policies::parse(r.best.text()));
   step(), step();
-  const double start = p.verbs().milliseconds();
+  const double start = p.backend().milliseconds();
   step();
   fr::default_stream(dev(0)).synchronize();
-  BOOST_TEST(p.verbs().milliseconds() - start == r.best_milliseconds);
+  BOOST_TEST(p.backend().milliseconds() - start == r.best_milliseconds);
   BOOST_TEST(fr::unmet_policies().empty());
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/page_events.hpp"
-#include "ferry/core/detail/ordering/access_log.hpp"
+#include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/unified/report.hpp"
 
 namespace ferry {

@@ -27,7 +27,7 @@ std::string name_in_reports(const allocation& a, std::size_t bytes) {
   return "unnamed, " + detail::fixed_text(static_cast<double>(bytes) / (1 << 20), 1) + " MiB";
 }
 
-page_counters::page_counters(machine& m) : machine_(m) { set(counters_of_environment()); }
+page_counters::page_counters(runtime& m) : runtime_(m) { set(counters_of_environment()); }
 page_counters::~page_counters() { set(migration_counters::off); }
 
 void page_counters::set(migration_counters how) {
@@ -40,18 +40,18 @@ void page_counters::set(migration_counters how) {
 
 void page_counters::start() {
   why_not_.clear();
-  if (!machine_.migrates_unified()) {
+  if (!runtime_.migrates_unified()) {
     why_not_ = "unified memory stays where it is on this machine";
     return;
   }
-  source_ = dynamic_cast<page_event_source*>(&machine_.verbs());
-  if (!source_ && machine_.verbs().name() == "cuda") {
+  source_ = dynamic_cast<page_event_source*>(&runtime_.backend());
+  if (!source_ && runtime_.backend().name() == "cuda") {
     cupti::opened o = cupti::open();
     owned_ = std::move(o.source);
     source_ = owned_.get();
     why_not_ = o.why_not;
   } else if (!source_) {
-    why_not_ = "the backend '" + std::string(machine_.verbs().name()) + "' does not count page events";
+    why_not_ = "the backend '" + std::string(runtime_.backend().name()) + "' does not count page events";
   }
   if (!source_) return;
   source_->count_page_events(true);

@@ -6,7 +6,7 @@
 
 #include "counters/counted_pages.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 
@@ -16,7 +16,7 @@ std::string name_in_reports(const allocation& a, std::size_t bytes);
 class page_counters {
  public:
   // Off, unless the environment says otherwise. Throws parse_error if it says something else.
-  explicit page_counters(machine& m);
+  explicit page_counters(runtime& m);
   ~page_counters();
   page_counters(const page_counters&) = delete;
   page_counters& operator=(const page_counters&) = delete;
@@ -36,7 +36,7 @@ class page_counters {
   void stop();
   void take(bool flush);
 
-  machine& machine_;
+  runtime& runtime_;
   std::atomic<bool> on_{false};
   std::mutex mutex_;  // all below
   bool asked_ = false;

@@ -1,7 +1,7 @@
 #include "ferry/unified/host_guard.hpp"
 #include "ferry/core/detail/runtime/host_access.hpp"
 
-#include "migration/migrator.hpp"
+#include "migration/migration_policy.hpp"
 
 namespace ferry::detail {
 
@@ -13,13 +13,13 @@ std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, ac
                            " lies in device memory, which the CPU cannot touch: copy it with ferry::to_vector(a) or "
                            "ferry::to_unified(a), or make it a ferry::unified_array");
   wait_for_host_access(a, bytes, mode, {host_reach::range, nullptr, at});
-  migrator* known = migrator::of(machine::current());
+  migration_policy* known = migration_policy::of(runtime::current());
   return known ? known->begin_scope(a, bytes, mode != access_mode::in, at) : 0;
 }
 
 void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept {
   if (scope == 0 || owner.is_freed()) return;
-  if (migrator* known = migrator::of(machine::current())) known->end_scope(*owner.unchecked(), scope);
+  if (migration_policy* known = migration_policy::of(runtime::current())) known->end_scope(*owner.unchecked(), scope);
 }
 
 void throw_strided_guard(const allocation_ref& owner) {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "ferry/core/error.hpp"
-#include "migration/migrator.hpp"
+#include "migration/migration_policy.hpp"
 
 namespace ferry {
 
@@ -29,7 +29,7 @@ element_traces element_traces_of_environment() {
   return is_on("FERRY_TRACE_ELEMENTS") ? element_traces::on : element_traces::off;
 }
 
-void migrator::refuse_conflict(const record& r, const coming_access& a) {
+void migration_policy::refuse_conflict(const record& r, const coming_access& a) {
   const bool writes = a.mode != access_mode::in;
   for (const record::host_scope& h : r.scopes)
     if (h.where.overlaps(a.where) && (writes || h.writes))
@@ -40,15 +40,15 @@ void migrator::refuse_conflict(const record& r, const coming_access& a) {
           (h.keeps_pages ? "the guard's" : "its") + " scope first");
 }
 
-void migrator::before_copy(const coming_access& a) {
-  if (&a.what.home->verbs() != &machine_.verbs()) return;
+void migration_policy::before_copy(const coming_access& a) {
+  if (&a.what.resource->backend() != &runtime_.backend()) return;
   record& r = record_of(a.what);
   std::lock_guard lock(r.lock, std::adopt_lock);
   if (!r.scopes.empty()) refuse_conflict(r, a);
 }
 
-std::uint64_t migrator::add_scope(allocation& a, byte_range where, bool writes, source_line at, const char* through,
-                                  bool keeps_pages) {
+std::uint64_t migration_policy::add_scope(allocation& a, byte_range where, bool writes, source_line at,
+                                          const char* through, bool keeps_pages) {
   const std::uint64_t number = scopes_.fetch_add(1) + 1;
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
@@ -58,22 +58,23 @@ std::uint64_t migrator::add_scope(allocation& a, byte_range where, bool writes, 
   return number;
 }
 
-std::uint64_t migrator::begin_scope(allocation& a, byte_range where, bool writes, source_line at) {
+std::uint64_t migration_policy::begin_scope(allocation& a, byte_range where, bool writes, source_line at) {
   return add_scope(a, where, writes, at, "host_guard", true);
 }
 
-std::uint64_t migrator::hold(allocation& a, byte_range where, bool writes, source_line at, const char* through) {
+std::uint64_t migration_policy::hold(allocation& a, byte_range where, bool writes, source_line at,
+                                     const char* through) {
   if (!checks_spans_.load(std::memory_order_relaxed)) return 0;
   return add_scope(a, where, writes, at, through, false);
 }
 
-void migrator::end_scope(allocation& a, std::uint64_t scope) noexcept {
+void migration_policy::end_scope(allocation& a, std::uint64_t scope) noexcept {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
   r.drop_scopes([&](const record::host_scope& h) { return h.number == scope; });
 }
 
-std::vector<byte_range> migrator::without_kept(allocation& a, byte_range where) {
+std::vector<byte_range> migration_policy::without_kept(allocation& a, byte_range where) {
   const auto page = static_cast<std::uintptr_t>(page_.load(std::memory_order_relaxed));
   std::vector<byte_range> parts{where};
   record& r = record_of(a);
@@ -93,14 +94,14 @@ std::vector<byte_range> migrator::without_kept(allocation& a, byte_range where) 
   return parts;
 }
 
-void migrator::set_span_checks(span_checks how) {
+void migration_policy::set_span_checks(span_checks how) {
   const bool on = how == span_checks::on;
   if (checks_spans_.exchange(on) != on) checking.fetch_add(on ? 1 : -1);
 }
 
 // What the CPU has asked for already ends here: it would go on without asking. But for arrays with contents on offer, where
 // it asks anyway, and where a change of the log would end the offer.
-void migrator::set_element_traces(element_traces how) {
+void migration_policy::set_element_traces(element_traces how) {
   const bool on = how == element_traces::on;
   if (traces_elements_.exchange(on) == on || !on) return;
   std::vector<record*> all;
@@ -110,12 +111,12 @@ void migrator::set_element_traces(element_traces how) {
   }
   for (record* r : all) {
     std::lock_guard lock(r->lock);
-    std::lock_guard its(r->what.log);
-    if (r->offered.empty()) r->what.log.invalidate();
+    std::lock_guard its(r->what.history);
+    if (r->discardable.empty()) r->what.history.invalidate();
   }
 }
 
-void check_spans(span_checks how) { migrator::current().set_span_checks(how); }
-void trace_elements(element_traces how) { migrator::current().set_element_traces(how); }
+void check_spans(span_checks how) { migration_policy::current().set_span_checks(how); }
+void trace_elements(element_traces how) { migration_policy::current().set_element_traces(how); }
 
 }  // namespace ferry

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/error.hpp"
-#include "migration/migrator.hpp"
+#include "migration/migration_policy.hpp"
 #include "migration/places.hpp"
 
 namespace ferry {
@@ -14,7 +14,7 @@ namespace detail {
 
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   refuse_inside_capture("prefetch");
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   std::vector<access> uses;
   std::vector<page_move> moves;
   for (const page_destination& p : what) {
@@ -23,7 +23,7 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
     allocation& a = p.owner->get(p.at);
     need_current(a);
     std::vector<byte_range> parts{p.bytes};
-    if (migrator* known = migrator::of(m); known && m.migrates_unified()) {
+    if (migration_policy* known = migration_policy::of(m); known && m.migrates_unified()) {
       known->need_managed(a, "prefetch");
       if (!p.to.is_host()) parts = known->without_kept(a, p.bytes);
     }
@@ -39,11 +39,11 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   for (const access& a : uses) of.push_back(a.what);
   submit_ordered(s, uses, reach::of_pages, [&](native_stream n) {
     if (moves.size() == 1)
-      m.verbs().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
+      m.backend().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
     else
-      m.verbs().prefetch_many(n, moves, false);
+      m.backend().prefetch_many(n, moves, false);
   });
-  if (migrator* known = migrator::of(m))
+  if (migration_policy* known = migration_policy::of(m))
     for (std::size_t i = 0; i < moves.size(); ++i)
       known->sent(*of[i], {moves[i].begin, moves[i].begin + moves[i].bytes}, moves[i].to);
 }
@@ -62,12 +62,12 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
   if (bytes.begin == bytes.end) return;
   need_contiguous("discard", contiguous, owner.get(at), at);
   need_current(owner.get(at));
-  machine& m = machine::current();
-  migrator* known = migrator::of(m);
+  runtime& m = runtime::current();
+  migration_policy* known = migration_policy::of(m);
   if (known && m.migrates_unified()) known->need_managed(owner.get(), "discard");
   access use{&owner.get(), bytes, true, true, at};
   submit_ordered(s, {&use, 1}, reach::by_copy, [&](native_stream n) {
-    if (m.migrates_unified()) m.verbs().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
+    if (m.migrates_unified()) m.backend().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });
   if (known) known->forget(owner.get(), bytes);
 }
@@ -77,37 +77,37 @@ void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous,
   if (bytes.begin == bytes.end) return;
   allocation& what = owner.get(at);
   need_contiguous("discard_when_needed", contiguous, what, at);
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   need_current(what);
-  migrator* known = migrator::of(m);
+  migration_policy* known = migration_policy::of(m);
   if (!known || !m.migrates_unified()) return;
   known->need_managed(what, "discard_when_needed");
-  known->offer(what, bytes);
+  known->mark_discardable(what, bytes);
 }
 
-bool is_offered(const allocation_ref& owner, byte_range bytes) {
+bool is_discardable(const allocation_ref& owner, byte_range bytes) {
   if (bytes.begin == bytes.end) return false;
   need_current(owner.get());
-  migrator* known = migrator::of(machine::current());
-  return known && known->is_offered(owner.get(), bytes);
+  migration_policy* known = migration_policy::of(runtime::current());
+  return known && known->is_discardable(owner.get(), bytes);
 }
 
 namespace {
 // Whether there was anything to tell.
 bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                  source_line at) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   check_place(m, where);
   if (bytes.begin == bytes.end) return false;
   allocation& what = owner.get(at);
   need_current(what);
   if (!m.migrates_unified()) return false;
-  if (migrator* known = migrator::of(m)) known->need_managed(what, "advise");
+  if (migration_policy* known = migration_policy::of(m)) known->need_managed(what, "advise");
   {
-    std::lock_guard lock(what.log);
-    what.log.set_advised(true);
+    std::lock_guard lock(what.history);
+    what.history.set_advised(true);
   }
-  m.verbs().advise(const_cast<std::byte*>(bytes.begin), bytes.size(), a, where);
+  m.backend().advise(const_cast<std::byte*>(bytes.begin), bytes.size(), a, where);
   return true;
 }
 }  // namespace
@@ -115,19 +115,19 @@ bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a,
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                   source_line at) {
   if (!tell_driver(owner, bytes, a, where, at)) return;
-  if (migrator* known = migrator::of(machine::current())) known->advised(owner.get(), bytes, a, where);
+  if (migration_policy* known = migration_policy::of(runtime::current())) known->advised(owner.get(), bytes, a, where);
 }
 
 std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                            source_line at) {
   refuse_inside_capture("advise");
-  migrator& known = migrator::current();  // which knows what is to hold again
+  migration_policy& known = migration_policy::current();  // which knows what is to hold again
   return tell_driver(owner, bytes, a, where, at) ? known.begin_advice(owner.get(), bytes, a, where) : 0;
 }
 
 void end_advice(const allocation_ref& owner, std::uint64_t number) {
   if (number == 0 || owner.is_freed()) return;
-  if (migrator* known = migrator::of(machine::current())) known->end_advice(owner.get(), number);
+  if (migration_policy* known = migration_policy::of(runtime::current())) known->end_advice(owner.get(), number);
 }
 
 }  // namespace detail

@@ -43,7 +43,7 @@ byte_range common(byte_range a, byte_range b) { return {std::max(a.begin, b.begi
 void used_by(page_run& g, int who) {
   g.streak = g.user == who ? std::min(g.streak + 1, longest_streak) : 1;
   g.user = who;
-  if (g.streak == longest_streak) g.flips = 0, g.before = nobody_knows, g.left_alone = false;
+  if (g.streak == longest_streak) g.flips = 0, g.before = unknown_location, g.migration_disabled = false;
 }
 
 std::uint64_t bit(int device) { return std::uint64_t{1} << (device & 63); }
@@ -54,14 +54,14 @@ page_step step_between_devices(page_run& g, const coming_access& a, const surrou
   const bool is_mapped = (g.mapped & bit(d)) != 0, reachable = s.can_reach(d, g.where);
   if (!s.may_move) return is_mapped ? page_step::remote : page_step::fault;
   const page_step stay = is_mapped ? page_step::remote : reachable ? page_step::map : page_step::fault;
-  if (!large || !p.whole() || g.left_alone) return stay;
+  if (!large || !p.whole() || g.migration_disabled) return stay;
   if (a.mode == access_mode::in) {
     if (s.is_read_by_others(g.range(), d)) return stay;
     const bool mine_by_now = g.user == d && g.streak >= s.options.remote_reads;
     if (reachable && !mine_by_now) return stay;
   }
   if (g.before == d && g.flips + 1 >= s.options.flips) {
-    g.left_alone = true;
+    g.migration_disabled = true;
     return stay;
   }
   return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;
@@ -96,7 +96,7 @@ bool arrive(page_run& g, int to, page_step what, bool all_of_it) {
     case page_step::drop: return goes(g, to);
     case page_step::fault:
       if (all_of_it) return goes(g, to);
-      g.where = nobody_knows;
+      g.where = unknown_location;
       break;
     case page_step::map: g.mapped |= to >= 0 ? bit(to) : 0; break;
     case page_step::remote: break;
@@ -108,7 +108,7 @@ void add(std::vector<planned>& plan, const planned& next) {
   if (!plan.empty()) {
     planned& last = plan.back();
     if (last.what == next.what && last.from == next.from && last.pages.end == next.pages.begin &&
-        last.went_back == next.went_back && last.left_alone == next.left_alone) {
+        last.went_back == next.went_back && last.migration_disabled == next.migration_disabled) {
       last.pages.end = next.pages.end;
       last.used.end = next.used.end;
       return;
@@ -119,7 +119,7 @@ void add(std::vector<planned>& plan, const planned& next) {
 
 }  // namespace
 
-void plan_device_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
+void plan_device_access(page_map& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
   const int d = a.place.device;
   const bool large = a.where.size() >= s.options.smallest_to_device, small = a.where.size() < s.options.page;
   each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
@@ -131,9 +131,9 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
     pages.each(p.pages, [&](page_run& g) {
       if (g.by_elements) {
         g.by_elements = false;
-        if (s.many_on_cpu(g.range())) g.where = nobody_knows;
+        if (s.many_on_cpu(g.range())) g.where = unknown_location;
       }
-      const bool was_mine = g.where == d, was_left_alone = g.left_alone;
+      const bool was_mine = g.where == d, was_left_alone = g.migration_disabled;
       if (!was_mine && !g.is_advised()) {
         page_step what = device_step(g, a, s, p, large);
         const int from = g.where;
@@ -141,7 +141,7 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
         if (from < 0 && is_sent && is_crowded()) what = page_step::fault;
         const bool back = arrive(g, d, what, large && p.mostly());
         const byte_range used = common(p.used, g.range());
-        const bool bounced = g.left_alone && !was_left_alone;
+        const bool bounced = g.migration_disabled && !was_left_alone;
         if (used.begin < used.end && (what != page_step::remote || bounced))
           add(plan, {what, g.range(), used, from, d, back, bounced});
       }
@@ -150,7 +150,7 @@ void plan_device_access(page_ledger& pages, const coming_access& a, const surrou
   });
 }
 
-void plan_host_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
+void plan_host_access(page_map& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
   if (a.reach == host_reach::elements) {  // the page of the first one is written; the others are asked for later
     each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
       pages.each(p.pages, [&](page_run& g) { g.by_elements = g.where >= 0 && !g.is_advised(); });
@@ -158,7 +158,7 @@ void plan_host_access(page_ledger& pages, const coming_access& a, const surround
     if (a.mode == access_mode::in) return;
     each_part({a.first, a.first + 1}, pages.all(), s.options.page, [&](const part& p) {
       pages.each(p.pages, [&](page_run& g) {
-        if (g.where != on_the_cpu && !g.is_advised()) g.where = nobody_knows, g.by_elements = false;
+        if (g.where != on_the_cpu && !g.is_advised()) g.where = unknown_location, g.by_elements = false;
       });
     });
     return;
@@ -170,7 +170,7 @@ void plan_host_access(page_ledger& pages, const coming_access& a, const surround
       if (g.where != on_the_cpu && !g.is_advised()) {
         const bool takes_it =
             large && p.mostly() && (a.mode != access_mode::in || !s.is_read_by_others(g.range(), on_the_cpu));
-        const bool moves = s.may_move && takes_it && !g.left_alone;
+        const bool moves = s.may_move && takes_it && !g.migration_disabled;
         const page_step what = !moves                                  ? page_step::fault
                                : a.mode == access_mode::out && p.all() ? page_step::drop
                                                                        : page_step::move;

@@ -5,7 +5,7 @@
 
 #include "ferry/core/detail/ordering/access_policy.hpp"
 #include "ferry/unified/automatic.hpp"
-#include "migration/page_ledger.hpp"
+#include "migration/page_map.hpp"
 
 namespace ferry {
 
@@ -21,9 +21,9 @@ struct planned {
   page_step what;
   byte_range pages;  // what moves or is mapped
   byte_range used;   // the part of it that the access touches
-  int from = nobody_knows, to = on_the_cpu;
-  bool went_back = false;   // to the device that it came from last
-  bool left_alone = false;  // from now on: it bounced
+  int from = unknown_location, to = on_the_cpu;
+  bool went_back = false;           // to the device that it came from last
+  bool migration_disabled = false;  // from now on: it bounced
 };
 
 // What the rules need to know of the machine.
@@ -42,7 +42,7 @@ struct surroundings {
 };
 
 // Enters the access in the ledger and appends to `plan` what is to be done, in the order of addresses.
-void plan_device_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
-void plan_host_access(page_ledger& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
+void plan_device_access(page_map& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
+void plan_host_access(page_map& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
 
 }  // namespace ferry

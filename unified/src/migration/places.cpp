@@ -9,7 +9,7 @@ namespace ferry {
 namespace {
 
 // Where Linux does not say which nodes there are, the driver decides.
-bool has_numa_node(const machine& m, int node) {
+bool has_numa_node(const runtime& m, int node) {
   if (m.is_simulated()) return node == 0;
   const std::filesystem::path all = "/sys/devices/system/node";
   std::error_code failed;
@@ -19,7 +19,7 @@ bool has_numa_node(const machine& m, int node) {
 
 }  // namespace
 
-void check_place(machine& m, memory_location where) {
+void check_place(runtime& m, memory_location where) {
   if (!where.is_host())
     (void)m.properties(where.device);
   else if (where.numa_node >= 0 && !has_numa_node(m, where.numa_node))

@@ -2,8 +2,8 @@
 
 #include <ostream>
 
-#include "ferry/core/detail/runtime/operation.hpp"
-#include "migration/migrator.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
+#include "migration/migration_policy.hpp"
 
 namespace ferry {
 
@@ -15,18 +15,18 @@ std::ostream& operator<<(std::ostream& out, const residency_bytes& r) {
   return out;
 }
 
-void migrator::each_place(std::span<const page_run> runs, const std::function<void(int, byte_range)>& f) const {
+void migration_policy::each_place(std::span<const page_run> runs, const std::function<void(int, byte_range)>& f) const {
   const std::size_t page = page_.load(std::memory_order_relaxed);
   for (const page_run& g : runs) {
-    if (g.where != nobody_knows && !g.is_advised()) {
+    if (g.where != unknown_location && !g.is_advised()) {
       f(g.where, g.range());
       continue;
     }
     for (const std::byte* at = g.begin; at < g.end;) {
       const auto next = (reinterpret_cast<std::uintptr_t>(at) / page + 1) * page;
       const std::byte* end = std::min(reinterpret_cast<const std::byte*>(next), g.end);
-      const auto place = machine_.verbs().prefetched_to(at, static_cast<std::size_t>(end - at));
-      f(!place ? nobody_knows : place->is_host() ? on_the_cpu : place->device, {at, end});
+      const auto place = runtime_.backend().prefetched_to(at, static_cast<std::size_t>(end - at));
+      f(!place ? unknown_location : place->is_host() ? on_the_cpu : place->device, {at, end});
       at = end;
     }
   }
@@ -35,7 +35,7 @@ void migrator::each_place(std::span<const page_run> runs, const std::function<vo
 namespace detail {
 
 residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   residency_bytes result;
   result.on_device.resize(m.devices().size());
   if (!owner || bytes.begin == bytes.end) return result;
@@ -45,7 +45,7 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
     result.on_cpu = bytes.size();
     return result;
   }
-  migrator& known = migrator::current();
+  migration_policy& known = migration_policy::current();
   const auto add = [&](int where, byte_range part) {
     (where >= 0            ? result.on_device[static_cast<std::size_t>(where)]
      : where == on_the_cpu ? result.on_cpu

@@ -8,7 +8,7 @@
 #include "counters/fault_costs.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
-#include "migration/migrator.hpp"
+#include "migration/migration_policy.hpp"
 
 namespace ferry {
 namespace {
@@ -40,7 +40,7 @@ std::string suggestion_for(const migration_entry& e) {
   const std::uint64_t there = e.to_devices.by_prefetch + e.to_devices.by_fault;
   const std::uint64_t back = e.to_cpu.by_prefetch + e.to_cpu.by_fault;
   const std::uint64_t size = std::max<std::uint64_t>(e.bytes, 1);
-  if (e.bounces > 0 || e.left_alone)
+  if (e.bounces > 0 || e.migration_disabled)
     return "devices take it from each other" + device_in_line(e) +
            ": give each its own part, or, if they only read it, advise(" + e.array + ", advice::read_mostly)";
   const cpu_touch *loop = busiest(e, false), *element = busiest(e, true);
@@ -63,7 +63,7 @@ std::string suggestion_for(const migration_entry& e) {
 
 }  // namespace
 
-migration_entry& migrator::entry_of(allocation& a) {
+migration_entry& migration_policy::entry_of(allocation& a) {
   const std::size_t bytes = range_now(a).size();
   const std::string name = name_in_reports(a, bytes);
   migration_entry& e = entries_[{name, this_thread_migration().phase}];
@@ -72,7 +72,7 @@ migration_entry& migrator::entry_of(allocation& a) {
   return e;
 }
 
-void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
+void migration_policy::enter(const coming_access& a, const std::vector<planned>& plan) {
   const bool stays = !find_record(a.what).is_managed;  // as long as the array lives
   std::lock_guard lock(mutex_);
   migration_entry& e = entry_of(a.what);
@@ -86,12 +86,12 @@ void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
     const std::size_t bytes = p.pages.size(), used = p.used.size();
     moved_bytes& way = p.to == on_the_cpu ? e.to_cpu : p.from >= 0 ? e.between_devices : e.to_devices;
     e.bounces += p.went_back;
-    e.left_alone = e.left_alone || p.left_alone;
+    e.migration_disabled = e.migration_disabled || p.migration_disabled;
     switch (p.what) {
       case page_step::move: way.by_prefetch += bytes, sent = true; break;
       case page_step::drop: e.dropped += bytes, sent = true; break;
       case page_step::fault:
-        if (p.from != nobody_knows) way.by_fault += used;
+        if (p.from != unknown_location) way.by_fault += used;
         break;
       case page_step::map:
       case page_step::remote: e.remote += used; break;
@@ -101,7 +101,7 @@ void migrator::enter(const coming_access& a, const std::vector<planned>& plan) {
 }
 
 // A device may be lost, or a driver refuse all moves.
-void migrator::failed_to_move(const std::string& why) {
+void migration_policy::failed_to_move(const std::string& why) {
   constexpr int most = 8;
   std::lock_guard lock(mutex_);
   if (++failures_ != most) return;
@@ -114,12 +114,12 @@ void migrator::failed_to_move(const std::string& why) {
       most, why.c_str());
 }
 
-std::string migrator::why_ended() const {
+std::string migration_policy::why_ended() const {
   std::lock_guard lock(mutex_);
   return why_broken_;
 }
 
-migration_report migrator::report() {
+migration_report migration_policy::report() {
   migration_report r;
   auto counted = counters_.read(r);
   r.migration_ended = why_ended();
@@ -141,13 +141,13 @@ migration_report migrator::report() {
   return r;
 }
 
-void migrator::reset_report() {
+void migration_policy::reset_report() {
   counters_.reset();
   std::lock_guard lock(mutex_);
   entries_.clear();
 }
 
-std::string migrator::explain(allocation& a) {
+std::string migration_policy::explain(allocation& a) {
   detail::plain_stream out;
   if (const std::string why = why_ended(); !why.empty()) out << "  automatic migration has ended: " << why << '\n';
   record& r = record_of(a);
@@ -160,8 +160,8 @@ std::string migrator::explain(allocation& a) {
       out << "on device " << g.where;
     else
       out << (g.where == on_the_cpu ? "on the CPU" : "where nobody knows");
-    out << (g.is_advised() ? ", advised by the program" : "") << (g.left_alone ? ", bounced and left alone" : "")
-        << '\n';
+    out << (g.is_advised() ? ", advised by the program" : "")
+        << (g.migration_disabled ? ", bounced and left alone" : "") << '\n';
   }
   for (const cpu_touch& t : std::span(r.touches).first(std::min(r.touches.size(), shown_touches)))
     out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
@@ -171,9 +171,9 @@ std::string migrator::explain(allocation& a) {
   return out.str();
 }
 
-migration_report report_migration() { return migrator::current().report(); }
-void reset_migration_report() { migrator::current().reset_report(); }
-void set_migration_counters(migration_counters how) { migrator::current().set_counters(how); }
+migration_report report_migration() { return migration_policy::current().report(); }
+void reset_migration_report() { migration_policy::current().reset_report(); }
+void set_migration_counters(migration_counters how) { migration_policy::current().set_counters(how); }
 
 migration_phase::migration_phase(std::string name)
     : before_(std::exchange(this_thread_migration().phase, std::move(name))) {}

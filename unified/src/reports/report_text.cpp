@@ -118,7 +118,7 @@ std::string migration_report::json() const {
     write(out << ", ", "to_cpu", e.to_cpu);
     write(out << ", ", "between_devices", e.between_devices);
     out << ", \"dropped\": " << e.dropped << ", \"remote\": " << e.remote << ", \"prefetches\": " << e.prefetches
-        << ", \"bounces\": " << e.bounces << ", \"left_alone\": " << (e.left_alone ? "true" : "false")
+        << ", \"bounces\": " << e.bounces << ", \"migration_disabled\": " << (e.migration_disabled ? "true" : "false")
         << ", \"lost_milliseconds\": " << e.lost_milliseconds << ", \"touches\": [";
     const char* comma = "";
     for (const cpu_touch& t : e.touches) {

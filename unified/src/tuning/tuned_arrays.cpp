@@ -6,7 +6,7 @@
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/unified/migration.hpp"
-#include "migration/migrator.hpp"
+#include "migration/migration_policy.hpp"
 
 namespace ferry {
 namespace {
@@ -39,12 +39,12 @@ std::byte* writable(byte_range r) { return const_cast<std::byte*>(r.begin); }
 
 tuned_arrays::tuned_arrays(const std::vector<detail::tuned_array>& arrays)
     : arrays_(arrays),
-      machine_(machine::current()),
-      known_(migrator::current()),
+      runtime_(runtime::current()),
+      known_(migration_policy::current()),
       before_(arrays.size()) {
   wait();
   each([&](std::size_t i, allocation& a) {
-    before_[i].pages = known_.ledger(a);
+    before_[i].pages = known_.accounting(a);
     before_[i].policy = known_.own_policy(a);
   });
   try {
@@ -70,7 +70,7 @@ void tuned_arrays::put_back_quietly() noexcept {
 
 void tuned_arrays::wait() {
   each([&](std::size_t, allocation& a) { known_.wait_for_arrival(a); });
-  machine_.streams().synchronize();
+  runtime_.streams().synchronize();
 }
 
 void tuned_arrays::hold_still() {
@@ -86,7 +86,7 @@ void tuned_arrays::send(std::size_t i, byte_range pages, memory_location to) {
   access use{&arrays_[i].owner.get(), arrays_[i].bytes, false};
   const ferry::device on(to.is_host() ? use.what->device : to.device);
   detail::submit_ordered(default_stream(on), {&use, 1}, reach::of_pages,
-                         [&](native_stream n) { machine_.verbs().prefetch(n, writable(pages), pages.size(), to); });
+                         [&](native_stream n) { runtime_.backend().prefetch(n, writable(pages), pages.size(), to); });
 }
 
 void tuned_arrays::bring_to_cpu() {

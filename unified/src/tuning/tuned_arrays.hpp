@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ferry/unified/tuner.hpp"
-#include "migration/migrator.hpp"
+#include "migration/migration_policy.hpp"
 
 namespace ferry {
 
@@ -35,7 +35,7 @@ class tuned_arrays {
  private:
   struct state {
     std::vector<std::byte> elements;
-    page_ledger pages;
+    page_map pages;
     std::optional<array_policy> policy;  // by set_policy
   };
   // With the policy that moves nothing.
@@ -54,8 +54,8 @@ class tuned_arrays {
   }
 
   const std::vector<detail::tuned_array>& arrays_;
-  machine& machine_;
-  migrator& known_;
+  runtime& runtime_;
+  migration_policy& known_;
   std::vector<state> before_;
   bool is_back_ = false;
 };

@@ -220,7 +220,7 @@ tuner& tuner::candidates(const std::string& array, std::vector<array_policy> pol
 }
 
 std::vector<array_policy> tuner::usual_candidates() {
-  const std::span<const device> devices = machine::current().devices();
+  const std::span<const device> devices = runtime::current().devices();
   array_policy everywhere;
   for (const device d : devices) everywhere.accessed_by.push_back({d.index()});
   std::vector<array_policy> all{explicit_policy()};
@@ -247,7 +247,7 @@ std::vector<array_policy> tuner::usual_candidates() {
 tune_result tuner::run(const std::function<void()>& step) {
   refuse_inside_capture("run a tuner");
   if (arrays_.empty()) throw invalid_argument("tuner: no arrays: add() the unified arrays that the step uses");
-  if (!machine::current().migrates_unified())
+  if (!runtime::current().migrates_unified())
     throw not_supported("tuner: unified memory stays where it is on this machine: no policy changes anything");
   const auto candidates = [&](const std::string& name) -> const std::vector<array_policy>& {
     const auto own = own_candidates_.find(name);

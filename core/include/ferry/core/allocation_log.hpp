@@ -15,7 +15,7 @@
 
 namespace ferry {
 
-class machine;
+class runtime;
 
 // Writes a row for each allocation and free of the current machine until it is destroyed; FERRY_MEMORY_LOG=file does so for
 // a whole run. Sizes are those of blocks. Stream stands for the one that the thread used last, or that used the bytes last
@@ -25,7 +25,7 @@ class allocation_log : private allocation_observer {
   // Throws error with the system's reason when the file cannot be written. Rows that cannot be written later, as on a full
   // disk, are told on stderr, once.
   explicit allocation_log(const std::string& file);
-  allocation_log(const std::string& file, machine& m);
+  allocation_log(const std::string& file, runtime& m);
   ~allocation_log() override;
   allocation_log(const allocation_log&) = delete;
   allocation_log& operator=(const allocation_log&) = delete;
@@ -39,7 +39,7 @@ class allocation_log : private allocation_observer {
   bool told_ = false;
   std::mutex mutex_;
   std::unique_ptr<std::ofstream> file_;
-  std::uint64_t machine_;
+  std::uint64_t runtime_;
 };
 
 struct logged_allocation {

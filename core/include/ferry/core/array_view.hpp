@@ -33,20 +33,22 @@ class host_permission {
     forget();
     return *this;
   }
-  bool may_read(const access_log& l) const {
-    if (l.reads_are_free()) [[likely]]
+  bool may_read(const access_history& l) const {
+    if (l.is_host_clean()) [[likely]]
       return true;  // a load less than counters, and loads are what a loop over elements waits for
     return l.writes() == writes_.load(std::memory_order_acquire);
   }
-  bool may_write(const access_log& l) const { return l.touches() == touches_.load(std::memory_order_acquire); }
+  bool may_write(const access_history& l) const {
+    return l.access_epoch() == access_epoch_.load(std::memory_order_acquire);
+  }
   void keep(host_access_state s, bool write) {
     writes_.store(s.writes, std::memory_order_release);
-    if (write) touches_.store(s.touches, std::memory_order_release);
+    if (write) access_epoch_.store(s.access_epoch, std::memory_order_release);
   }
-  void forget() { touches_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
+  void forget() { access_epoch_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
 
  private:
-  std::atomic<std::uint64_t> touches_{0}, writes_{0};
+  std::atomic<std::uint64_t> access_epoch_{0}, writes_{0};
 };
 
 // Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Takes integers of any type;
@@ -244,7 +246,7 @@ class array_view {
   T& operator[](located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
   const T& operator[](located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
   // Whether the work that writes the elements is over. Never blocks.
-  bool is_ready() const { return !owner_ || uses_are_over(owner_.get(), bytes(), false); }
+  bool is_ready() const { return !owner_ || are_uses_complete(owner_.get(), bytes(), false); }
   // The same, as containers call it.
   template <class... Index>
   requires(sizeof...(Index) == Rank) T& at(Index... index) { return (*this)(index...); }
@@ -284,7 +286,7 @@ class array_view {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
     if constexpr (Rank == 0) (void)owner_.get();  // others have no index that lets an element be asked for
-    const access_log& log = owner_.unchecked()->log;
+    const access_history& log = owner_.unchecked()->history;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
       wait_for_host(write ? access_mode::inout : access_mode::in,
                     {host_reach::elements, reinterpret_cast<const std::byte*>(element), line, sizeof(T)});

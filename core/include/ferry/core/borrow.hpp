@@ -21,33 +21,33 @@ struct borrow_options {
 namespace detail {
 
 // known: the backend must know the memory. pinned: pageable memory becomes pinned. in_place: pageable memory is used as it is.
-enum class loan_way : std::uint8_t { known, pinned, in_place };
+enum class borrow_method : std::uint8_t { known, pinned, in_place };
 
 // One borrow of some bytes. Borrows of the same bytes share one log, which goes with the last of them.
-class loan {
+class borrow_handle {
  public:
-  loan() = default;
+  borrow_handle() = default;
   // Throws invalid_argument for memory of another kind, memory that the backend does not know, and memory that overlaps
   // several other borrows or an adopted array.
-  static loan borrowed(byte_range bytes, memory_kind kind, const borrow_options& how);
+  static borrow_handle borrowed(byte_range bytes, memory_kind kind, const borrow_options& how);
   // Pageable memory of the CPU; pinned as long as somebody pins it. May block.
-  static loan pinned(byte_range bytes, const borrow_options& how);
+  static borrow_handle pinned(byte_range bytes, const borrow_options& how);
   // Memory of the CPU, however devices reach it best: as it is, or pinned.
-  static loan reachable(byte_range bytes, const borrow_options& how);
-  loan(loan&& o) noexcept { swap(o); }
-  loan& operator=(loan o) noexcept {
+  static borrow_handle reachable(byte_range bytes, const borrow_options& how);
+  borrow_handle(borrow_handle&& o) noexcept { swap(o); }
+  borrow_handle& operator=(borrow_handle o) noexcept {
     swap(o);
     return *this;
   }
   // Waits for the work that uses the bytes; a device that fails meanwhile is reported by the next call that uses it.
-  ~loan();
+  ~borrow_handle();
   void end();                   // the same now, and throws device_error
   void end(stream_ref before);  // never blocks: later work of that stream comes after all uses
   const allocation_ref& owner() const { return owner_; }
 
  private:
   void end_by(freed_by how, const stream_ref* before);
-  void swap(loan& o) noexcept {
+  void swap(borrow_handle& o) noexcept {
     std::swap(owner_, o.owner_);
     std::swap(bytes_, o.bytes_);
     std::swap(pinned_, o.pinned_);
@@ -82,16 +82,18 @@ class borrowed : public array_view<T, Rank, Kind> {
   using view = array_view<T, Rank, Kind>;
 
  public:
-  borrowed(T* p, const extents<Rank>& e, detail::loan l) : view(l.owner(), p, e, row_major(e)), loan_(std::move(l)) {}
+  borrowed(T* p, const extents<Rank>& e, detail::borrow_handle l)
+      : view(l.owner(), p, e, row_major(e)),
+        borrow_(std::move(l)) {}
   borrowed(borrowed&& o) noexcept = default;
   borrowed& operator=(borrowed&& o) noexcept = default;
   borrowed(const borrowed&) = delete;
   borrowed& operator=(const borrowed&) = delete;
 
   // Blocks until all work on the memory is over. Throws device_error.
-  void give_back() { loan_.end(); }
+  void give_back() { borrow_.end(); }
   // The same without waiting: later work of s, and what waits for it, comes after all work on the memory.
-  void give_back(stream_ref s) { loan_.end(s); }
+  void give_back(stream_ref s) { borrow_.end(s); }
   template <class Never = T>
   void free() {
     static_assert(
@@ -101,7 +103,7 @@ class borrowed : public array_view<T, Rank, Kind> {
   }
 
  private:
-  detail::loan loan_;
+  detail::borrow_handle borrow_;
 };
 
 // Memory of the CPU that copies reach without blocking and kernels directly, as long as this lives.
@@ -110,18 +112,18 @@ class pinned : public array_view<T, 1, memory_kind::host> {
   using view = array_view<T, 1, memory_kind::host>;
 
  public:
-  pinned(std::span<T> memory, detail::loan l)
+  pinned(std::span<T> memory, detail::borrow_handle l)
       : view(l.owner(), memory.data(), extents<1>(memory.size()), {1}),
-        loan_(std::move(l)) {}
+        borrow_(std::move(l)) {}
   pinned(pinned&& o) noexcept = default;
   pinned& operator=(pinned&& o) noexcept = default;
   pinned(const pinned&) = delete;
   pinned& operator=(const pinned&) = delete;
   // Blocks until all work on the memory is over, and unpins it unless others pin it too. Throws device_error.
-  void give_back() { loan_.end(); }
+  void give_back() { borrow_.end(); }
 
  private:
-  detail::loan loan_;
+  detail::borrow_handle borrow_;
 };
 
 // Elements at p, in row-major order, for as long as the result lives. Kind must be what the memory is: device
@@ -129,7 +131,7 @@ class pinned : public array_view<T, 1, memory_kind::host> {
 // same bytes are ordered against each other. Throws invalid_argument for other memory.
 template <memory_kind Kind = memory_kind::device, class T, std::size_t Rank>
 borrowed<T, Rank, Kind> borrow(T* p, const extents<Rank>& e, const borrow_options& how = {}) {
-  return {p, e, detail::loan::borrowed(detail::bytes_at(p, e), Kind, how)};
+  return {p, e, detail::borrow_handle::borrowed(detail::bytes_at(p, e), Kind, how)};
 }
 template <memory_kind Kind = memory_kind::device, class T, std::integral Int>
 borrowed<T, 1, Kind> borrow(T* p, Int n, const borrow_options& how = {}) {
@@ -166,7 +168,7 @@ basic_array<T, 1, Kind> adopt(T* p, Int n, Deleter deleter, const borrow_options
 // Throws invalid_argument for device memory, not_supported where the memory can be neither; out_of_memory.
 template <class T, std::size_t Rank>
 borrowed<T, Rank, memory_kind::unified> as_unified(T* p, const extents<Rank>& e, const borrow_options& how = {}) {
-  return {p, e, detail::loan::reachable(detail::bytes_at(p, e), how)};
+  return {p, e, detail::borrow_handle::reachable(detail::bytes_at(p, e), how)};
 }
 template <class Container>
 requires requires(Container& c) { std::span(c); }
@@ -181,7 +183,7 @@ auto as_unified(Container& memory, const borrow_options& how = {}) {
 template <class T>
 pinned<T> pin(std::span<T> memory, const borrow_options& how = {}) {
   const auto bytes = detail::bytes_at(memory.data(), extents<1>(memory.size()));
-  return {memory, detail::loan::pinned(bytes, how)};
+  return {memory, detail::borrow_handle::pinned(bytes, how)};
 }
 template <class Container>
 requires requires(Container& c) { std::span(c); }

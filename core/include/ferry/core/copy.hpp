@@ -10,7 +10,7 @@
 
 #include "ferry/core/detail/arrays/basic_array.hpp"
 #include "ferry/core/detail/copies/cpu_elements.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 
 namespace ferry {
 
@@ -42,7 +42,7 @@ class begun_upload {
   ~begun_upload();
   begun_upload(begun_upload&&) noexcept;
   // The copy, as copy_elements gives it, but without waiting for it. Once; in any thread.
-  void give();
+  void enqueue();
   // Whether the device may read the memory when the copy's turn comes: always, unless threads read it.
   bool is_read_later() const;
   // After give(): blocks until it was read.
@@ -210,7 +210,7 @@ void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target, source_lin
   using from_side = std::remove_const_t<decltype(from)>;
   using to_side = std::remove_const_t<decltype(to)>;
   need_element_types<from_side, to_side>();
-  const auto give = [&](const auto& e) { copy_typed<to_side, from_side>(s, in_shape(to, e), in_shape(from, e), e); };
+  const auto enqueue = [&](const auto& e) { copy_typed<to_side, from_side>(s, in_shape(to, e), in_shape(from, e), e); };
   if constexpr (from_side::is_shaped && to_side::is_shaped) {
     static_assert(from_side::rank == to_side::rank, "copy(from, to): the ranks differ");
     need_same_shape(from.shape, to.shape, from, to, at);
@@ -218,9 +218,9 @@ void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target, source_lin
     throw_counts_differ(side_text(from), side_text(to), at);
   }
   if constexpr (from_side::is_shaped)
-    give(from.shape);
+    enqueue(from.shape);
   else
-    give(to.shape);
+    enqueue(to.shape);
 }
 
 }  // namespace detail

@@ -1,7 +1,7 @@
 // Setting every element to one value.
 #pragma once
 #include "ferry/core/copy.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 
 namespace ferry {
 

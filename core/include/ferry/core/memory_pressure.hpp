@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "ferry/core/detail/accounting/memory_ledger.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/memory_limits.hpp"
 
@@ -16,17 +16,17 @@ namespace ferry {
 // Takes its callback away when destroyed.
 class memory_callback {
  public:
-  memory_callback(std::uint64_t machine, std::uint64_t id) : machine_(machine), id_(id) {}
-  memory_callback(memory_callback&& o) noexcept : machine_(o.machine_), id_(std::exchange(o.id_, 0)) {}
+  memory_callback(std::uint64_t runtime, std::uint64_t id) : runtime_(runtime), id_(id) {}
+  memory_callback(memory_callback&& o) noexcept : runtime_(o.runtime_), id_(std::exchange(o.id_, 0)) {}
   memory_callback& operator=(memory_callback&& o) noexcept {
-    std::swap(machine_, o.machine_);
+    std::swap(runtime_, o.runtime_);
     std::swap(id_, o.id_);
     return *this;
   }
   ~memory_callback();
 
  private:
-  std::uint64_t machine_, id_;
+  std::uint64_t runtime_, id_;
 };
 
 // Calls f when an allocation finds no memory, after ferry's own caches were given back: it may free arrays, and returns

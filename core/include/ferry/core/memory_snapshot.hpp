@@ -67,7 +67,7 @@ class memory_recording : private allocation_observer {
 
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   const std::size_t most_;
-  std::uint64_t machine_;
+  std::uint64_t runtime_;
   std::size_t devices_;
   mutable std::mutex mutex_;
   std::vector<memory_event> events_;  // a ring when it is full

@@ -24,7 +24,7 @@ struct memory_usage {
     std::size_t arrays = 0, total_arrays = 0;
     std::size_t reserved_bytes = 0;  // that pools hold of the driver's, with what they cache
     std::size_t largest_free_bytes = 0;
-    std::size_t kept_bytes = 0;  // in no array and in no pool: kept by workspaces, or in quarantine (memory checks)
+    std::size_t retained_bytes = 0;  // in no array and in no pool: kept by workspaces, or in quarantine (memory checks)
     std::size_t quarantined_bytes = 0;  // of these, in quarantine
   };
   struct of_device {
@@ -85,7 +85,7 @@ class memory_peak_meter : private allocation_observer {
   bool covers(const allocation& a) const noexcept;
   memory_scope scope_;
   memory_label tag_;
-  std::uint64_t machine_;
+  std::uint64_t runtime_;
   std::atomic<std::size_t> now_{0}, peak_{0};
   std::size_t begin_ = 0;
 };

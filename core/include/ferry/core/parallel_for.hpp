@@ -9,7 +9,7 @@
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/kernel_uses.hpp"
 #include "ferry/core/detail/kernels/launch_compiled.hpp"
-#include "ferry/core/detail/kernels/mirrors.hpp"
+#include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 
 namespace ferry {
@@ -104,7 +104,7 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
 // Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. What is wrong with the arguments throws
 // before the submission begins.
 template <class F, std::size_t First, class Give, class Body, class... A>
-void launch_simulated(Give& give, Body body, const A&... a) {
+void launch_simulated(Give& enqueue, Body body, const A&... a) {
   static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
   std::array<kernel_use, 16> uses;
   std::size_t n = 0;
@@ -112,15 +112,15 @@ void launch_simulated(Give& give, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        give([&](native_stream s) {
-          machine::current().verbs().launch(s, {detail::type_name<F>(),
-                                                {uses.data(), n},
-                                                [body, watch = detail::watch_of(a...), p...](const relocation& move) {
-                                                  detail::watched_run run(watch.get(), move);
-                                                  body(detail::relocated<A>(move, p)...);
-                                                  run.finish();
-                                                },
-                                                give.has_pointers()});
+        enqueue([&](native_stream s) {
+          runtime::current().backend().launch(s, {detail::type_name<F>(),
+                                                  {uses.data(), n},
+                                                  [body, watch = detail::watch_of(a...), p...](const relocation& move) {
+                                                    detail::watched_run run(watch.get(), move);
+                                                    body(detail::relocated<A>(move, p)...);
+                                                    run.finish();
+                                                  },
+                                                  enqueue.has_pointers()});
         });
       },
       a...);
@@ -128,21 +128,21 @@ void launch_simulated(Give& give, Body body, const A&... a) {
 
 // give: submits the launch, ordered by what the arguments use.
 template <class Give, class Space, class F, class... A>
-void launch_for_each([[maybe_unused]] stream_ref s, Give& give, const Space& space, const F& f, const A&... a) {
+void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
 #if defined(__CUDACC__)
-  if (machine& m = machine::current(); !m.is_simulated())
+  if (runtime& m = runtime::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
           const grid_layout grid = grid_over(space);
-          give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
+          enqueue([&](native_stream n) {
+            launch_over({m, n, s.timeline().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
 #endif
   launch_simulated<F, Space::indices>(
-      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
+      enqueue, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
@@ -156,14 +156,14 @@ void for_each(stream_ref s, source_line at, const Space& space, const F& f, cons
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
-    detail::mirrors give(s, uses.get());
-    give.poison_outputs(a...);
-    return launch_for_each(s, give, space, f, give.moved(a)...);
+    detail::staged_launch enqueue(s, uses.get());
+    enqueue.poison_outputs(a...);
+    return launch_for_each(s, enqueue, space, f, enqueue.moved(a)...);
   }
-  detail::in_place give(s, uses);
+  detail::direct_launch enqueue(s, uses);
   detail::check_call(
-      s, at, detail::used_by::kernel, [&] { give.poison_outputs(a...); }, f, a...);
-  launch_for_each(s, give, space, f, a...);
+      s, at, detail::used_by::kernel, [&] { enqueue.poison_outputs(a...); }, f, a...);
+  launch_for_each(s, enqueue, space, f, a...);
 }
 
 template <class Space, class F, class... A>

@@ -74,21 +74,21 @@ dim3 reduce_grid(const Space& s, int multiprocessors) {
 
 // give: submits the launch, ordered by what the arguments use; it is told of the result and of the partial sums.
 template <class T, class Give, class Space, class F, class Op, class... A>
-void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space, const F& f, const Op& op,
+void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const Op& op,
                    host_array<T, 0>& result, const A&... a) {
   const T identity = Op::template identity<T>();
-  give.add(result.owner(), result.bytes(), true);
+  enqueue.add(result.owner(), result.bytes(), true);
 #if defined(__CUDACC__)
-  if (machine& m = machine::current(); !m.is_simulated())
+  if (runtime& m = runtime::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
           const dim3 grid = reduce_grid(space, s.where().properties().multiprocessors);
           device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
-          give.add(partial.owner(), partial.bytes(), true);
-          give([&](native_stream n) {
+          enqueue.add(partial.owner(), partial.bytes(), true);
+          enqueue([&](native_stream n) {
             static compiled_kernel first, second;
-            const launch_place where{m, n, s.line().device(), detail::type_name<F>()};
+            const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
             T* const parts = partial.unsynchronized_data();
             launch_compiled(where, first, reduce_over<T, Space, F, Op, std::decay_t<decltype(p)>...>, grid,
                             reduce_threads, space, f, op, identity, parts, p...);
@@ -100,7 +100,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& give, const Space& space
 #endif
   // The result stands in the place of the last index, whose type no mdspan parameter has.
   launch_simulated<F, Space::indices - 1>(
-      give,
+      enqueue,
       [space, f, op, identity](const auto& to, const auto&... p) {
         T sum = identity;
         run_on_cpu(
@@ -122,14 +122,14 @@ void reduce(stream_ref s, source_line at, const Space& space, const F& f, const 
   (detail::add_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
-    detail::mirrors give(s, uses.get());
-    give.poison_outputs(a...);
-    return launch_reduce<T>(s, give, space, f, op, result, give.moved(a)...);
+    detail::staged_launch enqueue(s, uses.get());
+    enqueue.poison_outputs(a...);
+    return launch_reduce<T>(s, enqueue, space, f, op, result, enqueue.moved(a)...);
   }
-  detail::in_place give(s, uses);
+  detail::direct_launch enqueue(s, uses);
   detail::check_call(
-      s, at, detail::used_by::kernel, [&] { give.poison_outputs(a...); }, f, a...);
-  launch_reduce<T>(s, give, space, f, op, result, a...);
+      s, at, detail::used_by::kernel, [&] { enqueue.poison_outputs(a...); }, f, a...);
+  launch_reduce<T>(s, enqueue, space, f, op, result, a...);
 }
 
 template <class Space, class F, class Op, class... A>

@@ -10,7 +10,7 @@
 
 namespace ferry {
 
-class machine;
+class runtime;
 
 // The pools of one device with the same options, one for each kind of memory; they are made when they are first used. Arrays
 // and scopes may outlive the object: then the pools go back to the machine when the last scope ends, and serve the next

@@ -45,7 +45,7 @@ struct copy_end {
               : Kind == memory_kind::unified ? memory::unified
                                              : memory::pinned),
         on(v.device().index()) {
-    if (v.owner()) sort = v.owner().get().sort();
+    if (v.owner()) sort = v.owner().get().peer_class();
   }
 };
 // Memory of the CPU that ferry knows nothing of; and pinned memory.
@@ -63,7 +63,7 @@ route_info route(const array_view<T, Rank, Kind>& from, const copy_end& to) {
 
 // When the PCIe links of other devices help a large copy.
 enum class multipath_use : std::uint8_t {
-  teams,   // those that a link_loan names
+  teams,   // those that a shared_links names
   always,  // those of all devices
   never
 };
@@ -90,13 +90,13 @@ void set_copy_options(const copy_options& o);
 
 // While it lives, large copies between pinned memory and one of the devices go over the PCIe links of the others, too:
 // for teams, whose devices work together anyway.
-class link_loan {
+class shared_links {
  public:
-  link_loan() = default;  // lends nothing
-  explicit link_loan(std::span<const device> devices);
-  ~link_loan();
-  link_loan(link_loan&& o) noexcept : id_(std::exchange(o.id_, 0)), serial_(o.serial_) {}
-  link_loan& operator=(link_loan&& o) noexcept {
+  shared_links() = default;  // lends nothing
+  explicit shared_links(std::span<const device> devices);
+  ~shared_links();
+  shared_links(shared_links&& o) noexcept : id_(std::exchange(o.id_, 0)), serial_(o.serial_) {}
+  shared_links& operator=(shared_links&& o) noexcept {
     std::swap(id_, o.id_);
     std::swap(serial_, o.serial_);
     return *this;

@@ -11,7 +11,7 @@ class event;
 // Names a stream that somebody else owns.
 class stream_ref {
  public:
-  explicit stream_ref(timeline& t) : timeline_(&t) {}
+  explicit stream_ref(ferry::timeline& t) : timeline_(&t) {}
   // A stream that the program created (cudaStream_t), or a default stream (null, cudaStreamLegacy, cudaStreamPerThread:
   // usable for submissions, not for raw pointers). Call release() before destroying it. Throws invalid_argument for a stream
   // of another device than d, and for a default stream while another device than d is the calling thread's current one.
@@ -19,14 +19,14 @@ class stream_ref {
   // Ends ferry's interest in a stream of from_native: what it was given is marked; it is never touched again.
   void release();
 
-  device where() const { return device(line().device()); }
-  int priority() const { return line().priority(); }
+  device where() const { return device(timeline().device()); }
+  int priority() const { return timeline().priority(); }
   // The native handle, for work that ferry does not see. Does not order anything.
   native_stream native() const;
   // Blocks until all work given to the stream is over, seen by ferry or not.
   void synchronize() const;
   // Whether the stream has nothing left to do. Never blocks.
-  bool is_done() const { return line().is_done(); }
+  bool is_done() const { return timeline().is_done(); }
   // An event behind all work given so far.
   event record() const;
   // Orders all later work here behind an event, or behind all that another stream was given. The CPU does not wait.
@@ -35,7 +35,7 @@ class stream_ref {
   void wait(stream_ref other) const;
 
   // Throws invalid_argument for a stream that was moved from, as all of the above.
-  timeline& line() const {
+  ferry::timeline& timeline() const {
     if (!timeline_) [[unlikely]]
       throw_moved_from("the stream");
     return *timeline_;
@@ -43,7 +43,7 @@ class stream_ref {
   bool operator==(const stream_ref& o) const { return timeline_ == o.timeline_; }
 
  protected:
-  timeline* timeline_;
+  ferry::timeline* timeline_;
 };
 
 // A stream of its own, out of the machine's stock. Destroying it returns it; its work goes on.

@@ -15,7 +15,7 @@ namespace detail {
 template <class F, class P = std::remove_cvref_t<typename declared_at<F, 0>::type>>
 using stream_type = std::conditional_t<std::is_pointer_v<P>, P, native_stream>;
 template <class F>
-auto stream_parameter(machine& m, native_stream s) {
+auto stream_parameter(runtime& m, native_stream s) {
   using P = std::remove_cvref_t<typename declared_at<F, 0>::type>;
   if constexpr (std::is_pointer_v<P>) {
     if (m.is_simulated())
@@ -29,14 +29,14 @@ auto stream_parameter(machine& m, native_stream s) {
 }
 
 template <class F, class Give, class Call, class... A>
-void give_call(stream_ref s, Give& give, Call call, const A&... a) {
-  machine& m = machine::current();
-  const auto stream = stream_parameter<F>(m, s.line().stream());
+void enqueue_call(stream_ref s, Give& enqueue, Call call, const A&... a) {
+  runtime& m = runtime::current();
+  const auto stream = stream_parameter<F>(m, s.timeline().stream());
   with_parameters<F, 1>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        current_device_scope current(m, s.line().device());
-        give([&](native_stream) { call(stream, p...); });
+        current_device_scope current(m, s.timeline().device());
+        enqueue([&](native_stream) { call(stream, p...); });
       },
       a...);
 }
@@ -49,14 +49,14 @@ void submit_call(located<stream_ref> to, used_by by, const F&, const Values& val
   (add_use(uses, a), ...);
   if (must_mirror(s, uses.get())) [[unlikely]] {
     search_call(s, to.at, by, values, a...);
-    mirrors give(s, uses.get());
-    give.poison_outputs(a...);
-    return give_call<F>(s, give, call, give.moved(a)...);
+    staged_launch enqueue(s, uses.get());
+    enqueue.poison_outputs(a...);
+    return enqueue_call<F>(s, enqueue, call, enqueue.moved(a)...);
   }
-  in_place give(s, uses);
+  direct_launch enqueue(s, uses);
   check_call(
-      s, to.at, by, [&] { give.poison_outputs(a...); }, values, a...);
-  give_call<F>(s, give, call, a...);
+      s, to.at, by, [&] { enqueue.poison_outputs(a...); }, values, a...);
+  enqueue_call<F>(s, enqueue, call, a...);
 }
 
 // What a call that was checked submits; nothing for one that was refused.
@@ -88,14 +88,14 @@ template <class T, std::size_t Rank, memory_kind Kind>
 const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), false, false, at);
-  open_use(detail::admit(s, uses.get(), reach::by_kernel));
+  escaped_pointer_use(detail::admit(s, uses.get(), reach::by_kernel));
   return v.unsynchronized_data();
 }
 template <class T, std::size_t Rank, memory_kind Kind>
 T* pointer(array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), true, false, at);
-  open_use(detail::admit(s, uses.get(), reach::by_kernel));
+  escaped_pointer_use(detail::admit(s, uses.get(), reach::by_kernel));
   return v.unsynchronized_data();
 }
 
@@ -131,7 +131,7 @@ template <class... P, class... Arguments>
 void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launch_size& size,
             [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {
 #if defined(__CUDACC__)
-  machine& m = machine::current();
+  runtime& m = runtime::current();
   if (m.is_simulated())
     throw not_supported(
         "launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
@@ -145,7 +145,7 @@ void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launc
         kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
                  dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
                  static_cast<cudaStream_t>(n.handle)>>>(p...);
-        m.verbs().check_launch(n, "a kernel given to ferry::launch");
+        m.backend().check_launch(n, "a kernel given to ferry::launch");
       },
       std::forward<Arguments>(arguments)...);
 #else

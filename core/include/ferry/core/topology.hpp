@@ -55,7 +55,7 @@ class topology {
   std::size_t index(device a, device b) const {
     return static_cast<std::size_t>(a.index()) * places_.size() + static_cast<std::size_t>(b.index());
   }
-  std::string machine() const;
+  std::string runtime() const;
   std::vector<device_place> places_;
   std::vector<device_link> links_;
   std::vector<double> up_, down_;

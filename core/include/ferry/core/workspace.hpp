@@ -25,7 +25,7 @@ class workspace_turn {
   // For budgets. Bytes of the block that is kept for the next array if it has so many bytes; 0: it comes from a pool.
   std::size_t block_for(memory_kind kind, int device, std::size_t bytes) const;
   // Bytes of all blocks that are kept and no array has.
-  std::size_t kept_bytes(memory_kind kind, int device) const;
+  std::size_t retained_bytes(memory_kind kind, int device) const;
 
  private:
   workspace_blocks* blocks_;

@@ -216,7 +216,7 @@ class collective_group {
   detail::team_link& link_;
   const rank_layout& layout_;
   bool keeps_ = true;
-  detail::few<collective_call, 8> calls_;
+  detail::small_vector<collective_call, 8> calls_;
   std::vector<allocation_ref> keep_;  // alive until they are submitted
 };
 

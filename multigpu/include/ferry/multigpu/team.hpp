@@ -104,7 +104,7 @@ class team {
   };
   struct state {
     std::vector<local_member> members;
-    link_loan links;  // large copies from and to the CPU go over the links of all members
+    shared_links links;  // large copies from and to the CPU go over the links of all members
     std::size_t first = 0, size = 0;
     std::shared_ptr<transport> wire;
     std::shared_ptr<detail::submitters> threads;  // null: by the caller

@@ -31,7 +31,7 @@ struct array_policy {
 
   bool operator==(const array_policy&) const = default;
   bool has_advice() const { return read_mostly || preferred || !accessed_by.empty(); }
-  migration_options over(migration_options machine) const;
+  migration_options over(migration_options runtime) const;
 
   // "automatic", "prefetch", "explicit", each followed by any of read_mostly, preferred=cpu, accessed_by=device:0,device:1,
   // page=512KiB, piece=8MiB, smallest_to_device=64KiB, smallest_to_cpu=2MiB, flips=3, remote_reads=3. Places are cpu,

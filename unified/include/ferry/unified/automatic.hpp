@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "ferry/core/array_view.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 

@@ -38,7 +38,7 @@ namespace detail {
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what);
 void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at);
 void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at);
-bool is_offered(const allocation_ref& owner, byte_range bytes);
+bool is_discardable(const allocation_ref& owner, byte_range bytes);
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                   source_line at = {});
 // The same until end_advice() with the number.
@@ -121,7 +121,7 @@ void discard_when_needed(array_view<T, Rank, Kind>&& v, source_line at = source_
 template <class T, std::size_t Rank, memory_kind Kind>
 bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
   detail::need_unified<Kind>();
-  return detail::is_offered(v.owner(), v.bytes());
+  return detail::is_discardable(v.owner(), v.bytes());
 }
 
 // Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does

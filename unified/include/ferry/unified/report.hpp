@@ -39,12 +39,12 @@ struct migration_entry {
   std::string array, phase;
   std::size_t bytes = 0;  // of the array
   moved_bytes to_devices, to_cpu, between_devices;
-  std::uint64_t dropped = 0;     // bytes that went without their contents, for out()
-  std::uint64_t remote = 0;      // bytes that a device used where they were, on another
-  std::uint64_t prefetches = 0;  // calls
-  std::uint64_t bounces = 0;     // moves back to the device that a range had come from
-  bool left_alone = false;       // it bounced so often that it is no longer moved
-  bool stays = false;            // memory of the program (as_unified), which nobody moves or advises about
+  std::uint64_t dropped = 0;        // bytes that went without their contents, for out()
+  std::uint64_t remote = 0;         // bytes that a device used where they were, on another
+  std::uint64_t prefetches = 0;     // calls
+  std::uint64_t bounces = 0;        // moves back to the device that a range had come from
+  bool migration_disabled = false;  // it bounced so often that it is no longer moved
+  bool stays = false;               // memory of the program (as_unified), which nobody moves or advises about
   // By faults, compared with prefetches, and with mapped pages between devices: reckoned, from the figures for an H200 in
   // docs/unified.md.
   double lost_milliseconds = 0;

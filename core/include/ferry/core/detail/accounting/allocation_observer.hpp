@@ -8,7 +8,7 @@ namespace ferry {
 
 struct allocation;
 
-// Registered with a machine's memory_ledger. Called by the thread that allocates or frees, with no lock of a pool held,
+// Registered with a machine's memory_accounting. Called by the thread that allocates or frees, with no lock of a pool held,
 // while the bytes belong to that thread alone: after they were handed out, before they are taken back. May look at the
 // allocation and submit work on its bytes, but not allocate, free, or wait for a device. Called by many threads at once.
 // A block that a workspace hands out again, and takes back, counts as allocated and freed.

@@ -48,7 +48,7 @@ enum class release_depth {
   unused     // all that no array holds, after waiting for their last uses
 };
 
-// Enrolled with the machine's memory_ledger from construction to destruction. Every member may be called from any thread.
+// Enrolled with the machine's memory_accounting from construction to destruction. Every member may be called from any thread.
 class memory_source {
  public:
   virtual memory_kind kind() const = 0;

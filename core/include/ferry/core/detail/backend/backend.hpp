@@ -179,7 +179,7 @@ class pool_backend;
 
 // One operation of several streams, as collectives are: it waits in each of them, and runs once, when it is the first of
 // all. Streams that come to several meetings in different orders wait for each other forever.
-struct meeting {
+struct rendezvous {
   std::string name;
   std::size_t streams = 0;     // how many take part
   std::function<void()> body;  // must not call ferry or the driver
@@ -274,7 +274,7 @@ class backend {
   // Behind a launch that code which nvcc compiled made by itself: throws what went wrong with it.
   virtual void check_launch(native_stream s, std::string_view kernel) = 0;
   // Simulator only: the stream's part in a meeting, which touches `uses`, read during the call only.
-  virtual void meet(native_stream s, std::shared_ptr<meeting> m, std::span<const kernel_use> uses);
+  virtual void join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses);
 
   // Unified memory
   virtual void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) = 0;

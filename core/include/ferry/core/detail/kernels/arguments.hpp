@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 
 namespace ferry {
 
@@ -226,13 +226,13 @@ class output_poison {
  public:
   template <class... A>
   void poison_outputs([[maybe_unused]] const A&... a) {
-    if (machine::current().checks.has(check::poison)) [[unlikely]]
+    if (runtime::current().checks.has(check::poison)) [[unlikely]]
       ((is_read_beside(a, a...) ? void() : add_outputs(outputs_, a)), ...);
   }
   std::vector<output_elements>& outputs_to_poison() { return outputs_; }
 
  protected:
-  void give_poison(native_stream s, const relocation& move = {}) const {
+  void enqueue_poison(native_stream s, const relocation& move = {}) const {
     if (!outputs_.empty()) [[unlikely]]
       fill_outputs(s, move);
   }

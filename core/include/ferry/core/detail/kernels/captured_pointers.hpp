@@ -95,14 +95,14 @@ void search_values(stream_ref s, source_line at, used_by by, const F& f, const A
 // With check::pointers: what search_value throws for the functor and each argument that is no array.
 template <class F, class... A>
 void search_call(stream_ref s, source_line at, used_by by, const F& f, const A&... a) {
-  if (machine::current().checks.has(check::pointers)) [[unlikely]]
+  if (runtime::current().checks.has(check::pointers)) [[unlikely]]
     search_values(s, at, by, f, a...);
 }
 
 // All checks of a call before its submission, behind one load: search_call, then poison(), which asks for check::poison.
 template <class Poison, class F, class... A>
 void check_call(stream_ref s, source_line at, used_by by, Poison poison, const F& f, const A&... a) {
-  if (machine::current().checks.any()) [[unlikely]] {
+  if (runtime::current().checks.any()) [[unlikely]] {
     search_call(s, at, by, f, a...);
     poison();
   }

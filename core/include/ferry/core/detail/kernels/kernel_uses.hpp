@@ -84,7 +84,7 @@ void add_watched([[maybe_unused]] use_watch& w, [[maybe_unused]] const A& a) {
 // What is to be watched of a kernel with these arguments; null unless check::uses is on.
 template <class... A>
 std::shared_ptr<const use_watch> watch_of(const A&... a) {
-  if (!machine::current().checks.has(check::uses)) [[likely]]
+  if (!runtime::current().checks.has(check::uses)) [[likely]]
     return nullptr;
   auto w = std::make_shared<use_watch>();
   (add_watched(*w, a), ...);

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime.h>
 
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 
 namespace ferry {
 inline namespace FERRY_UNIT {
@@ -15,7 +15,7 @@ namespace detail_unit {
 
 // The stream of a launch and its device, which need not be current; and what errors call the kernel.
 struct launch_place {
-  machine& on;
+  runtime& on;
   native_stream stream;
   int device;
   std::string_view name;
@@ -26,13 +26,13 @@ template <class... P>
 void launch_compiled(const launch_place& where, compiled_kernel& handles, void (*kernel)(P...), dim3 blocks,
                      dim3 threads, const std::type_identity_t<P>&... p) {
   void* parameters[] = {const_cast<void*>(static_cast<const void*>(std::addressof(p)))...};
-  where.on.verbs().launch_compiled(where.stream, where.device,
-                                   {.name = where.name,
-                                    .function = reinterpret_cast<const void*>(kernel),
-                                    .handles = handles,
-                                    .blocks = {blocks.x, blocks.y, blocks.z},
-                                    .threads = {threads.x, threads.y, threads.z},
-                                    .parameters = parameters});
+  where.on.backend().launch_compiled(where.stream, where.device,
+                                     {.name = where.name,
+                                      .function = reinterpret_cast<const void*>(kernel),
+                                      .handles = handles,
+                                      .blocks = {blocks.x, blocks.y, blocks.z},
+                                      .threads = {threads.x, threads.y, threads.z},
+                                      .parameters = parameters});
 }
 
 }  // namespace detail_unit

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "ferry/core/detail/ordering/access_log.hpp"
+#include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 
 namespace ferry {
@@ -16,7 +16,7 @@ class capture_session;
 struct thread_state {
   bool submitting = false;
   capture_session* capture = nullptr;
-  const timeline* line = nullptr;  // that was given work last; it may be gone by now
+  const timeline* last_timeline = nullptr;  // that was given work last; it may be gone by now
 };
 inline thread_local constinit thread_state this_thread_state;
 
@@ -96,6 +96,6 @@ class joint_guard {
 
 // Logs an open use: from now on whatever is given to the stream counts as touching the bytes, until somebody else asks
 // for them (R11). The CPU does not wait.
-void open_use(const admission& what);
+void escaped_pointer_use(const admission& what);
 
 }  // namespace ferry

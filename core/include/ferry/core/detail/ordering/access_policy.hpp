@@ -7,13 +7,13 @@
 #include <type_traits>
 
 #include "ferry/core/detail/backend/backend.hpp"
-#include "ferry/core/detail/ordering/access_log.hpp"
+#include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/core/detail/support/source_line.hpp"
 
 namespace ferry {
 
 struct allocation;
-class machine;
+class runtime;
 
 // out: every element is written and none is read.
 enum class access_mode : std::uint8_t { in, out, inout };
@@ -69,7 +69,7 @@ class access_policy {
   virtual std::string explain(allocation& a) = 0;
 
   // Makes the policy of each machine created from now on; null: none. Returns the maker before.
-  using maker = std::unique_ptr<access_policy> (*)(machine&);
+  using maker = std::unique_ptr<access_policy> (*)(runtime&);
   static maker exchange_maker(maker m);
 };
 

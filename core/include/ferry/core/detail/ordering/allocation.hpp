@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "ferry/core/detail/backend/backend.hpp"
-#include "ferry/core/detail/ordering/access_log.hpp"
+#include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/core/detail/ordering/access_policy.hpp"
-#include "ferry/core/detail/ordering/allocation_home.hpp"
 #include "ferry/core/detail/ordering/array_text.hpp"
+#include "ferry/core/detail/ordering/memory_resource.hpp"
 
 namespace ferry {
 
@@ -39,11 +39,11 @@ class rare_text {
 
 // Two cache lines: what submissions touch, and what only the owner of the bytes does.
 struct alignas(64) allocation {
-  access_log log;
+  access_history history;
   // Generation (high half) and number of references (low half), so that free() and views need no second object. Generations are
   // even until free() has left references behind that are stale, and odd from then on.
   std::atomic<std::uint64_t> state{0};
-  allocation_home* home = nullptr;
+  memory_resource* resource = nullptr;
 
   std::byte* begin = nullptr;
   std::size_t bytes = 0;  // of the block, at least what was asked for
@@ -66,13 +66,13 @@ struct alignas(64) allocation {
   // Whether references to bytes that this node stood for earlier may still be asked for them.
   bool may_have_stale_references() const { return (state.load(std::memory_order_relaxed) >> 32 & 1) != 0; }
   // What of it other devices ask for; of pinned memory nobody does.
-  peer_memory sort() const {
+  peer_memory peer_class() const {
     return kind == memory_kind::unified ? peer_memory::unified : is_pooled ? peer_memory::pooled : peer_memory::plain;
   }
 };
 static_assert(sizeof(allocation) == 128);
 
-inline void allocation_home::need_peer(const allocation& a, int device) {
+inline void memory_resource::need_peer(const allocation& a, int device) {
   if (device != a.device && needs_grant(device)) grant_peer(a, device);
 }
 

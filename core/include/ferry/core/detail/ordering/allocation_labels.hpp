@@ -9,7 +9,7 @@ namespace ferry {
 
 // Whose bytes an allocation in use is: packed into its tag, which its owner writes while reports look. The lowest 19 bits are
 // the tag's, the next 12 the name's. The highest bit is that of blocks that no array has, and that are not in their pool either
-// (see allocation_home::set_aside).
+// (see memory_resource::retain).
 struct allocation_labels {
   static constexpr std::uint32_t aside = std::uint32_t{1} << 31;
   static constexpr int name_shift = 19;
@@ -21,7 +21,7 @@ inline void set_labels(allocation& a, std::uint32_t both) noexcept {
   __atomic_store_n(&a.tag, both, __ATOMIC_RELAXED);  // C++20's atomic_ref takes no const, clang 14 has none
 }
 inline std::uint32_t packed_labels(const allocation& a) noexcept { return __atomic_load_n(&a.tag, __ATOMIC_RELAXED); }
-inline bool is_set_aside(const allocation& a) noexcept { return (packed_labels(a) & allocation_labels::aside) != 0; }
+inline bool is_retained(const allocation& a) noexcept { return (packed_labels(a) & allocation_labels::aside) != 0; }
 inline allocation_labels labels_of(const allocation& a) {
   const std::uint32_t both = packed_labels(a);
   constexpr auto tags = static_cast<memory_label>(most_tags - 1);

@@ -25,9 +25,9 @@ inline constexpr ticket every_ticket = open_ticket - 1;
 
 // Whose stream a timeline numbers.
 enum class stream_origin : std::uint8_t {
-  own,         // created by ferry: every submission is counted
-  foreign,     // the user's: marked after each submission, so that the stream itself may go away
-  on_the_spot  // legacy and per-thread default streams: their handle means something else in another thread
+  own,            // created by ferry: every submission is counted
+  foreign,        // the user's: marked after each submission, so that the stream itself may go away
+  default_stream  // legacy and per-thread default streams: their handle means something else in another thread
 };
 
 class timelines;
@@ -35,7 +35,7 @@ class timelines;
 // Outlives the native stream. All members may be called from any thread.
 class alignas(64) timeline {
  public:
-  timeline(timelines& family, unsigned id, int device, int priority, native_stream stream, stream_origin origin);
+  timeline(timelines& registry, unsigned id, int device, int priority, native_stream stream, stream_origin origin);
   ~timeline();
   timeline(const timeline&) = delete;
   timeline& operator=(const timeline&) = delete;
@@ -45,8 +45,8 @@ class alignas(64) timeline {
   int priority() const { return priority_; }
   stream_origin origin() const { return origin_; }
   native_stream stream() const { return stream_; }
-  timelines& family() const { return family_; }
-  bool marks_always() const { return origin_ != stream_origin::own; }
+  timelines& registry() const { return registry_; }
+  bool records_always() const { return origin_ != stream_origin::own; }
 
   // The greatest ticket that was given to the stream.
   ticket last() const { return last_.load(std::memory_order_acquire); }
@@ -58,7 +58,7 @@ class alignas(64) timeline {
   // The device whose failure ticket t is lost by; -1 if t is not lost.
   int lost_by(ticket t) const;
 
-  // Locks the next ticket and the logs that this timeline keeps (access_log::is_kept_by), for some instructions: under it
+  // Locks the next ticket and the logs that this timeline keeps (access_history::is_exclusive_to), for some instructions: under it
   // nothing else is locked, and nobody waits.
   void lock() { tickets_.lock(); }
   void unlock() { tickets_.unlock(); }
@@ -69,30 +69,30 @@ class alignas(64) timeline {
     std::lock_guard mine(*this);
     return reserve_locked();
   }
-  void begin(ticket t) const { given(t - 1); }
+  void begin(ticket t) const { wait_for_turn(t - 1); }
   void submitted(ticket t) { last_.store(t, std::memory_order_release); }
   // Calls give() in a turn of its own, for work that has no log: it is in no capture of another thread. Throws like
-  // refuse_rest().
+  // refuse_quiesced().
   template <class Give>
-  void in_turn(Give give) {
+  void in_turn(Give enqueue) {
     const turn mine(*this);
-    refuse_rest();
-    give();
+    refuse_quiesced();
+    enqueue();
   }
   // A ticket for all that was given to the stream until now, whether ferry saw it or not.
-  ticket close();
+  ticket fence();
   // Records an event behind all that was submitted, so that nobody needs to wait for what comes later.
-  void mark();
+  void record_event();
 
   // Orders all later work here behind ticket t of other. The CPU does not wait. At most one event wait. reads: the work may
   // use what t wrote, so that it is lost with t (R19).
-  void follow(timeline& other, ticket t, bool reads);
+  void wait_on(timeline& other, ticket t, bool reads);
   // For work that is being submitted here, and that another device takes part in: lost if that fails before it is over.
   void depend_on_device(int device);
   // Room for one more dependence on others: what may throw comes before a ticket is reserved (R15).
-  void expect_dependence();
+  void reserve_dependence();
   // For an operation of several streams with ticket `at` here: it is lost with the part of another stream. devices: of
-  // all parts, and those that they may depend on. expect_dependence() came before.
+  // all parts, and those that they may depend on. reserve_dependence() came before.
   // seen: so many failures were known before the tickets were taken.
   void depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices, unsigned seen) noexcept;
   // The devices that the work here may depend on, as bits: its own, and others.
@@ -101,20 +101,20 @@ class alignas(64) timeline {
   // meanwhile; broken before, everything counts as over.
   void wait(ticket t);
   // The same for somebody who needs what t wrote: throws device_error whenever that is lost.
-  void need(ticket t);
+  void wait_checked(ticket t);
   [[noreturn]] void throw_lost(std::string_view what, ticket t) const;
   // Whether ticket t is over, by asking the device. Never blocks.
   bool poll(ticket t);
   // The same, and if so the driver's pools learn it: queries tell them nothing, waits do. Never blocks. May say no though t
   // is over, where its mark was used again for later work.
-  bool tell_driver(ticket t);
+  bool poll_for_pools(ticket t);
   // Blocks the calling thread until all that the stream was given is over, seen by ferry or not.
   void synchronize();
   // Whether the stream has nothing left to do. Never blocks.
   bool is_done();
 
   // A device that is broken never finishes: from now on everything counts as complete, and gets no more work.
-  void give_up(unsigned number);
+  void fail(unsigned number);
   // Loses the work here that may have read lost bytes; number: of the failure. Returns whether anything became lost. Called
   // with the list of timelines locked.
   bool spread_losses(unsigned number, std::uint64_t failed_devices);
@@ -123,13 +123,13 @@ class alignas(64) timeline {
   // Asks the device of this timeline whether it has failed; throws device_error if so. Never blocks.
   void ask_device();
   // Makes room to know `count` timelines; called when one is created, so that submissions never allocate.
-  void expect_timelines(std::size_t count);
+  void reserve_timelines(std::size_t count);
   // Whoever holds the native handle may begin a capture behind ferry's back: submissions ask from now on.
   void expose() { flags_.fetch_or(exposed, std::memory_order_relaxed); }
   // The foreign stream is about to go away: what it was given is marked, and it is never touched again.
-  void release() { rest(released); }
+  void release() { quiesce(released); }
   // The stream enters a capture: what it was given is marked, and the others leave it alone until it comes back.
-  void enter_capture() { rest(captured); }
+  void enter_capture() { quiesce(captured); }
   // The capture cannot be ended: what is given from now on goes to another native stream, behind what the old one was given
   // before the capture. The old one is destroyed now, or with the timeline if the program may hold its handle. Only for
   // streams of ferry, in a capture. Throws what the backend throws.
@@ -138,8 +138,8 @@ class alignas(64) timeline {
   bool is_released() const { return flags_.load(std::memory_order_relaxed) & released; }
   // Work given here never changes contents, and CPU threads wait for each other there: the CPU's accesses need not wait
   // for it. Those who take the bytes away do.
-  void serve() { flags_.fetch_or(serving, std::memory_order_relaxed); }
-  bool serves() const { return flags_.load(std::memory_order_relaxed) & serving; }
+  void mark_migration_only() { flags_.fetch_or(migration_only, std::memory_order_relaxed); }
+  bool is_migration_only() const { return flags_.load(std::memory_order_relaxed) & migration_only; }
   bool is_captured() const { return flags_.load(std::memory_order_relaxed) & captured; }
   bool is_broken() const { return flags_.load(std::memory_order_relaxed) & broken; }
   // Whether some of its work is lost because another device failed. It takes new work, of bytes that are not lost.
@@ -156,18 +156,18 @@ class alignas(64) timeline {
   void end_pointers();
   // Whether it is given nothing any more, or not now. Asked again by whoever has its turn: what let the stream rest took
   // a turn too, so that nothing slips in behind it.
-  bool is_resting() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
+  bool is_quiesced() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
   // Whether a submission that has its turn must look at the stream again.
-  bool needs_look() const { return flags_.load(std::memory_order_acquire) & (released | captured | damaged); }
+  bool needs_recheck() const { return flags_.load(std::memory_order_acquire) & (released | captured | damaged); }
   // Throws invalid_argument when it is at rest.
-  void refuse_rest() const;
+  void refuse_quiesced() const;
   // Throws device_error when its device is broken.
   void refuse_broken() const;
   // Whether a submission must look at any of this first: one load on the hot path.
   bool is_special() const { return flags_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  struct fact {  // events covering ticket `since` come after ticket `behind` of `of`
+  struct clock_entry {  // events covering ticket `since` come after ticket `behind` of `of`
     ticket behind = 0, since = 0;
     timeline* of = nullptr;
     ticket owed = 0;  // dependences on tickets up to here are noted
@@ -185,12 +185,12 @@ class alignas(64) timeline {
     std::atomic<unsigned> number{0};  // of the failure
     int device = 0;
   };
-  struct mark_type {  // the event comes after all tickets up to `covers`
+  struct recorded_event {  // the event comes after all tickets up to `covers`
     ticket covers = 0;
     native_event event;
     int waiting = 0;  // threads of the CPU that poll it: not re-recorded meanwhile
   };
-  struct pinned_mark;
+  struct pinned_event;
   struct turn {
     explicit turn(timeline& t) : of(t), at(t.reserve()) { of.begin(at); }
     ~turn() { of.submitted(at); }
@@ -199,18 +199,18 @@ class alignas(64) timeline {
     timeline& of;
     const ticket at;
   };
-  void given(ticket t) const {
+  void wait_for_turn(ticket t) const {
     if (last() < t) [[unlikely]]
-      wait_until_given(t);
+      wait_for_turn_slow(t);
   }
-  void wait_until_given(ticket t) const;
-  void rest(unsigned why);
-  void learn(timeline& of, ticket behind);
-  std::span<const fact> facts() const { return {known_.data(), known_end_}; }
-  mark_type cover(ticket t);
-  mark_type record(ticket covers);
-  void pin(const mark_type& m, int by) {
-    for (mark_type& k : marks_)
+  void wait_for_turn_slow(ticket t) const;
+  void quiesce(unsigned why);
+  void merge_clock(timeline& of, ticket behind);
+  std::span<const clock_entry> clock() const { return {clock_.data(), clock_end_}; }
+  recorded_event cover(ticket t);
+  recorded_event record(ticket covers);
+  void pin(const recorded_event& m, int by) {
+    for (recorded_event& k : events_)
       if (k.event.handle == m.event.handle) k.waiting += by;
   }
   void finish(ticket covers);
@@ -238,14 +238,14 @@ class alignas(64) timeline {
   }
 
   template <class Verb>
-  auto or_give_up(Verb verb);
-  timelines& family_;
-  backend& verbs_;
+  auto or_fail(Verb verb);
+  timelines& registry_;
+  ferry::backend& backend_;
   const unsigned id_;
   const int device_, priority_;
   native_stream stream_;
   const stream_origin origin_;
-  static constexpr unsigned exposed = 1, released = 2, captured = 4, serving = 8, broken = 16, damaged = 32;
+  static constexpr unsigned exposed = 1, released = 2, captured = 4, migration_only = 8, broken = 16, damaged = 32;
   static constexpr std::size_t usual_dependences = 32;  // above that they are joined by timeline
   std::atomic<unsigned> flags_;
   // What every submission writes, apart from what the others read: a thread that shares an input with this one looks at
@@ -259,9 +259,9 @@ class alignas(64) timeline {
   std::atomic<ticket> pointers_end_{0};
   alignas(64) spin_lock mutex_;  // all that follows
   std::size_t newest_ = 0;
-  std::vector<fact> known_;          // by id
-  std::size_t known_end_ = 0;        // from here on nothing was learnt
-  std::array<mark_type, 16> marks_;  // a ring, re-recorded on this timeline only (R6)
+  std::vector<clock_entry> clock_;         // by id
+  std::size_t clock_end_ = 0;              // from here on nothing was learnt
+  std::array<recorded_event, 16> events_;  // a ring, re-recorded on this timeline only (R6)
   std::vector<native_stream> replaced_;
   std::vector<dependence> dependences_;
   std::size_t most_dependences_ = usual_dependences;

@@ -18,8 +18,8 @@ namespace ferry {
 
 class timelines {
  public:
-  explicit timelines(backend& verbs) : verbs_(verbs) {}
-  backend& verbs() const { return verbs_; }
+  explicit timelines(ferry::backend& backend) : backend_(backend) {}
+  ferry::backend& backend() const { return backend_; }
 
   // A stream of the stock, or a new one. Creating one may block.
   timeline& take(int device, int priority);
@@ -32,7 +32,7 @@ class timelines {
   // The timeline at that address, or null if it is none of these.
   timeline* find(const timeline* t) const noexcept;
   // That device is broken, as `why` says: all its work counts as complete.
-  void give_up(int device, std::string_view why);
+  void fail(int device, std::string_view why);
   // For work that got its ticket, and noted what it depends on, while a failure was looked for: looks through all once more.
   void spread_again() noexcept;
   // How many steps of looking for what failures spoilt there were: 0 if no device is broken, odd while one is under way. Seen
@@ -52,7 +52,7 @@ class timelines {
   void spread_losses() noexcept;
   timeline* next_to_ask(std::uint64_t devices, int after);
   timeline& create(int device, int priority, native_stream stream, stream_origin origin);
-  backend& verbs_;
+  ferry::backend& backend_;
   mutable std::mutex mutex_;
   std::deque<std::unique_ptr<timeline>> all_;                    // by id
   std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority

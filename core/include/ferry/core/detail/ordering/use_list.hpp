@@ -20,8 +20,8 @@ struct byte_range {
 };
 
 // Point `at` on timeline `by` touches `where`. Half a cache line, never across two.
-struct alignas(32) logged_use {
-  logged_use(timeline* who, ticket t, bool writes, byte_range bytes)
+struct alignas(32) access_record {
+  access_record(timeline* who, ticket t, bool writes, byte_range bytes)
       : by(who),
         at(t & open_ticket),
         write(writes),
@@ -31,7 +31,7 @@ struct alignas(32) logged_use {
   ticket write : 1;
   byte_range where;
 };
-static_assert(sizeof(logged_use) == 32 && std::is_trivially_copyable_v<logged_use>);
+static_assert(sizeof(access_record) == 32 && std::is_trivially_copyable_v<access_record>);
 
 // Grows when told to, never by itself.
 class use_list {
@@ -47,25 +47,25 @@ class use_list {
   // Room for so many in all; throws std::bad_alloc.
   void reserve(std::size_t count);
   // There must be room.
-  void push_back(const logged_use& u) noexcept {
+  void push_back(const access_record& u) noexcept {
     assert(size_ < room_);
     std::construct_at(first_ + size_++, u);
   }
   void keep_first(std::size_t count) noexcept { size_ = static_cast<std::uint32_t>(count); }
 
-  logged_use* begin() { return first_; }
-  logged_use* end() { return first_ + size_; }
-  const logged_use* begin() const { return first_; }
-  const logged_use* end() const { return first_ + size_; }
-  logged_use& operator[](std::size_t i) { return first_[i]; }
-  const logged_use& operator[](std::size_t i) const { return first_[i]; }
-  logged_use& front() { return *first_; }
-  const logged_use& front() const { return *first_; }
-  const logged_use& back() const { return first_[size_ - 1]; }
+  access_record* begin() { return first_; }
+  access_record* end() { return first_ + size_; }
+  const access_record* begin() const { return first_; }
+  const access_record* end() const { return first_ + size_; }
+  access_record& operator[](std::size_t i) { return first_[i]; }
+  const access_record& operator[](std::size_t i) const { return first_[i]; }
+  access_record& front() { return *first_; }
+  const access_record& front() const { return *first_; }
+  const access_record& back() const { return first_[size_ - 1]; }
 
  private:
   void release() noexcept;
-  logged_use* first_ = nullptr;
+  access_record* first_ = nullptr;
   std::uint32_t size_ = 0, room_ = 0;
 };
 

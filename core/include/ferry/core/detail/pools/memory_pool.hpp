@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "ferry/core/detail/accounting/memory_ledger.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/accounting/memory_source.hpp"
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
@@ -14,11 +14,11 @@ namespace ferry {
 class timelines;
 
 // Lives as long as its machine. Every member may be called from any thread.
-class memory_pool : public memory_source, public allocation_home {
+class memory_pool : public memory_source, public memory_resource {
  public:
-  memory_pool(memory_ledger& ledger, memory_kind kind, int device, const pool_options& options)
-      : allocation_home(ledger.verbs()),
-        ledger_(ledger),
+  memory_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options)
+      : memory_resource(accounting.backend()),
+        accounting_(accounting),
         kind_(kind),
         device_(device),
         options_(options) {}
@@ -34,26 +34,26 @@ class memory_pool : public memory_source, public allocation_home {
   // The driver's pool behind it, to export to another process for one; null for other kinds.
   virtual native_pool native() const { return {}; }
 
-  memory_ledger* ledger() const final { return &ledger_; }
+  memory_accounting* accounting() const final { return &accounting_; }
   void rename(allocation& a, std::string text) final;
-  void set_aside(allocation& a) noexcept final;
-  void hand_out(allocation& a) final;
+  void retain(allocation& a) noexcept final;
+  void reissue(allocation& a) final;
   memory_kind kind() const final { return kind_; }
   int device() const final { return device_; }
   const pool_options& options() const { return options_; }
 
  protected:
   static block_info info_of(const allocation& a);
-  // Whether an array has the bytes, or somebody keeps them for the next one (see set_aside).
+  // Whether an array has the bytes, or somebody keeps them for the next one (see retain).
   static bool is_taken(const allocation& a) {
-    return (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) != 0 || is_set_aside(a);
+    return (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) != 0 || is_retained(a);
   }
   // The owner is gone: the books and the views of the array are told, and nobody touches the bytes behind its back any more
   // (see idle_guard), so that the pool has the log for itself.
   void take_from_owner(allocation& a) noexcept;
   // Whether the last uses of freed bytes are over: looks, or waits. What a broken device was doing counts as over.
   static bool is_unused(allocation& a, release_depth how);
-  memory_ledger& ledger_;
+  memory_accounting& accounting_;
   const memory_kind kind_;
   const int device_;
   const pool_options options_;
@@ -63,7 +63,7 @@ class memory_pool : public memory_source, public allocation_home {
 pool_options options_for(memory_kind kind, pool_options options);
 // options.kind says which; automatic is split. Throws invalid_argument for options that make no sense or that the kind
 // lacks, not_supported for a kind that the backend does not have.
-std::unique_ptr<memory_pool> make_pool(memory_ledger& ledger, timelines& streams, memory_kind kind, int device,
+std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options);
 
 }  // namespace ferry

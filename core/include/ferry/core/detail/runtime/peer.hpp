@@ -30,7 +30,7 @@ struct peer_policy {
 // Pinned memory needs none: it goes over no link between devices.
 class peer_grants {
  public:
-  peer_grants(backend& verbs, int devices, peer_policy how);
+  peer_grants(ferry::backend& backend, int devices, peer_policy how);
 
   // Whether a grant was made, and its test passed. Never asks the driver.
   bool reaches(int device, int owner, peer_memory sort = peer_memory::plain) const {
@@ -71,7 +71,7 @@ class peer_grants {
   entry& at(int device, int owner, peer_memory sort) {
     return const_cast<entry&>(static_cast<const peer_grants*>(this)->at(device, owner, sort));
   }
-  backend& verbs_;
+  ferry::backend& backend_;
   const std::size_t devices_;
   const bool use_;
   std::atomic<peer_kernels> kernels_;
@@ -85,10 +85,10 @@ class peer_grants {
 // What went wrong when bytes were sent between two devices that have been granted each other's memory: by copy both ways,
 // and by kernels of each that load from and store to the other's memory (of `second` only as kernels_of_both says).
 // Empty if all arrived. Blocks for a few milliseconds. pools: of each of them, if the bytes are to be theirs.
-std::string test_peers(backend& verbs, int first, int second, bool kernels_of_both,
+std::string test_peers(ferry::backend& backend, int first, int second, bool kernels_of_both,
                        std::optional<std::pair<native_pool, native_pool>> pools = {});
 // The same for pages of unified memory, which are sent, and taken by kernels of either that load and store. Needs no memory of
 // the devices but for these pages.
-std::string test_pages(backend& verbs, int first, int second);
+std::string test_pages(ferry::backend& backend, int first, int second);
 
 }  // namespace ferry

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "ferry/multigpu/detail/support/few.hpp"
+#include "ferry/multigpu/detail/support/small_vector.hpp"
 
 namespace ferry {
 
@@ -18,7 +18,7 @@ struct collective_argument {
 };
 
 // One for each member: up to 8, as many GPUs as a machine usually has at most, with no memory of their own.
-using collective_arguments = few<collective_argument, 8>;
+using collective_arguments = small_vector<collective_argument, 8>;
 
 }  // namespace detail
 }  // namespace ferry

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "ferry/core/detail/runtime/operation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 
 namespace ferry::detail {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ferry/core/graph.hpp"
-#include "ferry/core/machine.hpp"
+#include "ferry/core/runtime.hpp"
 #include "ferry/multigpu/detail/halos/halo_plan.hpp"
 
 namespace ferry::detail {
@@ -75,7 +75,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
  public:
   // Null where nothing is tracked. All halos of a new array are out of date.
   static std::shared_ptr<halo_validity> of_new_array(const shard_layout<Rank>& l) {
-    const machine& m = machine::current();
+    const runtime& m = runtime::current();
     if (!l.has_halo() || !(m.is_simulated() || m.checks.has(check::halos))) return nullptr;
     return std::make_shared<halo_validity>(l);
   }

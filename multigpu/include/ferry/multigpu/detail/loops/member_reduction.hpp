@@ -114,7 +114,7 @@ class member_reduction {
       : stream_(s),
         op_(op),
         slot_(std::move(slot)),
-        simulated_(machine::current().is_simulated()) {}
+        simulated_(runtime::current().is_simulated()) {}
 
   template <class Space>
   void expect([[maybe_unused]] const Space& space) {
@@ -131,14 +131,14 @@ class member_reduction {
     (detail::add_shard_use(uses, a), ...);
     if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
       detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
-      detail::mirrors give(stream_, uses.get());
-      detail::poison_shard_outputs(give, a...);
-      return run_once(give, space, f, detail::moved_shard_argument(give, a)...);
+      detail::staged_launch enqueue(stream_, uses.get());
+      detail::poison_shard_outputs(enqueue, a...);
+      return run_once(enqueue, space, f, detail::moved_shard_argument(enqueue, a)...);
     }
-    detail::in_place give(stream_, uses);
+    detail::direct_launch enqueue(stream_, uses);
     detail::check_call(
-        stream_, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(give, a...); }, f, a...);
-    run_once(give, space, f, a...);
+        stream_, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(enqueue, a...); }, f, a...);
+    run_once(enqueue, space, f, a...);
   }
 
   void finish() {
@@ -152,7 +152,7 @@ class member_reduction {
         detail::at_most(detail::ceil_div(done_, std::size_t{4} * reduce_threads), finishing_blocks));
     detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
       static compiled_kernel handles;
-      launch_compiled({machine::current(), n, stream_.line().device(), "the end of a reduction"}, handles,
+      launch_compiled({runtime::current(), n, stream_.timeline().device(), "the end of a reduction"}, handles,
                       finish_reduction<T, Op>, blocks, reduce_threads, partial(), static_cast<unsigned>(done_), op_,
                       Op::template identity<T>(), partial() + expected_, counter(), slot_.unsynchronized_data());
     });
@@ -161,13 +161,13 @@ class member_reduction {
 
  private:
   template <class Give, class Space, class F, class... A>
-  void run_once(Give& give, const Space& space, const F& f, const A&... a) {
+  void run_once(Give& enqueue, const Space& space, const F& f, const A&... a) {
     const T identity = Op::template identity<T>();
 #if defined(__CUDACC__)
-    if (!simulated_) return launch(give, space, f, identity, a...);
+    if (!simulated_) return launch(enqueue, space, f, identity, a...);
 #endif
     const bool is_first = std::exchange(done_, done_ + 1) == 0;
-    give.add(slot_.owner(), slot_.bytes(), true);
+    enqueue.add(slot_.owner(), slot_.bytes(), true);
     const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
       T sum = is_first ? identity : to(0);
       run_on_cpu(
@@ -176,7 +176,7 @@ class member_reduction {
     };
     // The result stands in the place of the last index, whose type no span parameter has.
     simulate_on_shard<F, Space::indices - 1>(
-        give, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
+        enqueue, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
         a...);
   }
 
@@ -186,19 +186,19 @@ class member_reduction {
   T* partial() { return reinterpret_cast<T*>(memory_.unsynchronized_data() + counter_bytes); }
 
   template <class Give, class Space, class F, class... A>
-  void launch(Give& give, const Space& space, const F& f, const T& identity, const A&... a) {
+  void launch(Give& enqueue, const Space& space, const F& f, const T& identity, const A&... a) {
     static_assert(alignof(T) <= counter_bytes);
-    machine& m = machine::current();
+    runtime& m = runtime::current();
     const auto size = reduction_size_of(space, stream_.where().properties().multiprocessors);
     if (!memory_.owner())
       memory_ = device_array<std::byte>({counter_bytes + (expected_ + finishing_blocks) * sizeof(T)}, stream_.where());
-    give.add(memory_.owner(), memory_.bytes(), true);
+    enqueue.add(memory_.owner(), memory_.bytes(), true);
     detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
-          give([&](native_stream n) {
+          enqueue([&](native_stream n) {
             static compiled_kernel handles;
-            launch_compiled({m, n, stream_.line().device(), detail::type_name<F>()}, handles,
+            launch_compiled({m, n, stream_.timeline().device(), detail::type_name<F>()}, handles,
                             reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>,
                             static_cast<unsigned>(size.blocks), dim3(size.layout.bx, reduce_threads / size.layout.bx),
                             space, size.layout, f, op_, identity, partial() + done_, counter(), p...);

@@ -40,7 +40,7 @@ template <class T, std::size_t Rank>
 struct shard_argument {
   const allocation_ref* owner;
   shard_span<T, Rank> span;
-  byte_range hull;  // of all that the span reaches
+  byte_range bounding_range;  // of all that the span reaches
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
   bool contiguous;  // what is written
@@ -194,14 +194,14 @@ shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<Regio
   const auto around = [&](const box<Rank>& b) {
     return local.with(axis, b.begin[axis] - width, b.end[axis] + width) & local;
   };
-  const box<Rank> seen = a.mode == access_mode::out ? p.hull : around(p.hull);
+  const box<Rank> seen = a.mode == access_mode::out ? p.bounding_range : around(p.bounding_range);
   auto cells = cells_for_call(*a.what, member, seen);
   shard_argument<T, Rank> made{&a.what->shard_owner(member), {}, cells.bytes(), {}, {}, a.mode, true};
   made.span = {cells.unsynchronized_data(), seen, cells.strides(), layout.extents(),
                array_label(a.what->name().c_str())};
   made.region = p, made.member = member, made.axis = axis, made.width = width, made.name = &a.what->name(),
   made.stale = a.stale.get();
-  if (made.stale && machine::current().checks.has(check::halos)) [[unlikely]]
+  if (made.stale && runtime::current().checks.has(check::halos)) [[unlikely]]
     refuse_stale_sides(made.span, member, layout.own(member), *made.stale);
   for (std::size_t i = 0; i < p.slabs(); ++i) {
     if (a.mode != access_mode::out) made.reads[i] = cells_for_call(*a.what, member, around(p.slab(i))).bytes();
@@ -231,12 +231,12 @@ void add_shard_use(List& list, const shard_argument<T, Rank>& a) {
 }
 
 // An argument as a kernel finds it that runs on mirrors. Shards are always in reach of their member.
-template <class Mirrors, class A>
-A moved_shard_argument(const Mirrors& mirrors, const A& a) {
-  return mirrors.moved(a);
+template <class Launch, class A>
+A moved_shard_argument(const Launch& launch, const A& a) {
+  return launch.moved(a);
 }
-template <class Mirrors, class T, std::size_t Rank>
-shard_argument<T, Rank> moved_shard_argument(const Mirrors&, const shard_argument<T, Rank>& a) {
+template <class Launch, class T, std::size_t Rank>
+shard_argument<T, Rank> moved_shard_argument(const Launch&, const shard_argument<T, Rank>& a) {
   return a;
 }
 
@@ -248,7 +248,7 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
   box<Rank> rest;
   for (std::size_t d = 0; d != Rank; ++d)
     rest.begin[d] = a.span.begin(d), rest.end[d] = a.span.begin(d) + static_cast<std::ptrdiff_t>(a.span.length(d));
-  const box<Rank> seen = rest, hull = a.region.hull;
+  const box<Rank> seen = rest, bounding_range = a.region.bounding_range;
   const auto add = [&](const box<Rank>& b, bool stale, bool declared = true) {
     if (b.empty()) return;
     watched_cells w;
@@ -267,18 +267,18 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
       if (p.member == a.member) add(p.cells & seen, true);
   if (a.mode == access_mode::in) return;
   for (std::size_t d = 0; d != Rank; ++d) {
-    add(rest.with(d, rest.begin[d], hull.begin[d]), false);
-    add(rest.with(d, hull.end[d], rest.end[d]), false);
-    rest = rest.with(d, hull.begin[d], hull.end[d]);
+    add(rest.with(d, rest.begin[d], bounding_range.begin[d]), false);
+    add(rest.with(d, bounding_range.end[d], rest.end[d]), false);
+    rest = rest.with(d, bounding_range.begin[d], bounding_range.end[d]);
   }
   if (!a.region.has_gap()) return;
   // Of the gap, the kernel declares to read what lies within the halo's width of its slabs. Others may write the rest meanwhile.
   const std::size_t across = a.region.gap_axis;
   const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = across == a.axis ? a.width : 0;
   const std::ptrdiff_t low = std::min(begin + reach, end), high = std::max(end - reach, low);
-  add(hull.with(across, begin, low), false);
-  add(hull.with(across, high, end), false);
-  add(hull.with(across, low, high), false, false);
+  add(bounding_range.with(across, begin, low), false);
+  add(bounding_range.with(across, high, end), false);
+  add(bounding_range.with(across, low, high), false, false);
 }
 
 // Under memory checks: the cells that one kernel promises to write (see output_poison). Arrays that are not sharded are written
@@ -309,16 +309,16 @@ bool reads_cells_of(const X&, const Other&) {
 }
 template <class T, class U, std::size_t Rank, std::size_t OtherRank>
 bool reads_cells_of(const shard_argument<T, Rank>& x, const shard_argument<U, OtherRank>& o) {
-  return o.mode != access_mode::out && o.hull.overlaps(x.hull);
+  return o.mode != access_mode::out && o.bounding_range.overlaps(x.bounding_range);
 }
 template <class X, class... A>
 bool is_shard_read_beside(const X& x, const A&... all) {
   return (reads_cells_of(x, all) || ...);
 }
 template <class Give, class... A>
-void poison_shard_outputs(Give& give, const A&... a) {
-  if (machine::current().checks.has(check::poison)) [[unlikely]]
-    ((is_shard_read_beside(a, a...) ? void() : add_shard_outputs(give.outputs_to_poison(), a)), ...);
+void poison_shard_outputs(Give& enqueue, const A&... a) {
+  if (runtime::current().checks.has(check::poison)) [[unlikely]]
+    ((is_shard_read_beside(a, a...) ? void() : add_shard_outputs(enqueue.outputs_to_poison(), a)), ...);
 }
 
 // With check::uses: cells that `out` promises to write, and those that `in` may read.
@@ -363,7 +363,7 @@ void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T,
   const auto add = [&](const byte_range& r, bool reads, bool writes) {
     if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes, a.span.label()});
   };
-  add(a.hull, false, false);  // addresses are counted from its beginning
+  add(a.bounding_range, false, false);  // addresses are counted from its beginning
   for (const byte_range& r : a.reads) add(r, true, false);
   for (const byte_range& w : a.writes) add(w, !a.contiguous, true);
 }

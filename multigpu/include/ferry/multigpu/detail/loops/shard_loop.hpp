@@ -11,7 +11,7 @@ namespace detail_unit {
 
 // Submits one kernel to a simulated device, as launch_simulated.
 template <class F, std::size_t First, class Give, class Body, class... A>
-void simulate_on_shard(Give& give, Body body, const A&... a) {
+void simulate_on_shard(Give& enqueue, Body body, const A&... a) {
   std::vector<kernel_use> uses;
   (detail::add_shard_kernel_use(uses, a), ...);
   std::vector<detail::watched_cells> watched;
@@ -19,8 +19,8 @@ void simulate_on_shard(Give& give, Body body, const A&... a) {
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
-        give([&](native_stream s) {
-          machine::current().verbs().launch(
+        enqueue([&](native_stream s) {
+          runtime::current().backend().launch(
               s, {detail::type_name<F>(), uses,
                   [body, watched, declared = detail::watch_of(a...), p...](const relocation& move) {
                     detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
@@ -29,7 +29,7 @@ void simulate_on_shard(Give& give, Body body, const A&... a) {
                     elements.finish();
                     cells.check();
                   },
-                  give.has_pointers()});
+                  enqueue.has_pointers()});
         });
       },
       a...);
@@ -37,21 +37,21 @@ void simulate_on_shard(Give& give, Body body, const A&... a) {
 
 // give: submits the launch, ordered by what the arguments use.
 template <class Give, class Space, class F, class... A>
-void launch_on_shard([[maybe_unused]] stream_ref s, Give& give, const Space& space, const F& f, const A&... a) {
+void launch_on_shard([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
 #if defined(__CUDACC__)
-  if (machine& m = machine::current(); !m.is_simulated())
+  if (runtime& m = runtime::current(); !m.is_simulated())
     return detail::with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
           const grid_layout grid = grid_over(space);
-          give([&](native_stream n) {
-            launch_over({m, n, s.line().device(), detail::type_name<F>()}, space, grid, f, p...);
+          enqueue([&](native_stream n) {
+            launch_over({m, n, s.timeline().device(), detail::type_name<F>()}, space, grid, f, p...);
           });
         },
         a...);
 #endif
   simulate_on_shard<F, Space::indices>(
-      give, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
+      enqueue, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
@@ -65,14 +65,14 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   (detail::add_shard_use(uses, a), ...);
   if (detail::must_mirror(s, uses.get())) [[unlikely]] {
     detail::search_call(s, {}, detail::used_by::kernel, f, a...);
-    detail::mirrors give(s, uses.get());
-    detail::poison_shard_outputs(give, a...);
-    return launch_on_shard(s, give, space, f, detail::moved_shard_argument(give, a)...);
+    detail::staged_launch enqueue(s, uses.get());
+    detail::poison_shard_outputs(enqueue, a...);
+    return launch_on_shard(s, enqueue, space, f, detail::moved_shard_argument(enqueue, a)...);
   }
-  detail::in_place give(s, uses);
+  detail::direct_launch enqueue(s, uses);
   detail::check_call(
-      s, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(give, a...); }, f, a...);
-  launch_on_shard(s, give, space, f, a...);
+      s, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(enqueue, a...); }, f, a...);
+  launch_on_shard(s, enqueue, space, f, a...);
 }
 
 // The kernels of one member.

@@ -1,0 +1,82 @@
+// Kernels on memory that their device does not reach: they run on mirrors (FERRY_PEER_KERNELS=stage).
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "ferry/core/detail/copies/out_of_reach.hpp"
+#include "ferry/core/detail/kernels/arguments.hpp"
+
+namespace ferry::detail {
+
+// Copies, in the memory of a stream's device, of what a kernel was declared to touch and its device does not reach. The
+// kernel with both copies, in and back, is one use of the arrays.
+class staged_launch : public output_poison {
+ public:
+  // Takes memory for them; may block. Throws out_of_memory.
+  staged_launch(stream_ref s, std::span<const access> uses);
+  ~staged_launch();
+  staged_launch(const staged_launch&) = delete;
+  staged_launch& operator=(const staged_launch&) = delete;
+
+  // One more use: of memory that is reached.
+  void add(const allocation_ref& owner, byte_range where, bool write);
+  // Whether a raw pointer was taken on the stream, which kernels there may use.
+  bool has_pointers() const { return s_.timeline().has_pointers(); }
+  // An argument as the kernel finds it.
+  template <class A>
+  A moved(const A& a) const {
+    if constexpr (is_array_argument<A>) {
+      const allocation_ref* owner = owner_of(a.bytes);
+      if (!owner) return a;
+      const relocation move(pieces_);
+      const auto* begin = move(a.bytes.begin);
+      A there = a;
+      there.owner = owner;
+      there.span = a.span.relocated(move);
+      there.bytes = {begin, begin + a.bytes.size()};
+      return there;
+    } else {
+      return a;
+    }
+  }
+  // As submit_ordered, between the copies.
+  template <class Submit>
+  void operator()(Submit submit) {
+    run([&](native_stream n) { submit(n); });
+  }
+
+ private:
+  struct staging_copy;
+  struct lanes;
+  const allocation_ref* owner_of(byte_range where) const;
+  void run(const std::function<void(native_stream)>& submit);
+  void run_captured(const std::function<void(native_stream)>& submit);
+  stream_ref s_;
+  std::vector<access> uses_;
+  std::unique_ptr<lanes> lanes_;
+  std::vector<std::unique_ptr<staging_copy>> copies_;
+  std::vector<relocation::piece> pieces_;
+};
+
+// The usual submission, for code that takes either.
+template <std::size_t Most>
+class direct_launch : public output_poison {
+ public:
+  direct_launch(stream_ref s, access_list<Most>& uses) : s_(s), uses_(uses) {}
+  void add(const allocation_ref& owner, byte_range where, bool write) { uses_.add(owner, where, write); }
+  bool has_pointers() const { return s_.timeline().has_pointers(); }
+  template <class Submit>
+  void operator()(Submit submit) {
+    submit_ordered(s_, uses_.get(), reach::by_kernel, [&](native_stream n) {
+      enqueue_poison(n);
+      submit(n);
+    });
+  }
+
+ private:
+  stream_ref s_;
+  access_list<Most>& uses_;
+};
+
+}  // namespace ferry::detail

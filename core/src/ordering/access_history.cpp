@@ -1,0 +1,130 @@
+#include "ferry/core/detail/ordering/access_history.hpp"
+
+#include <algorithm>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry {
+namespace {
+
+std::uint16_t short_count(std::size_t n) { return static_cast<std::uint16_t>(std::min<std::size_t>(n, 0xffff)); }
+
+}  // namespace
+
+// In order, so that the inherited ones stay first.
+template <class Which>
+void access_history::erase_if(Which which) noexcept {
+  const std::size_t inherited = inherited_;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    if (which(uses_[i])) {
+      if (i < inherited) --inherited_;
+      continue;
+    }
+    if (kept != i) uses_[kept] = uses_[i];
+    ++kept;
+  }
+  uses_.keep_first(kept);
+}
+
+void access_history::eviction(std::size_t more) { uses_.reserve(2 * (uses_.size() + more)); }
+
+void access_history::revoke_exclusive() noexcept {
+  std::lock_guard lock(*exclusive_owner_.load(std::memory_order_relaxed));
+  exclusive_owner_.store(nullptr, std::memory_order_relaxed);
+  exclusive_uses_ = 0;
+}
+
+// behind_others: so that theirs, which it covers, need not be waited for any more.
+void access_history::add_another(timeline& by, ticket at, byte_range where, bool write, bool behind_others) noexcept {
+  erase_if([&](const access_record& u) {
+    const bool replaced = (behind_others || u.by == &by) && replaces(by, where, write, u);
+    if (replaced && u.by == &by && is_open(u)) at = open_ticket;  // the raw pointer is still out
+    return replaced || is_over(u);
+  });
+  uses_.push_back({&by, at, write, where});
+  if (uses_.size() > limit_) join_by_timeline();
+}
+
+void access_history::add_beside(timeline& by, ticket at, byte_range where, bool write) noexcept {
+  add_another(by, at, where, write, false);
+  invalidate();
+}
+
+void access_history::mark_host_clean(std::uint64_t since) noexcept {
+  if (host_clean_.load(std::memory_order_relaxed) || writes() != since) return;
+  for (const access_record& u : uses_)
+    if (u.write && !u.by->is_migration_only() && !is_over(u)) return;
+  host_clean_.store(true, std::memory_order_release);
+}
+
+// R10: later and wider is always safe. Two uses a timeline remain, or three; with many timelines the next time comes later. The
+// order is that of the newest of each. What is lost stays apart from what is not: together they would have the later ticket.
+void access_history::join_by_timeline() {
+  const std::size_t own = uses_.size() - inherited_;
+  std::reverse(uses_.begin(), uses_.end());
+  std::size_t kept = 0, kept_own = 0;
+  for (std::size_t i = 0; i < uses_.size(); ++i) {
+    end_open(uses_[i]);
+    const access_record u = uses_[i];
+    const bool lost = is_lost(u);
+    const auto is_like = [&](const access_record& v) {
+      return v.by == u.by && v.write == u.write && is_lost(v) == lost;
+    };
+    std::size_t k = 0;
+    while (k < kept && !is_like(uses_[k])) ++k;
+    if (k == kept) {
+      uses_[kept++] = u;
+      kept_own += i < own;
+      continue;
+    }
+    access_record& into = uses_[k];
+    into.at = std::max<ticket>(into.at, u.at) & open_ticket;
+    into.where = {std::min(into.where.begin, u.where.begin), std::max(into.where.end, u.where.end)};
+  }
+  uses_.keep_first(kept);
+  std::reverse(uses_.begin(), uses_.end());
+  inherited_ = short_count(kept - kept_own);
+  limit_ = short_count(std::max(usual_limit, 2 * kept));
+}
+
+void access_history::change_owner() noexcept {
+  invalidate();
+  erase_if([](const access_record& u) { return u.by->finished(u.at); });  // and what is lost
+  inherited_ = short_count(uses_.size());
+}
+
+const access_record* access_history::last_use(byte_range where) const {
+  for (std::size_t i = uses_.size(); i-- > inherited_;)
+    if (uses_[i].where.overlaps(where)) return &uses_[i];
+  return nullptr;
+}
+
+void access_history::clip_to(byte_range where) noexcept {
+  drop_exclusive();
+  erase_if([&](const access_record& u) { return !u.where.overlaps(where) || u.by->finished(u.at); });
+  if (where.begin == where.end) set_advised(false);
+  for (access_record& u : uses_) u.where = {std::max(u.where.begin, where.begin), std::min(u.where.end, where.end)};
+}
+
+void access_history::merge(const access_history& other) {
+  drop_exclusive();
+  invalidate();  // what the other one's owner may be writing, this one's has not waited for
+  for (const access_record& u : other.uses_) {
+    if (u.by->finished(u.at)) continue;
+    // What a split cut in two becomes one again: else a block that is split and joined in turn doubles its log each time.
+    const auto twin = std::find_if(uses_.begin(), uses_.end(), [&](const access_record& v) {
+      return v.by == u.by && v.at == u.at && v.write == u.write && v.where.begin <= u.where.end &&
+             u.where.begin <= v.where.end;
+    });
+    if (twin == uses_.end())
+      reserve(1), uses_.push_back(u);
+    else
+      twin->where = {std::min(twin->where.begin, u.where.begin), std::max(twin->where.end, u.where.end)};
+  }
+  if (uses_.size() > limit_) join_by_timeline();
+  if (other.contended_ > contended_) contended_ = other.contended_;
+  if (other.is_advised()) set_advised(true);
+}
+
+}  // namespace ferry

@@ -1,0 +1,44 @@
+#include "runtime/host_pinned_pages.hpp"
+
+#include "ferry/core/error.hpp"
+#include "ferry/core/runtime.hpp"
+
+namespace ferry {
+
+void host_pinned_pages::keep(timeline& on, std::span<const access> uses) {
+  std::lock_guard lock(mutex_);
+  if (!is_at_rest_) {
+    try {
+      runtime_.streams().synchronize();
+    } catch (const device_error&) {  // a broken device has nothing pending
+    }
+    is_at_rest_ = true;
+  }
+  for (const access& use : uses) {
+    allocation& a = *use.what;
+    if (a.kind != memory_kind::unified) continue;
+    kept& k = kept_[&a];
+    const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
+    const byte_range all = range_now(a);
+    if (k.generation == generation && k.bytes.covers(all)) continue;
+    if (runtime_.backend().attributes(all.begin).kind == memory_kind::unified)
+      keep(on, a, all);  // else the program's own
+    k = {generation, all};
+  }
+}
+
+void host_pinned_pages::keep(timeline& on, allocation& a, byte_range bytes) {
+  {
+    std::lock_guard lock(a.history);
+    a.history.set_advised(true);  // the next owner of the bytes has it undone
+  }
+  ferry::backend& backend = runtime_.backend();
+  void* const begin = const_cast<std::byte*>(bytes.begin);
+  backend.advise(begin, bytes.size(), memory_advice::unset_read_mostly, {});
+  backend.advise(begin, bytes.size(), memory_advice::preferred_location, {});
+  access all{&a, bytes, true};
+  access_guard guard(admission::unchecked(on, {&all, 1}));
+  backend.prefetch(on.stream(), begin, bytes.size(), {});
+}
+
+}  // namespace ferry

@@ -1,0 +1,69 @@
+#include "runtime/runtime_registry.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace ferry {
+namespace {
+
+struct registry {
+  std::mutex mutex;
+  std::shared_ptr<runtime> owner;
+  std::vector<std::shared_ptr<runtime>> kept;
+  std::vector<std::pair<std::uint64_t, std::weak_ptr<runtime>>> alive;  // by serial: those that were ever current
+};
+
+registry& all() {
+  static auto* r = new registry;  // never destroyed: nothing calls CUDA after main
+  return *r;
+}
+
+std::atomic<runtime*> fast{nullptr};
+
+// With the mutex held.
+void enlist(registry& r, const std::shared_ptr<runtime>& m) {
+  std::erase_if(r.alive, [&](const auto& known) { return known.second.expired() || known.first == m->serial(); });
+  r.alive.emplace_back(m->serial(), m);
+}
+
+}  // namespace
+
+runtime& runtime::current() {
+  if (runtime* m = fast.load(std::memory_order_acquire)) return *m;
+  std::lock_guard lock(all().mutex);
+  if (!all().owner) {
+    all().owner = runtime_registry::make_chosen();
+    enlist(all(), all().owner);
+  }
+  fast.store(all().owner.get(), std::memory_order_release);
+  return *all().owner;
+}
+
+namespace runtime_registry {
+
+std::shared_ptr<runtime> exchange(std::shared_ptr<runtime> m) {
+  std::lock_guard lock(all().mutex);
+  if (m) enlist(all(), m);
+  std::swap(all().owner, m);
+  fast.store(all().owner.get(), std::memory_order_release);
+  return m;
+}
+
+void keep_forever(std::shared_ptr<runtime> m) {
+  std::lock_guard lock(all().mutex);
+  all().kept.push_back(std::move(m));
+}
+
+void if_alive(std::uint64_t serial, const std::function<void(runtime&)>& f) {
+  std::shared_ptr<runtime> found;
+  {
+    std::lock_guard lock(all().mutex);
+    for (const auto& [of, known] : all().alive)
+      if (of == serial) found = known.lock();
+  }
+  if (found) f(*found);
+}
+
+}  // namespace runtime_registry
+}  // namespace ferry

@@ -1,0 +1,87 @@
+#if defined(FERRY_HAS_NCCL)
+#include "watchdog.hpp"
+
+#include <cstdio>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::nccl {
+namespace {
+
+// How long a call of NCCL may take until it counts as waiting for ever.
+constexpr std::chrono::seconds call_time{2};
+
+}  // namespace
+
+watch::watch(communicators& comms, std::timed_mutex& mutex, processes& all)
+    : comms_(comms),
+      mutex_(mutex),
+      all_(all),
+      thread_([this] { run(); }) {}
+
+watch::~watch() {
+  {
+    std::lock_guard lock(own_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void watch::giving(std::span<timeline* const> on, needed_parts needs, std::string what) {
+  add(std::move(needs), std::move(what), std::make_unique<enqueued_operation>(events_, on));
+}
+
+void watch::launched(timeline& on, needed_parts needs, std::string what) {
+  add(std::move(needs), std::move(what), std::make_unique<enqueued_operation>(events_, on));
+}
+
+void watch::add(needed_parts needs, std::string what, std::unique_ptr<stream_progress> progress) {
+  std::list<waiting_operations::operation> one;
+  one.push_back({std::move(what), std::move(needs), std::move(progress), {}});
+  std::lock_guard lock(own_);
+  fresh_.splice(fresh_.end(), one);
+}
+
+// Nobody waits for the thread while it asks the devices, or the processes, which another thread's exchange keeps busy.
+std::string watch::overdue() {
+  std::list<waiting_operations::operation> fresh;
+  {
+    std::lock_guard lock(own_);
+    fresh.swap(fresh_);
+  }
+  waiting_.add(std::move(fresh));
+  return waiting_.overdue(all_, waiting_operations::clock::now());
+}
+
+std::string watch::trouble() {
+  try {
+    if (const std::string text = all_.trouble(); !text.empty()) return text;
+    if (const std::string text = overdue(); !text.empty()) return text;
+    std::unique_lock lock(mutex_, std::try_to_lock);  // a call of NCCL may wait for others with the lock held
+    return lock && comms_.has_failed() ? comms_.why() : std::string();
+  } catch (const error& e) {  // a device that broke: whoever waits for it finds out
+    return plain_what(e);
+  }
+}
+
+void watch::run() {
+  constexpr std::chrono::milliseconds pause{50};
+  for (;;) {
+    {
+      std::unique_lock lock(own_);
+      if (wake_.wait_for(lock, pause, [&] { return stop_; })) return;
+    }
+    const std::string why = trouble();
+    if (why.empty()) continue;
+    std::fprintf(stderr, "ferry: process %zu ends its collectives: %s\n", all_.rank(), why.c_str());
+    all_.fail(why);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (!lock.try_lock_for(call_time) || graphs_.use_count() > 1) all_.end_all(why);
+    comms_.abort(why);
+    return;
+  }
+}
+
+}  // namespace ferry::nccl
+#endif

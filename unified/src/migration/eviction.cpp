@@ -1,0 +1,172 @@
+// What unified arrays can do for a device that is short of memory: lose what the program no longer needs, or go to the CPU.
+#include <algorithm>
+#include <cstdint>
+
+#include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/host_wait.hpp"
+#include "ferry/core/detail/ordering/idle_guard.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/error.hpp"
+#include "migration/migration_policy.hpp"
+
+namespace ferry {
+namespace {
+
+std::size_t beyond_edge(const std::byte* p, std::size_t page) { return reinterpret_cast<std::uintptr_t>(p) % page; }
+
+// The driver thinks in pages: parts of one are left to the others that share it. Pools give a large array pages of its own
+// (if memory is not short), so that nobody shares its first and last one.
+byte_range whole_pages(byte_range r, byte_range array, std::size_t page) {
+  const bool own = array.size() >= page;
+  if (!own || r.begin != array.begin) r.begin += (page - beyond_edge(r.begin, page)) % page;
+  if (!own || r.end != array.end) r.end -= beyond_edge(r.end, page);
+  return r.begin < r.end ? r : byte_range{};
+}
+
+// So many pages, or all that there are.
+byte_range first_pages(byte_range r, std::size_t pages, std::size_t page) {
+  const std::size_t most = pages * page - beyond_edge(r.begin, page);
+  return {r.begin, r.begin + std::min(most, r.size())};
+}
+std::size_t bytes_of_pages(byte_range r, std::size_t page) {
+  return (beyond_edge(r.begin, page) + r.size() + page - 1) / page * page;
+}
+
+// The log's counter, as idle_guard wants it.
+std::uint64_t access_epoch_of(allocation& a) {
+  std::lock_guard lock(a.history);
+  return a.history.access_epoch();
+}
+
+}  // namespace
+
+void migration_policy::mark_discardable(allocation& a, byte_range where) {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  std::lock_guard log(a.history);
+  if (r.discardable_at != a.history.access_epoch()) r.discardable.clear();
+  a.history.invalidate();  // the CPU, too, asks again before it touches them
+  r.discardable_at = a.history.access_epoch();
+  r.discardable.push_back(where);
+}
+
+bool migration_policy::is_discardable(allocation& a, byte_range where) {
+  record& r = record_of(a);
+  std::lock_guard lock(r.lock, std::adopt_lock);
+  return r.discardable_at == access_epoch_of(a) &&
+         std::any_of(r.discardable.begin(), r.discardable.end(), [&](byte_range o) { return o.covers(where); });
+}
+
+// Never waits for work of the program, nor is anybody made to wait for some: bytes in use stay, and what is submitted here
+// has a stream of its own.
+std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
+  if (d.kind != memory_kind::device || this_thread_state.capture || !runtime_.migrates_unified()) return 0;
+  const std::size_t page = page_.load(std::memory_order_relaxed);
+  const std::size_t needed = (d.bytes + page - 1) / page * page;
+  std::size_t freed = 0;
+  try {
+    // What is free already is not what was missing: then a limit forbids the allocation, and pages do not count there.
+    std::size_t free = runtime_.backend().memory(d.device).free_bytes;
+    if (free >= needed) return 0;
+    for (const candidate& c : candidates(how)) {
+      const std::size_t bytes = take_from(*c.of, d, how, std::min(needed - free, needed - freed));
+      if (bytes == 0) continue;
+      timeline& out = stream_out_of(d.device);
+      out.wait(out.last());
+      freed += bytes;
+      free = runtime_.backend().memory(d.device).free_bytes;
+      if (free >= needed || freed >= needed) break;  // some drivers do not count pages
+    }
+  } catch (const error&) {  // a broken device: the error that follows says what was freed
+  }
+  return freed;
+}
+
+// Those that nobody has used for longest come first.
+std::vector<migration_policy::candidate> migration_policy::candidates(page_step how) {
+  std::vector<record*> known;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [node, r] : records_) known.push_back(r.get());
+  }
+  std::vector<candidate> all;
+  for (record* const r : known) {
+    std::lock_guard lock(r->lock);
+    if (r->is_managed && !r->keeps(r->pages.all()) && (how == page_step::move || !r->discardable.empty()))
+      all.push_back({r, r->used});
+  }
+  std::sort(all.begin(), all.end(), [](const candidate& a, const candidate& b) { return a.used < b.used; });
+  return all;
+}
+
+std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_step how, std::size_t enough) {
+  const std::size_t page = page_.load(std::memory_order_relaxed);
+  allocation& a = r.what;
+  std::vector<page_run> runs;
+  byte_range edges;                                 // only whole pages can be discarded
+  std::uint64_t access_epoch = access_epoch_of(a);  // before all that follows is looked at
+  {
+    std::lock_guard lock(r.lock);
+    const std::uint64_t state = a.state.load();
+    const bool is_alive = r.generation == state >> 32 && (state & 0xFFFFFFFFu) != 0;
+    if (!is_alive || !a.resource->accounting() || (how == page_step::drop && r.discardable_at != access_epoch))
+      return 0;
+    const auto add = [&](page_run& g) {
+      if (!g.has_a_place) runs.push_back(g);  // else the program knows better
+    };
+    if (how == page_step::move) {
+      edges = r.pages.all();
+      r.pages.each(edges, add);
+    } else {
+      for (const byte_range o : r.discardable) r.pages.each(o, add);
+    }
+  }
+  std::vector<byte_range> there;
+  each_place(runs, [&](int place, byte_range part) {
+    if (place != d.device) return;
+    if (!there.empty() && there.back().end == part.begin)
+      there.back().end = part.end;
+    else
+      there.push_back(part);
+  });
+  std::size_t freed = 0;
+  for (const byte_range part : there) {
+    if (freed >= enough) break;
+    const byte_range own = whole_pages(part, edges, page);
+    if (own.begin == own.end) continue;
+    const byte_range pages = first_pages(own, (enough - freed + page - 1) / page, page);
+    if (send_away(r, pages, d.device, how, access_epoch)) freed += bytes_of_pages(pages, page);
+  }
+  return freed;
+}
+
+bool migration_policy::send_away(record& r, byte_range where, int device, page_step how, std::uint64_t& access_epoch) {
+  allocation& a = r.what;
+  if (!are_uses_complete(a, where, true, access_epoch)) return false;
+  const page_move one{const_cast<std::byte*>(where.begin), where.size(), {}};
+  const std::uint64_t before = access_epoch;
+  {
+    timeline& out = stream_out_of(device);
+    const idle_guard guard(out, {&a, where, how == page_step::drop}, access_epoch);
+    if (!guard.is_entered()) return false;
+    access_epoch = guard.access_epoch();
+    if (how == page_step::drop)
+      runtime_.backend().prefetch_many(out.stream(), {&one, 1}, true);
+    else
+      runtime_.backend().prefetch(out.stream(), one.begin, one.bytes, {});
+  }
+  std::lock_guard lock(r.lock);
+  if (r.generation != a.state.load() >> 32) return true;            // freed meanwhile
+  if (r.discardable_at == before) r.discardable_at = access_epoch;  // what is lost may be lost
+  r.pages.each(where, [](page_run& g) { g.where = on_the_cpu; });
+  return true;
+}
+
+timeline& migration_policy::stream_out_of(int device) {
+  std::lock_guard lock(mutex_);
+  timeline*& t = out_of_[device];
+  if (!t) t = &runtime_.streams().take(device, 0);
+  return *t;
+}
+
+}  // namespace ferry
