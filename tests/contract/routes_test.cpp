@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(uploads_begin_before_their_turn) {
     std::shuffle(order.begin(), order.end(), random);
     order.resize(1 + seed % 6);
     for (const std::size_t i : order) {
-      begun[i].give();
+      begun[i].enqueue();
       fr::copy(std::as_const(arrays[i]), arrays[i].slice({0, arrays[i].size(), -1}));
       expected[i].assign(sources[i].rbegin(), sources[i].rend());
       fr::device_array<int> other({4000});

@@ -55,9 +55,9 @@ BOOST_AUTO_TEST_CASE(placed_pages_are_known_by_steps) {
   constexpr std::size_t step = placed_pages::step;
   const auto at = [](std::size_t address) { return reinterpret_cast<const void*>(address); };
   placed_pages placed;
-  BOOST_TEST(!placed.join_rendezvous(at(8 * step), step));
+  BOOST_TEST(!placed.meets(at(8 * step), step));
   placed.add(at(8 * step), 0);
-  BOOST_TEST(!placed.join_rendezvous(at(8 * step), step));
+  BOOST_TEST(!placed.meets(at(8 * step), step));
   placed.add(at(8 * step + 100), step);  // reaches into the next step
   for (const auto& [first, bytes, expected] : {std::tuple{8 * step, std::size_t{1}, true},
                                                {9 * step + step - 1, std::size_t{1}, true},
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(placed_pages_are_known_by_steps) {
                                                {7 * step, step + 1, true},
                                                {10 * step, 5 * step, false},
                                                {8 * step, std::size_t{0}, false}})
-    BOOST_TEST(placed.join_rendezvous(at(first), bytes) == expected, first / step << " + " << bytes);
+    BOOST_TEST(placed.meets(at(first), bytes) == expected, first / step << " + " << bytes);
 }
 
 BOOST_AUTO_TEST_CASE(presence_tells_absence_from_failure) {

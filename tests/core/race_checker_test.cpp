@@ -242,8 +242,8 @@ BOOST_AUTO_TEST_CASE(joint_operations) {
       if (!writes_early) p.read(p.b, p.y, p.y + n);
     };
   };
-  is_none(join_rendezvous(false));
-  is_none(join_rendezvous(true));
+  is_none(meet(false));
+  is_none(meet(true));
   is_a_race([](place& p) {
     const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
     const std::vector of_x{use(p.x, n, true, false)};

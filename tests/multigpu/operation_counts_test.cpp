@@ -10,30 +10,30 @@ BOOST_AUTO_TEST_SUITE(operation_counts)
 BOOST_AUTO_TEST_CASE(collectives_are_of_all) {
   fr::operation_counts here, there;
   const fr::joint_part two{2, {}, {}}, one{1, {}, {}};
-  const auto first = here.give(two), second = here.give(one);
+  const auto first = here.enqueue(two), second = here.enqueue(one);
   BOOST_TEST(!first.has(1, there.given(0)));
-  there.give(one);
+  there.enqueue(one);
   BOOST_TEST(!first.has(1, there.given(0)));
-  there.give(one);
+  there.enqueue(one);
   BOOST_TEST(first.has(1, there.given(0)));
   BOOST_TEST(!second.has(1, there.given(0)));
-  there.give(one);
+  there.enqueue(one);
   BOOST_TEST(second.has(1, there.given(0)));
 }
 
 BOOST_AUTO_TEST_CASE(sends_are_of_two) {
   fr::operation_counts zero, one;
-  const auto got = zero.give({0, {}, {1}});  // from process 1, which sends
-  const auto sent = zero.give({0, {1, 1}, {}});
+  const auto got = zero.enqueue({0, {}, {1}});  // from process 1, which sends
+  const auto sent = zero.enqueue({0, {1, 1}, {}});
   BOOST_TEST(got.has(2, {}));  // no matter of process 2
   BOOST_TEST(!got.has(1, one.given(0)));
-  one.give({0, {2}, {}});  // to another
+  one.enqueue({0, {2}, {}});  // to another
   BOOST_TEST(!got.has(1, one.given(0)));
-  one.give({0, {0}, {}});
+  one.enqueue({0, {0}, {}});
   BOOST_TEST(got.has(1, one.given(0)));
-  one.give({0, {}, {0}});
+  one.enqueue({0, {}, {0}});
   BOOST_TEST(!sent.has(1, one.given(0)));  // one of two
-  one.give({0, {}, {0}});
+  one.enqueue({0, {}, {0}});
   BOOST_TEST(sent.has(1, one.given(0)));
   BOOST_TEST(one.given(0).collectives == 0u);
 }
@@ -41,10 +41,10 @@ BOOST_AUTO_TEST_CASE(sends_are_of_two) {
 BOOST_AUTO_TEST_CASE(what_was_not_given_does_not_count) {
   fr::operation_counts here;
   const fr::joint_part part{1, {1}, {2}};
-  here.give(part);
+  here.enqueue(part);
   here.take_back(part);
   BOOST_TEST((here.given(1).collectives == 0 && here.given(1).sends == 0 && here.given(2).receives == 0));
-  const auto needs = here.give(part);
+  const auto needs = here.enqueue(part);
   BOOST_TEST(needs.has(1, {1, 0, 1}));
   BOOST_TEST(needs.has(2, {1, 1, 0}));
   BOOST_TEST(!needs.has(2, {1, 0, 1}));

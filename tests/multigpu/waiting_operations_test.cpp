@@ -57,7 +57,7 @@ struct fixture {
   explicit fixture(std::chrono::steady_clock::duration patience = 600s) : all(patience) {}
   void give(made_up_progress::state& s, const char* what, const fr::joint_part& part, int stream = 0) {
     std::list<fr::waiting_operations::operation> one;
-    one.push_back({what, all.parts().give(part), std::make_unique<made_up_progress>(s, line(stream)), {}});
+    one.push_back({what, all.parts().enqueue(part), std::make_unique<made_up_progress>(s, line(stream)), {}});
     waiting.add(std::move(one));
   }
   std::string overdue(std::chrono::seconds at) { return waiting.overdue(all, start + at); }

@@ -35,7 +35,7 @@ struct set_to {
   FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y) const { y[i] = value; }
 };
 
-fr::ferry::backend& backend() { return fr::runtime::current().backend(); }
+fr::backend& backend() { return fr::runtime::current().backend(); }
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
 // Simulated: the body on a machine of its own for each seed, until one fails. On devices: a few times.

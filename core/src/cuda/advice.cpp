@@ -77,7 +77,7 @@ void cuda_backend::duplicate(void* p, std::size_t bytes) {
   if (attribute(p, bytes, cudaMemRangeAttributeReadMostly) != 0) return;
   // By ferry, or by others if all the bytes prefer one device.
   const bool placed =
-      placed_.join_rendezvous(p, bytes) || attribute(p, bytes, cudaMemRangeAttributePreferredLocation) >= 0;
+      placed_.meets(p, bytes) || attribute(p, bytes, cudaMemRangeAttributePreferredLocation) >= 0;
   if (!placed) return tell(p, bytes, memory_advice::read_mostly, {});
   const std::vector<page_move> preferred = preferences(p, bytes);
   if (!leaving_) {

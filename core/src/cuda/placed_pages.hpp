@@ -17,7 +17,7 @@ class placed_pages {
     for (std::uintptr_t i = first(p); i <= last(p, bytes); ++i) steps_.insert(i);
   }
   // Whether some of the bytes share a step with what was added.
-  bool join_rendezvous(const void* p, std::size_t bytes) const {
+  bool meets(const void* p, std::size_t bytes) const {
     if (bytes == 0) return false;
     const auto found = steps_.lower_bound(first(p));
     return found != steps_.end() && *found <= last(p, bytes);

@@ -48,8 +48,8 @@ void save_to_full_disk(const fr::team& t, bool odd) {
 // The odd process says what it gave, and ends; the others hear of it.
 void compare_counts(fr::processes& all) {
   if (all.rank() == 1) {
-    all.parts().give({2, {0}, {}});
-    all.parts().give({1, {}, {2, 2}});
+    all.parts().enqueue({2, {0}, {}});
+    all.parts().enqueue({1, {}, {2, 2}});
     return;
   }
   for (;;) {

@@ -57,7 +57,7 @@ struct batch_streams {
         std::move(owner), {up, side_of(to), pageable_side(from.data(), to.extents()), shape_of<T>(to.extents())}});
     std::function<void()> settle;
     if (begun->upload.is_read_later()) settle = [begun] { begun->upload.wait_until_read(); };
-    pipeline.give([begun] { begun->upload.give(); }, std::move(settle));
+    pipeline.give([begun] { begun->upload.enqueue(); }, std::move(settle));
   }
 };
 
