@@ -17,10 +17,10 @@ fr::byte_range part(std::size_t i) { return {&bytes[64 * i], &bytes[64 * i] + 64
 struct logged {
   fr::simulation sim{"devices=1;schedule=random:1"};  // nothing counts as over before somebody waits
   fr::stream s, t;
-  static fr::ticket use(fr::access_history& log, fr::stream& by, std::size_t i, bool write) {
-    const fr::ticket at = by.timeline().close();
-    log.expect(1);
-    log.add(by.timeline(), at, part(i), write);
+  static fr::ticket use(fr::access_history& history, fr::stream& by, std::size_t i, bool write) {
+    const fr::ticket at = by.timeline().fence();
+    history.reserve(1);
+    history.add(by.timeline(), at, part(i), write);
     return at;
   }
 };
@@ -36,13 +36,13 @@ BOOST_FIXTURE_TEST_CASE(joining_keeps_reads_and_writes_apart, logged) {
     fr::ticket last[2] = {0, 0};
     for (std::size_t i = 0; i <= fr::access_history::usual_limit; ++i) {
       const bool write = (i < 5) == writes_first;
-      last[write] = use(log, s, i, write);
+      last[write] = use(history, s, i, write);
     }
-    BOOST_TEST(log.uses().size() == 2u);
+    BOOST_TEST(history.uses().size() == 2u);
     for (const bool write : {false, true}) {
-      const auto* const u = std::find_if(log.uses().begin(), log.uses().end(),
+      const auto* const u = std::find_if(history.uses().begin(), history.uses().end(),
                                          [&](const fr::access_record& one) { return bool(one.write) == write; });
-      BOOST_REQUIRE(u != log.uses().end());
+      BOOST_REQUIRE(u != history.uses().end());
       BOOST_TEST(u->at == last[write]);
       const bool first = write == writes_first;
       BOOST_TEST(u->where.begin == part(first ? 0 : 5).begin);
@@ -54,11 +54,11 @@ BOOST_FIXTURE_TEST_CASE(joining_keeps_reads_and_writes_apart, logged) {
 // R12: a use that a split cut in two becomes one again when the blocks are joined; others stay.
 BOOST_FIXTURE_TEST_CASE(what_a_split_cut_in_two_becomes_one_again, logged) {
   fr::access_history left, right;
-  const fr::ticket at = s.timeline().close();
+  const fr::ticket at = s.timeline().fence();
   for (std::size_t i = 0; i < 2; ++i) {
-    fr::access_history& log = i == 0 ? left : right;
-    log.expect(1);
-    log.add(s.timeline(), at, part(i), true);
+    fr::access_history& history = i == 0 ? left : right;
+    history.reserve(1);
+    history.add(s.timeline(), at, part(i), true);
   }
   use(right, t, 1, false);
   left.merge(right);
@@ -70,11 +70,11 @@ BOOST_FIXTURE_TEST_CASE(what_a_split_cut_in_two_becomes_one_again, logged) {
 // R13: a use that is logged beside those of others leaves them alone.
 BOOST_FIXTURE_TEST_CASE(a_use_beside_others_erases_its_own_only, logged) {
   fr::access_history history;
-  use(log, s, 0, true), use(log, t, 1, false), use(log, t, 0, false);
-  log.expect(1);
-  log.add_beside(s.timeline(), s.timeline().close(), {part(0).begin, part(1).end}, true);
-  BOOST_TEST(log.uses().size() == 3u);
-  BOOST_TEST(std::count_if(log.uses().begin(), log.uses().end(),
+  use(history, s, 0, true), use(history, t, 1, false), use(history, t, 0, false);
+  history.reserve(1);
+  history.add_beside(s.timeline(), s.timeline().fence(), {part(0).begin, part(1).end}, true);
+  BOOST_TEST(history.uses().size() == 3u);
+  BOOST_TEST(std::count_if(history.uses().begin(), history.uses().end(),
                            [&](const fr::access_record& u) { return u.by == &t.timeline(); }) == 2);
 }
 

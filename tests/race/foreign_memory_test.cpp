@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_borrow_does_not_mark_a_stream_that_rests_by_then) {
       const fr::simulation below("devices=2;schedule=random:" + std::to_string(seed));
       support::call_counts calls;
       auto made = std::make_unique<interrupted_backend>(backend(), calls);
-      interrupted_backend& backend = *made;
+      interrupted_backend& interrupted = *made;
       const fr::runtime_scope scope(std::move(made));
       const foreign memory;
       const fr::native_stream native = backend().create_stream(0, 0);
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_borrow_does_not_mark_a_stream_that_rests_by_then) {
       set_unseen(theirs, memory.p, 7);
       std::unique_ptr<captured_elsewhere> capture;
       long records = 0;
-      backend.when_asked = [&] {
+      interrupted.when_asked = [&] {
         if (captured)
           capture = std::make_unique<captured_elsewhere>(theirs);
         else
