@@ -1,4 +1,4 @@
-// 1. Heat in a plate with cold edges, on the CPU: a sine, of which every time step leaves the same part.
+// 1. Heat in a plate with cold edges, on the CPU. It starts as a sine, which each time step scales by one factor.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

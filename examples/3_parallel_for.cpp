@@ -1,4 +1,4 @@
-// 3. The hot loop becomes a functor, which the GPU runs. The CPU waits where it looks at what the GPU wrote.
+// 3. The hot loop becomes a functor, which the GPU runs. The CPU waits where it reads what the GPU wrote.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

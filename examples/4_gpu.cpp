@@ -1,4 +1,4 @@
-// 4. The GPU finds the change, too. The CPU reads it 20 steps late: the GPU has work while the CPU waits.
+// 4. The GPU computes the change, too. The CPU reads it 20 steps late, so the GPU has work while the CPU waits.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// 5. All GPUs share the rows, and each reads a row of its neighbours as a halo. No line says who waits for whom.
+// 5. All GPUs share the rows, and each reads a row of its neighbours as a halo. ferry orders their work.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
