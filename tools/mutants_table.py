@@ -245,6 +245,7 @@ MUTANTS = [
     ("R18", "a graph's launch logs reads only", (CAPTURE, "g.uses.push_back({what, r, write});", "g.uses.push_back({what, r, false});")),
     ("R18", "a graph forgets ranges inside others", (CAPTURE, "out.back().end = std::max(out.back().end, r.end);", "out.back().end = r.end;")),
     ("R18", "a graph keeps no array alive", (CAPTURE, "keep_.push_back(allocation_ref::another(*a.what));", "")),
+    ("R18", "a graph ends while its last launch runs", (GRAPH, "        if (last_on) last_on->wait(last_at);\n", "")),
     ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get(at);", "(void)r;")),
     # Declared uses.
     ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
