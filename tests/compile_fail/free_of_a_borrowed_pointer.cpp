@@ -1,4 +1,4 @@
-// expect: a borrowed pointer belongs to somebody else and cannot be freed
+// expect: a borrowed pointer belongs to its lender and cannot be freed
 // with: core
 #include <ferry/core.hpp>
 

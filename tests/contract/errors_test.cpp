@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_another_machine_are_named) {
   const fr::simulation other("devices=1");
   const fr::stream s;
   check_error<fr::invalid_argument>([&] { fr::fill(s, ours, 1); },
-                                    {"array 'ours' in errors_test.cpp:", "belongs to another machine"});
+                                    {"array 'ours' in errors_test.cpp:", "belongs to another runtime"});
 }
 
 // A device of a random schedule whose only work fails, when something waits for it.

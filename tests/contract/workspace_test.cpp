@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_workspace_of_another_machine_is_refused) {
   fr::workspace w;
   const fr::simulation other("devices=1");
   const fr::workspace_scope use(w);
-  check_error<fr::invalid_argument>([] { fr::device_array<int> a({10}); }, {"workspace", "another machine"});
+  check_error<fr::invalid_argument>([] { fr::device_array<int> a({10}); }, {"workspace", "another runtime"});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

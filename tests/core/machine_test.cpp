@@ -52,10 +52,10 @@ BOOST_AUTO_TEST_CASE(streams_and_arrays_of_another_machine_are_refused) {
     fr::simulation inner("devices=2");
     fr::host_array<int> b({4}, 2);
     const std::string stream = failure_of<fr::invalid_argument>([&] { fr::fill(s, b, 3); });
-    BOOST_TEST(says(stream, "stream belongs to another machine"), stream);
+    BOOST_TEST(says(stream, "stream belongs to another runtime"), stream);
     fr::stream t{fr::devices()[0]};
     const std::string array = failure_of<fr::invalid_argument>([&] { fr::fill(t, a, 3); });
-    BOOST_TEST(says(array, "belongs to another machine"), array);
+    BOOST_TEST(says(array, "belongs to another runtime"), array);
     fr::fill(t, b, 5);
     BOOST_TEST(b[3] == 5);
   }

@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(allocations_are_logged) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_done_when_memory_runs_out) {
-  has(run("too much", {}), {"error: ferry: out of memory: 40.000 MiB of device memory could not be had on device 0"});
+  has(run("too much", {}), {"error: ferry: out of memory: cannot allocate 40.000 MiB of device memory on device 0"});
   has(run("too much", {{"FERRY_OOM", "spill"}}), {"the second is on device 1\n"});
   has(run("too much", {{"FERRY_OOM", "synchronize"}}), {"error: ferry: out of memory: ", "waiting for all work ("});
   has(run("too much", {{"FERRY_OOM", "wait"}}), {"error: ", "FERRY_OOM: 'wait'", "synchronize, spill"});

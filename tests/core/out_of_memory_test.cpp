@@ -33,13 +33,13 @@ BOOST_AUTO_TEST_CASE(the_text) {
   { const fr::device_array<char> c({2 * MiB}); }
   const std::string text = text_of_failure(40 * MiB);
   const std::vector<std::string> lines = {
-      "out of memory: 40.000 MiB of device memory could not be had on device 0.",
+      "out of memory: cannot allocate 40.000 MiB of device memory on device 0.",
       "  why: ",
       "  device 0: 22.000 MiB free of 64.000 MiB; this process holds 42.000 MiB through ferry\n",
       "  device memory there: 41.000 MiB allocated by arrays, 42.000 MiB reserved by pools, largest free block 1.000 "
       "MiB\n",
       "  limits: device and unified memory of device 0: soft 90% (57.600 MiB), hard 100% (64.000 MiB)",
-      "  most is held by: tag 'solver' 25.000 MiB in 3 arrays, 'u' 16.000 MiB in 1 array",
+      "  largest holders: tag 'solver' 25.000 MiB in 3 arrays, 'u' 16.000 MiB in 1 array",
       "  tried: ",
       "the pool's own cache (",
       "trim of every pool on the device (",
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_text_knows_checked_arrays_and_workspaces) {
   auto u = device_bytes(16 * MiB);
   u.name("u");
   const std::string text = text_of_failure(60 * MiB);
-  for (const char* part : {"8.000 MiB kept by workspaces, ", "most is held by: 'u' 16.",
+  for (const char* part : {"8.000 MiB kept by workspaces, ", "largest holders: 'u' 16.",
                            "give back what workspaces keep (workspace::clear)"})
     BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
 }

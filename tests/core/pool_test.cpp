@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(a_pool_of_another_machine) {
   fr::pool p(fr::device(0), small(fr::pool_kind::split));
   fr::simulation inner("devices=1");
   const std::string text = text_of<fr::invalid_argument>([&] { (void)p.allocate(10); });
-  BOOST_TEST(says(text, "another machine"), text);
+  BOOST_TEST(says(text, "another runtime"), text);
 }
 
 BOOST_AUTO_TEST_CASE(freed_by_other_threads) {

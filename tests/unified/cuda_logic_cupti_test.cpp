@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(records_become_events) {
     it.waiting = {transfer(1, 1)};
     BOOST_TEST(flush(0) == CUPTI_SUCCESS);  // a full buffer comes by itself
     BOOST_TEST(o.source->waiting_page_events() == 1U);
-    BOOST_TEST(cupti::open(functions()).why_not.find("another machine") != std::string::npos);
+    BOOST_TEST(cupti::open(functions()).why_not.find("another runtime") != std::string::npos);
     BOOST_TEST(it.enabled);
   }
   BOOST_TEST((!it.subscribed && !it.enabled));

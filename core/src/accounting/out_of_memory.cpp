@@ -58,16 +58,16 @@ std::string joined(const std::vector<std::string>& parts) {
 
 std::string memory_shortage::text() const {
   const std::string on = "device " + std::to_string(device);
-  std::string s = "out of memory: " + bytes_text(requested) + " of " + std::string(kind_name(kind)) +
-                  " memory could not be had on " + on + ".\n  why: " + why;
+  std::string s = "out of memory: cannot allocate " + bytes_text(requested) + " of " + std::string(kind_name(kind)) +
+                  " memory on " + on + ".\n  why: " + why;
   s += "\n  " + on + ": " + bytes_text(free_bytes) + " free of " + bytes_text(total_bytes) + "; this process holds " +
        bytes_text(this_process) + " through ferry";
   s += "\n  " + std::string(kind_name(kind)) + " memory there: " + bytes_text(allocated) + " allocated by arrays, " +
        (kept + quarantined > 0 ? kept_text(kept, quarantined) + ", " : "") + bytes_text(reserved) +
        " reserved by pools, largest free block " + bytes_text(largest_free_block);
   s += "\n  limits: " + (limits.empty() ? "none" : joined(limits));
-  s += "\n  most is held by: ";
-  if (holders.empty()) s += "nobody";
+  s += "\n  largest holders: ";
+  if (holders.empty()) s += "none";
   for (std::size_t i = 0; i < holders.size(); ++i)
     s += (i == 0 ? "" : ", ") + name_of(holders[i]) + " " + bytes_text(holders[i].bytes) + " in " +
          std::to_string(holders[i].arrays) + (holders[i].arrays == 1 ? " array" : " arrays");

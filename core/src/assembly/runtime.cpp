@@ -191,7 +191,7 @@ runtime_scope::~runtime_scope() {
   }
   runtime_registry::exchange(before_);
   if (const std::size_t left = runtime_->allocations(); left > 0) {
-    std::fprintf(stderr, "ferry: %zu arrays outlive their machine, which stays in memory for them\n", left);
+    std::fprintf(stderr, "ferry: %zu arrays outlive their runtime, which stays in memory for them\n", left);
     runtime_registry::keep_forever(runtime_);
   }
 }

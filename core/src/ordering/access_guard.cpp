@@ -219,7 +219,7 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
                              " is current, whose default stream it names: make a ferry::stream");
   }
   if (backend.is_capturing(on.stream()))
-    throw not_supported("the stream is being captured behind ferry's back: capture with ferry::capture(stream, body)");
+    throw not_supported("the stream is being captured outside ferry: capture with ferry::capture(stream, body)");
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_inside_submission(std::string_view what) {

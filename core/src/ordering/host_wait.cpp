@@ -69,7 +69,7 @@ host_access_state wait_for_uses(access_history& log, byte_range where, bool writ
 }
 
 bool are_uses_complete(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> access_epoch) {
-  refuse_inside_submission("ask whether work is over");
+  refuse_inside_submission("query whether work is complete");
   std::vector<point> pending;  // only looks: an open use stays open
   {
     std::lock_guard lock(what.history);

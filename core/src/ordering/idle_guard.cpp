@@ -9,8 +9,8 @@
 namespace ferry {
 
 idle_guard::idle_guard(timeline& on, const access& use, std::uint64_t access_epoch) : on_(on) {
-  refuse_inside_submission("move what nobody uses");
-  refuse_inside_capture("moving what nobody uses");
+  refuse_inside_submission("move unused bytes");
+  refuse_inside_capture("moving unused bytes");
   if (on.is_special()) refuse_special(on);
   access_history& log = use.what->history;
   {

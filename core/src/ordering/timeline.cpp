@@ -146,9 +146,9 @@ void timeline::throw_lost(std::string_view what, ticket t) const {
   const int device = lost_by(t);
   const std::string failed = "device " + std::to_string(device);
   throw device_error(std::string(what) + " is lost: " +
-                     (device == device_ ? failed + " failed before its work on that was known to be over"
+                     (device == device_ ? failed + " failed before its work on that was known to be complete"
                                         : "work of device " + std::to_string(device_) + " may have read what " +
-                                              failed + " wrote, which failed before that was known to be over") +
+                                              failed + " wrote, which failed before that was known to be complete") +
                      ". Make a new array on another device. The failure: " + registry_.failure_of(device));
 }
 

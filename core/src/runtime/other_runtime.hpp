@@ -8,7 +8,7 @@ namespace ferry {
 
 // Throws invalid_argument. what: the object, as in "the stream"; than: of which machine it should be.
 [[noreturn]] inline void throw_other_runtime(const std::string& what, const std::string& than = "the current one") {
-  throw invalid_argument(what + " belongs to another machine (another backend or simulation) than " + than +
+  throw invalid_argument(what + " belongs to another runtime (another backend or simulation) than " + than +
                          ": make and use it inside the same ferry::simulation");
 }
 

@@ -93,7 +93,7 @@ race_checker::finding race_checker::in_use(const actor& by, bool writes, std::ui
   return {"race: the CPU releases " + readable_bytes(end - begin) + " at " +
               readable_address(reinterpret_cast<const void*>(begin)) + " that " + text_of(by, begin) +
               (writes ? " writes" : " reads") +
-              ", and does not know that this is over: wait for the stream, or for an event behind the work, before the "
+              ", and has not observed its completion: wait for the stream, or for an event behind the work, before the "
               "release",
           by.device};
 }

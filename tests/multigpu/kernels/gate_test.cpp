@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_another_machine_has_is_refused, K, kinds) {
     fr::simulation inner(runtime);
     surroundings w;
     const std::string text = failure_of([&] { way.go(x, w); });
-    BOOST_TEST(has(text, "another machine"), way.name << ": " << text);
+    BOOST_TEST(has(text, "another runtime"), way.name << ": " << text);
   }
 }
 
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
   };
   for (const auto& [name, go] : ways) {
     const std::string text = failure_of(go);
-    BOOST_TEST(has(text, "another machine"), name << ": " << text);
+    BOOST_TEST(has(text, "another runtime"), name << ": " << text);
   }
 }
 

@@ -171,7 +171,7 @@ class counters final : public page_event_source {
 // others already.
 opened open(const library& l) {
   if (!l.why_not.empty()) return {nullptr, l.why_not};
-  if (the_inbox().taken.exchange(true)) return {nullptr, "they are read for another machine of this process already"};
+  if (the_inbox().taken.exchange(true)) return {nullptr, "they are read for another runtime of this process already"};
   the_inbox().from.store(&l);
   CUpti_SubscriberHandle subscriber{};
   if (const CUptiResult r = l.subscribe(&subscriber, hear_nothing, nullptr); r != CUPTI_SUCCESS) {

@@ -11,7 +11,7 @@ std::ostream& operator<<(std::ostream& out, const residency_bytes& r) {
   out << r.on_cpu << " bytes on the CPU";
   for (std::size_t d = 0; d < r.on_device.size(); ++d)
     if (r.on_device[d] > 0) out << ", " << r.on_device[d] << " on device " << d;
-  if (r.unknown > 0) out << ", " << r.unknown << " nobody knows where";
+  if (r.unknown > 0) out << ", " << r.unknown << " in an unknown location";
   return out;
 }
 

@@ -159,13 +159,13 @@ std::string migration_policy::explain(allocation& a) {
     if (g.where >= 0)
       out << "on device " << g.where;
     else
-      out << (g.where == on_the_cpu ? "on the CPU" : "where nobody knows");
+      out << (g.where == on_the_cpu ? "on the CPU" : "in an unknown location");
     out << (g.is_advised() ? ", advised by the program" : "")
         << (g.migration_disabled ? ", bounced and left alone" : "") << '\n';
   }
   for (const cpu_touch& t : std::span(r.touches).first(std::min(r.touches.size(), shown_touches)))
     out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
-        << (t.at.is_known() ? t.at.text() : "a line not known") << ", " << t.asks << (t.asks == 1 ? " ask" : " asks")
+        << (t.at.is_known() ? t.at.text() : "an unknown line") << ", " << t.asks << (t.asks == 1 ? " ask" : " asks")
         << '\n';
   if (const std::string more = more_touches(r.touches); !more.empty()) out << "  " << more << '\n';
   return out.str();

@@ -96,11 +96,11 @@ std::string migration_report::table() const {
     out << line << fixed_text(e.lost_milliseconds, 2) << '\n';
     for (const cpu_touch& t : std::span(e.touches).first(std::min(e.touches.size(), shown_touches)))
       out << "    CPU " << (t.writes ? "writes" : "reads") << (t.elements ? " elements" : "") << " in "
-          << (t.at.is_known() ? t.at.text() : "a line not known") << " (" << t.asks << ")\n";
+          << (t.at.is_known() ? t.at.text() : "an unknown line") << " (" << t.asks << ")\n";
     if (const std::string more = more_touches(e.touches); !more.empty()) out << "    " << more << '\n';
     if (!e.suggestion.empty()) out << "    -> " << e.suggestion << '\n';
   }
-  out << "MiB. By faults, and lost: reckoned from who used what last.\n";
+  out << "MiB. By faults, and lost: estimated from the last users.\n";
   if (is_counted) out << '\n' << counted_table(*this);
   if (!not_counted.empty()) out << "Not counted by the driver: " << not_counted << ".\n";
   if (!migration_ended.empty()) out << "Automatic migration has ended: " << migration_ended << ".\n";

@@ -110,7 +110,7 @@ class search {
     } catch (const device_error&) {
       throw;
     } catch (const error& e) {
-      t.rejected = std::string("cannot be had here: ") + plain_what(e);
+      t.rejected = std::string("is not available here: ") + plain_what(e);
       return result_.trials.emplace_back(std::move(t));
     }
     steps(&t);

@@ -98,7 +98,7 @@ class borrowed : public array_view<T, Rank, Kind> {
   void free() {
     static_assert(
         !std::is_same_v<Never, T>,
-        "a borrowed pointer belongs to somebody else and cannot be freed: give_back() ends the borrow, or take "
+        "a borrowed pointer belongs to its lender and cannot be freed: give_back() ends the borrow, or take "
         "the memory over with ferry::adopt(pointer, extents, deleter)");
   }
 
