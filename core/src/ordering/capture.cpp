@@ -62,7 +62,7 @@ void capture_session::abandon() noexcept {
   for (native_event e : events_) {
     try {
       backend_.destroy_event(e);
-    } catch (const error&) {  // a failed device: the process end releases its events
+    } catch (const error&) {  // a failed device: process exit releases its events
     }
   }
   events_.clear();

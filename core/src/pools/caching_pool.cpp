@@ -31,7 +31,7 @@ caching_pool::caching_pool(memory_accounting& accounting, memory_kind kind, int 
 caching_pool::~caching_pool() {
   try {
     trim();
-  } catch (const error&) {  // a broken device: its memory goes with the process
+  } catch (const error&) {  // a failed device: process exit frees its memory
   }
 }
 

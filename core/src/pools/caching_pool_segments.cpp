@@ -150,7 +150,7 @@ std::size_t caching_pool::give_back(std::vector<allocation*> segments, release_d
     accounting_.returning(*this, a->begin, a->bytes);
     try {
       backend_.release(kind_, device_, a->begin, a->bytes);
-    } catch (const device_error& e) {  // a broken device: its memory goes with the process
+    } catch (const device_error& e) {  // a failed device: process exit frees its memory
       if (!e.is_sticky() && !first) first = std::current_exception();
     }
     accounting_.returned(*this, a->bytes);

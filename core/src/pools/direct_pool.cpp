@@ -16,7 +16,7 @@ direct_pool::direct_pool(memory_accounting& accounting, memory_kind kind, int de
 direct_pool::~direct_pool() {
   try {
     trim();
-  } catch (const error&) {  // a broken device: its memory goes with the process
+  } catch (const error&) {  // a failed device: process exit frees its memory
   }
 }
 
@@ -87,7 +87,7 @@ std::size_t direct_pool::release_cached(release_depth how) {
       accounting_.returning(*this, a.begin, a.bytes);
       try {
         backend_.release(kind_, device_, a.begin, a.bytes);
-      } catch (const device_error& e) {  // a broken device: its memory goes with the process
+      } catch (const device_error& e) {  // a failed device: process exit frees its memory
         if (!e.is_sticky() && !first) first = std::current_exception();
       }
       accounting_.returned(*this, a.bytes);

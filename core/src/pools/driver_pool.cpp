@@ -45,7 +45,7 @@ driver_pool::driver_pool(memory_accounting& accounting, timelines& streams, memo
 driver_pool::~driver_pool() {
   try {
     trim();
-  } catch (const error&) {  // a broken device: its memory goes with the process
+  } catch (const error&) {  // a failed device: process exit frees its memory
   }
 }
 

@@ -9,7 +9,7 @@ namespace ferry {
 staging_slots::~staging_slots() {
   for (const slab& s : slabs_) try {
       backend_.release(memory_kind::host, 0, s.begin, s.bytes);
-    } catch (const error&) {  // a broken device: its memory goes with the process
+    } catch (const error&) {  // a failed device: process exit frees its memory
     }
 }
 
