@@ -29,8 +29,8 @@ void test_pages(runtime& m, stream_ref s, std::span<const access> uses) {
     if (a.what->kind == memory_kind::device) m.test_pages(a.what->device);
 }
 
-// True if the policy needs to see accesses to this pinned memory: only while the CPU has some pinned memory under
-// tracked access.
+// True if the policy must see accesses to this pinned memory: only while tracked host guards or spans of such memory
+// exist.
 bool is_held_somewhere(const allocation& a) {
   return a.kind == memory_kind::host && access_policy::held_beside_unified.load(std::memory_order_relaxed) != 0;
 }
