@@ -1,4 +1,4 @@
-// What a program holds of memory that it lent or gave to ferry.
+// Handles of the program for memory that it lends to ferry or passes to it as owner.
 #include <utility>
 
 #include "external/foreign_memory.hpp"
