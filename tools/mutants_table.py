@@ -331,7 +331,7 @@ MUTANTS = [
     ("R12", "a driver's block is handed out before its free ran", (SIM_POOLS, "    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n", "    list_as_free();\n    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n"), (SIM_POOLS, "    freed->fired = true;\n    list_as_free();\n", "    freed->fired = true;\n")),
     # Memory of others, workspaces.
     ("R12", "a borrow does not come after those that are ending", (FOREIGN, "    take_over_uses(*shared->what, bytes);\n", "")),
-    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.fence(), bytes, true);  // closed with the log locked: no later ticket is in it yet\n", "")),
+    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.fence(), bytes, true);  // fenced with the history locked: it contains no later ticket yet\n", "")),
     ("R9", "a borrow hides what others do with the bytes", (FOREIGN, "log.add_beside(line,", "log.add(line,")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),
     ("R12", "a borrow is handed back ahead of its work", (FOREIGN, "      follow_all_uses(before->timeline(), a, bytes);", "      (void)follow_all_uses;")),
