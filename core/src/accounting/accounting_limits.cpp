@@ -85,7 +85,7 @@ void memory_accounting::reserve_pinned(std::size_t bytes, int device) {
 }
 
 // The system grants unified and pinned memory beyond its RAM, and the program fails at the first access. So both are
-// checked against the RAM here. Unified memory counts as far as its device has no room for it.
+// checked against the RAM here. Of unified memory, only the bytes count for which its device has no room.
 void memory_accounting::refuse_above_limits(const memory_demand& d) const {
   const auto rules = limits_.all();
   for (const limit_rule& r : *rules) {

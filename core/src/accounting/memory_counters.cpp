@@ -59,7 +59,7 @@ memory_counters::cell* memory_counters::find_this_threads() noexcept {
     }
     quick_ = {serial_, found->second->own.get()};
     return quick_.cells;
-  } catch (const std::bad_alloc&) {  // without memory, the thread counts with the lock held
+  } catch (const std::bad_alloc&) {  // out of memory: the thread counts with the lock held
     return nullptr;
   }
 }

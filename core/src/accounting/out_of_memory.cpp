@@ -123,7 +123,7 @@ memory_shortage memory_accounting::shortage(const memory_demand& d, const std::s
 }
 
 namespace {
-thread_local int climbs = 0;  // handler chains of this thread: callbacks may allocate, too
+thread_local int climbs = 0;  // nesting depth of handler chains in this thread: callbacks may allocate, too
 }  // namespace
 
 // Copies the list of handlers, because a handler may add or remove others, and none runs with a lock held. An

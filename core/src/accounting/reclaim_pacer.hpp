@@ -13,7 +13,7 @@ class reclaim_pacer {
   using clock = std::chrono::steady_clock;
   static constexpr double least_share = 0.01, most_share = 0.2;
   static constexpr int most_patience = 64;
-  // The least cost of a pause for the program.
+  // The least cost that a pause is assumed to have for the program around it.
   static constexpr std::chrono::nanoseconds least_cost = std::chrono::microseconds(20);
 
   // pressure: 0 at the soft limit, 1 at the hard one.

@@ -6,7 +6,7 @@
 
 namespace ferry::cuda {
 
-// The CUDA support of this system. Only the last two select the simulator.
+// The result of probe(). Only the last two select the simulator.
 enum class presence { usable, no_driver, no_device };
 
 // Queries the CUDA runtime. Initializes the driver (may take a second on the first call), but no device. Throws

@@ -1,5 +1,5 @@
-// Properties of the streams that ferry created. CUDA cannot be queried instead: cudaStreamGetDevice and cudaStreamGetId
-// fail on a stream that is being captured, and invalidate the capture (seen with CUDA 13.0, driver 580).
+// Properties of the streams that ferry created. They are stored, because cudaStreamGetDevice and cudaStreamGetId fail
+// on a stream that is being captured. They even invalidate the capture (seen with CUDA 13.0, driver 580).
 #pragma once
 #include <cstdint>
 #include <mutex>

@@ -41,7 +41,7 @@ strided_plan plan_copy(const strided_bytes& to, const strided_bytes& from, const
 struct fill_pattern {
   alignas(16) std::array<std::byte, 16> bytes{};
   std::uint32_t period = 1;
-  // All bytes are equal, so a memset suffices.
+  // True if all bytes are equal, so that a memset suffices.
   bool uniform = false;
 };
 

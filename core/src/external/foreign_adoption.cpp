@@ -45,7 +45,7 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
   return allocation_ref::first(*e->what);
 }
 
-// For adopted blocks. The last reference of a borrow ends in end(), and does not delete the entry here.
+// For adopted blocks. For the last reference of a borrow it returns early: end() erases that entry.
 void foreign_memory::deallocate(allocation& a) noexcept {
   a.history.invalidate();
   if (this_thread_state.submitting) {

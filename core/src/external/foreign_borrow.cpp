@@ -1,4 +1,4 @@
-// Handles of the program for memory that it lends to ferry or passes to it as owner.
+// Handles of the program for memory that ferry borrows or adopts.
 #include <utility>
 
 #include "external/foreign_memory.hpp"

@@ -52,7 +52,8 @@ std::size_t foreign_memory::count() const {
 
 allocation* foreign_memory::at(const std::byte* p) const {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return nullptr;  // held, maybe while a borrow ends and waits for its work: a check must not wait for that
+  // The lock may be held while the end of a borrow waits for work: a check must not wait for that.
+  if (!lock) return nullptr;
   for (const entry& e : entries_)
     if (!e.ending && e.bytes.begin <= p && p < e.bytes.end) return e.what;
   return nullptr;
@@ -90,7 +91,7 @@ foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_ki
 // order work on them. Searches all blocks.
 void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
   const pointer_attributes memory = backend().attributes(bytes.begin);
-  if (!memory.is_known) return;  // pools contain only known memory
+  if (!memory.is_known) return;  // pools contain only memory that the driver reports
   std::optional<block_info> own;
   runtime_.memory().each_source([&](memory_source& s) {
     if (own || s.kind() != memory.kind || (memory.kind == memory_kind::device && s.device() != memory.device)) return;

@@ -109,8 +109,8 @@ constexpr std::string_view if_no_address =
 }
 
 // True if a call may hold an address of an array. That is so if its pointer was taken for the stream, or if the CPU
-// runs the call and reaches the array. Addresses of freed blocks are refused only under check::uses: such a value may
-// be a number, or belong to an object that is not used any more.
+// runs the call and reaches the array. Addresses of freed blocks are refused only under check::uses. Such a value may
+// be a number that never was a pointer, or belong to an object that is not used any more.
 bool may_be_held(runtime& m, stream_ref s, detail::used_by by, const found_memory& f, const std::byte* p) {
   if (!f.is_alive) return !m.checks.has(check::uses);
   if (this_thread_state.capture) return false;

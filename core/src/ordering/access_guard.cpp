@@ -103,14 +103,14 @@ ticket log_locked(timeline& on, std::span<const access> uses) {
 }
 
 // Fast path: `on` is the exclusive owner of every history, so there are no cross-stream dependencies. Records the uses
-// and returns their sequence number, or does nothing and returns 0.
+// and returns their ticket, or does nothing and returns 0.
 ticket log_kept(timeline& on, std::span<const access> uses) {
   if (uses.empty() || !all_are_kept(on, uses)) return 0;
   std::lock_guard lock(on);
   return can_log_kept(on, uses) ? log_locked(on, uses) : 0;
 }
 
-// Locks the sequence numbers of several timelines, by address.
+// Locks the tickets of several timelines, by address.
 class locked_tickets {
  public:
   // The parts are sorted by timeline.
@@ -127,7 +127,7 @@ class locked_tickets {
   std::span<const joint_guard::part> parts_;
 };
 
-// log_kept for several streams, whose sequence numbers are reserved together. Returns true if the uses were recorded.
+// log_kept for several streams, whose tickets are reserved together. Returns true if the uses were recorded.
 bool log_all_kept(std::span<joint_guard::part> parts) {
   for (const joint_guard::part& p : parts)
     if (!all_are_kept(*p.on, p.uses)) return false;

@@ -110,7 +110,7 @@ void access_history::clip_to(byte_range where) noexcept {
 
 void access_history::merge(const access_history& other) {
   drop_exclusive();
-  invalidate();  // this history's exclusive owner has not waited for writes of the other's
+  invalidate();  // earlier host access checks do not cover the writes of the other history
   for (const access_record& u : other.uses_) {
     if (u.by->finished(u.at)) continue;
     // Merge entries that a split has cut in two. Otherwise the history of a block that is split and joined repeatedly

@@ -24,9 +24,9 @@ struct captured_graph {
   std::set<int> devices;                       // devices that do the work
 };
 
-// Throws if the stream cannot take work: invalid_argument if it is released or captured by another thread, device_error
-// if its device has failed or a raw pointer on it may use lost data, not_supported if the program captures it outside
-// ferry. Throws invalid_argument, too, if it is a default stream of a device that is not current.
+// Throws if the stream cannot take work. invalid_argument: it is released, captured by another thread, or a default
+// stream of a device that is not current. device_error: its device has failed, or a raw pointer on it may use lost
+// data. not_supported: the program captures it outside ferry.
 void refuse_special(timeline& on);
 
 class capture_session {

@@ -204,7 +204,7 @@ bool timeline::poll_for_pools(ticket t) {
 void timeline::synchronize() {
   refuse_broken();
   if (origin_ != stream_origin::default_stream) return wait_checked(fence());
-  or_fail([&] { backend_.synchronize(stream_); });  // In this thread the handle may name another stream.
+  or_fail([&] { backend_.synchronize(stream_); });  // in this thread the handle may name another stream
   wait_checked(last());                             // work submitted through ferry has recorded events
 }
 

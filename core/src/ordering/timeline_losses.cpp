@@ -73,8 +73,8 @@ void timeline::lose_late(ticket t, unsigned seen) noexcept {
     if (losses_[i].number.load() > seen) raise(losses_[i].last, t);
 }
 
-// A submission of this thread holds the turn, so no fence is possible here. The uses then stay open and count as those
-// of the next owner.
+// If this thread is inside a submission, no fence is possible. The uses then stay open and count as those of the next
+// owner.
 void timeline::end_pointers() {
   if (pointers_end() == open_ticket && !this_thread_state.submitting) pointers_end_.store(fence());
 }

@@ -9,8 +9,8 @@
 
 namespace ferry {
 
-// Freed blocks stay in a list until their last uses are complete (R12), because the backend frees memory that is in
-// use, too. Each allocation searches the list.
+// Freed blocks stay in a list until their last uses are complete (R12), because the backend would free memory in use.
+// Each allocation searches the list.
 class direct_pool final : public memory_pool {
  public:
   direct_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options);

@@ -148,7 +148,7 @@ void driver_pool::free_or_fail(allocation& a) {
 
 // Frees on the one stream that holds all incomplete uses. If there are several, frees on the pool's own stream behind
 // them all, so that none of them waits for another (R12). Allocates no CPU memory. with: set to the stream of the free,
-// for errors. told: true once observers are notified.
+// for errors. told: set to true after observers are notified.
 void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
   timeline* on = nullptr;
   const auto each_pending = [&](auto f) {
@@ -199,8 +199,8 @@ std::vector<driver_pool::point> driver_pool::see(std::vector<point> frees, relea
   return frees;
 }
 
-// The driver releases only bytes that the host has seen to be free: by a wait for an event behind the free, on the
-// stream of the free. A query is not enough. ferry also concludes completion from events of other streams, and then
+// The driver releases only bytes that the host has seen to be free. That takes a wait for an event behind the free, on
+// the stream of the free; a query is not enough. ferry also concludes completion from events of other streams, and then
 // does not wait. So if bytes remain in the pool, waits once more for each of these streams.
 std::size_t driver_pool::release_cached(release_depth how) {
   refuse_inside_submission("trim a pool");

@@ -1,4 +1,4 @@
-// Per-thread cache of recently freed blocks, by exact size.
+// Cache of recently freed blocks for some of the threads, by exact size.
 #pragma once
 #include <array>
 #include <mutex>

@@ -83,7 +83,7 @@ void peer_grants::add_page_user(int device) {
     if (d == device || (others >> d & 1) == 0) continue;
     try {
       (void)ask(device, d, peer_memory::unified);
-    } catch (const device_error&) {  // one of the two devices has failed: its pages cannot travel anyway
+    } catch (const device_error&) {  // one of the two devices has failed: its pages are lost anyway
     }
   }
   page_users_.fetch_or(std::uint64_t{1} << device, std::memory_order_release);

@@ -78,7 +78,7 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
   allocation a{kind, device, bytes, 256, false, false, {}, pool, pool == 0};
   void* p = nullptr;
   try {
-    // user addresses on x86-64: larger requests fail without asking the system
+    // user addresses on x86-64: larger requests fail without calling the allocator
     constexpr std::size_t address_bits = 47;
     if (bytes >> address_bits) throw std::bad_alloc();
     if (kind == memory_kind::unified) {

@@ -34,8 +34,8 @@ struct usage {
   std::size_t allocations = 0, bytes = 0;
 };
 
-// Bytes of pages that moved: by prefetches, by faults of kernels, without their contents (discarded), and to the CPU
-// because other pages needed the device's memory.
+// Bytes of pages that moved by prefetches, by faults of kernels, or without their contents (discarded). evicted: moved
+// to the CPU because other pages needed the device's memory.
 struct traffic {
   std::size_t prefetched = 0, faulted = 0, discarded = 0, evicted = 0;
 };

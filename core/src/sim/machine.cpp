@@ -135,7 +135,7 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
   schedule_.check(device);
 }
 
-// If races are checked: throws device_error if the CPU does not know that all operations on the bytes are complete.
+// If races are checked: throws device_error if the CPU has not observed completion of all operations on the bytes.
 void machine::refuse_in_use(call& c, const void* p, std::size_t bytes) {
   if (const int device = schedule_.refuse_in_use(c.lock, p, bytes); device >= 0) schedule_.check(device);
 }

@@ -124,7 +124,7 @@ void machine::record(native_event e, native_stream s) {
     state->who = describe(e) + ", recorded on stream " + std::to_string(on.id);
     schedule_.push(c.lock, *line, {"event record", {}, {}, {}, state});
   }
-  event& to = find(e);  // no operation runs between taking the place in the queue and this assignment
+  event& to = find(e);  // under the same lock as the place in the queue: no other call comes between
   to.state = std::move(state), to.in.reset(), to.at.clear();
 }
 

@@ -46,8 +46,8 @@ void vector_clock::join(const vector_clock& other) {
 
 clock_line::~clock_line() { of.closed_.push_back({index, tick}); }
 
-// A clock that knows a later tick of a reused line also covers all earlier work on that line. So a line is reused only
-// once the CPU knows that its work is complete.
+// A clock that covers a later tick of a reused line also covers all earlier work on it. So a line is reused only after
+// the CPU has observed completion of its work.
 std::shared_ptr<clock_line> race_checker::open() {
   const auto over =
       std::find_if(closed_.begin(), closed_.end(), [&](const closed_line& c) { return cpu.knows(c.index, c.tick); });
@@ -78,13 +78,13 @@ race_checker::finding race_checker::touch(const actor& who, const vector_clock& 
   for (const kernel_use& u : who.what->uses) {
     if (u.bytes == 0) continue;
     if (who.what->begins_life) forget(u.begin, u.bytes);
-    if (!u.reads && !u.writes) continue;  // it only tells where addresses are counted from
+    if (!u.reads && !u.writes) continue;  // the use only defines a base address
     if (finding found = use(who, known, u); wrong.text.empty()) wrong = std::move(found);
   }
   return wrong;
 }
 
-// Takes a new tick: work enqueued earlier does not know of it, and races with it if it runs later.
+// Uses a new tick, which work enqueued earlier does not cover: such work races with the access if it runs later.
 race_checker::finding race_checker::touch_from_cpu(const std::shared_ptr<const footprint>& what) {
   cpu.set(cpu_line, ++cpu_tick_);
   return touch({cpu_line, cpu_tick_, what, 0, -1}, cpu);

@@ -40,8 +40,8 @@ struct footprint {
 
 class race_checker;
 
-// A line of the clocks: operations in order, one behind the other. Reused once no queue or graph holds it and the CPU
-// knows that its operations are complete.
+// A line of the clocks: operations in order, one behind the other. Reused after no queue or graph refers to it, and the
+// CPU has observed completion of its operations.
 struct clock_line {
   clock_line(race_checker& whose, std::size_t number, std::uint64_t last) : of(whose), index(number), tick(last) {}
   ~clock_line();
@@ -73,7 +73,7 @@ class race_checker {
   finding touch(const actor& who, const vector_clock& known);
   // The same for an access of the CPU at this moment. Later accesses through the same address are not seen.
   finding touch_from_cpu(const std::shared_ptr<const footprint>& what);
-  // Returns a race if the CPU releases bytes that operations use, and does not know that these are complete. Ignores
+  // Returns a race if the CPU releases bytes that operations use, and has not observed their completion. Ignores
   // devices for which works() is false.
   template <class Works>
   finding release(const void* p, std::size_t bytes, Works works);

@@ -99,8 +99,8 @@ void scheduler::unlist(queue& q) {
   if (std::exchange(q.ready, false)) ready_.erase({q.rank, q.number});
 }
 
-// Lists the queue if its first operation can run now. Otherwise the queue is considered again on a change: a needed
-// signal fires, other queues reach the same rendezvous, or it is not busy any more.
+// Lists the queue if its first operation can run now. Otherwise the queue is considered again when a needed signal
+// fires, other queues reach the same rendezvous, or it is not busy any more.
 void scheduler::consider(queue& q) {
   if (q.busy || q.pending.empty()) return;
   const operation& head = q.pending.front();

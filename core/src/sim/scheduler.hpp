@@ -174,7 +174,7 @@ class scheduler {
   // Queues whose first operation can run, by rank and order of creation: the first is next.
   std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> ready_;
   std::map<const rendezvous*, std::vector<queue*>>
-      gathered_;  // queues that are at a meeting which others have not reached
+      gathered_;  // queues in a rendezvous that other parts have not reached
   std::uint64_t opened_ = 0;
   std::vector<std::string> failed_;  // error text by device; empty if it works
   std::atomic<const void*> first_thread_{nullptr};
