@@ -1,4 +1,4 @@
-// Limits as the ledger applies them: hard ones before bytes are taken, soft ones by early reclaim.
+// Enforces memory limits: hard limits before an allocation, soft limits by early reclaim.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -32,12 +32,13 @@ std::size_t memory_accounting::used_bytes(const memory_scope& scope) const {
   return bytes;
 }
 
-// Before anything is counted: no sum of what is booked wraps then.
+// Checked before anything is counted, so that no sum of reserved bytes overflows.
 void memory_accounting::refuse_impossible(std::size_t bytes) {
   if (bytes > most_bytes_at_once) refuse_above_addresses(bytes);
 }
 
-// The bytes are booked first, and one thread asks at a time: of two that ask at once, the second one is too much.
+// Reserves the bytes first, and checks one thread at a time. So two concurrent allocations cannot together exceed the
+// limit.
 void memory_accounting::admit(memory_source& asker, std::size_t bytes) {
   refuse_impossible(bytes);
   std::atomic<std::size_t>& reserved = cell(asker.kind(), asker.device());
@@ -63,7 +64,7 @@ void memory_accounting::unreserve(memory_source& asker, std::size_t bytes) noexc
 }
 
 void memory_accounting::reserve_pinned(std::size_t bytes, int device) {
-  constexpr int none = -1;  // limits on a device are about what is made for it
+  constexpr int none = -1;  // a limit on a device covers only allocations for that device
   refuse_impossible(bytes);
   const auto book = [&] {
     std::lock_guard one(admitting_);
@@ -83,8 +84,8 @@ void memory_accounting::reserve_pinned(std::size_t bytes, int device) {
   look_for_pressure();
 }
 
-// Unified and pinned memory are given by the system for the asking, and fail when they are touched: they are held against
-// its RAM here. Of unified memory that is what its device has no room for.
+// The system grants unified and pinned memory beyond its RAM, and the program fails at the first access. So both are
+// checked against the RAM here. Of unified memory, only the bytes count for which its device has no room.
 void memory_accounting::refuse_above_limits(const memory_demand& d) const {
   const auto rules = limits_.all();
   for (const limit_rule& r : *rules) {
@@ -105,7 +106,7 @@ std::size_t memory_accounting::bytes_in_system() const {
   for (int d = 0; d < static_cast<int>(devices_); ++d) {
     const std::size_t unified = cell(memory_kind::unified, d), on_device = cell(memory_kind::device, d) + unified;
     const std::size_t room = device_bytes_[static_cast<std::size_t>(d)];
-    // Not more than there is of it: another thread may just be asking for more device memory than the device has.
+    // At most the unified bytes: another thread may have reserved more device memory than the device has.
     bytes += cell(memory_kind::host, d) + std::min(unified, on_device > room ? on_device - room : 0);
   }
   return bytes;
@@ -130,7 +131,7 @@ std::size_t memory_accounting::bytes_in_use(memory_kind kind, int device, memory
   return static_cast<std::size_t>(std::max<std::int64_t>(counts(kind, device).current_bytes(), 0));
 }
 
-// What percentages of a scope are of, and what its limits must not exceed; 0: nothing.
+// Returns the bytes that percentages of a scope refer to, and that its limits must not exceed; 0: none.
 std::size_t memory_accounting::capacity_of(const memory_scope& scope) const {
   if (scope.kind == memory_kind::host) return system_memory_bytes();
   return scope.on ? device_bytes_[static_cast<std::size_t>(scope.on->index())] : 0;
@@ -152,7 +153,7 @@ limit_rule memory_accounting::rule_of(const scoped_memory_limit& given) const {
     if (size.is_percentage() && whole == 0)
       throw invalid_argument(what + " is a part of nothing: name the device with .on, or give bytes");
     bytes = size.bytes_of(whole);
-    const bool is_bounded = scope.kind != memory_kind::unified;  // which may be more than its device has
+    const bool is_bounded = scope.kind != memory_kind::unified;  // unified memory may exceed its device
     if (whole != 0 && bytes > whole && is_bounded)
       throw invalid_argument(what + " is above what there is: the " +
                              (scope.kind == memory_kind::host ? "system" : "device") + " has " + bytes_text(whole));
@@ -176,7 +177,7 @@ void memory_accounting::limit(std::span<const scoped_memory_limit> all) {
   const auto before = limits_.all();
   limits_.set(rules);
   try {
-    keep_within(rules);  // other threads may have allocated between the first look and the limit
+    keep_within(rules);  // other threads may have allocated between the first check and the limit
   } catch (...) {
     limits_.restore(before);
     throw;
@@ -184,7 +185,7 @@ void memory_accounting::limit(std::span<const scoped_memory_limit> all) {
   look_for_pressure();
 }
 
-// Throws out_of_memory if more is in use than the rules allow, and trimming does not help.
+// Throws out_of_memory if more bytes are in use than the rules allow even after trimming.
 void memory_accounting::keep_within(std::span<const limit_rule> rules) {
   for (const limit_rule& r : rules) {
     if (r.hard == limit_rule::none) continue;
@@ -198,10 +199,10 @@ void memory_accounting::keep_within(std::span<const limit_rule> rules) {
   }
 }
 
-// Gives cached bytes back until the hard limit holds: blocks in quarantine, then bytes whose uses are over, then all that no
-// array holds. Waits for the last uses of what goes back.
+// Releases cached bytes until the hard limit holds: blocks in quarantine, then bytes whose uses are complete, then all
+// bytes that no array holds. Blocks until the last uses of the released bytes are complete.
 void memory_accounting::trim_to(const limit_rule& r) {
-  if (r.tag != 0) return;  // counts arrays alone
+  if (r.tag != 0) return;  // a limit on a tag counts only arrays
   refuse_inside_submission("trim pools for a memory limit");
   const auto excess = [&] {
     const std::size_t used = used_bytes(r.scope);
@@ -269,15 +270,15 @@ void memory_accounting::look_for_pressure() {
   under_pressure_.store(crossed, std::memory_order_relaxed);
 }
 
-// Short pauses: bytes whose work is over, in pieces, one pool after the other, until the limit is kept or the slice of time
-// is used up. The next pause goes on where this one stopped.
+// Reclaims in short pauses. Releases completed bytes in pieces, one pool after the other, until the limit holds or the
+// time slice ends. The next pause continues with the next pool.
 void memory_accounting::reclaim_early() {
   using clock = reclaim_pacer::clock;
   constexpr auto slice = std::chrono::milliseconds(2);
   constexpr std::size_t piece = std::size_t{32} << 20;
   if (this_thread_state.submitting || this_thread_state.capture) return;
   reclaim_state& state = *reclaiming_;
-  if (state.busy.exchange(true, std::memory_order_acquire)) return;  // another thread, or a callback that synchronises
+  if (state.busy.exchange(true, std::memory_order_acquire)) return;  // another thread, or a callback that synchronizes
   const struct release {
     std::atomic<bool>& busy;
     ~release() { busy.store(false, std::memory_order_release); }

@@ -116,13 +116,13 @@ std::size_t memory_accounting::reclaim(int device) {
 
 void memory_accounting::add_own_handlers() {
   const auto from_sources = [this](const memory_demand& d, release_depth how, bool own) {
-    // Pages of unified memory lie on devices, on any of them, and whoever has freed them does not send them away.
+    // Pages of unified memory may be on any device, and freeing them does not move them off it.
     const bool pages = how == release_depth::unused && d.kind == memory_kind::device;
     std::size_t bytes = 0;
     each_source([&](memory_source& s) {
       // A limit may cover device and unified memory together.
       const bool both = how == release_depth::unused && d.kind != memory_kind::host && s.kind() != memory_kind::host;
-      const bool here = s.device() == d.device || d.kind == memory_kind::host;  // limits on the RAM know no devices
+      const bool here = s.device() == d.device || d.kind == memory_kind::host;  // limits on the RAM cover all devices
       const bool near = ((both || s.kind() == d.kind) && here) || (pages && s.kind() == memory_kind::unified);
       if (own ? &s == d.asker : near) bytes += s.release_cached(how);
     });

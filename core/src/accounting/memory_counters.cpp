@@ -11,11 +11,11 @@ namespace ferry {
 struct memory_counters::book {
   explicit book(std::size_t cells) : own(std::make_unique<cell[]>(cells)) {}
   std::unique_ptr<cell[]> own;
-  std::vector<memory_counts> before;  // counted by the threads that had it earlier
+  std::vector<memory_counts> before;  // counted by threads that used this entry earlier
   std::atomic<bool> is_taken{true};
 };
 
-// Dropped when the thread ends; what it frees after that, in destructors of other thread-local objects, comes late.
+// Released at thread exit. Frees in destructors of other thread-local objects may come later, and use add_late().
 struct memory_counters::thread_books {
   std::vector<std::pair<std::uint64_t, std::shared_ptr<book>>> all;
   ~thread_books() {
@@ -34,7 +34,7 @@ thread_local constinit memory_counters::quick_book memory_counters::quick_{};
 thread_local constinit bool memory_counters::thread_books::ended = false;
 
 memory_counters::memory_counters(std::size_t cells) : serial_(next_serial()), cells_(cells), settled_(cells) {
-  books_.push_back(std::make_shared<book>(cells));  // for what comes late: written with the lock held
+  books_.push_back(std::make_shared<book>(cells));  // for late calls: written with the lock held
 }
 
 memory_counters::~memory_counters() = default;
@@ -45,7 +45,7 @@ memory_counters::cell* memory_counters::find_this_threads() noexcept {
     auto& mine = thread_books::mine().all;
     auto found = std::find_if(mine.begin(), mine.end(), [&](const auto& b) { return b.first == serial_; });
     if (found == mine.end()) {
-      std::erase_if(mine, [](const auto& b) { return b.second.use_count() == 1; });  // of machines that are gone
+      std::erase_if(mine, [](const auto& b) { return b.second.use_count() == 1; });  // of destroyed runtimes
       mine.reserve(mine.size() + 1);
       std::lock_guard lock(mutex_);
       std::shared_ptr<book> free_one;
@@ -59,7 +59,7 @@ memory_counters::cell* memory_counters::find_this_threads() noexcept {
     }
     quick_ = {serial_, found->second->own.get()};
     return quick_.cells;
-  } catch (const std::bad_alloc&) {  // then it counts with the lock held
+  } catch (const std::bad_alloc&) {  // out of memory: the thread counts with the lock held
     return nullptr;
   }
 }

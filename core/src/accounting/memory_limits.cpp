@@ -41,7 +41,7 @@ void parse_scope(std::string_view part, std::string_view key, std::string_view v
   }
 }
 
-// Amounts and what they are for, in any order.
+// Parses amounts and their scope, in any order.
 scoped_memory_limit parse_part(std::string_view part) {
   scoped_memory_limit l;
   for (std::string_view rest = part;;) {

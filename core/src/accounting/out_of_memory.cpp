@@ -1,4 +1,4 @@
-// The ladder that is climbed when memory runs out, and the error at its top.
+// The chain of out-of-memory handlers, and the error if all of them fail.
 #include <algorithm>
 
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
@@ -78,7 +78,7 @@ std::string memory_shortage::text() const {
   return s + "\n  what to try: " + joined(advice);
 }
 
-// Saturating: threads may be between an allocation and its count.
+// Saturates at 0: threads may be between an allocation and its count.
 label_use memory_accounting::unlabelled(memory_kind kind, int device) const {
   const memory_counts all = counts(kind, device);
   const label_use some = labels_.labelled(index(kind, device));
@@ -123,11 +123,11 @@ memory_shortage memory_accounting::shortage(const memory_demand& d, const std::s
 }
 
 namespace {
-thread_local int climbs = 0;  // of this thread: callbacks may allocate, too
+thread_local int climbs = 0;  // nesting depth of handler chains in this thread: callbacks may allocate, too
 }  // namespace
 
-// The rungs are copied: one may add or remove others, and none is called with a lock held. What a callback allocates calls no
-// callbacks: they are under way.
+// Copies the list of handlers, because a handler may add or remove others, and none runs with a lock held. An
+// allocation inside a callback does not call the callbacks again.
 void memory_accounting::run_handlers(const memory_demand& d, const std::string& why,
                                      const std::function<void()>& again) {
   refuse_inside_submission("allocate");
@@ -143,7 +143,7 @@ void memory_accounting::run_handlers(const memory_demand& d, const std::string& 
   std::string reason = why;
   std::vector<memory_shortage::attempt> tried;
   const bool may_synchronize = policy().synchronize;
-  const auto end_quarantine = [&] {  // where checked arrays went that a callback freed
+  const auto end_quarantine = [&] {  // checked arrays that a callback freed are in quarantine
     if (std::none_of(quarantined_.begin(), quarantined_.end(), [](const auto& bytes) { return bytes > 0; })) return;
     for (const numbered_handler& r : rungs)
       if (r.what->order == handler_order::quarantine) (void)r.what->reclaim(d);
@@ -159,11 +159,11 @@ void memory_accounting::run_handlers(const memory_demand& d, const std::string& 
     } catch (const out_of_memory& e) {
       reason = plain_what(e);
     }
-    if (r.what->order < handler_order::callbacks) continue;  // what it freed went to the driver, not to pools
+    if (r.what->order < handler_order::callbacks) continue;  // the freed bytes went to the driver, not to pools
     if (reclaim(d.device) == 0) continue;
     try {
       return again();
-    } catch (const out_of_memory& e) {  // the next rung
+    } catch (const out_of_memory& e) {  // try the next handler
       reason = plain_what(e);
     }
   }

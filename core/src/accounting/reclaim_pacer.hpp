@@ -1,4 +1,4 @@
-// Decides when early reclaim is worth a pause: short ones, spread out, dearer ones less often.
+// Decides when early reclaim is worth a pause: pauses are short and spread out, and expensive ones are less frequent.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -6,14 +6,14 @@
 
 namespace ferry {
 
-// The share of time that goes into reclaiming grows with the pressure, from 1 % to a fifth; reclaims that freed little of
-// what was wanted are repeated less and less often.
+// The share of time for reclaiming grows with the pressure, from 1 % to 20 %. Reclaims that free less than a quarter of
+// the wanted bytes are repeated less and less often.
 class reclaim_pacer {
  public:
   using clock = std::chrono::steady_clock;
   static constexpr double least_share = 0.01, most_share = 0.2;
   static constexpr int most_patience = 64;
-  // What a pause costs at least, for the program around it.
+  // The least cost that a pause is assumed to have for the program around it.
   static constexpr std::chrono::nanoseconds least_cost = std::chrono::microseconds(20);
 
   // pressure: 0 at the soft limit, 1 at the hard one.

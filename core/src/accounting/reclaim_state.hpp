@@ -1,4 +1,4 @@
-// What a ledger needs for early reclaim, which one thread does at a time.
+// State of early reclaim, which one thread runs at a time.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace ferry {
 
 struct reclaim_state {
-  std::atomic<bool> busy{false};  // a callback may come back here: not a mutex
-  reclaim_pacer pacer;            // of whoever made it busy
+  std::atomic<bool> busy{false};  // not a mutex: a callback may call reclaim again
+  reclaim_pacer pacer;            // used by the thread that set busy
   std::size_t next_source = 0;    // where the last pause stopped
   using callback = std::shared_ptr<const std::function<std::size_t(const memory_pressure&)>>;
-  std::vector<std::pair<std::uint64_t, callback>> callbacks;  // with the ledger's lock of rungs held
+  std::vector<std::pair<std::uint64_t, callback>> callbacks;  // guarded by handlers_mutex_ of memory_accounting
 };
 
 }  // namespace ferry

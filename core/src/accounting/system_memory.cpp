@@ -11,8 +11,9 @@
 namespace ferry {
 namespace {
 
-// Also of groups above: each of them bounds the sum of those below. In a container the group's path may be that of the host,
-// which is not there: then what is there, at least the root, is that of the container.
+// Returns the least limit of the group and its parents, because each of them bounds the sum of its children. In a
+// container the group's path may be that of the host and not exist. Then the limits of existing parents apply, at least
+// that of the root.
 std::size_t least_limit(const std::string& mount, std::string group, const char* file) {
   std::size_t least = SIZE_MAX;
   for (;;) {
@@ -34,7 +35,8 @@ std::size_t control_group_limit(const std::string& root) {
   std::size_t least =
       std::min(least_limit(mounts, {}, "memory.max"), least_limit(mounts + "/memory", {}, "memory.limit_in_bytes"));
   std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // number:controllers:/path; version 2 is number 0 without any
+  // number:controllers:/path; version 2 has number 0 and no controllers
+  for (std::string line; std::getline(groups, line);) {
     const std::size_t first = line.find(':'), second = first == line.npos ? line.npos : line.find(':', first + 1);
     if (second == line.npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
@@ -47,7 +49,7 @@ std::size_t control_group_limit(const std::string& root) {
   return least;
 }
 
-// /proc and /sys are Linux's; elsewhere sysconf alone.
+// /proc and /sys exist only on Linux; other systems use only sysconf.
 std::size_t system_memory_bytes() {
   static const std::size_t bytes = [] {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

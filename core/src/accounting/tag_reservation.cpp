@@ -6,7 +6,7 @@
 
 namespace ferry {
 
-// Of allocations under the rule's tag that are under way; with admitting_ held.
+// Returns the bytes reserved by unfinished allocations under the rule's tag. The caller holds admitting_.
 std::size_t memory_accounting::coming_bytes(const limit_rule& r) const {
   std::size_t bytes = 0;
   for (const tag_reservation* b = coming_; b; b = b->after_)
@@ -68,7 +68,7 @@ void memory_accounting::leave_list(tag_reservation& b) noexcept {
   b.accounting_ = nullptr;
 }
 
-// What was booked becomes what is counted: nobody looks in between.
+// Converts the reservation into a charge atomically with respect to other reservations.
 void memory_accounting::add_under_tag(const allocation& a, tag_reservation& reserved) noexcept {
   const auto add = [&] {
     const std::size_t i = index(a.kind, a.device);

@@ -12,7 +12,8 @@
 namespace ferry {
 namespace {
 
-// On the device with the most room, of those whose memory kernels of the device can reach. Null if there is none.
+// Allocates on the device with the most free memory, among those whose memory kernels of `device` can reach. Null if
+// there is none.
 allocation_ref allocate_on_a_peer(runtime& m, int device, std::size_t bytes) {
   int best = device;
   std::size_t most = 0;
@@ -26,7 +27,7 @@ allocation_ref allocate_on_a_peer(runtime& m, int device, std::size_t bytes) {
   if (best == device) return {};
   try {
     return m.pool(memory_kind::device, best).allocate(bytes);
-  } catch (const out_of_memory&) {  // then the first error stands
+  } catch (const out_of_memory&) {  // the caller reports its first error
     return {};
   }
 }
@@ -57,7 +58,7 @@ allocation_ref detail::allocate_block(runtime& m, memory_kind kind, int device, 
   const auto take = [&](std::size_t all) {
     allocation_ref fresh = allocate_or_spill(m, from, !pool_scope::of(device), all);
     if (fresh.get().history.is_advised() && !m.peers().loses_pages())
-        [[unlikely]]  // which others of the page need then
+        [[unlikely]]  // if links lose pages, other blocks of the page need the advice
       forget_advice(m.backend(), fresh.get());
     return fresh;
   };

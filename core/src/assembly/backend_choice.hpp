@@ -1,4 +1,4 @@
-// Which backend a process uses, by FERRY_BACKEND and by what is there.
+// Chooses the backend of a process, by FERRY_BACKEND and the available devices.
 #pragma once
 #include <memory>
 
@@ -6,8 +6,9 @@
 
 namespace ferry {
 
-// FERRY_BACKEND=cuda|sim. Unset: CUDA where a device is there, else the simulator, said in one line on stderr. Throws
-// parse_error for another value, not_supported for cuda in a build without it, device_error for a broken driver.
+// FERRY_BACKEND=cuda|sim. Unset: CUDA if there is a device, else the simulator, which is reported in one line on
+// stderr. Throws parse_error for another value, not_supported for cuda in a build without it, device_error for a broken
+// driver.
 std::unique_ptr<backend> choose_backend();
 
 }  // namespace ferry

@@ -21,7 +21,7 @@
 namespace ferry {
 namespace {
 
-// FERRY_POOL says what is meant by automatic.
+// FERRY_POOL replaces pool_kind::automatic.
 pool_kind chosen_kind(pool_kind asked) {
   if (asked != pool_kind::automatic) return asked;
   const char* text = std::getenv("FERRY_POOL");
@@ -33,7 +33,7 @@ check_level chosen_level(check_level of_options) {
   return of_environment == check_level::usual || of_options == check_level::all ? of_options : of_environment;
 }
 
-// Before anything of a machine is made.
+// Checks the settings before any part of a runtime is made.
 std::unique_ptr<backend> checked(std::unique_ptr<ferry::backend> backend) {
   detail::check_settings();
   return backend;
@@ -129,7 +129,7 @@ memory_pool& runtime::take_pool(memory_kind kind, int device, const pool_options
       stock_.pop_back();
       return taken;
     }
-  stock_.reserve(extra_.size() + 1);  // giving back must not fail
+  stock_.reserve(extra_.size() + 1);  // give_back_pool() must not fail
   extra_.push_back(make_pool(memory_, streams_, kind, device, options));
   memory_.register_source(*extra_.back());
   return *extra_.back();

@@ -7,7 +7,7 @@
 namespace ferry {
 namespace {
 
-// Calls row(offset in to, offset in from) for the start of every row of the fastest dimension.
+// Calls row(offset in to, offset in from) for the start of each row of the fastest dimension.
 template <class Row>
 void each_row(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape, Row row) {
   std::array<std::size_t, max_rank> index{};
@@ -26,7 +26,7 @@ void each_row(const strided_bytes& to, const strided_bytes& from, const strided_
   }
 }
 
-// A size known when compiling makes memcpy a load and a store.
+// With a size known at compile time, memcpy becomes a load and a store.
 template <std::size_t Bytes>
 void copy_row(std::byte* to, std::ptrdiff_t ts, const std::byte* from, std::ptrdiff_t fs, std::size_t n,
               std::size_t bytes) {

@@ -1,11 +1,11 @@
-// Strided copies and fills, on the CPU.
+// Strided copies and fills on the CPU.
 #pragma once
 #include "ferry/core/detail/backend/backend.hpp"
 
 namespace ferry {
 
 bool is_empty(const strided_shape& shape);
-// The hull of the bytes that a strided operation touches.
+// Returns the bounding range of the bytes that a strided operation uses.
 kernel_use bounding_range(const strided_bytes& s, const strided_shape& shape, bool writes);
 void copy_on_cpu(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape);
 // Converts one number.

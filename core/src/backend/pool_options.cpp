@@ -13,8 +13,8 @@ constexpr kind_set set_of(pool_kind k) { return 1u << static_cast<unsigned>(k); 
 constexpr kind_set split_kinds = set_of(pool_kind::split) | set_of(pool_kind::binned),
                    caching_kinds = split_kinds | set_of(pool_kind::simple), driver_kind = set_of(pool_kind::driver);
 
-// Calls f(name, kinds that have it, member) for each option that only some kinds have. The sizes of blocks and segments are no
-// such options: programs give them for whatever kinds there will be.
+// Calls f(name, kinds that have it, member) for each option that only some kinds have. Sizes of blocks and segments are
+// not among them: programs set these independently of the kind.
 template <class F>
 void each_special_option(F f) {
   f("max_split_size", split_kinds, &pool_options::max_split_size);

@@ -17,12 +17,12 @@ namespace {
 
 allocation* new_node() {
   static std::mutex mutex;
-  static auto* all = new std::list<allocation>;  // arrays that are stale may look at them
+  static auto* all = new std::list<allocation>;  // stale references may read them
   std::lock_guard lock(mutex);
   return &all->emplace_back();
 }
 
-// The checker's own work belongs to no graph.
+// The checker's own work does not become part of a captured graph.
 class outside_capture {
  public:
   outside_capture() : kept_(std::exchange(this_thread_state.capture, nullptr)) {}
@@ -34,7 +34,8 @@ class outside_capture {
   capture_session* kept_;
 };
 
-// After main, and so the one thing that asks the driver then. Arrays with static lifetime may be gone by now, or not.
+// Runs the checks after main: the only driver calls at that time. Arrays with static lifetime may be destroyed by then,
+// or not.
 void look_when_the_program_ends(std::uint64_t serial) {
   static std::mutex mutex;
   static auto* machines = new std::vector<std::uint64_t>;
@@ -43,7 +44,7 @@ void look_when_the_program_ends(std::uint64_t serial) {
     std::atexit([] {
       for (const std::uint64_t known : *machines) try {
           runtime_registry::if_alive(known, [](runtime& m) { (void)m.checker().check(); });
-        } catch (const std::exception&) {  // the driver has gone first
+        } catch (const std::exception&) {  // the driver has shut down first
         }
     });
   if (std::find(machines->begin(), machines->end(), serial) == machines->end()) machines->push_back(serial);
@@ -56,7 +57,7 @@ memory_checker::memory_checker(runtime& m)
       runtime_(m),
       lines_(m.devices().size(), nullptr),
       slots_(m.backend()) {
-  ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
+  ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the blocks' own resources track grants
   rung_ = m.memory().add_handler({"end of the quarantine of freed blocks", handler_order::quarantine,
                                   [this](const memory_demand&) { return release(); }});
 }
@@ -105,7 +106,8 @@ timeline& memory_checker::line(int device) {
 
 void memory_checker::grant_peer(const allocation& a, int device) { a.after->resource->need_peer(*a.after, device); }
 
-// Ordered like any use of the bytes, on a stream of the checker's own, so that the program's streams stay what they were.
+// Submits work ordered like any use of the bytes. It runs on a stream of the checker, so that the program's streams are
+// unaffected.
 ticket memory_checker::submit(allocation& of, byte_range where, bool write,
                               const std::function<void(native_stream)>& work) {
   const outside_capture outside;
@@ -126,7 +128,7 @@ void memory_checker::fill(native_stream s, byte_range where, std::byte value) co
 allocation* memory_checker::take_node() {
   std::lock_guard lock(mutex_);
   if (spare_.empty()) {
-    spare_.reserve(++nodes_);  // giving back must not fail
+    spare_.reserve(++nodes_);  // giving nodes back must not fail
     return new_node();
   }
   allocation* const a = spare_.back();
@@ -148,7 +150,7 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   retire_late_ones();
   const memory_checks how = settings().value_or(memory_checks());
   std::size_t all = 0;
-  if (__builtin_add_overflow(bytes, 2 * how.red_zone, &all)) all = SIZE_MAX;  // which no pool has
+  if (__builtin_add_overflow(bytes, 2 * how.red_zone, &all)) all = SIZE_MAX;  // too large for any pool
   allocation_ref inner = pool(all);
   allocation& block_of_pool = inner.get();
   allocation* const node = take_node();
@@ -187,7 +189,7 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
       if (how.poison) fill(s, node->range(), poison_byte);
       fill(s, {node->range().end, whole.end}, zone_byte);
     });
-  } catch (...) {  // the device is broken, or the call came from inside a submission: nothing uses the block
+  } catch (...) {  // the device has failed, or the call is inside a submission: nothing uses the block
     std::lock_guard lock(mutex_);
     live_.erase(node);
     give_back_node(node);
@@ -206,7 +208,7 @@ void memory_checker::rename(allocation& a, std::string text) {
   a.name = std::move(text);
 }
 
-// Its name and tag stay with the node: a fault that is found now is that of the array that is gone.
+// The name and tag stay in the node: a fault found now belongs to the freed array.
 void memory_checker::retain(allocation& a) noexcept {
   allocation& inner = *a.after;
   runtime_.memory().retain(inner, retained_by::workspace);

@@ -1,4 +1,4 @@
-// The home of checked arrays: blocks of a pool with red zones around them, and what becomes of them after free.
+// The memory resource of checked arrays: blocks of a pool with red zones, and a quarantine after free.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -29,38 +29,38 @@ class memory_checker final : public memory_resource {
   void set(const std::optional<memory_checks>& what);
   std::optional<memory_checks> settings() const;
 
-  // A checked block of `bytes` bytes within one of a pool.
+  // Allocates a checked block of `bytes` bytes inside a block of a pool.
   allocation_ref allocate(std::size_t bytes, const std::function<allocation_ref(std::size_t)>& pool);
-  // Makes a block read as never written, as for the next owner in a workspace.
+  // Fills a block with poison, for the next array of a workspace. Reads of unwritten elements then return NaN.
   void poison(allocation& a);
   void deallocate(allocation& a) noexcept override;
-  // In the books is the block of the pool.
+  // These update the accounting of the pool's block.
   void rename(allocation& a, std::string text) override;
   void retain(allocation& a) noexcept override;
   void reissue(allocation& a) override;
 
-  // Looks at what is known to be there. Never blocks; one load when nothing waits.
+  // Checks edges whose copies have arrived. Never blocks; costs one load if there are none.
   void look() noexcept {
     if (waiting_.load(std::memory_order_relaxed) > 0) look_at_copies(false);
   }
   std::vector<memory_fault> check();
-  // Ends the quarantine of all blocks, as when memory runs out. Returns their bytes.
+  // Ends the quarantine of all blocks, as an out-of-memory handler. Returns their bytes.
   std::size_t release() noexcept;
-  // The live checked block that an address lies in, without its red zones; null if there is none.
+  // Returns the live checked block that contains an address, without its red zones; null if there is none.
   allocation* at(const std::byte* p) const;
-  // Freed blocks that are kept from their pools.
+  // Number of freed blocks in quarantine.
   std::size_t quarantined() const { return kept_.load(std::memory_order_relaxed); }
 
  private:
   struct block {
-    allocation* node = nullptr;  // what the program knows, and whose `after` is the block of the pool; null after free
-    allocation_ref inner;        // what the pool knows
-    memory_fault what;           // who it is, for reports
+    allocation* node = nullptr;  // the program's node, whose `after` is the pool's block; null after free
+    allocation_ref inner;        // the pool's block
+    memory_fault what;           // identifies the array in reports
     std::size_t zone = 0;
     std::uint64_t serial = 0;  // of the array
-    bool is_poisoned = false;  // since it was freed
+    bool is_poisoned = false;  // poisoned after it was freed
   };
-  struct copied_edges {  // on their way to the CPU
+  struct copied_edges {  // edges whose copy to the CPU is pending
     memory_fault what;
     std::uint64_t serial;
     std::size_t zone, edge;
@@ -76,7 +76,7 @@ class memory_checker final : public memory_resource {
   void copy_edges(const block& b, allocation& of, bool then_poison);
   void retire(block b) noexcept;
   void shrink_quarantine(std::size_t bytes, std::size_t blocks) noexcept;
-  // Their bytes.
+  // Returns their bytes.
   std::size_t retire_late_ones() noexcept;
   void look_at_copies(bool wait) noexcept;
   void look_at(const copied_edges& c);
@@ -85,13 +85,13 @@ class memory_checker final : public memory_resource {
   allocation* take_node();
   void give_back_node(allocation* a) noexcept;
 
-  // Poison reads as NaN; red zones do not, for NaN and -1 are what programs write past the end.
+  // Poison reads as NaN. Red zones use another value, because programs often write NaN and -1 past the end.
   static constexpr std::byte poison_byte{0xFF}, zone_byte{0xFA};
 
   runtime& runtime_;
   std::atomic<std::size_t> waiting_{0}, kept_{0};
-  deferred_frees late_;                 // of submissions: check() holds the lock for long, and may wait for one
-  mutable std::recursive_mutex mutex_;  // what follows; check() comes back here
+  deferred_frees late_;  // frees inside submissions: check() holds mutex_ for long, and may wait for a submission
+  mutable std::recursive_mutex mutex_;  // guards the members below; recursive: check() calls members that lock it
   std::optional<memory_checks> settings_;
   std::vector<timeline*> lines_;  // by device
   std::map<allocation*, block> live_;
@@ -101,7 +101,7 @@ class memory_checker final : public memory_resource {
   staging_slots slots_;
   std::uint64_t made_ = 0, rung_ = 0;
   std::vector<memory_fault> faults_;
-  std::set<std::pair<std::uint64_t, memory_fault::place>> told_;  // once for each array and place
+  std::set<std::pair<std::uint64_t, memory_fault::place>> told_;  // each array and place is reported once
   std::vector<allocation*> spare_;
   std::size_t nodes_ = 0;
 };

@@ -11,13 +11,13 @@
 namespace ferry {
 namespace {
 
-constexpr std::size_t looked_at = 256;  // of each end of a freed block
+constexpr std::size_t looked_at = 256;  // bytes at each end of a freed block
 
 std::size_t edge_of(std::size_t bytes) { return std::min(bytes, looked_at); }
 
 }  // namespace
 
-// The edges of a block as all its uses leave them, to the CPU; then poison.
+// Copies the edges of a block to the CPU behind all its uses; then poisons the block if requested.
 void memory_checker::copy_edges(const block& b, allocation& of, bool then_poison) {
   const std::byte* const begin = b.what.address;
   const std::byte* const end = begin + b.what.bytes;
@@ -52,7 +52,7 @@ void memory_checker::look_at_copies(bool wait) noexcept {
       if (wait) c->by->wait(c->at);
       is_there = wait || c->by->poll(c->at);
       if (is_there && !c->by->is_lost(c->at)) look_at(*c);
-    } catch (const error&) {  // the device broke: there is nothing to look at
+    } catch (const error&) {  // the device failed: there is no data to check
       is_there = true;
     }
     if (!is_there) {
@@ -87,7 +87,7 @@ void memory_checker::look_at(const copied_edges& c) {
   if (c.what.bytes > looked_at) piece(memory_fault::place::freed, half, c.edge, bytes - edge, poison_byte);
 }
 
-// A fault that is seen around a live array is seen again when it is freed, and when its quarantine ends.
+// A fault around a live array is found again when the array is freed, and when its quarantine ends.
 void memory_checker::report(memory_fault f, std::uint64_t serial) {
   if (!told_.insert({serial, f.where}).second) return;
   std::fprintf(stderr, "ferry: %s\n", f.text().c_str());
@@ -99,7 +99,7 @@ std::vector<memory_fault> memory_checker::check() {
   refuse_inside_capture("checking memory");
   retire_late_ones();
   {
-    std::lock_guard lock(mutex_);  // who frees them meanwhile waits, or comes late
+    std::lock_guard lock(mutex_);  // other threads that free these blocks wait, or defer the free
     for (auto& [node, b] : live_) {
       b.what.name = node->name.get();
       b.what.tag = label_text(label_kind::tag, labels_of(*node).tag);

@@ -1,4 +1,4 @@
-// What becomes of checked blocks after free: kept from their pools for a while, and looked at twice.
+// Quarantine: freed checked blocks are withheld from their pools for a while, and checked twice.
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +32,7 @@ std::size_t memory_checker::retire_late_ones() noexcept {
   return bytes;
 }
 
-// Nobody refers to the block any more, and nobody waits: it is looked at when its copies are there.
+// No references to the block remain. Never blocks: the check happens when the copies of its edges have arrived.
 void memory_checker::retire(block b) noexcept {
   allocation* const node = std::exchange(b.node, nullptr);
   allocation& inner = *b.inner.unchecked();
@@ -43,7 +43,7 @@ void memory_checker::retire(block b) noexcept {
     live.node = node;
     copy_edges(live, *node, poison);
     b.is_poisoned = poison;
-  } catch (const error&) {  // a broken device, or no memory: the block goes unchecked
+  } catch (const error&) {  // a failed device, or no memory: the block is not checked
   }
   {
     std::lock_guard outer_log(node->history);
@@ -86,7 +86,7 @@ void memory_checker::shrink_quarantine(std::size_t bytes, std::size_t blocks) no
 }
 
 std::size_t memory_checker::release() noexcept {
-  const std::size_t late = retire_late_ones();  // of which the quarantine may have let go at once
+  const std::size_t late = retire_late_ones();  // the quarantine may have released some of these already
   std::size_t bytes = 0;
   {
     std::lock_guard lock(mutex_);

@@ -9,7 +9,8 @@ namespace {
 
 std::size_t clamped(std::size_t n, std::size_t low, std::size_t high) { return std::min(std::max(n, low), high); }
 
-// Lanes forked from a stream, and joined again: also when an exception passes, so that what was given stays ordered.
+// Forks lanes from a stream and joins them again. The destructor joins them after an exception, too, so that enqueued
+// work stays ordered.
 class forked {
  public:
   forked(std::vector<copy_lane*>& lanes, native_stream s, int device) : lanes_(lanes), s_(s) {
@@ -24,7 +25,7 @@ class forked {
     for (copy_lane* l : lanes_) {
       try {
         l->join(s_);
-      } catch (const error&) {  // a broken device: its work counts as complete
+      } catch (const error&) {  // a failed device: its work counts as complete
       }
     }
   }
@@ -54,7 +55,7 @@ contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const rou
     case route_kind::peer: return;
     case route_kind::staged: {
       const std::size_t most = bytes <= o.small_chunk_bytes ? o.small_chunk_bytes : o.chunk_bytes;
-      // A sixteenth at a time: the first chunk is the part that overlaps with nothing.
+      // Each chunk is 1/16 of the copy, because the first chunk overlaps with nothing.
       chunk_ = clamped((bytes / 16 + 511) / 512 * 512, std::min(most, std::size_t{256} << 10), most);
       lease({memory_kind::host, from.device, from.device, to.device, most, o.chunks});
       return;
@@ -68,8 +69,9 @@ contiguous_copy::contiguous_copy(copy_engine& engine, lane_set& lanes, const rou
     }
     case route_kind::parallel: {
       copy_workers& workers = engine.workers(near);
-      // Each chunk costs some 3 us, and the first overlaps with nothing: an eighth at a time. In turn it overlaps with the
-      // operation before: a quarter, and half of the chunks, as those of two are in use.
+      // Each chunk costs about 3 us, and the first overlaps with nothing: 1/8 of the copy. A copy in turn overlaps with
+      // the previous operation: 1/4 of the copy. It uses half of the chunks, because two operations use chunks at a
+      // time.
       const bool in_turn = lanes.is_in_turn();
       const std::size_t chunks = in_turn ? std::max<std::size_t>(o.parallel_chunks / 2, 2) : o.parallel_chunks;
       chunk_ = clamped((bytes / (in_turn ? 4 : 8) + 511) / 512 * 512,
@@ -137,7 +139,7 @@ void contiguous_copy::fill_next() {
   ++ring_->filled;
 }
 
-// Once under way, most of the ring is being filled by the threads, while the rest is on its way.
+// In steady state the threads fill most of the ring, while the rest is being transferred.
 void contiguous_copy::enqueue_upload() {
   copy_lane& lane = *lanes_.front();
   const std::size_t size = ring_->jobs.size(), ahead = size - std::max<std::size_t>(size / 4, 1), n = count();
@@ -154,7 +156,7 @@ void contiguous_copy::enqueue_download() {
   copy_lane& lane = *lanes_.front();
   const std::size_t size = ring_->jobs.size(), ahead = std::max<std::size_t>(size / 4, 1), n = count();
   const auto fetch = [&](std::size_t i) {
-    ring_->workers.wait(ring_->jobs[i % size]);  // the chunk was emptied
+    ring_->workers.wait(ring_->jobs[i % size]);  // the job that empties the chunk is done
     copy_lane::chunk& c = *(ring_->chunks[i % size] = &lane.next());
     backend_.wait(lane.in(), c.emptied);
     backend_.copy(lane.in(), c.data, from_.data + at(i).begin, at(i).bytes);

@@ -1,4 +1,4 @@
-// How the bytes of one contiguous copy are given to streams, for each kind of route.
+// Enqueues one contiguous copy, for each kind of route.
 #pragma once
 #include <memory>
 #include <vector>
@@ -7,26 +7,26 @@
 
 namespace ferry {
 
-// One end of a contiguous copy. device: the owner of device memory, or -1 for memory of the CPU and unified memory.
+// One end of a contiguous copy. device: the owner of device memory; -1 for memory of the CPU and unified memory.
 struct copy_address {
   std::byte* data = nullptr;
   int device = -1;
 };
 
-// A contiguous copy with all that its route needs: found before the submission, given inside of it.
+// A planned contiguous copy: the constructor acquires its resources, enqueue() enqueues the work.
 class contiguous_copy {
  public:
-  // Takes what the route needs; may block, and throws what can be thrown. The lanes are of the set. Waits in its destructor
-  // for threads that still copy for it.
-  // near: the device whose threads and pinned memory serve a copy from or to memory of the CPU.
+  // Acquires what the route needs; may block, and throws all errors that can occur. The lanes come from the set. The
+  // destructor blocks until all threads that copy for it are done. near: the device whose threads and pinned memory
+  // serve a copy from or to memory of the CPU.
   contiguous_copy(copy_engine& engine, lane_set& lanes, const route_choice& way, copy_address to, copy_address from,
                   std::size_t bytes, int stream_device, int near);
-  // Lets threads begin to fill the chunks of a ring from pageable memory: nothing of that concerns a device. For the first
-  // copy over its lane only, as the next one would take chunks that this one comes back to. May block until chunks of
-  // earlier operations are free.
+  // Starts threads that fill the chunks of a ring from pageable memory. Uses no device. Only for the first copy on its
+  // lane: the next one would take chunks that this one uses again. May block until chunks of earlier operations are
+  // free.
   void begin_reading();
-  // Gives the work to s and to internal streams that fork from it and join it. For route `parallel` the CPU waits until
-  // the pageable memory was read or written.
+  // Enqueues the work on s and on internal streams that fork from it and join it. For route `parallel`, blocks until
+  // the pageable memory is read or written.
   void enqueue(native_stream s);
 
  private:
@@ -40,7 +40,7 @@ class contiguous_copy {
   };
   std::size_t count() const { return (bytes_ + chunk_ - 1) / chunk_; }
   part at(std::size_t i) const { return {i * chunk_, std::min(chunk_, bytes_ - i * chunk_)}; }
-  // Over the chunk of a lane; or past it, where the lane has none.
+  // Copies a part through the lane's chunk, or directly if the lane has no chunks.
   void relay(copy_lane& lane, part p);
 
   ferry::backend& backend_;
@@ -49,7 +49,7 @@ class contiguous_copy {
   std::size_t bytes_, chunk_ = 0;
   int stream_device_;
   std::vector<copy_lane*> lanes_;
-  // Chunks in use, with the jobs that fill or empty them: none is left behind, whatever happens.
+  // Chunks in use, with the jobs that fill or empty them. The destructor waits for all jobs.
   struct ring {
     ring(copy_workers& w, std::size_t size) : workers(w), jobs(size), chunks(size) {}
     ~ring() { wait(); }
@@ -61,7 +61,7 @@ class contiguous_copy {
     copy_workers& workers;
     std::vector<copy_workers::job> jobs;
     std::vector<copy_lane::chunk*> chunks;
-    std::size_t filled = 0;  // parts whose filling has begun, in all
+    std::size_t filled = 0;  // number of parts whose filling has begun
   };
   std::unique_ptr<ring> ring_;
 };

@@ -16,7 +16,7 @@ namespace {
 bool is_array(const copy_side& s) { return s.owner != nullptr; }
 int device_of(const copy_side& s) { return s.owner->get(s.at).device; }
 
-// The graph would hold an address of the CPU, and nobody could wait for it.
+// The graph would hold an address of the CPU, and no call could wait until it is read or written.
 void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& from) {
   if (!this_thread_state.capture || (is_array(to) && is_array(from))) return;
   const copy_side& known = is_array(to) ? to : from;
@@ -24,7 +24,8 @@ void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& f
   this_thread_state.capture->refuse("a copy to or from memory of the CPU", {&use, 1});
 }
 
-// Contiguous bytes that one call moves: nothing is planned, and nothing allocated.
+// Fast path for contiguous bytes that one backend call copies: no plan and no allocation. Returns false if it does not
+// apply.
 bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std::size_t bytes) {
   if (!is_array(to) || !is_array(from) || !to.contiguous || !from.contiguous) return false;
   const copy_end source = end_of(from), target = end_of(to);
@@ -50,7 +51,7 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
 
 strided_bytes strided(const copy_side& s) { return {s.data, s.stride_bytes}; }
 
-// Elements on the CPU from anywhere to anywhere: at once, as the bytes do not overlap.
+// Copies elements on the CPU, when the two sides do not overlap.
 void copy_apart(const copy_request& w) {
   if (w.converts())
     convert_on_cpu(strided(w.to), strided(w.from), w.shape, converter(w.to_type, w.from_type));
@@ -58,7 +59,7 @@ void copy_apart(const copy_request& w) {
     copy_on_cpu(strided(w.to), strided(w.from), w.shape);
 }
 
-// One side of contiguous memory with the shape of a request.
+// Allocates contiguous memory in `memory`, and returns a side of it with the shape of a request.
 copy_side packed_in(std::vector<std::byte>& memory, const strided_shape& shape, std::size_t element_bytes) {
   strided_shape packed = shape;
   packed.element_bytes = element_bytes;
@@ -69,7 +70,7 @@ copy_side packed_in(std::vector<std::byte>& memory, const strided_shape& shape, 
   return side;
 }
 
-// Of a side that is no array, and that the CPU is about to touch.
+// For a side that is no array and that the CPU accesses: throws invalid_argument if it is device memory.
 void need_memory_of_the_cpu(const copy_side& side) {
   const pointer_attributes p = runtime::current().backend().attributes(side.data);
   if (p.is_known && p.kind == memory_kind::device)
@@ -77,7 +78,7 @@ void need_memory_of_the_cpu(const copy_side& side) {
                            std::to_string(p.device) + ": give the array, or ferry::borrow it first");
 }
 
-// No array is involved: the CPU does it, with several threads where it is plain and large.
+// Copies between two sides that are no arrays, on the CPU. Uses several threads for large contiguous sides.
 void copy_of_the_cpu(const stream_ref* s, const copy_request& w) {
   refuse_inside_submission("copy");
   if (this_thread_state.capture) this_thread_state.capture->refuse("a copy between memory of the CPU", {});
@@ -105,7 +106,7 @@ void copy_of_the_cpu(const stream_ref* s, const copy_request& w) {
   workers.wait(all);
 }
 
-// Strided memory of the CPU goes through contiguous memory of the CPU; the copy between that and the array blocks.
+// Copies strided memory of the CPU through contiguous memory of the CPU. The copy between that and the array blocks.
 void copy_packed(const stream_ref* s, const copy_request& w) {
   need_memory_of_the_cpu(is_array(w.to) ? w.from : w.to);
   std::vector<std::byte> memory;
@@ -122,7 +123,7 @@ void copy_packed(const stream_ref* s, const copy_request& w) {
   copy_apart(part);
 }
 
-// Whether what is asked for can be given at all.
+// Throws if the copy cannot be submitted.
 void need_sides(stream_ref s, const copy_side& to, const copy_side& from) {
   refuse_inside_submission("copy");
   refuse_memory_of_the_cpu_in_capture(to, from);
@@ -140,9 +141,9 @@ void enqueue_to(stream_ref s, copy_operation& whole) {
   submit_ordered(s, uses, reach::by_copy, [&](native_stream n) { whole.enqueue(n); });
 }
 
-// Also behind uploads: memory that ferry was given as a span may be pinned, and is then read later (host_span, MPI).
-// Returns false if the copy must be made again: the stream was found to have lost work (R19), and the copy with it, though what
-// it read is not lost. Each failure of a device is found once.
+// Waits after uploads, too: a span given to ferry may be pinned memory, which is read later (host_span, MPI). Returns
+// false if the copy must be repeated: the stream has lost work (R19) and the copy with it, but the source is intact. It
+// repeats at most once for each failed device.
 bool enqueue_and_wait(stream_ref s, copy_operation& whole, const copy_side& to, const copy_side& from) {
   enqueue_to(s, whole);
   if (!whole.needs_wait()) return true;
@@ -176,7 +177,7 @@ struct begun_upload::parts {
   const allocation_ref owner;
   const stream_ref on;
   const std::size_t bytes;
-  std::optional<copy_operation> whole;  // until it was given
+  std::optional<copy_operation> whole;  // until it is enqueued
   bool read_later = false;
   ticket at = 0;
 };
@@ -189,7 +190,7 @@ begun_upload::~begun_upload() = default;
 begun_upload::begun_upload(begun_upload&&) noexcept = default;
 
 void begun_upload::enqueue() {
-  struct give_back {  // what others can use now; a part may have been given when something is thrown
+  struct give_back {  // Returns resources that others can use now. After an exception, a part may have been enqueued.
     parts& p;
     ~give_back() {
       p.at = p.on.timeline().last();
@@ -253,7 +254,7 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
     m.backend().fill_strided(n, {to.data, to.stride_bytes}, shape, element);
   };
   if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, enqueue);
-  // Nothing is to be copied in: the owner does it.
+  // No copy-in is needed: the owner's device fills the memory.
   if (this_thread_state.capture)
     return submit_ordered(default_stream(device(device_of(to))), uses.get(), reach::by_copy, enqueue);
   const int owner = device_of(to), here = s.timeline().device();
@@ -276,7 +277,7 @@ struct touched {
   bool write;
 };
 
-// Whether no task reads or writes what another writes.
+// True if no task reads or writes bytes that another one writes.
 bool are_independent(std::span<const copy_task> tasks) {
   std::vector<touched> all;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -285,7 +286,7 @@ bool are_independent(std::span<const copy_task> tasks) {
   }
   std::sort(all.begin(), all.end(),
             [](const touched& a, const touched& b) { return std::less<>{}(a.where.begin, b.where.begin); });
-  touched read{}, written{};  // what reaches furthest so far
+  touched read{}, written{};  // the ranges with the greatest end so far
   for (const touched& t : all) {
     if (t.where.begin == t.where.end) continue;
     if (t.where.begin < written.where.end || (t.write && t.where.begin < read.where.end)) return false;

@@ -15,11 +15,11 @@
 namespace ferry {
 namespace {
 
-// Of a device. Measured in several runs on two H200s with 32 cores, of the rate of pinned memory: 1 GiB up to one device
-// 0.78 to 0.96 with 8 threads, 0.91 to 0.98 with 12, 0.89 to 0.96 with 16; down 0.77 to 0.94, 0.85 to 0.98 and 0.98. To both
-// devices at once 0.56 to 0.71, 0.71 to 0.76 and 0.62 to 0.65.
+// Threads for each device. Measured in several runs on two H200 GPUs with 32 cores, as a fraction of the rate of pinned
+// memory: 1 GiB up to one device 0.78 to 0.96 with 8 threads, 0.91 to 0.98 with 12, 0.89 to 0.96 with 16; down 0.77 to
+// 0.94, 0.85 to 0.98 and 0.98. To both devices concurrently 0.56 to 0.71, 0.71 to 0.76 and 0.62 to 0.65.
 constexpr std::size_t most_threads = 12;
-constexpr std::size_t most_chunks = 4096;  // of a ring
+constexpr std::size_t most_chunks = 4096;  // in a ring
 
 }  // namespace
 
@@ -77,7 +77,7 @@ bool copy_engine::links(int device, int owner, peer_memory sort) {
     return peers_.grant(device, owner, sort);
   } catch (const peer_access_error&) {
     return false;
-  } catch (const out_of_memory&) {  // for the test
+  } catch (const out_of_memory&) {  // for the test's memory
     return false;
   }
 }
@@ -166,7 +166,7 @@ std::vector<int> copy_engine::helpers(int device) {
   return nvlink_neighbours(asked, [&](int d) { return nvlinks(d, device); });
 }
 
-// NVML takes some microseconds a link.
+// Caches the result, because NVML takes some microseconds for each link.
 int copy_engine::nvlinks(int a, int b) {
   const std::pair<int, int> pair = std::minmax(a, b);
   std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// What the copies of one machine share: lanes, threads, options, and who lends links to whom.
+// State shared by the copies of one runtime: lanes, threads, options, and link sharing.
 #pragma once
 #include <map>
 #include <memory>
@@ -17,29 +17,29 @@ namespace ferry {
 
 class runtime;
 
-// The way of one contiguous copy, cheap to find; in words only when asked.
+// The route of one contiguous copy. Cheap to compute; explain() describes it in words.
 struct route_choice {
   enum class reason : std::uint8_t {
-    one_place,    // no device, or one, is involved
-    link,         // peers
-    no_link,      // no peers
-    in_graph,     // no peers, and inside a capture
+    one_place,    // the copy involves at most one device
+    link,         // the devices are peers
+    no_link,      // the devices are not peers
+    in_graph,     // the devices are not peers, inside a capture
     threads,      // pageable memory
-    small,        // pageable memory, too little
-    few_threads,  // pageable memory, and one core
+    small,        // pageable memory, too few bytes for threads
+    few_threads,  // pageable memory, and only one core
     on_cpu,       // from pageable memory to pageable memory
-    helpers       // large
+    helpers       // large copy through links of other devices
   };
   route_kind kind = route_kind::direct;
   reason why = reason::one_place;
-  int from = 0, to = 0;                                                      // devices; both the same where it is one
-  peer_memory sort_from = peer_memory::plain, sort_to = peer_memory::plain;  // and how their memory was allocated
+  int from = 0, to = 0;                                                      // devices; equal if there is one
+  peer_memory sort_from = peer_memory::plain, sort_to = peer_memory::plain;  // how their memory was allocated
 };
 
 class copy_engine {
  public:
   copy_engine(runtime& of, peer_grants& peers, copy_options options);
-  // All that was given must be over.
+  // All enqueued copies must be complete.
   ~copy_engine();
 
   ferry::backend& backend() { return backend_; }
@@ -48,17 +48,18 @@ class copy_engine {
   copy_options options() const;
   void options(const copy_options& o);
 
-  // May block on first use of a pair of devices.
+  // Returns the route of a copy. May block on first use of a pair of devices.
   route_choice choose(const copy_end& from, const copy_end& to, std::size_t bytes);
   std::string explain(const route_choice& c, std::size_t bytes) const;
-  // Whether kernels of a device reach memory of another, which is granted and tested on first use. A grant that is
-  // refused this time counts as no.
+  // True if kernels of a device reach memory of another one. Enables and tests peer access on first use. False if the
+  // driver refuses it this time, or if there is no memory for the test.
   bool links(int device, int owner, peer_memory sort = peer_memory::plain);
-  // Whether kernels of a device, and peer copies, reach these bytes; asks for what grants of pools are needed, too.
+  // True if kernels and peer copies of a device reach these bytes. Requests the grants of pools that are needed, too.
   bool reaches(int device, const allocation& a);
-  // The devices whose PCIe links help copies between pinned memory and a device: its neighbours by NVLink.
+  // Returns the devices whose PCIe links help copies between pinned memory and a device: its NVLink neighbours.
   std::vector<int> helpers(int device);
-  // Threads near a device, of its own, so that copies of several devices do not wait for each other's.
+  // Returns the threads near a device. Each device has its own, so that copies of several devices do not wait for each
+  // other.
   copy_workers& workers(int device);
   std::size_t thread_count(int device) const;
 
@@ -75,7 +76,7 @@ class copy_engine {
   mutable std::mutex mutex_;
   copy_options options_;
   std::map<std::uint64_t, std::vector<int>> loans_;
-  std::map<std::pair<int, int>, int> nvlinks_;  // that were asked for
+  std::map<std::pair<int, int>, int> nvlinks_;  // pairs that were queried
   std::uint64_t last_loan_ = 0, rung_ = 0;
   std::map<std::pair<int, std::size_t>, std::unique_ptr<copy_workers>> workers_;  // by device and count
 };

@@ -34,7 +34,7 @@ void copy_lane::unmake() noexcept {
   const auto attempt = [](auto f) {
     try {
       f();
-    } catch (const error&) {  // a broken device: what is left goes with the process
+    } catch (const error&) {  // a failed device: process exit frees the rest
     }
   };
   std::vector<native_event> events{in_done_, out_done_};
@@ -126,7 +126,7 @@ std::size_t lane_stock::trim(memory_kind kind, int device) {
     try {
       backend_.synchronize(lane->in());
       backend_.synchronize(lane->out());
-    } catch (const error&) {  // a broken device: its work counts as complete
+    } catch (const error&) {  // a failed device: its work counts as complete
     }
     bytes += lane->key().chunk_bytes * lane->key().chunks;
     lane.reset();

@@ -1,4 +1,4 @@
-// What copies go through beside the stream they are given: internal streams, with a ring of chunks between two of them.
+// Staging streams of copies: a pair of internal streams with a ring of chunks between them.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -8,24 +8,24 @@
 
 namespace ferry {
 
-// Memory of the chunks, the devices of the two streams, and sizes. Lanes of equal keys can stand in for each other.
+// Memory of the chunks, devices of the two streams, and sizes. Lanes of equal keys are interchangeable.
 struct lane_key {
   memory_kind kind = memory_kind::host;
-  int home = 0;         // whose memory, or near to which device
+  int home = 0;         // the device that owns the memory, or that it is near to
   int in = 0, out = 0;  // devices of the streams that fill and empty the chunks
   std::size_t chunk_bytes = 0, chunks = 0;
   bool operator==(const lane_key&) const = default;
 };
 
-// Used by one operation at a time; what it still has to do is over before its chunks are used again, by their events.
+// Used by one operation at a time. Events of the chunks order reuse behind earlier work on them.
 class copy_lane {
  public:
   struct chunk {
     std::byte* data = nullptr;
-    native_event filled, emptied;  // of the devices of in and out
+    native_event filled, emptied;  // recorded on the devices of in and out
   };
   copy_lane(ferry::backend& backend, const lane_key& key);
-  // The work of its streams must be over.
+  // The work of its streams must be complete.
   ~copy_lane();
   copy_lane(const copy_lane&) = delete;
   copy_lane& operator=(const copy_lane&) = delete;
@@ -33,18 +33,18 @@ class copy_lane {
   const lane_key& key() const { return key_; }
   native_stream in() const { return in_; }
   native_stream out() const { return out_; }
-  // The chunks in turn. Each operation begins with the same ones: those may still be in the CPU's cache.
+  // Returns the chunks in a cycle. Each operation begins with the same ones, which may still be in the CPU's cache.
   chunk& next() { return chunks_[turn_++ % chunks_.size()]; }
   void restart() { turn_ = 0; }
-  // Makes an event for fork() from streams of a device; all that can throw comes before a submission.
+  // Creates an event for fork() from streams of a device. Call before a submission, because it may throw.
   void reserve_fork_event(int device);
-  // Both streams come after all that was given to s, a stream of that device.
+  // Orders both streams behind all work enqueued on s, a stream of that device.
   void fork(native_stream s, int device);
-  // The stream that it was last forked from; of no handle before.
+  // The stream of the last fork(); a null handle before the first one.
   native_stream last_forked_from() const { return last_forked_from_; }
-  // What is given to s from now on comes after all that the lane was given.
+  // Orders later work on s behind all work of the lane.
   void join(native_stream s);
-  // Whether all is over. Never blocks.
+  // True if all work is complete. Never blocks.
   bool is_idle();
 
  private:
@@ -64,21 +64,22 @@ struct lane_return {
   lane_stock* stock = nullptr;
   void operator()(copy_lane* lane) const;
 };
-// A lane for one operation; goes back when its submission is over.
+// A lane checked out for one operation; returned to the stock after its submission.
 using lane_lease = std::unique_ptr<copy_lane, lane_return>;
 
 class lane_stock {
  public:
-  // Lanes of one key beyond which one that is still busy is used again.
+  // If so many lanes of a key exist, a busy one is reused instead of creating another.
   static constexpr std::size_t most = 4;
   explicit lane_stock(ferry::backend& backend) : backend_(backend) {}
-  // The idle lane of that key that was given back last, whose chunks may still be in the CPU's cache; else a new one, or
-  // the one that was given back first. A new one may block. in_turn: the one stream whose operations come one after the other;
-  // a lane that it used last is taken though it be busy, so that two are enough for pieces of one source. (From memory of the CPU into chunks, beside
-  // copies to an H200, 8 threads brought 57.5 GB/s where the chunks were 64 MiB in all, 39.7 with 128 MiB, 32.5 with 256 MiB.)
+  // Returns the idle lane of that key that was returned last, whose chunks may still be in the CPU's cache. Otherwise
+  // creates one, or reuses the one that was returned first. Creating one may block. in_turn: the stream whose
+  // operations run one after the other. A lane that it used last is taken even if busy, so that two are enough for
+  // pieces of one source. Measured from memory of the CPU into chunks, beside copies to an H200, with 8 threads: 57.5
+  // GB/s for chunks of 64 MiB in total, 39.7 for 128 MiB, 32.5 for 256 MiB.
   lane_lease take(const lane_key& key, int forked_from, native_stream in_turn = {});
-  // Gives the memory of such a kind, of or near a device, back to the system: that of all lanes which nobody uses, after
-  // waiting for their work. Returns the bytes.
+  // Releases the memory of a kind, of or near a device, of all unused lanes. Blocks until their work is complete.
+  // Returns the bytes.
   std::size_t trim(memory_kind kind, int device);
 
  private:

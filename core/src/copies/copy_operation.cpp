@@ -9,10 +9,10 @@
 namespace ferry::detail {
 namespace {
 
-// Up to here one kernel over the link is faster than packing, with its launches and its forks.
+// Up to this size one kernel over the link is faster than packing, with its launches and forks.
 constexpr std::size_t small_view = std::size_t{256} << 10;
 
-// Where memory is short, parts are halved down to here.
+// If memory is short, parts are halved down to this size.
 constexpr std::size_t least_scratch = std::size_t{256} << 10;
 
 bool is_array(const copy_side& s) { return s.owner != nullptr; }
@@ -32,7 +32,7 @@ strided_shape with_elements(strided_shape shape, std::size_t bytes) {
   return shape;
 }
 
-// Indices [first, first + count) of one dimension.
+// Returns the part with indices [first, first + count) of one dimension.
 copy_request part_of(copy_request w, std::size_t dimension, std::size_t first, std::size_t count) {
   for (copy_side* side : {&w.to, &w.from})
     side->data += static_cast<std::ptrdiff_t>(first) * side->stride_bytes[dimension];
@@ -40,12 +40,12 @@ copy_request part_of(copy_request w, std::size_t dimension, std::size_t first, s
   return w;
 }
 
-// What goes through scratch memory at once: some indices of one dimension, at one index of each dimension before it.
+// A part that goes through scratch memory: some indices of one dimension, at one index of each dimension before it.
 struct slab {
   std::size_t dimension = 0, indices = 1, bytes = 0;
 };
 
-// The largest that takes no more than so many bytes; one element may.
+// Returns the largest slab of at most `most` bytes, but at least one element.
 slab slab_of(const strided_shape& shape, std::size_t most) {
   std::size_t row = bytes_of(shape);
   if (shape.rank == 0 || row <= most) return {0, shape.extent[0], row};
@@ -68,7 +68,8 @@ std::size_t number_of(const slab& s, const strided_shape& shape) {
   return n;
 }
 
-// Takes memory for slabs of the greatest size that options and memory allow. Less than everything only in parts.
+// Allocates memory for slabs of the greatest size that options and memory allow. Splits the copy only if in_parts is
+// set.
 template <class Take>
 slab take_slabs(const strided_shape& shape, std::size_t most, bool in_parts, Take take) {
   slab s = slab_of(shape, in_parts ? most : bytes_of(shape));
@@ -84,7 +85,7 @@ slab take_slabs(const strided_shape& shape, std::size_t most, bool in_parts, Tak
   }
 }
 
-// Slab i in row-major order.
+// Returns slab i in row-major order.
 copy_request part_of(copy_request w, const slab& s, std::size_t i) {
   if (w.shape.rank == 0) return w;
   const std::size_t along = slabs_along(s, w.shape), first = i % along * s.indices;
@@ -171,15 +172,15 @@ void copy_operation::plan(const copy_request& w) {
     const int on = device_of(in_device_memory(w.to) ? w.to : w.from);
     return kernel(w, on);
   }
-  // Whole rows cross a link well: as stores of the source's device, or as loads of the destination's.
+  // Whole rows cross a link well: as stores by the source's device, or as loads by the destination's.
   const int a = device_of(w.from), b = device_of(w.to);
   if (w.to.contiguous && reaches(a, w.to)) return kernel(w, a);
   if (w.from.contiguous && reaches(b, w.from)) return kernel(w, b);
   plan_through(w, !w.from.contiguous || (w.converts() && w.to.contiguous), a, !w.to.contiguous, b);
 }
 
-// source -> scratch beside it -> scratch beside the destination -> destination, without what is not needed. In parts
-// where that takes much memory.
+// Plans source -> scratch beside it -> scratch beside the destination -> destination, without the unneeded steps. Works
+// in parts if the scratch would need much memory.
 void copy_operation::plan_through(const copy_request& w, bool pack, int pack_on, bool unpack, int unpack_on) {
   const bool convert_first = pack && w.converts(), arrives = unpack && !(pack && pack_on == unpack_on);
   const std::size_t between = convert_first ? element_bytes_to(w) : w.shape.element_bytes;
@@ -189,7 +190,7 @@ void copy_operation::plan_through(const copy_request& w, bool pack, int pack_on,
     if (pack) packed_.emplace(s.bytes, pack_on);
     if (arrives) arrived_.emplace(s.bytes, unpack_on);
   };
-  // Of views that overlap, parts would be written before others were read.
+  // Views that overlap are not split: parts would be written before others are read.
   const slab each =
       take_slabs(with_elements(w.shape, between), engine_.options().scratch_bytes, !same_bytes(w.to, w.from), take);
   const std::size_t parts = number_of(each, w.shape);
@@ -225,7 +226,7 @@ copy_side copy_operation::in_scratch(scratch& memory, const strided_shape& shape
   return side;
 }
 
-// A stream of another device: memory of the driver's pools it must have been granted, even to copy it.
+// A stream of another device needs a grant for memory of the driver's pools, even to copy it.
 bool may_copy_on(int device, const copy_side& side) {
   if (!in_device_memory(side)) return true;
   const allocation& a = side.owner->get();
@@ -253,11 +254,11 @@ void copy_operation::move(const copy_request& w) {
   };
   try {
     take();
-  } catch (const out_of_memory&) {  // for its chunks: the driver has ways of its own
+  } catch (const out_of_memory&) {  // no memory for its chunks: the driver uses its own
     way.kind = route_kind::direct;
     take();
   }
-  // What was read is looked at, and must not be lost (R19).
+  // The CPU reads the result or the source afterwards, so both must be intact (R19).
   if (!is_array(w.to) || (!is_array(w.from) && way.kind != route_kind::parallel)) needs_wait_ = true;
 }
 

@@ -9,7 +9,7 @@
 
 namespace ferry::detail {
 
-// What is copied: element_bytes are those of the source; types say whether numbers are converted.
+// The parameters of a copy. element_bytes is that of the source; the types tell if numbers are converted.
 struct copy_request {
   copy_side to, from;
   strided_shape shape;
@@ -19,29 +19,29 @@ struct copy_request {
 
 class copy_operation {
  public:
-  // Plans everything and takes what is needed; may block, and throws what can be thrown. Threads begin to read pageable
-  // memory: only what touches the device's memory has its turn inside a guard.
-  // in_turn: it comes after the last one of that stream anyway, and may share its chunks.
+  // Plans the copy and acquires its resources; may block, and throws all errors that can occur. Threads begin to read
+  // pageable memory; only accesses to device memory wait for the guard. in_turn: the copy runs behind the last one of
+  // that stream anyway, and may share its chunks.
   copy_operation(stream_ref s, const copy_request& what, bool in_turn = false);
   copy_operation(const copy_operation&) = delete;
   copy_operation& operator=(const copy_operation&) = delete;
 
-  // What the whole operation touches, scratch memory too.
+  // Adds the accesses of the whole operation, including scratch memory.
   void add_uses(std::vector<access>& uses) const;
-  // Inside a guard over these uses.
+  // Call inside a guard for these uses.
   void enqueue(native_stream s);
-  // The same inside a capture: each step is a submission of its own, and the capture orders them.
+  // Inside a capture: submits each step separately, and the capture orders them.
   void submit_captured();
-  // Whether the CPU must wait for the stream afterwards: memory that ferry does not know was used by the driver.
+  // True if the CPU must wait for the stream afterwards, because the driver uses memory that ferry does not track.
   bool needs_wait() const { return needs_wait_; }
 
  private:
   struct step {
     copy_request what;
     std::optional<contiguous_copy> move;                // else a kernel
-    int on = 0;                                         // the device whose stream it is given to
-    std::optional<host_array<std::byte>> between = {};  // staged in a graph, which keeps it: no ring could
-    copy_lane* beside = nullptr;                        // where that is not the given stream's
+    int on = 0;                                         // the device whose stream it is enqueued on
+    std::optional<host_array<std::byte>> between = {};  // staging memory of a graph, which owns it instead of a ring
+    copy_lane* beside = nullptr;  // the lane of another device, if it is not enqueued on the given stream
   };
   // Contiguous scratch in the memory of a device.
   struct scratch {
@@ -52,9 +52,9 @@ class copy_operation {
   void plan_through(const copy_request& w, bool pack, int pack_on, bool unpack, int unpack_on);
   void move(const copy_request& w);
   void kernel(const copy_request& w, int on);
-  // On a stream of that device, forked from the given one where that is another's.
+  // Enqueues the step on a stream of that device, which forks from the given one if that is another device's.
   void enqueue_beside(step& st, int on);
-  // One side of scratch memory with the shape of a request; the same memory for all its parts.
+  // Returns a side of scratch memory with the shape of a request; all its parts use the same memory.
   static copy_side in_scratch(scratch& memory, const strided_shape& shape, std::size_t element_bytes);
   bool reaches(int device, const copy_side& side);
   void enqueue(step& st, native_stream s);
@@ -69,20 +69,20 @@ class copy_operation {
   bool needs_wait_ = false;
 };
 
-// Inside a capture, bytes between devices that are no peers: two submissions, through memory that the graph keeps.
+// Inside a capture, copies between devices that are not peers: two submissions, through memory that the graph owns.
 void stage_in_capture(host_array<std::byte>& between, const access& to, const access& from);
 
-// The kind of place that a side is in. Null for one of no allocation: pageable or pinned, as the backend says.
+// Returns the kind of memory of a side. If it is no array: pageable, pinned or unified, as the backend reports.
 copy_end end_of(const copy_side& s);
 copy_end end_of(const allocation& a);
 std::size_t bytes_of(const strided_shape& shape);
-// Of contiguous elements with that shape.
+// Sets the strides of contiguous elements with that shape.
 void row_major_strides(copy_side& side, const strided_shape& shape, std::size_t element_bytes);
-// The device whose stream a direct copy is given to: inside a capture, one that reaches the memory.
+// Returns the device whose stream runs a direct copy: inside a capture, one that reaches the memory.
 int device_to_copy_on(int here, const copy_end& to, const copy_end& from);
-// Whether a stream of the device may copy what is on that side; grants it where that takes a grant.
+// True if a stream of the device may copy the memory of that side. Requests a grant if one is needed.
 bool may_copy_on(int device, const copy_side& side);
-// Peer copies of memory of the driver's pools go through the CPU until both devices were granted access.
+// Grants both devices access to memory of the driver's pools. Without it, their peer copies go through the CPU.
 void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from);
 
 }  // namespace ferry::detail

@@ -21,7 +21,7 @@ copy_workers::copy_workers(std::size_t threads, std::vector<int> near, std::size
       piece_bytes_(piece_bytes) {
   try {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {  // no more threads to be had: those there are do it
+  } catch (const std::system_error&) {  // the system allows no more threads: the existing ones do the work
     if (threads_.empty()) throw;
   }
 }

@@ -1,4 +1,4 @@
-// Threads that copy memory of the CPU. They touch nothing but the bytes they are told: no devices, no logs.
+// Threads that copy memory of the CPU. They access only the bytes of their jobs: no devices, no access histories.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -12,25 +12,25 @@ namespace ferry {
 
 class copy_workers {
  public:
-  // Several threads share a job, so that the first one is done soon.
+  // Several threads share a job, so that the first job completes soon.
   struct job {
     void* to = nullptr;
     const void* from = nullptr;
     std::size_t bytes = 0;
-    std::size_t begun = 0, copied = 0;  // with the mutex held
+    std::size_t begun = 0, copied = 0;  // guarded by the mutex
     bool done = true;
   };
-  // near: the cores that they run on; empty: any. piece_bytes: what one thread takes at a time.
+  // near: the cores that the threads run on; empty: any. piece_bytes: bytes that one thread copies at a time.
   copy_workers(std::size_t threads, std::vector<int> near, std::size_t piece_bytes = std::size_t{512} << 10);
-  // Ends them; no job may be left.
+  // Ends the threads; no job may be pending.
   ~copy_workers();
   copy_workers(const copy_workers&) = delete;
   copy_workers& operator=(const copy_workers&) = delete;
 
   std::size_t size() const { return threads_.size(); }
-  // At least one byte. The job must live until it is done.
+  // Enqueues a job of at least one byte. The job must live until it is done.
   void start(job& j);
-  // Blocks until the job is done; at once for one that was never started.
+  // Blocks until the job is done. Returns immediately for a job that was never started.
   void wait(job& j);
 
  private:
@@ -41,7 +41,7 @@ class copy_workers {
   std::mutex mutex_;
   std::condition_variable given_, finished_;
   std::deque<job*> jobs_;
-  std::atomic<bool> any_{false};  // whether there are jobs, for those who spin
+  std::atomic<bool> any_{false};  // true if there are jobs; read by spinning threads
   std::size_t asleep_ = 0;
   bool ending_ = false;
   std::vector<std::thread> threads_;

@@ -1,4 +1,4 @@
-// What the driver is told about the use of unified memory.
+// Advice to the driver about the use of unified memory (cudaMemAdvise).
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +20,7 @@ cudaMemoryAdvise native(memory_advice advice) {
   return cudaMemAdviseSetReadMostly;
 }
 
-// CUDA has mappings for the CPU as a whole, and refuses its nodes there.
+// CUDA maps memory for the CPU as a whole, and refuses NUMA nodes in this advice.
 void tell(void* p, std::size_t bytes, memory_advice advice, memory_location where) {
   if (advice == memory_advice::accessed_by || advice == memory_advice::unset_accessed_by) where.numa_node = -1;
   check(cuda::advise(p, bytes, native(advice), where), "advise", where.device);
@@ -32,8 +32,8 @@ int attribute(const void* p, std::size_t bytes, cudaMemRangeAttribute what) {
   return value;
 }
 
-// Which of the bytes prefer to be where, by whoever advised it. Those of a step of 2 MiB that differ among themselves are
-// left out: the driver answers for them as for those that prefer no place.
+// Returns the parts of the bytes that have a preferred location, whether ferry or another library set it. Omits steps
+// of 2 MiB with different locations inside, because the driver reports none for them.
 std::vector<page_move> preferences(void* p, std::size_t bytes) {
   std::vector<page_move> found;
   auto* const begin = static_cast<std::byte*>(p);
@@ -63,21 +63,20 @@ void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memo
   if (!managed_ || bytes == 0) return;
   const relaxed_scope relaxed;
   if (device_count() == 1) return tell(p, bytes, advice, where);
-  // Small arrays share pages: of two threads that advise about one page, one must see what the other did.
+  // Small arrays share pages: two threads that advise about one page must not interleave.
   const std::lock_guard lock(advice_mutex_);
   if (advice == memory_advice::preferred_location && !where.is_host()) placed_.add(p, bytes);
   if (advice == memory_advice::read_mostly) return duplicate(p, bytes);
   tell(p, bytes, advice, where);
 }
 
-// Driver 580 gives wrong bytes when pages that live on a device, and that another device has mapped there, are then read
-// mostly: duplicates and writes later leave that mapping behind (docs/decisions/0027). Leaving all devices ends mappings, and
-// without a preferred location none comes back before the advice holds.
+// Driver 580 returns wrong bytes for pages that reside on a device, are mapped by another device, and then become
+// read-mostly. Later duplicates and writes do not update that mapping (docs/decisions/0027). Moving the pages off all
+// devices ends such mappings. Without a preferred location none is created again before the advice takes effect.
 void cuda_backend::duplicate(void* p, std::size_t bytes) {
   if (attribute(p, bytes, cudaMemRangeAttributeReadMostly) != 0) return;
-  // By ferry, or by others if all the bytes prefer one device.
-  const bool placed =
-      placed_.meets(p, bytes) || attribute(p, bytes, cudaMemRangeAttributePreferredLocation) >= 0;
+  // Placed by ferry, or by other code if all the bytes prefer one device.
+  const bool placed = placed_.meets(p, bytes) || attribute(p, bytes, cudaMemRangeAttributePreferredLocation) >= 0;
   if (!placed) return tell(p, bytes, memory_advice::read_mostly, {});
   const std::vector<page_move> preferred = preferences(p, bytes);
   if (!leaving_) {

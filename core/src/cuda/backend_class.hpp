@@ -1,4 +1,4 @@
-// The class behind make_backend(). Its verbs are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
+// The class behind make_backend(). Its backend calls are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
 // launch.cpp, capture.cpp.
 #pragma once
 #include <atomic>
@@ -23,18 +23,18 @@ namespace ferry::cuda {
 inline cudaStream_t raw(native_stream s) { return static_cast<cudaStream_t>(s.handle); }
 inline cudaEvent_t raw(native_event e) { return static_cast<cudaEvent_t>(e.handle); }
 
-// A graph is launched as what was instantiated from it; other graphs take it in as it was captured.
+// A launch uses the instantiated graph; a capture includes the captured one as a child graph.
 struct recorded_graph {
   cudaGraph_t captured = nullptr;
   cudaGraphExec_t ready = nullptr;
 };
 inline recorded_graph* raw(native_graph g) { return static_cast<recorded_graph*>(g.handle); }
 
-// What went wrong in a function given to run_on_host: CUDA's callback thread cannot throw, so the next synchronize does.
+// Errors of functions passed to run_on_host: CUDA's callback thread cannot throw, so the next synchronize does.
 class host_faults {
  public:
   void add(std::string text);
-  // Throws device_error with the first text since the last call, if there is one.
+  // Throws device_error with the first text after the last call, if there is one.
   void raise();
 
  private:
@@ -110,7 +110,7 @@ class cuda_backend final : public ferry::backend {
     unsigned most_blocks = 0;    // enough to fill the device several times
   };
   const device_entry& at(int device, std::string_view verb) const;
-  // A foreign stream that is being captured cannot be asked: it is taken to be of the current device.
+  // A foreign stream that is being captured cannot be queried; it is assumed to be of the current device.
   int device_of(cudaStream_t s, std::string_view verb) const;
   void check_on(cudaError_t e, std::string_view verb, cudaStream_t s) const {
     if (e != cudaSuccess) [[unlikely]]
@@ -121,11 +121,12 @@ class cuda_backend final : public ferry::backend {
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
 
   std::vector<device_entry> devices_;
-  // Managed memory may be touched by the CPU while kernels run, on every device. Else unified memory is pinned and mapped.
+  // True if the CPU may access managed memory while kernels run, on every device. Otherwise unified memory is pinned
+  // and mapped.
   bool managed_ = true;
   std::mutex advice_mutex_;
   placed_pages placed_;
-  cudaStream_t leaving_ = nullptr;  // made when first needed, kept to the end of the process
+  cudaStream_t leaving_ = nullptr;  // created on first use, never destroyed
   stream_table streams_;
   std::unique_ptr<driver_pools> pools_;
   host_faults faults_;

@@ -3,7 +3,7 @@
 
 namespace ferry::cuda {
 
-// Relaxed: only what is submitted to the captured streams belongs to the capture; other calls of this thread go on as usual.
+// Relaxed mode: only work on the captured streams belongs to the capture; other calls of this thread work as usual.
 void cuda_backend::begin_capture(native_stream s) {
   check_on(cudaStreamBeginCapture(raw(s), cudaStreamCaptureModeRelaxed), "begin_capture", raw(s));
 }
@@ -27,8 +27,8 @@ bool cuda_backend::is_capturing(native_stream s) {
   return status != cudaStreamCaptureStatusNone;  // an invalidated capture must still be ended
 }
 
-// CUDA launches nothing into a capture (cudaErrorStreamCaptureUnsupported): there the graph becomes a node of the one that is
-// being made, which keeps a copy of it.
+// CUDA cannot launch a graph into a capture (cudaErrorStreamCaptureUnsupported). There the graph becomes a child node
+// of the graph being captured, which holds a copy of it.
 void cuda_backend::launch_graph(native_graph g, native_stream s) {
   constexpr std::string_view verb = "launch_graph";
   if (is_capturing(s)) return check_on(add_child_graph(raw(s), raw(g)->captured), verb, raw(s));

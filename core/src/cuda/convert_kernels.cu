@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-// Whether dimension d continues dimension d - 1 (the next slower) on both sides.
+// True if dimension d continues dimension d - 1 (the next slower) on both sides.
 bool continues(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape, std::size_t d) {
   const auto n = static_cast<std::ptrdiff_t>(shape.extent[d]);
   return to.stride_bytes[d - 1] == n * to.stride_bytes[d] && from.stride_bytes[d - 1] == n * from.stride_bytes[d];

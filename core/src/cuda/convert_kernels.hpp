@@ -1,4 +1,4 @@
-// The kernel under convert_strided.
+// The kernel used by convert_strided.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -6,7 +6,7 @@
 
 namespace ferry::cuda {
 
-// Starts the kernel on s, whose device is current. Both types are numbers. `most_blocks` bounds the grid.
+// Launches the kernel on s, whose device must be current. Both types must be numbers. `most_blocks` bounds the grid.
 cudaError_t launch_strided_convert(const strided_bytes& to, number_type to_type, const strided_bytes& from,
                                    number_type from_type, const strided_shape& shape, unsigned most_blocks,
                                    cudaStream_t s);

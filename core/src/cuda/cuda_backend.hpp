@@ -1,4 +1,4 @@
-// The CUDA backend, as the rest of ferry sees it: no CUDA header is needed to include this file.
+// The CUDA backend's interface to the rest of ferry. Including this file needs no CUDA header.
 #pragma once
 #include <memory>
 
@@ -6,19 +6,19 @@
 
 namespace ferry::cuda {
 
-// What this machine has to offer. Only the last two mean "choose the simulator".
+// The result of probe(). Only the last two select the simulator.
 enum class presence { usable, no_driver, no_device };
 
-// Asks the CUDA runtime. Initialises the driver (may take a second on the first call), no device.
-// Throws device_error when there is a driver that does not work: that is no reason to fall back in silence.
+// Queries the CUDA runtime. Initializes the driver (may take a second on the first call), but no device. Throws
+// device_error if there is a driver that does not work: falling back silently would hide that.
 presence probe();
 
-// The same decision as a pure function of what cudaGetDeviceCount and cudaDriverGetVersion answered.
-// `driver_version` as CUDA counts (13000 is 13.0), 0 when no driver is loaded.
+// The same decision as a pure function of the results of cudaGetDeviceCount and cudaDriverGetVersion. `driver_version`
+// as CUDA encodes it (13000 is 13.0), 0 if no driver is loaded.
 presence judge(int cuda_error, int driver_version, int devices);
 
-// The backend over all visible devices. Throws device_error when probe() is not `usable`.
-// Keep it to the end of the process: streams and events outlive every owner, and nothing may call CUDA after main.
+// Returns the backend for all visible devices. Throws device_error if probe() is not `usable`. Never destroy it:
+// streams and events outlive their owners, and CUDA must not be called after main.
 std::unique_ptr<ferry::backend> make_backend();
 
 }  // namespace ferry::cuda

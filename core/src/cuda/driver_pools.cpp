@@ -42,7 +42,7 @@ bool driver_pools::has_pools(memory_kind kind, int device) const {
 #if CUDART_VERSION >= 13000
     case memory_kind::host: return has(cudaDevAttrHostMemoryPoolsSupported);
 #endif
-    default: return false;  // of managed memory: they lose data, and take no advice (docs/decisions/0024)
+    default: return false;  // pools of managed memory lose data, and take no advice (docs/decisions/0024)
   }
   return false;
 }
@@ -91,8 +91,8 @@ void driver_pools::trim(native_pool p, std::size_t keep_bytes) {
   check(cudaMemPoolTrimTo(raw(p), keep_bytes), "trim a pool");
 }
 
-// One peer a call, never the owner, and asked for first: one bad entry rejects all, and without asking the call can succeed
-// on an empty pool and the next allocation fail.
+// Grants one peer per call, never the owner, and checks peer support first. One bad entry would reject all of them.
+// Without the check the call can succeed on an empty pool, and the next allocation fail.
 void driver_pools::grant(native_pool p, int device) {
   const owner of = owner_of(p);
   if (of.kind != memory_kind::device || of.device == device) return;

@@ -1,4 +1,4 @@
-// The pool verbs by CUDA's stream-ordered allocator.
+// Implements pool_backend by CUDA's stream-ordered allocator.
 #pragma once
 #include <map>
 #include <mutex>

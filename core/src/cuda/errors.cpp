@@ -54,8 +54,8 @@ error_kind classify(int cuda_error) {
     case 705:
     case 711:  // peer access: unsupported, already enabled, not enabled, too many peers
       return error_kind::peer_access;
-    // The header says of most of these that the process must be terminated; for ECC, NVLink and containment errors the
-    // driver's guide says the same; a destroyed context stays destroyed.
+    // The header says of most of these that the process must be terminated. The driver's guide says the same of ECC,
+    // NVLink and containment errors. A destroyed context cannot be used again.
     case 214:
     case 220:
     case 226:  // ECC, NVLink, contained

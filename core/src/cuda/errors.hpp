@@ -1,4 +1,4 @@
-// CUDA's error codes, sorted into ferry's exceptions: the only place that does so.
+// Maps CUDA's error codes to ferry's exceptions. No other code does so.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -12,20 +12,21 @@ namespace ferry::cuda {
 
 enum class error_kind {
   out_of_memory,
-  invalid_argument,  // misuse, capture rules included
+  invalid_argument,  // misuse, including violated capture rules
   not_supported,
   peer_access,
   device,  // the driver failed, but later calls may work
-  sticky   // every later call of the process on this device answers with the same error
+  sticky   // every later call of the process on this device returns the same error
 };
 
-// Takes the code as an int: codes are stable, their enumerators come and go with the toolkit.
+// Takes the code as an int, because codes are stable but enumerators differ between toolkits.
 error_kind classify(int cuda_error);
 
-// Throws the ferry::error for `e` and leaves no pending CUDA error. `verb` names ferry's call, `device` is -1 if unknown.
+// Throws the ferry::error for `e` and leaves no pending CUDA error. `verb`: the name of ferry's call. `device`: -1 if
+// unknown.
 [[noreturn]] void fail(cudaError_t e, std::string_view verb, int device);
 
-// Text of an allocation that failed; `left` as the device reports it (all zero if it could not be asked).
+// Returns the text for a failed allocation. `left`: as the device reports it (all zero if the query failed).
 std::string out_of_memory_text(memory_kind kind, int device, std::size_t bytes, const device_memory& left);
 
 inline void check(cudaError_t e, std::string_view verb, int device = -1) {
@@ -33,7 +34,7 @@ inline void check(cudaError_t e, std::string_view verb, int device = -1) {
     fail(e, verb, device);
 }
 
-// Forgets a failure that is no failure (cudaErrorNotReady, peer access already enabled).
+// Clears a pending status that is not an error (cudaErrorNotReady, peer access already enabled).
 inline void clear_pending() noexcept { static_cast<void>(cudaGetLastError()); }
 
 }  // namespace ferry::cuda

@@ -1,4 +1,4 @@
-// What there is: devices, their properties, peers, the current device.
+// Devices: properties, peers, the current device.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -19,7 +19,7 @@ std::unique_ptr<ferry::backend> make_backend() {
 
 namespace {
 
-// In lower case, as Linux names it.
+// Returns the bus ID in lower case, as Linux names it; "" if the query fails.
 std::string pci_bus_id_of(int device) {
   std::array<char, 32> text{};
   if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) != cudaSuccess)

@@ -1,4 +1,4 @@
-// Allocations of the three kinds, and the placement of unified memory.
+// Allocations of the three memory kinds, and the placement of unified memory.
 #include <algorithm>
 #include <cstdio>
 
@@ -21,7 +21,7 @@ void say_once_that_unified_is_pinned() {
 
 bool is_legacy(cudaStream_t s) { return s == nullptr || s == cudaStreamLegacy; }
 
-// What may be discarded: the driver thinks in pages, and what shares one with the range must stay.
+// Returns the part that may be discarded: whole pages, because other data in a page must not be lost.
 page_move whole_pages(const page_move& m) {
   constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
   const auto at = reinterpret_cast<std::uintptr_t>(m.begin);
@@ -98,7 +98,7 @@ void cuda_backend::pin(void* p, std::size_t bytes) {
   }
   constexpr unsigned flags = cudaHostRegisterPortable | cudaHostRegisterMapped;
   cudaError_t e = cudaHostRegister(p, bytes, flags);
-  if (e == cudaErrorInvalidValue) {  // pages that the process itself can only read, as those of mapped files
+  if (e == cudaErrorInvalidValue) {  // pages that the process itself can only read, such as those of mapped files
     clear_pending();
     e = cudaHostRegister(p, bytes, flags | cudaHostRegisterReadOnly);
   }
@@ -116,7 +116,7 @@ void cuda_backend::unpin(void* p, std::size_t) {
   check(cudaHostUnregister(p), "unpin");
 }
 
-// Both are hints: where unified memory is pinned there is nothing to move and nothing to hint.
+// Both are hints: if unified memory is pinned, there is nothing to move or to advise.
 void cuda_backend::prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) {
   if (!to.is_host()) at(to.device, "prefetch");
   if (!managed_ || bytes == 0) return;
@@ -143,7 +143,7 @@ void cuda_backend::prefetch_many(native_stream s, std::span<const page_move> mov
   if (!keep.empty()) check_on(prefetch_batch(keep, false, raw(s)), "prefetch", raw(s));
 }
 
-// Pages that are discarded and left where they are lose what is written to them later: decision 33.
+// Moves the pages, too: discarded pages that stay in place lose later writes (decision 33).
 void cuda_backend::discard(native_stream s, void* p, std::size_t bytes) {
   if (!managed_ || is_legacy(raw(s))) return;
   const page_move inner = whole_pages({static_cast<std::byte*>(p), bytes, {device_of(raw(s), "discard")}});

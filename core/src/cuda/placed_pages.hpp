@@ -1,5 +1,5 @@
-// Which unified memory was ever given a device to live on, in steps of 2 MiB, by which the driver keeps its policies. Memory
-// that was freed since is not taken out: whoever gets the addresses is asked for one move too many.
+// Unified memory that has had a preferred device, in steps of 2 MiB, the driver's granularity of policies. Freed memory
+// is not removed: a later owner of the addresses then makes one unneeded move.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ferry::cuda {
 
-// The caller locks.
+// Not thread-safe: the caller holds a lock.
 class placed_pages {
  public:
   static constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
@@ -16,7 +16,7 @@ class placed_pages {
     if (bytes == 0) return;
     for (std::uintptr_t i = first(p); i <= last(p, bytes); ++i) steps_.insert(i);
   }
-  // Whether some of the bytes share a step with what was added.
+  // True if some of the bytes share a step with added bytes.
   bool meets(const void* p, std::size_t bytes) const {
     if (bytes == 0) return false;
     const auto found = steps_.lower_bound(first(p));
@@ -29,7 +29,7 @@ class placed_pages {
     return (reinterpret_cast<std::uintptr_t>(p) + bytes - 1) / step;
   }
 
-  std::set<std::uintptr_t> steps_;  // numbers
+  std::set<std::uintptr_t> steps_;  // step numbers
 };
 
 }  // namespace ferry::cuda

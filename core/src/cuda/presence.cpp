@@ -1,4 +1,4 @@
-// Is there a CUDA machine here? No driver and no device are answers; a driver that does not work is an error.
+// Detects CUDA support. No driver and no device are valid results; a driver that does not work is an error.
 #include <string>
 
 #include <ferry/core/error.hpp>
@@ -16,9 +16,9 @@ presence judge(int cuda_error, int driver_version, int devices) {
   const auto e = static_cast<cudaError_t>(cuda_error);
   if (e == cudaSuccess) return devices > 0 ? presence::usable : presence::no_device;
   if (e == cudaErrorNoDevice) return presence::no_device;
-  // The toolkit's link-time stub stands where a driver would be.
+  // The toolkit's link-time stub is loaded instead of a driver.
   if (e == cudaErrorStubLibrary) return presence::no_driver;
-  // The runtime answers "insufficient" both for a driver too old and for none at all.
+  // The runtime reports "insufficient" both for a driver that is too old and for none at all.
   if (e == cudaErrorInsufficientDriver && driver_version == 0) return presence::no_driver;
   std::string text = "the CUDA driver does not work: ";
   text.append(cudaGetErrorName(e)).append(" (").append(cudaGetErrorString(e)).append(")");

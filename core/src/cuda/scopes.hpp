@@ -1,10 +1,10 @@
-// Scopes that put the calling thread's CUDA state back as they found it.
+// Scopes that restore the calling thread's CUDA state.
 #pragma once
 #include "errors.hpp"
 
 namespace ferry::cuda {
 
-// Makes a device current for a while. When it already is, this costs one cudaGetDevice (25 ns).
+// Makes a device current in a scope. If it is current already, this costs one cudaGetDevice (25 ns).
 class device_scope {
  public:
   device_scope(int device, std::string_view verb) {
@@ -14,7 +14,7 @@ class device_scope {
     switched_ = true;
   }
   ~device_scope() {
-    // cudaSetDevice repeats errors of earlier asynchronous work; the next verb of that device reports them.
+    // cudaSetDevice repeats errors of earlier asynchronous work; the next backend call on that device reports them.
     if (switched_ && cudaSetDevice(before_) != cudaSuccess) clear_pending();
   }
   device_scope(const device_scope&) = delete;
@@ -25,8 +25,8 @@ class device_scope {
   bool switched_ = false;
 };
 
-// Lets this thread make calls (allocation, queries) that CUDA refuses while the thread, or under the global mode any
-// thread, captures: ferry's captures are about the streams it submits to, never about the thread.
+// Lets this thread make calls (allocation, queries) that CUDA refuses while the thread captures, or in global mode
+// while any thread does. ferry's captures apply to the streams that it submits to, never to the thread.
 class relaxed_scope {
  public:
   relaxed_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }

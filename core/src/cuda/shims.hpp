@@ -1,4 +1,4 @@
-// Where the runtime API differs between CUDA 12 and 13. Nothing else may test CUDART_VERSION.
+// Differences of the runtime API between CUDA 12 and 13. No other code may test CUDART_VERSION.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -15,7 +15,7 @@ static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStre
 
 namespace ferry::cuda {
 
-// A function of the driver by its name, which spares linking libcuda; null where there is none.
+// Returns a driver function by its name, without linking libcuda; null if it does not exist.
 template <class Function>
 Function* driver_call(const char* name) {
   void* found = nullptr;
@@ -27,7 +27,7 @@ Function* driver_call(const char* name) {
   return reinterpret_cast<Function*>(found);
 }
 
-// The legacy or the per-thread stream, under any of their names.
+// True for the legacy or the per-thread default stream, under any of their names.
 inline bool is_default(cudaStream_t s) { return reinterpret_cast<std::uintptr_t>(s) <= 2; }
 
 inline cudaError_t stream_device(cudaStream_t s, int& device) {
@@ -62,7 +62,7 @@ inline cudaError_t prefetch_async(const void* p, std::size_t bytes, memory_locat
 inline cudaError_t advise(const void* p, std::size_t bytes, cudaMemoryAdvise what, memory_location where) {
   return cudaMemAdvise(p, bytes, what, to_place(where));
 }
-// One call a place. The batch calls refuse the legacy default stream.
+// One call for all moves. The batch calls refuse the legacy default stream.
 inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool discard, cudaStream_t s) {
   std::vector<void*> addresses;
   std::vector<std::size_t> sizes, first;
@@ -80,7 +80,8 @@ inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool discard
 }
 inline cudaError_t discard_async(const page_move& m, cudaStream_t s) { return prefetch_batch({&m, 1}, true, s); }
 #else
-// The plain calls, which all drivers of CUDA 12 have, know devices and the CPU; those for its NUMA nodes came with 12.2.
+// The plain calls, which all drivers of CUDA 12 have, support devices and the CPU. Calls for its NUMA nodes exist from
+// CUDA 12.2 on.
 inline int to_place(memory_location where) { return where.is_host() ? cudaCpuDeviceId : where.device; }
 inline bool is_node(memory_location where) { return where.is_host() && where.numa_node >= 0; }
 #if CUDART_VERSION >= 12020
@@ -113,11 +114,11 @@ inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool, cudaSt
     if (const cudaError_t e = prefetch_async(m.begin, m.bytes, m.to, s); e != cudaSuccess) return e;
   return cudaSuccess;
 }
-// CUDA 12 cannot discard: the contents stay, which is one of the things that undefined contents may do.
+// CUDA 12 cannot discard: the contents stay, which is a valid result for undefined contents.
 inline cudaError_t discard_async(const page_move&, cudaStream_t) { return cudaSuccess; }
 #endif
 
-// The graph that s is being captured into, which the runtime still owns.
+// Returns the graph that s is being captured into; the runtime owns it.
 inline cudaError_t captured_graph(cudaStream_t s, cudaStreamCaptureStatus& status, cudaGraph_t& graph) {
 #if CUDART_VERSION >= 13000
   return cudaStreamGetCaptureInfo(s, &status, nullptr, &graph, nullptr, nullptr, nullptr);
@@ -126,7 +127,7 @@ inline cudaError_t captured_graph(cudaStream_t s, cudaStreamCaptureStatus& statu
 #endif
 }
 
-// Puts a copy of a graph behind what s was given in its capture, as a node of the graph that is being made.
+// Adds a copy of a graph behind the work of s in its capture, as a node of the graph being captured.
 inline cudaError_t add_child_graph(cudaStream_t s, cudaGraph_t child) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   cudaGraph_t graph = nullptr;
@@ -147,7 +148,8 @@ inline cudaError_t add_child_graph(cudaStream_t s, cudaGraph_t child) {
 #endif
 }
 
-// Copies that may run in any order. Default streams and captures take no batches, nor does CUDA before 13.
+// Enqueues copies that may run in any order. Default streams, captures and CUDA before 13 have no batches: then it
+// enqueues single copies.
 inline cudaError_t memcpy_batch(const std::vector<void*>& to, const std::vector<const void*>& from,
                                 const std::vector<std::size_t>& bytes, cudaStream_t s) {
 #if CUDART_VERSION >= 13000
@@ -166,7 +168,7 @@ inline cudaError_t memcpy_batch(const std::vector<void*>& to, const std::vector<
   return cudaSuccess;
 }
 
-// CUDA 11's form of cudaGraphInstantiate took an error node and a log; flags are the same from 12.0 on.
+// CUDA 11's cudaGraphInstantiate takes an error node and a log; flags are the same from 12.0 on.
 inline cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
   return cudaGraphInstantiateWithFlags(exec, graph, 0);
 }

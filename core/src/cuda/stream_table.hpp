@@ -1,5 +1,5 @@
-// What is known of the streams that ferry created. Asking CUDA instead is no choice: cudaStreamGetDevice and
-// cudaStreamGetId on a stream that is being captured fail and invalidate the capture (seen with CUDA 13.0, driver 580).
+// Properties of the streams that ferry created. They are stored, because cudaStreamGetDevice and cudaStreamGetId fail
+// on a stream that is being captured. They even invalidate the capture (seen with CUDA 13.0, driver 580).
 #pragma once
 #include <cstdint>
 #include <mutex>

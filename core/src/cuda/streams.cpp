@@ -12,20 +12,21 @@ namespace {
 
 // Long enough for a small kernel and its launch.
 constexpr std::chrono::microseconds spin_time{50};
-// A nap takes some 70 us more than was asked for (the timer's slack of 50, and waking up): shorter ones are not worth it.
+// A sleep takes about 70 us longer than requested (timer slack of 50 us, and waking up), so shorter ones are not
+// worthwhile.
 constexpr std::chrono::microseconds shortest_nap{80}, longest_nap{500};
 
-// One answer of cudaEventQuery or cudaStreamQuery; "not ready" leaves no pending error.
+// Interprets the result of cudaEventQuery or cudaStreamQuery; "not ready" leaves no pending error.
 bool is_ready(cudaError_t e) {
   if (e == cudaErrorNotReady) clear_pending();
   return e != cudaErrorNotReady;
 }
 
-// Asks until the work is done or failed: without a pause at first (a query takes 1.2 us itself), then with pauses of a 64th
-// of the time waited so far, in which other threads may have the core; they become naps after some 5 ms. Events with
-// cudaEventBlockingSync would sleep too, but measured on an H200 they make every kernel followed by a record take 4.3
-// instead of 2.8 us, and waiting for one kernel 17 instead of 7.5 us: the hot verb would pay for the cold one. Without the
-// flag CUDA's own waits spin and take a core from the program.
+// Polls until the work is complete or has failed. First polls without a pause (a query takes 1.2 us itself), then with
+// pauses of 1/64 of the time waited so far. During a pause other threads may use the core; after about 5 ms it becomes
+// a sleep. Events with cudaEventBlockingSync would sleep, too, but slow down the frequent calls. Measured on an H200: a
+// kernel followed by a record takes 4.3 instead of 2.8 us with them. Waiting for one kernel takes 17 instead of 7.5 us.
+// Without the flag CUDA's own waits spin and occupy a core.
 template <class Query>
 cudaError_t wait_until_ready(Query query) {
   using clock = std::chrono::steady_clock;
@@ -52,8 +53,8 @@ native_stream cuda_backend::create_stream(int device, int priority) {
   const relaxed_scope relaxed;
   const device_scope current(device, "create_stream");
   cudaStream_t s = nullptr;
-  // Non-blocking: ferry orders its work itself, and the legacy stream's implicit barriers would only serialise it. CUDA
-  // clamps the priority to what the device has.
+  // Non-blocking, because ferry orders its work itself, and the legacy stream's implicit barriers would only serialize
+  // it. CUDA clamps the priority to the device's range.
   check(cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, priority), "create_stream", device);
   unsigned long long id = 0;
   check(cudaStreamGetId(s, &id), "create_stream", device);
@@ -63,7 +64,7 @@ native_stream cuda_backend::create_stream(int device, int priority) {
 
 void cuda_backend::destroy_stream(native_stream s) {
   const relaxed_scope relaxed;
-  streams_.remove(raw(s));  // first: CUDA may give the handle to another thread's stream
+  streams_.remove(raw(s));  // first: CUDA may return the handle to another thread that creates a stream
   check(cudaStreamDestroy(raw(s)), "destroy_stream");
 }
 
@@ -103,7 +104,7 @@ int cuda_backend::device_of(cudaStream_t s, std::string_view verb) const {
   return device;
 }
 
-// Only what is known without asking CUDA about the stream: it may be the stream that is at fault.
+// Uses only stored data and does not query CUDA: the stream itself may be the cause of the error.
 void cuda_backend::fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const {
   const auto known = streams_.find(s);
   fail(e, verb, known ? known->device : -1);
@@ -120,7 +121,8 @@ bool cuda_backend::is_done(native_stream s) {
 void cuda_backend::synchronize(native_stream s) {
   const relaxed_scope relaxed;
   check_on(wait_until_ready([s] { return cudaStreamQuery(raw(s)); }), "synchronize(stream)", raw(s));
-  check_on(cudaStreamSynchronize(raw(s)), "synchronize(stream)", raw(s));  // at once: it tells the driver's pools
+  // returns immediately: it reports completion to the driver's pools
+  check_on(cudaStreamSynchronize(raw(s)), "synchronize(stream)", raw(s));
   faults_.raise();
 }
 
@@ -139,7 +141,8 @@ void cuda_backend::destroy_event(native_event e) {
   check(cudaEventDestroy(raw(e)), "destroy_event");
 }
 
-// The two hot verbs: stream and event carry their devices, so nothing is switched (0.1 us each).
+// The two most frequent backend calls: stream and event determine their devices, so no device is switched (0.1 us
+// each).
 void cuda_backend::record(native_event e, native_stream s) { check_on(record_event(raw(e), raw(s)), "record", raw(s)); }
 
 void cuda_backend::wait(native_stream s, native_event e) { check_on(wait_for_event(raw(s), raw(e)), "wait", raw(s)); }
@@ -155,7 +158,8 @@ bool cuda_backend::is_done(native_event e) {
 void cuda_backend::synchronize(native_event e) {
   const relaxed_scope relaxed;
   check(wait_until_ready([e] { return cudaEventQuery(raw(e)); }), "synchronize(event)");
-  check(cudaEventSynchronize(raw(e)), "synchronize(event)");  // at once: it tells the driver's pools
+  // returns immediately: it reports completion to the driver's pools
+  check(cudaEventSynchronize(raw(e)), "synchronize(event)");
   faults_.raise();
 }
 

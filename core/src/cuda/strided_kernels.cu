@@ -10,8 +10,8 @@ namespace {
 
 constexpr unsigned threads = 256;
 
-// What a kernel needs of a plan, with dimensions fastest first: the loop below then ends at the slowest, which needs no
-// division.
+// A plan in the form that kernels use, with dimensions fastest first: the loop below then ends at the slowest, which
+// needs no division.
 template <class Index>
 struct walk {
   int rank;
@@ -31,7 +31,7 @@ walk<Index> make_walk(const strided_plan& p) {
   return w;
 }
 
-// Offsets of word i on both sides, and its number within the innermost dimension.
+// Computes the offsets of word i on both sides. Returns its index within the innermost dimension.
 template <class Index>
 __device__ Index locate(const walk<Index>& w, Index i, std::ptrdiff_t& to, std::ptrdiff_t& from) {
   to = from = 0;
@@ -64,14 +64,14 @@ __global__ void __launch_bounds__(threads)
 
 constexpr int tile = 32, tile_rows = threads / tile;
 
-// One plane of a transposition: `a` runs along the source's contiguous dimension, `b` along the target's.
+// One plane of a transposition: `a` is the source's contiguous dimension, `b` the target's.
 struct plane {
   std::uint64_t a, b, a_tiles, b_tiles;
   std::ptrdiff_t to_a, to_b, from_a, from_b;
 };
 
-// Reads along a and writes along b, so that both sides move whole lines. The padding column keeps banks apart (NVIDIA,
-// "An Efficient Matrix Transpose in CUDA C/C++").
+// Reads along a and writes along b, so that both sides transfer whole lines. The padding column avoids bank conflicts
+// (NVIDIA, "An Efficient Matrix Transpose in CUDA C/C++").
 template <class Word>
 __global__ void __launch_bounds__(threads)
     copy_tiles(std::byte* to, const std::byte* from, plane p, walk<std::uint64_t> others, std::uint64_t tiles) {
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-// Calls f with a null pointer of the type that is `bytes` wide and aligned.
+// Calls f with a null pointer of the word type that is `bytes` wide and aligned.
 template <class F>
 void with_word(std::size_t bytes, F f) {
   switch (bytes) {
@@ -124,8 +124,8 @@ void with_word(std::size_t bytes, F f) {
   }
 }
 
-// Division of 64-bit indices is several times slower, so small operations use 32 bits. Below 2^31 the step past the end,
-// less than one grid of 2^31 threads, cannot wrap around.
+// Division of 64-bit indices is several times slower, so small operations use 32 bits. Below 2^31 words the step past
+// the end, less than one grid of 2^31 threads, cannot wrap around.
 template <class F>
 void with_index(std::size_t words, F f) {
   if (words < (std::size_t{1} << 31)) return f(std::uint32_t{});
@@ -142,7 +142,7 @@ cudaError_t launch_tiles(const strided_plan& plan, std::size_t a, unsigned most_
   const std::uint64_t a_tiles = (plan.extent[a] + tile - 1) / tile, b_tiles = (plan.extent[b] + tile - 1) / tile;
   const plane p{plan.extent[a],      plan.extent[b],     a_tiles, b_tiles, plan.to_stride[a], plan.to_stride[b],
                 plan.from_stride[a], plan.from_stride[b]};
-  strided_plan rest = plan;  // the dimensions beside the plane
+  strided_plan rest = plan;  // the dimensions outside the plane
   rest.rank = 0;
   std::uint64_t tiles = a_tiles * b_tiles;
   for (std::size_t d = 0; d < b; ++d) {

@@ -1,4 +1,4 @@
-// The kernels under copy_strided and fill_strided.
+// The kernels used by copy_strided and fill_strided.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -6,7 +6,7 @@
 
 namespace ferry::cuda {
 
-// Start the kernel on s, whose device is current. `most_blocks` bounds the grid; threads stride over the rest.
+// Launch the kernel on s, whose device must be current. `most_blocks` bounds the grid; threads stride over the rest.
 cudaError_t launch_strided_copy(const strided_plan& plan, unsigned most_blocks, cudaStream_t s);
 cudaError_t launch_strided_fill(const fill_plan& plan, unsigned most_blocks, cudaStream_t s);
 

@@ -30,7 +30,7 @@ void check_shape(const strided_shape& shape, std::size_t most, const char* verb)
                            " bytes; 1 to " + std::to_string(most) + " are possible. Use a smaller element type");
 }
 
-// The largest power of two up to 16 that divides every address a word may have, and `run`.
+// Returns the largest power of two up to 16 that divides `run` and the address of every word.
 std::size_t widest_word(const strided_plan& p, std::size_t run) {
   std::size_t all = 16 | run | reinterpret_cast<std::uintptr_t>(p.to) | reinterpret_cast<std::uintptr_t>(p.from);
   for (std::size_t d = 0; d + 1 < p.rank; ++d)
@@ -38,7 +38,7 @@ std::size_t widest_word(const strided_plan& p, std::size_t run) {
   return std::size_t{1} << std::countr_zero(all);
 }
 
-// Cuts the innermost run of bytes into words of `word` bytes.
+// Splits the innermost run of bytes into words of `word` bytes.
 void use_words(strided_plan& p, std::size_t word) {
   p.word = word;
   p.words /= word;
@@ -50,7 +50,7 @@ void use_words(strided_plan& p, std::size_t word) {
   if (p.extent[last] == 1) --p.rank;
 }
 
-// Fewest dimensions, still in bytes. A fill passes the same strides on both sides and drops `from` afterwards.
+// Merges dimensions, still in bytes. A fill passes the same strides on both sides and drops `from` afterwards.
 strided_plan collapse(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
   strided_plan p{.to = to.base, .from = from.base, .words = shape.element_bytes};
   std::array<dimension, plan_rank> dims{};
@@ -59,7 +59,7 @@ strided_plan collapse(const strided_bytes& to, const strided_bytes& from, const 
     dimension dim{shape.extent[d], to.stride_bytes[d], from.stride_bytes[d]};
     p.words *= dim.extent;
     if (dim.extent <= 1) continue;
-    if (dim.to < 0) {  // walk the same elements forwards
+    if (dim.to < 0) {  // iterate over the same elements forwards
       p.to += bytes_of(dim.extent - 1, dim.to);
       p.from += bytes_of(dim.extent - 1, dim.from);
       dim.to = -dim.to;
@@ -68,7 +68,7 @@ strided_plan collapse(const strided_bytes& to, const strided_bytes& from, const 
     dims[n++] = dim;
   }
   if (p.words == 0) return p;
-  // Neighbouring threads should write neighbouring bytes: the smallest stride of the target goes last.
+  // Neighbouring threads should write neighbouring bytes: the target's smallest stride comes last.
   std::stable_sort(dims.begin(), dims.begin() + static_cast<std::ptrdiff_t>(n),
                    [](const dimension& a, const dimension& b) { return length(a.to) > length(b.to); });
   if (shape.element_bytes > 1) dims[n++] = {shape.element_bytes, 1, 1};
@@ -104,7 +104,7 @@ std::size_t strided_plan::run_bytes() const {
 
 bool strided_plan::is_pitched(std::size_t max_pitch) const {
   const std::size_t row = run_bytes();
-  const std::size_t outer = row == word ? rank : rank - 1;  // dimensions beside the row
+  const std::size_t outer = row == word ? rank : rank - 1;  // dimensions outside the row
   if (rank == 0 || outer != 1) return false;
   const auto fits = [&](std::ptrdiff_t stride) {
     return stride > 0 && static_cast<std::size_t>(stride) >= row && static_cast<std::size_t>(stride) <= max_pitch;
@@ -114,7 +114,7 @@ bool strided_plan::is_pitched(std::size_t max_pitch) const {
 
 std::size_t strided_plan::source_run() const {
   const auto step = static_cast<std::ptrdiff_t>(word);
-  // Short sides would leave most of a tile empty; a gap between the target's words wastes what tiles could win.
+  // Short sides would leave most of a tile empty. A gap between the target's words wastes more than tiles gain.
   constexpr std::size_t shortest = 8;
   if (rank < 2 || to_stride[rank - 1] != step || length(from_stride[rank - 1]) <= step || extent[rank - 1] < shortest)
     return plan_rank;
@@ -140,7 +140,7 @@ fill_plan plan_fill(const strided_bytes& to, const strided_shape& shape, const v
   std::memcpy(bytes.data(), element, size);
   plan.what.uniform = std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size),
                                   [&](std::byte b) { return b == bytes[0]; });
-  // A pattern of 1, 2, 4, 8 or 16 bytes repeats within 16; another length repeats after itself.
+  // A pattern of 1, 2, 4, 8 or 16 bytes repeats within 16; other lengths repeat after their own length.
   const bool repeats = plan.what.uniform || std::has_single_bit(size);
   const std::size_t length = repeats ? 16 : size;
   for (std::size_t i = size; i < length; ++i) bytes[i] = bytes[i % size];

@@ -11,7 +11,7 @@ namespace ferry::cuda {
 
 namespace {
 
-// Below this row length the copy engine's cost per row counts, even over PCIe.
+// Below this row length the copy engine's cost per row matters, even over PCIe.
 constexpr std::size_t shortest_row = 64;
 
 struct host_task {
@@ -36,7 +36,7 @@ void CUDART_CB run_and_free(void* p) {
 void CUDART_CB run_and_keep(void* p) { run(*static_cast<host_task*>(p)); }
 void CUDART_CB free_task(void* p) { delete static_cast<host_task*>(p); }
 
-// The copy engine takes 2-D copies of CPU memory at full PCIe speed and leaves the multiprocessors alone. Between device
+// The copy engine makes 2-D copies of CPU memory at full PCIe speed without using the multiprocessors. Between device
 // memory the kernel is faster for every row length (measured on an H200: 3.9 against 1.7 to 3.2 TB/s).
 bool is_on_a_gpu(const void* p) {
   cudaPointerAttributes a{};
@@ -48,7 +48,7 @@ bool is_on_a_gpu(const void* p) {
 
 void host_faults::add(std::string text) {
   const std::lock_guard lock(mutex_);
-  if (any_.load(std::memory_order_relaxed)) return;  // the first one explains the others
+  if (any_.load(std::memory_order_relaxed)) return;  // the first error explains the others
   text_ = std::move(text);
   any_.store(true, std::memory_order_release);
 }
@@ -64,7 +64,7 @@ void host_faults::raise() {
 
 void cuda_backend::copy(native_stream s, void* to, const void* from, std::size_t bytes) {
   if (bytes == 0) return;
-  const device_scope current(device_of(raw(s), "copy"), "copy");  // memory of pools wants it
+  const device_scope current(device_of(raw(s), "copy"), "copy");  // memory of pools needs it
   check_on(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, raw(s)), "copy", raw(s));
 }
 
@@ -147,10 +147,10 @@ void cuda_backend::run_on_host(native_stream s, std::function<void()> task) {
   if (status == cudaStreamCaptureStatusActive) return enqueue_to_graph(raw(s), graph, std::move(task));
   auto owned = std::make_unique<host_task>(host_task{std::move(task), &faults_});
   check_on(cudaLaunchHostFunc(raw(s), run_and_free, owned.get()), "run_on_host", raw(s));
-  static_cast<void>(owned.release());  // run_and_free has it now
+  static_cast<void>(owned.release());  // run_and_free owns it now
 }
 
-// A captured task runs at every launch, so the graph and what is instantiated from it own it together.
+// A captured task runs at every launch, so the graph and its instances own it jointly.
 void cuda_backend::enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task) {
   auto owned = std::make_unique<host_task>(host_task{std::move(task), &faults_});
   cudaUserObject_t owner = nullptr;
@@ -168,7 +168,7 @@ void cuda_backend::launch(native_stream, const host_kernel& kernel) {
                       "(ferry_add_executable does), or set FERRY_BACKEND=sim");
 }
 
-// Also answers for an error that the program itself left pending before the launch: CUDA keeps only one.
+// Also reports an error that the program left pending before the launch: CUDA stores only one.
 void cuda_backend::check_launch(native_stream s, std::string_view kernel) {
   if (const cudaError_t e = cudaGetLastError(); e != cudaSuccess) [[unlikely]]
     fail_on(e, "launch of kernel '" + std::string(kernel) + "'", raw(s));

@@ -68,7 +68,7 @@ void allocation_log::write(const char* action, const allocation& a, const void* 
   tell_if_failed();
 }
 
-// Until the program exits: static arrays are destroyed before.
+// The log ends at program exit, after the destruction of static arrays.
 void log_allocations_until_exit(runtime& m, const std::string& file) {
   static std::unique_ptr<allocation_log> log;
   log = std::make_unique<allocation_log>(file, m);

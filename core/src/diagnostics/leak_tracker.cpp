@@ -21,7 +21,7 @@ std::string last_user_of(allocation& a) {
 
 std::string seconds_text(double s) { return detail::fixed_text(s, 3) + " s"; }
 
-// What belongs to one line of the report.
+// The allocations that one line of the report summarizes.
 struct group {
   const outstanding_allocation* like = nullptr;
   std::size_t bytes = 0, count = 0;
@@ -30,7 +30,7 @@ struct group {
 
 }  // namespace
 
-// Out of CPU memory, an allocation goes unnoted.
+// If the CPU has no memory for it, the allocation is not recorded.
 void leak_tracker::on_allocate(allocation& a) noexcept {
   try {
     const record r{clock::now(), stacks_ ? this_stack() : 0};
@@ -47,7 +47,7 @@ void leak_tracker::on_free(allocation& a) noexcept {
   s.alive.erase(&a);
 }
 
-// Equal stacks are kept once.
+// Returns the number of the calling thread's stack. Equal stacks are stored once.
 std::uint32_t leak_tracker::this_stack() {
   constexpr std::size_t own_frames = 2;
   std::array<const void*, most_frames> frames;

@@ -1,4 +1,4 @@
-// Notes the allocations of one machine.
+// Records the outstanding allocations of one runtime.
 #pragma once
 #include <array>
 #include <atomic>
@@ -31,7 +31,7 @@ class leak_tracker final : public allocation_observer {
     clock::time_point since;
     std::uint32_t stack = 0;
   };
-  struct shard {  // while its lock is held, what it notes cannot be taken back
+  struct shard {  // while its lock is held, its recorded allocations cannot be freed
     mutable std::mutex mutex;
     std::unordered_map<allocation*, record> alive;
   };

@@ -13,7 +13,7 @@
 namespace ferry {
 namespace {
 
-// Immortal: reports come after main. A tracker outlives its machine, which it then never hears of again.
+// Never destroyed: reports come after main. A tracker outlives its runtime and gets no more calls then.
 struct trackers {
   std::mutex mutex;
   std::map<std::uint64_t, std::unique_ptr<leak_tracker>> by_machine;
@@ -30,7 +30,7 @@ leak_tracker* find(std::uint64_t runtime) {
   return found == all().by_machine.end() ? nullptr : found->second.get();
 }
 
-// Reads what the CPU knows; no device is asked.
+// Reads only data of the CPU; makes no driver calls.
 void report_at_exit() {
   std::lock_guard lock(all().mutex);
   for (const auto& [runtime, t] : all().by_machine)
@@ -67,7 +67,7 @@ void track_leaks(leak_mode mode) { track_leaks(runtime::current(), mode); }
 
 void report_leaks_at_exit(runtime& m, leak_mode mode) {
   track_leaks(m, mode);
-  // Registered while the first array is made: static arrays are destroyed before it runs.
+  // Registered while the first array is made, so that static arrays are destroyed before it runs.
   if (std::atexit(report_at_exit) != 0) std::fputs("ferry: leaks will not be reported at exit\n", stderr);
 }
 

@@ -1,4 +1,4 @@
-// The page that draws a memory snapshot: what comes before and after its data.
+// The HTML page that draws a memory snapshot: its text before and after the data.
 #pragma once
 #include <string_view>
 

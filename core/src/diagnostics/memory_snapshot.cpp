@@ -27,13 +27,13 @@ const char* action_name(memory_event::action a) {
   return "?";
 }
 
-// An item a line.
+// Returns a JSON list with one item per line.
 template <class Items, class Text>
 std::string list(const Items& items, Text text) {
   return json_list(items, text, ",\n");
 }
 
-// The texts of tags and names, for rows that refer to them by their place in the list. The first is empty.
+// The texts of tags and names; rows refer to them by index. The first text is empty.
 class label_list {
  public:
   explicit label_list(const memory_snapshot& s) {
@@ -46,7 +46,7 @@ class label_list {
       for (const block_info& b : p.blocks) add_both(b);
     for (const memory_event& e : s.history) add_both(e);
   }
-  // Of a row's tag and name.
+  // Returns the indices of a row's tag and name.
   std::string of(memory_label tag, memory_label name) const {
     return std::to_string(place(label_kind::tag, tag)) + "," + std::to_string(place(label_kind::name, name));
   }

@@ -1,4 +1,4 @@
-// Reads logs of allocations, and does to a pool what they say.
+// Reads allocation logs, and replays them on a pool.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -122,7 +122,7 @@ replay_result replay(const std::vector<logged_allocation>& log, memory_pool& poo
       }
       ++r.allocations;
       allocation_ref& place = alive[a.pointer];
-      if (place) bytes -= place.get().bytes, ++r.unmatched;  // the log lost its free
+      if (place) bytes -= place.get().bytes, ++r.unmatched;  // the log lacks its free
       bytes += block.get().bytes;
       place = std::move(block);
       r.peak_bytes = std::max(r.peak_bytes, bytes);

@@ -39,10 +39,10 @@ std::string host_name() {
   return "unknown";
 }
 
-// GB/s of the best of some copies.
+// Returns the rate in GB/s of the fastest of some copies. Blocks until they are complete.
 double rate_of(std::size_t bytes, stream_ref s, const std::function<void()>& copy) {
   double best = 1e9;
-  for (int i = 0; i < 4; ++i) {  // the first makes rings and grants peers
+  for (int i = 0; i < 4; ++i) {  // the first copy allocates staging buffers and enables peer access
     s.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     copy();
@@ -53,7 +53,8 @@ double rate_of(std::size_t bytes, stream_ref s, const std::function<void()>& cop
   return static_cast<double>(bytes) / std::max(best, 1e-9) * 1e-9;
 }
 
-// By the driver itself, over the one link between the device and the CPU: a large copy() may take those of others, too.
+// Copies by the driver, over the one link between the device and the CPU: a large copy() may also use links of other
+// devices.
 void copy_over_one_link(stream_ref s, const detail::copy_side& to, const detail::copy_side& from, std::size_t bytes) {
   detail::access_list<2> uses;
   uses.add(*to.owner, to.bytes, true);
@@ -62,7 +63,7 @@ void copy_over_one_link(stream_ref s, const detail::copy_side& to, const detail:
                          [&](native_stream n) { runtime::current().backend().copy(n, to.data, from.data, bytes); });
 }
 
-// FNV-1a, of 32 bits.
+// 32-bit FNV-1a.
 std::string short_hash(const std::string& text) {
   std::uint32_t h = 2166136261u;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 16777619u;
@@ -71,7 +72,7 @@ std::string short_hash(const std::string& text) {
   return digits;
 }
 
-// Nothing for one that cannot be read.
+// Returns the content of a file; empty if it cannot be read.
 std::optional<std::string> text_of(const std::string& file) {
   std::ifstream in(file);
   if (file.empty() || !in) return {};
@@ -80,7 +81,7 @@ std::optional<std::string> text_of(const std::string& file) {
   return all.str();
 }
 
-// Whole or not at all, whoever else writes it.
+// Replaces the file atomically, even if other processes write it, too.
 void replace_file(const std::string& file, const std::string& text) {
   std::error_code wrong, ignored;
   std::filesystem::create_directories(std::filesystem::path(file).parent_path(), ignored);
@@ -139,7 +140,7 @@ void topology::measure() {
   measured_ = true;
 }
 
-// What must be the same for bandwidths to hold.
+// Returns the properties that must be equal for stored bandwidths to be valid.
 std::string topology::runtime() const {
   detail::plain_stream out;
   out << host_name() << "; " << ferry::runtime::current().backend().name();
@@ -192,8 +193,8 @@ void topology::parse(const std::string& text) {
   *this = found;
 }
 
-// With the machine in its name, as several machines may share a home, and several processes a machine: each with devices
-// and peers of its own.
+// The name contains the host, because several hosts may share a home directory. It also contains a hash of devices and
+// peers, because these may differ between processes of a host.
 std::string topology::default_file() {
   if (const std::string given = environment("FERRY_TOPOLOGY"); !given.empty()) return given;
   std::string host = host_name();

@@ -1,4 +1,4 @@
-// Arrays that own memory of others: each block goes back by its deleter, when its last use is over.
+// Arrays that own foreign memory: a deleter releases each block after its last use is complete.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -45,7 +45,7 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
   return allocation_ref::first(*e->what);
 }
 
-// Of adopted blocks; a loan's end is not over with it.
+// For adopted blocks. For the last reference of a borrow it returns early: end() erases that entry.
 void foreign_memory::deallocate(allocation& a) noexcept {
   a.history.invalidate();
   if (this_thread_state.submitting) {
@@ -74,12 +74,13 @@ void foreign_memory::deallocate(allocation& a) noexcept {
     ++waiting_;
 }
 
-// With the lock held.
+// The caller holds the lock.
 void foreign_memory::take_over_late_ones() noexcept {
   late_.take_all([this](allocation& a) { find(a)->ending = true; });
 }
 
-// The deleter is called for a stream that comes after all uses. No lock is held: it is the program's code.
+// Calls the deleter with a stream that is ordered behind all uses. Holds no lock, because the deleter is the program's
+// code.
 bool foreign_memory::hand_to_stream(entry& e) noexcept {
   try {
     const auto device = static_cast<std::size_t>(e.what->device);
@@ -113,7 +114,7 @@ void foreign_memory::run_deleters(bool wait) noexcept {
         try {
           if (wait) wait_for_all_uses(*e.what, e.bytes);
           return wait || are_uses_complete(*e.what, e.bytes, true);
-        } catch (const error&) {  // the device broke: its work counts as over the next time
+        } catch (const error&) {  // the device failed: its work counts as complete next time
           return wait;
         }
       });

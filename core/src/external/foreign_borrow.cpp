@@ -1,4 +1,4 @@
-// What a program holds of memory that it lent or gave to ferry.
+// Handles of the program for memory that ferry borrows or adopts.
 #include <utility>
 
 #include "external/foreign_memory.hpp"

@@ -16,7 +16,7 @@
 namespace ferry {
 namespace {
 
-// Nodes outlive their machine: arrays that are stale may look at them.
+// Nodes outlive their runtime, because stale references may read them.
 allocation* new_node() {
   static std::mutex mutex;
   static auto* all = new std::list<allocation>;
@@ -24,7 +24,7 @@ allocation* new_node() {
   return &all->emplace_back();
 }
 
-// Bytes that are booked as pinned, and go back to where they are not used.
+// Bytes reserved as pinned; the destructor releases those that are not used.
 struct pin_booking {
   memory_accounting& books;
   std::size_t bytes = 0;
@@ -52,7 +52,8 @@ std::size_t foreign_memory::count() const {
 
 allocation* foreign_memory::at(const std::byte* p) const {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return nullptr;  // held, maybe while a borrow ends and waits for its work: a check must not wait for that
+  // The lock may be held while the end of a borrow waits for work: a check must not wait for that.
+  if (!lock) return nullptr;
   for (const entry& e : entries_)
     if (!e.ending && e.bytes.begin <= p && p < e.bytes.end) return e.what;
   return nullptr;
@@ -68,7 +69,7 @@ void foreign_memory::check_stream(const borrow_options& how) const {
 foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, std::string_view verb,
                                                      const std::string& name) const {
   pointer_attributes first = backend().attributes(bytes.begin), last = backend().attributes(bytes.end - 1);
-  if (verb == "pin")  // over what is pinned already, by some other pin
+  if (verb == "pin")  // the range may be pinned already, by another pin
     for (const auto& [end, what] : {std::pair{bytes.begin, &first}, {bytes.end - 1, &last}})
       if (ranges_.has(end)) *what = {};
   const std::string what = std::string(verb) + " of " + text_of(bytes, name);
@@ -86,10 +87,11 @@ foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_ki
   return {first.is_known, first.device};
 }
 
-// Work on them would be ordered by two logs, none of which knows of the other. Looks through all blocks.
+// Throws invalid_argument if the bytes belong to a pool of ferry: two access histories that do not see each other would
+// order work on them. Searches all blocks.
 void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
   const pointer_attributes memory = backend().attributes(bytes.begin);
-  if (!memory.is_known) return;  // pools have none of it
+  if (!memory.is_known) return;  // pools contain only memory that the driver reports
   std::optional<block_info> own;
   runtime_.memory().each_source([&](memory_source& s) {
     if (own || s.kind() != memory.kind || (memory.kind == memory_kind::device && s.device() != memory.device)) return;
@@ -119,8 +121,8 @@ allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const 
   pin_booking booked{runtime_.memory()};
   std::unique_lock lock(mutex_);
   known_memory memory = look_at(bytes, kind, verb, how.name);
-  // Nothing is locked when it is booked: callbacks of the program may end borrows before it is refused. Meanwhile others may
-  // have unpinned what this pin was to share with them: then there is more to book.
+  // No lock is held during the reservation, because callbacks of the program may end borrows in it. Meanwhile other
+  // threads may unpin ranges that this pin was to share: then more bytes must be reserved.
   for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > booked.bytes;) {
     lock.unlock();
     const std::size_t missing = more - booked.bytes;
@@ -153,7 +155,8 @@ allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const 
   return owner;
 }
 
-// The entry of bytes that are about to be lent or adopted: a new one, or that of a loan which they overlap.
+// Returns the entry of bytes that are about to be borrowed or adopted: a new one, or that of a borrow which overlaps
+// them.
 foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory_kind kind, int device,
                                                         const borrow_options& how) {
   auto shared = entries_.end();
@@ -171,7 +174,7 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   }
   if (shared == entries_.end()) {
     if (spare_.empty()) {
-      spare_.reserve(++nodes_);  // giving back must not fail
+      spare_.reserve(++nodes_);  // giving nodes back must not fail
       spare_.push_back(new_node());
     }
     shared = entries_.insert(entries_.end(), entry{spare_.back(), bytes});
@@ -186,8 +189,8 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     a.history.invalidate();
   } else {
     allocation& a = *shared->what;
-    std::lock_guard lock(a.history);  // others may be using it: see range_now
-    a.history.invalidate();           // who has waited for all of it has not waited for this
+    std::lock_guard lock(a.history);  // other threads may use it: see range_now
+    a.history.invalidate();           // earlier host access checks do not cover the additional bytes
     shared->bytes = {std::min(shared->bytes.begin, bytes.begin, std::less<>{}),
                      std::max(shared->bytes.end, bytes.end, std::less<>{})};
     a.begin = const_cast<std::byte*>(shared->bytes.begin);
@@ -200,7 +203,7 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
     access_history& log = shared->what->history;
     std::lock_guard lock(log);
     log.reserve(1);
-    log.add_beside(line, line.fence(), bytes, true);  // closed with the log locked: no later ticket is in it yet
+    log.add_beside(line, line.fence(), bytes, true);  // fenced with the history locked: it contains no later ticket yet
     if (line.records_always()) line.record_event();
   } catch (...) {
     if (shared->loans == 0) erase(shared);
@@ -209,7 +212,7 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   return shared;
 }
 
-// Loans of these bytes that are ending may still be in use.
+// Borrows of these bytes that are ending may still be in use.
 void foreign_memory::take_over_uses(allocation& a, byte_range bytes) {
   for (const entry& e : entries_) {
     if (!e.ending || e.what == &a || !e.bytes.overlaps(bytes)) continue;
@@ -231,7 +234,7 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
     is_last = --e->loans == 0;
     e->ending = is_last;
   }
-  if (is_last) owner.free(how);  // views are stale from now on
+  if (is_last) owner.free(how);  // views are stale from here on
   std::exception_ptr failed;
   try {
     if (before)
@@ -256,7 +259,7 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
   if (failed) std::rethrow_exception(failed);
 }
 
-// Others may go on using parts that stay pinned: nobody gets in between, for their logs are locked meanwhile.
+// Parts that stay pinned may be in use again at any time. So the histories are locked during the change.
 void foreign_memory::while_unused(std::span<const byte_range> ranges, const std::function<void()>& change) {
   std::vector<allocation*> users;
   for (const entry& e : entries_)

@@ -1,4 +1,4 @@
-// The memory of others that a machine's arrays use: borrowed, pinned, adopted.
+// Foreign memory that a runtime's arrays use: borrowed, pinned, adopted.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -23,39 +23,40 @@ class foreign_memory final : public memory_resource {
   ~foreign_memory();
 
   allocation_ref borrow(byte_range bytes, memory_kind kind, const borrow_options& how, detail::borrow_method way);
-  // Gives one loan back. before: null to wait for its uses on the CPU.
+  // Ends one borrow. before: a stream to order behind all uses; null blocks until they are complete. Throws error if
+  // waiting or unpinning fails; the borrow has ended nevertheless.
   void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before, detail::freed_by how);
   allocation_ref adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
                        detail::block_deleter deleter);
   void deallocate(allocation& a) noexcept override;
 
-  // Runs the deleters of adopted blocks whose uses are over by now. Never blocks; one load when there are none.
+  // Runs the deleters of adopted blocks whose uses are complete. Never blocks; costs one load if there are none.
   void collect() noexcept {
     if (waiting_.load(std::memory_order_relaxed) > 0) run_deleters(false);
   }
-  // Borrows and adopted blocks that are alive, or whose deleters have not run.
+  // Returns the number of borrows and adopted blocks that are alive, or whose deleters have not run.
   std::size_t count() const;
-  // The allocation of the borrow or adopted block that an address lies in; null if there is none, or if another thread begins or
-  // ends a borrow. Never blocks.
+  // Returns the allocation of the borrow or adopted block that contains an address. Null if there is none, or if
+  // another thread holds the lock to begin or end a borrow. Never blocks.
   allocation* at(const std::byte* p) const;
 
  private:
   struct entry {
     allocation* what;
     byte_range bytes;
-    std::size_t loans = 0;          // 0: adopted
-    bool ending = false;            // nobody refers to it any more; uses may still be running
-    bool wants_stream = false;      // the deleter does
-    bool is_being_deleted = false;  // by some thread
+    std::size_t loans = 0;          // number of borrows; 0: adopted
+    bool ending = false;            // no references remain; uses may still be pending
+    bool wants_stream = false;      // the deleter takes a stream
+    bool is_being_deleted = false;  // a thread runs its deleter
     detail::block_deleter deleter{};
   };
-  using entries = std::list<entry>;  // few: they are searched one by one
+  using entries = std::list<entry>;  // few: searched linearly
 
   struct known_memory {
-    bool is_known = false;  // else pageable memory of the CPU
+    bool is_known = false;  // false: pageable memory of the CPU
     int device = 0;
   };
-  // Throws invalid_argument if the bytes are of a pool of ferry.
+  // Throws invalid_argument if the bytes belong to a pool of ferry.
   void refuse_own(byte_range bytes, const char* verb) const;
   known_memory look_at(byte_range bytes, memory_kind kind, std::string_view verb, const std::string& name) const;
   entries::iterator enter(byte_range bytes, memory_kind kind, int device, const borrow_options& how);
@@ -69,12 +70,13 @@ class foreign_memory final : public memory_resource {
   void take_over_late_ones() noexcept;
 
   runtime& runtime_;
-  // Adopted blocks that submissions freed: the lock may be held while the driver pins, or work is awaited.
+  // Adopted blocks that submissions freed. Needs its own lock: mutex_ may be held while the driver pins, or during
+  // waits.
   deferred_frees late_;
-  mutable std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // guards the members below
   entries entries_;
   pinned_ranges ranges_;
-  std::vector<allocation*> spare_;  // nodes are immortal
+  std::vector<allocation*> spare_;  // nodes are never destroyed
   std::size_t nodes_ = 0;
   std::vector<timeline*> giving_back_;
   std::atomic<std::size_t> waiting_{0};

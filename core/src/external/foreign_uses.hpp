@@ -1,4 +1,4 @@
-// What is said and waited for when memory of others is lent, adopted and given back.
+// Helpers to borrow, adopt and return foreign memory.
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 namespace ferry {
 
 std::string text_of(byte_range bytes, const std::string& name);
-// What a broken device was doing counts as over; other errors are for the caller.
+// Blocks until all uses of the bytes are complete. Work of a failed device counts as complete. Throws other errors.
 void wait_for_all_uses(allocation& a, byte_range bytes);
 void follow_all_uses(timeline& on, allocation& a, byte_range bytes);
 

@@ -46,8 +46,9 @@ bool pinned_ranges::has(const std::byte* p) const {
                      [&](const byte_range& r) { return !std::less<>{}(p, r.begin) && std::less<>{}(p, r.end); });
 }
 
-// CUDA registers ranges to the byte, and several in one page, but none that overlap; a copy must not cross from one to the
-// next (seen on an H200 with driver 580). So ranges that touch stay apart until somebody pins across.
+// CUDA registers ranges at byte granularity, also several in one page, but none that overlap. A copy must not cross
+// from one registered range to the next (seen on an H200 with driver 580). So adjacent ranges stay separate until a pin
+// spans both.
 std::vector<byte_range> pinned_ranges::hulls_of(const std::vector<byte_range>& pins) {
   std::vector<byte_range> hulls;
   for (const byte_range& r : pins)
@@ -82,7 +83,7 @@ void pinned_ranges::bring_about(const std::vector<byte_range>& wanted) {
     for (const byte_range& r : leaving) forget(r), unpin(r);
     try {
       for (const byte_range& r : coming) pin(r), now.push_back(r);
-    } catch (...) {  // back to what was
+    } catch (...) {  // restores the previous registrations
       for (const byte_range& r : coming)
         if (std::any_of(now.begin(), now.end(), [&](const byte_range& q) { return is_same(q, r); }))
           forget(r), unpin(r);

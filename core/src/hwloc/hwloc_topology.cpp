@@ -8,7 +8,7 @@
 namespace ferry::hwloc {
 namespace {
 
-// The computer, looked at once; null where hwloc fails.
+// The topology of this host, loaded once; null if hwloc fails.
 hwloc_topology_t computer() {
   static const hwloc_topology_t loaded = [] {
     hwloc_topology_t t = nullptr;
@@ -21,7 +21,7 @@ hwloc_topology_t computer() {
   return loaded;
 }
 
-// What of the CPU a PCI device hangs on; null where nothing is known.
+// Returns the part of the host that a PCI device is attached to; null if unknown.
 hwloc_obj_t place_of(const std::string& pci_bus_id) {
   unsigned domain = 0, bus = 0, device = 0, function = 0;
   if (!computer() || std::sscanf(pci_bus_id.c_str(), "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)

@@ -1,13 +1,13 @@
-// hwloc's view of the computer. Without hwloc at build time everything is unknown, and Linux is asked instead.
+// Host topology by hwloc. In builds without hwloc all results are unknown, and ferry reads Linux's files instead.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace ferry::hwloc {
 
-// Cores near a PCI device; empty where nothing is known.
+// Returns the cores near a PCI device; empty if unknown.
 std::vector<int> cores_near(const std::string& pci_bus_id);
-// -1 where nothing is known.
+// Returns the NUMA node of a PCI device; -1 if unknown.
 int numa_node_of(const std::string& pci_bus_id);
 
 }  // namespace ferry::hwloc

@@ -12,7 +12,7 @@ void detail::output_poison::fill_outputs(native_stream s, const relocation& move
   nan.fill(std::byte{0xFF});
   for (output_elements e : outputs_) {
     e.at.base = move(e.at.base);
-    if (e.shape.element_bytes > nan.size()) {  // byte by byte, as one dimension more
+    if (e.shape.element_bytes > nan.size()) {  // filled byte by byte, with an additional dimension
       if (e.shape.rank == max_rank) continue;
       e.shape.extent[e.shape.rank] = std::exchange(e.shape.element_bytes, 1);
       e.at.stride_bytes[e.shape.rank++] = 1;

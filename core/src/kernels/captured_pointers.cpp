@@ -15,7 +15,7 @@
 namespace ferry {
 namespace {
 
-// The allocation that an address belongs to, as it was when it was looked up.
+// The allocation that an address belongs to, with its state at the time of the search.
 struct found_memory {
   allocation* what = nullptr;
   std::string name;
@@ -40,7 +40,7 @@ lookup look_up(runtime& m, const std::byte* p) {
   pointer_attributes known;
   try {
     known = m.backend().attributes(p);
-  } catch (const error&) {  // released: no array has it
+  } catch (const error&) {  // released memory: no array uses it
     return {owner::others, {}};
   }
   if (!known.is_known) return {};
@@ -75,7 +75,7 @@ std::string text_of(const found_memory& f, const std::byte* p) {
   return out.str();
 }
 
-// Two integers side by side may look like an address.
+// Two adjacent integers may look like an address.
 constexpr std::string_view if_no_address =
     "If these bytes are numbers and no address, pass them as arguments of the call, or set FERRY_CHECK=off";
 
@@ -108,9 +108,9 @@ constexpr std::string_view if_no_address =
   refuse(at, v, offset, p, text_of(f, p), remedy + ". " + std::string(if_no_address));
 }
 
-// Whether a call may hold an address of an array: of one whose pointer was taken for the stream, and, where the CPU uses it,
-// of one that the CPU reaches. A freed block's address may be a number that was never a pointer, or belong to an object that
-// is not used any more.
+// True if a call may hold an address of an array. That is so if its pointer was taken for the stream, or if the CPU
+// runs the call and reaches the array. Addresses of freed blocks are refused only under check::uses. Such a value may
+// be a number that never was a pointer, or belong to an object that is not used any more.
 bool may_be_held(runtime& m, stream_ref s, detail::used_by by, const found_memory& f, const std::byte* p) {
   if (!f.is_alive) return !m.checks.has(check::uses);
   if (this_thread_state.capture) return false;
@@ -124,7 +124,7 @@ void detail::search_value(stream_ref s, source_line at, used_by by, const plain_
   for (std::size_t offset = 0; offset + sizeof(std::uintptr_t) <= v.size; offset += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
     std::memcpy(&word, static_cast<const std::byte*>(v.bytes) + offset, sizeof word);
-    if (word >> 32 == 0 || word >> 48 != 0 || word % 4 != 0) continue;  // not an address of a program
+    if (word >> 32 == 0 || word >> 48 != 0 || word % 4 != 0) continue;  // not a user-space address
     const auto* const p = reinterpret_cast<const std::byte*>(word);
     const lookup found = look_up(m, p);
     if (found.whose == owner::array) {

@@ -11,10 +11,10 @@
 namespace ferry::detail {
 namespace {
 
-// Calls f(first element, number of elements, their number in the order of iteration) for pieces of contiguous elements.
+// Calls f(first element, number of elements, index of the first one in iteration order) for each contiguous piece.
 template <class F>
 void each_row(const strided_bytes& at, const strided_shape& shape, F f) {
-  std::size_t outer = shape.rank, row = 1;  // the last dimensions are one row as long as they are contiguous
+  std::size_t outer = shape.rank, row = 1;  // the last dimensions form one row while they are contiguous
   while (outer > 0 && at.stride_bytes[outer - 1] == static_cast<std::ptrdiff_t>(row * shape.element_bytes))
     row *= shape.extent[--outer];
   std::array<std::size_t, max_rank> index{};
@@ -60,13 +60,13 @@ bool share_elements(const watched_elements& a, const watched_elements& b) {
   return shared;
 }
 
-// Words that are signalling NaNs as double and as float: no arithmetic results in one.
+// Returns words that are signalling NaNs as double and as float: no arithmetic operation results in one.
 std::uint64_t pattern_word(std::size_t number) {
   std::uint64_t h = (number + 1) * 0x9E3779B97F4A7C15u;
   h ^= h >> 29;
   return 0x7FF4'0000'7FA0'0000u | (h & 0x0003'FFFF'001F'FFFFu);
 }
-// Bytes of the element of that number.
+// Writes the pattern of element `number`.
 void pattern_of(std::size_t number, std::size_t bytes, std::byte* to) {
   const std::size_t words = (bytes + 7) / 8;
   for (std::size_t w = 0; w != words; ++w) {
@@ -105,7 +105,7 @@ std::string argument_text(const watched_elements& e) {
 }  // namespace
 
 struct watched_run::watched {
-  watched_elements what;  // where the kernel finds them
+  watched_elements what;  // at the address that the kernel uses
   std::vector<std::byte> before;
 };
 

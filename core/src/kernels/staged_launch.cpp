@@ -9,7 +9,8 @@
 
 namespace ferry::detail {
 
-// Bytes of one allocation: overlapping uses share a mirror, so that the kernel's arguments alias as the arrays do.
+// A staging copy of bytes of one allocation. Overlapping uses share it, so that the kernel's arguments alias as the
+// arrays do.
 struct staged_launch::staging_copy {
   allocation* of;
   byte_range bytes;
@@ -48,7 +49,7 @@ staged_launch::staged_launch(stream_ref s, std::span<const access> uses) : s_(s)
   for (auto& one : copies_) {
     staging_copy& x = *one;
     const std::size_t n = x.bytes.size();
-    // As far from a line of the cache as the original, for loads of several elements.
+    // Same offset within a cache line as the original, for vectorized loads.
     const std::size_t shift = reinterpret_cast<std::uintptr_t>(x.bytes.begin) % 256;
     x.held = basic_array<std::byte, 1, memory_kind::device>(extents<1>{n + shift}, s.where());
     uses_.push_back({&x.held.owner().get(), x.held.bytes(), true});
@@ -92,7 +93,7 @@ void staged_launch::run(const std::function<void(native_stream)>& submit) {
   });
 }
 
-// A capture has one thread, and orders each of these submissions by what it touches.
+// A capture has one thread, and orders these submissions by their accesses.
 void staged_launch::run_captured(const std::function<void(native_stream)>& submit) {
   for (auto& x : copies_)
     stage_in_capture(*x->between, {&x->held.owner().get(), x->mine(), true}, {x->of, x->bytes, false});

@@ -5,7 +5,7 @@
 namespace ferry::detail {
 namespace {
 
-// The policy of the machine that the bytes are of, if that is the current one.
+// Returns the policy of the allocation's runtime if that is the current one, else null.
 access_policy* policy_of(const allocation& a) {
   runtime& m = runtime::current();
   return &a.resource->backend() == &m.backend() ? m.policy() : nullptr;

@@ -24,7 +24,7 @@ memory_budget::memory_budget(memory_scope scope) : scope_(std::move(scope)) {
   if (!scope_.kind) scope_.kind = memory_kind::device;
 }
 
-// What the ladder of rungs would make free counts as free: see memory_accounting::add_own_handlers.
+// Counts bytes that out-of-memory handlers would release as free: see memory_accounting::add_own_handlers.
 memory_budget::room memory_budget::look(std::size_t bytes) const {
   runtime& m = runtime::current();
   const memory_accounting& accounting = m.memory();
@@ -57,7 +57,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
 
   if (kind == memory_kind::device) {
     r.from_driver = m.backend().memory(d).free_bytes;
-  } else {  // the system's RAM; of unified memory, what the devices have no room for
+  } else {  // the system's RAM; for unified memory, also the free bytes of the device
     r.from_driver = accounting.room_in_system();
     if (kind == memory_kind::unified)
       r.from_driver =
@@ -87,8 +87,9 @@ std::size_t memory_budget::available_bytes() const {
   return std::min(sum_of(of_pools, r.kept), without(r.by_tags, r.zones));
 }
 
-// A yes is found without a change. Before a no, what the allocation would give back first goes back, as what it makes free is
-// known only then: blocks in quarantine merge with others of their pool, and pages of cached unified memory may lie anywhere.
+// Returns true without changing anything if the bytes fit. Otherwise first releases what the allocation itself would
+// release, because only then the gain is known. Blocks in quarantine merge with others of their pool, and pages of
+// cached unified memory may be anywhere.
 bool memory_budget::would_fit(std::size_t bytes) const {
   runtime& m = runtime::current();
   const int d = scope_.on->index();

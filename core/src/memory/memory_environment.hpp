@@ -1,4 +1,4 @@
-// What environment variables say about memory, for the machine that the process chooses by itself.
+// Memory settings from environment variables, for the runtime that the process chooses.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,13 +10,13 @@ class runtime;
 struct scoped_memory_limit;
 enum class leak_mode : std::uint8_t;
 
-// As those of leaks.hpp and memory_limits.hpp, for a machine that is not the current one yet.
+// As in leaks.hpp and memory_limits.hpp, for a runtime that is not current yet.
 void set_memory_limits(runtime& m, const std::vector<scoped_memory_limit>& limits);
 void report_leaks_at_exit(runtime& m, leak_mode mode);
 void log_allocations_until_exit(runtime& m, const std::string& file);
 
-// FERRY_MEMORY_LIMIT, FERRY_OOM, FERRY_LEAKS, FERRY_MEMORY_LOG. Throws parse_error, invalid_argument for limits above
-// a device, and for devices that are not there.
+// Applies FERRY_MEMORY_LIMIT, FERRY_OOM, FERRY_LEAKS, FERRY_MEMORY_LOG. Throws parse_error; invalid_argument for limits
+// above a device's memory or for devices that do not exist.
 void configure_memory(runtime& m);
 
 }  // namespace ferry

@@ -29,7 +29,7 @@ memory_usage::of_kind use_of(const memory_accounting& accounting, memory_kind ki
                           0,
                           accounting.retained_bytes(kind, device),
                           accounting.quarantined_bytes(kind, device)};
-  k.retained_bytes = std::max(k.retained_bytes, k.quarantined_bytes);  // others may be freeing arrays
+  k.retained_bytes = std::max(k.retained_bytes, k.quarantined_bytes);  // other threads may be freeing arrays
   accounting.each_source([&](memory_source& s) {
     if (s.kind() == kind && s.device() == device)
       k.largest_free_bytes = std::max(k.largest_free_bytes, s.state().largest_free_bytes);

@@ -1,4 +1,4 @@
-// Limits of the current machine.
+// Limits of the current runtime.
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -17,7 +17,7 @@ namespace detail {
 class workspace_blocks final : public memory_resource {
  public:
   explicit workspace_blocks(runtime& m) : memory_resource(m.backend()), runtime_(m) {
-    ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the homes of the blocks know
+    ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the blocks' own resources track grants
   }
   virtual ~workspace_blocks() = default;
 
@@ -57,7 +57,7 @@ class workspace_blocks final : public memory_resource {
       const auto at = slot_of(a);
       if (!closed_) {
         std::lock_guard log(a.history);
-        a.history.invalidate();  // views of the array that is gone ask again
+        a.history.invalidate();  // views of the freed array must check again
         at->is_free = true;
         return;
       }
@@ -82,7 +82,7 @@ class workspace_blocks final : public memory_resource {
     {
       std::lock_guard lock(mutex_);
       const auto at = slot_of(a);
-      if (at == slots_.end()) return;  // freed meanwhile
+      if (at == slots_.end()) return;  // freed concurrently
       resource = at->resource;
     }
     resource->need_peer(a, device);
@@ -104,7 +104,7 @@ class workspace_blocks final : public memory_resource {
     }
   }
 
-  // Of scopes. Deletes this when it was the last one, and the workspace and all arrays are gone.
+  // For scopes. leave() deletes this after the last scope, if the workspace and all its arrays are gone.
   void enter() noexcept {
     std::lock_guard lock(mutex_);
     ++scopes_;
@@ -119,7 +119,7 @@ class workspace_blocks final : public memory_resource {
     if (last) delete this;
   }
 
-  // No more blocks; deletes this when the last array is gone and the last scope has ended.
+  // Retains no more blocks. Deletes this when the last array is freed and the last scope has ended.
   void close() noexcept {
     bool last = false;
     {
@@ -140,8 +140,7 @@ class workspace_blocks final : public memory_resource {
     std::lock_guard lock(mutex_);
     const slot* const s = find(kind, device, bytes, wanted);
     if (!s) return 0;
-    const bool is_checked =
-        s->resource == &runtime_.checker();  // then the block of the pool counts, with its red zones
+    const bool is_checked = s->resource == &runtime_.checker();  // then the pool's block counts, with its red zones
     return (is_checked ? s->what->after : s->what)->bytes;
   }
 
@@ -160,17 +159,17 @@ class workspace_blocks final : public memory_resource {
   }
 
  private:
-  bool is_last() const { return is_abandoned_ && slots_.empty() && scopes_ == 0; }  // with the lock held
+  bool is_last() const { return is_abandoned_ && slots_.empty() && scopes_ == 0; }  // the caller holds the lock
   bool is_closed() const {
     std::lock_guard lock(mutex_);
     return closed_;
   }
   struct slot {
     allocation* what = nullptr;
-    memory_resource* resource = nullptr;  // where the block belongs
+    memory_resource* resource = nullptr;  // the block's own resource
     bool is_free = false;
   };
-  // Twice what is needed is too much for a loop that goes on for long.
+  // Blocks of more than twice the needed size would waste memory in a long loop.
   static bool fits(const slot& s, memory_kind kind, int device, std::size_t bytes) {
     constexpr std::size_t small = 4096;
     return s.is_free && s.what->kind == kind && s.what->device == device && s.what->bytes >= bytes &&
@@ -197,7 +196,7 @@ class workspace_blocks final : public memory_resource {
     }
     try {
       taken.resource->reissue(*taken.what);
-    } catch (const out_of_memory&) {  // the block is larger than what is asked for: a limit may have room for that
+    } catch (const out_of_memory&) {  // the block is larger than the request: a limit may have room for the request
       std::lock_guard lock(mutex_);
       slot_of(*taken.what)->is_free = true;
       return {};
@@ -219,9 +218,9 @@ class workspace_blocks final : public memory_resource {
   runtime& runtime_;
   mutable std::mutex mutex_;
   std::vector<slot> slots_;    // in the order of the allocations of an iteration
-  bool closed_ = false;        // blocks go home when their arrays go
-  bool is_abandoned_ = false;  // the workspace is gone
-  std::size_t scopes_ = 0;     // that last
+  bool closed_ = false;        // freed blocks return to their pools
+  bool is_abandoned_ = false;  // the workspace is destroyed
+  std::size_t scopes_ = 0;     // open scopes
   workspace_statistics statistics_;
 };
 

@@ -24,14 +24,15 @@ constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 }
 std::string reason(int code) { return std::generic_category().message(code); }
 
-// Without waiting for the writer of a fifo, which is refused later.
+// Does not wait for the writer of a fifo; fifos are refused later.
 int open_to_read(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) fail_on("read", path, reason(errno));
   return fd;
 }
 
-// Where the bytes go: what a symbolic link names. Throws unless that is absent, or a regular file that may be written.
+// Returns the file to write: the target of a symbolic link. Throws unless it does not exist or is a writable regular
+// file.
 std::string writable_target(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr), &std::free);
   const std::string target = real ? real.get() : path;
@@ -42,7 +43,8 @@ std::string writable_target(const std::string& path) {
   return target;
 }
 
-// A new file in the folder of `target`, whose name is put into `name`. Its rights are those of the file it will replace.
+// Creates a file in the folder of `target`, and stores its name in `name`. It has the permissions of the file that it
+// will replace.
 int create_beside(const std::string& path, const std::string& target, std::string& name) {
   const std::size_t slash = target.rfind('/');
   const std::string folder = slash == target.npos ? "" : target.substr(0, slash + 1);
@@ -51,7 +53,7 @@ int create_beside(const std::string& path, const std::string& target, std::strin
     const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) {
       const int code = errno;
-      name.clear();  // not ours to remove
+      name.clear();  // another process owns that file: do not remove it
       if (code == EEXIST) continue;
       fail_on("write", path, reason(code) + " (when making a temporary file beside it)");
     }
@@ -61,13 +63,13 @@ int create_beside(const std::string& path, const std::string& target, std::strin
   }
 }
 
-// The bytes of strided elements, last dimension fastest, gathered into or scattered from a buffer.
+// Gathers the bytes of strided elements into a buffer, or scatters them from one; the last dimension is fastest.
 class strided_walk {
  public:
   strided_walk(const strided_bytes& where, const strided_shape& shape) : where_(where), shape_(shape), left_(1) {
     for (std::size_t d = 0; d < shape.rank; ++d) left_ *= shape.extent[d];
   }
-  // How many elements the next chunk has.
+  // Number of elements of the next chunk.
   std::size_t next_count() const { return std::min(left_, chunk_bytes / shape_.element_bytes); }
   void gather(std::byte* to, std::size_t count) {
     for (left_ -= count; count-- > 0; to += shape_.element_bytes) std::memcpy(to, next(), shape_.element_bytes);
@@ -94,7 +96,7 @@ class strided_walk {
   std::size_t left_;
 };
 
-// The type as a program spells it.
+// Returns the C++ spelling of the type.
 std::string spelling(npy_type t) {
   const std::string real = t.bytes == (t.kind == 'c' ? 8 : 4) ? "float" : "double";
   if (t.kind == 'b') return "bool";
@@ -117,7 +119,7 @@ npy_reader::npy_reader(const std::string& path) : path_(path), file_(open_to_rea
   read_header();
 }
 
-// Fewer than asked for only at the end of the file.
+// Returns the number of bytes read; fewer than requested only at the end of the file.
 std::size_t npy_reader::read_some(void* to, std::size_t bytes) {
   std::size_t done = 0;
   while (done < bytes) {
@@ -213,7 +215,7 @@ npy_writer::npy_writer(const std::string& path, npy_type type, std::vector<std::
       file_(create_beside(path, target_, temporary_.name)) {
   std::size_t long_extents = 0, empty = 0;
   for (const std::size_t e : shape) long_extents += e > 1, empty += e == 0;
-  // Where both orders are the same NumPy says C order.
+  // If both orders are the same, NumPy writes C order.
   const bool fortran = order == storage_order::column_major && long_extents > 1 && empty == 0;
   const std::string header = format_npy_header({npy_dtype_text(type), std::move(shape), fortran});
   write(header.data(), header.size());
@@ -245,7 +247,7 @@ void npy_writer::write_strided(const strided_bytes& from, const strided_shape& s
   }
 }
 
-// Some disks report that they are full only now.
+// Some file systems report a full disk only at this point.
 void npy_writer::commit() {
   if (::fsync(file_.get()) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
   if (const int code = file_.close()) fail(code);

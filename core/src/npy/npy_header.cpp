@@ -13,7 +13,7 @@ constexpr const char* allowed_types =
     "b1, i1, i2, i4, i8, u1, u2, u4, u8, f4, f8, c8 and c16 after a byte order <, >, = or | "
     "(no objects, strings, dates or structures: convert the array with astype)";
 
-// A parser of the one Python dict literal that a header is.
+// Parses the Python dict literal of a header.
 class header_parser {
  public:
   header_parser(const std::string& path, std::string_view text, int version, std::size_t offset)
@@ -104,11 +104,11 @@ class header_parser {
     if (status != std::errc() || value > largest) refuse(at_, "an extent of at most " + std::to_string(largest));
     if (*begin == '0' && end - begin > 1) refuse(at_, "an integer without leading zeros");
     at_ += static_cast<std::size_t>(end - begin);
-    if (version_ < 3 && at_ < text_.size() && text_[at_] == 'L') ++at_;  // a long of Python 2, which NumPy reads, too
+    if (version_ < 3 && at_ < text_.size() && text_[at_] == 'L') ++at_;  // a long of Python 2, which NumPy accepts, too
     return value;
   }
 
-  // Without escapes: no key and no dtype needs one.
+  // Does not support escapes: no key and no dtype needs them.
   std::string_view string(const std::string& what) {
     skip_space();
     if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) refuse(at_, what);
@@ -118,7 +118,7 @@ class header_parser {
     return text_.substr(begin, end - begin);
   }
 
-  // The product with the extents of 0 left out, as NumPy has it, so that no later sum or product of them overflows.
+  // Checks the product of all extents except zeros, as NumPy does, so that no later sum or product overflows.
   void check_size() {
     std::size_t bytes = parse_npy_dtype(*dtype_)->type.bytes;
     for (const std::size_t e : *shape_)
@@ -207,8 +207,8 @@ std::string npy_shape_text(const std::vector<std::size_t>& shape) {
   return s + (shape.size() == 1 ? ",)" : ")");
 }
 
-// As numpy.lib.format: room for the extent along which the file could grow (21 digits), then spaces (1 to 64 with the
-// newline) until the data are aligned to 64 bytes.
+// Same layout as numpy.lib.format: reserves space for growth of one extent (21 digits). Then adds 1 to 64 bytes, spaces
+// and a newline, to align the data to 64 bytes.
 std::string format_npy_header(const npy_info& info) {
   constexpr std::size_t growth_digits = 21, alignment = 64;
   std::string text = "{'descr': '" + info.dtype + "', 'fortran_order': " + (info.fortran_order ? "True" : "False") +

@@ -25,7 +25,7 @@ std::size_t bytes_of_file(int fd) {
 }
 
 std::size_t bytes_of_elements(const npy_info& info, npy_type type) {
-  std::size_t n = type.bytes;  // the header was checked: this does not overflow
+  std::size_t n = type.bytes;  // no overflow: the header was checked
   for (const std::size_t e : info.shape) n *= e;
   return n;
 }
@@ -36,7 +36,7 @@ mapped_file::mapped_file(const std::string& path, npy_type wanted, std::size_t r
     : path_(path),
       fd_(-1) {
   {
-    const npy_reader checked(path);  // type, rank, and that no data are missing
+    const npy_reader checked(path);  // checks type, rank, and that no data are missing
     checked.check(wanted, rank);
     info_ = checked.info();
   }
@@ -91,7 +91,7 @@ void mapped_file::read(std::size_t first, std::byte* to, std::size_t bytes) cons
     const ::ssize_t got = ::pread(fd_, to, end - at, static_cast<::off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw error("cannot read \"" + path_ + "\": " + reason(errno));
-    if (got == 0) fail_shorter(at);  // it ends here, or did a moment ago
+    if (got == 0) fail_shorter(at);  // the file ends here, or ended here a moment ago
     at += static_cast<std::size_t>(got), to += got;
   }
 }

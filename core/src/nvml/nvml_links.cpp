@@ -13,7 +13,7 @@ namespace ferry::nvml {
 #if defined(__linux__)
 namespace {
 
-// The part of NVML's interface that is used, as its documentation gives it: no header is needed to build.
+// The used part of NVML's interface, according to its documentation: the build needs no NVML header.
 using device_handle = struct opaque_device*;
 struct pci_info {
   char legacy_bus_id[16];
@@ -49,7 +49,7 @@ struct library {
     find(remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
     find(generation, "nvmlDeviceGetMaxPcieLinkGeneration");
     find(width, "nvmlDeviceGetMaxPcieLinkWidth");
-    usable = all && init() == success;  // loaded for the life of the process
+    usable = all && init() == success;  // never unloaded
   }
 };
 
@@ -63,7 +63,7 @@ device_handle find(const std::string& pci) {
   return !pci.empty() && loaded().usable && loaded().handle(pci.c_str(), &d) == success ? d : nullptr;
 }
 
-// "0000:1b:00.0" and "00000000:1B:00.0" are one.
+// True for "0000:1b:00.0" and "00000000:1B:00.0": compares the last 12 characters in lower case.
 bool same_bus(const std::string& a, const std::string& b) {
   const auto tail = [](const std::string& s) {
     std::string t = s.substr(s.size() - std::min<std::size_t>(s.size(), 12));
@@ -76,7 +76,7 @@ bool same_bus(const std::string& a, const std::string& b) {
 struct active_links {
   bool known = false;
   int to_switches = 0;
-  std::vector<std::string> to;  // bus ids of what the others end at
+  std::vector<std::string> to;  // bus IDs of the remote ends of the other links
 };
 
 active_links links_of(const std::string& pci) {
@@ -86,7 +86,8 @@ active_links links_of(const std::string& pci) {
     int active = 0, type = 0;
     pci_info other{};
     const int answer = loaded().state(d, i, &active);
-    found.known = found.known || answer == success || answer == not_supported;  // the latter where there are none
+    // not_supported: the device has no links
+    found.known = found.known || answer == success || answer == not_supported;
     if (answer != success || !active) continue;
     if (loaded().remote_type(d, i, &type) == success && type == remote_is_switch)
       ++found.to_switches;

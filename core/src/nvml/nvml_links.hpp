@@ -1,4 +1,4 @@
-// What NVML knows of the wires of GPUs. The library is loaded at first use; without it everything is unknown.
+// NVLink and PCIe links of GPUs by NVML. The library is loaded at first use; without it all results are unknown.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,7 @@ struct pcie_link {
   int generation = 0, lanes = 0;  // 0: unknown
 };
 
-// NVLinks from one GPU to another: straight, or both to the switches; -1: unknown.
+// Returns the number of NVLinks from one GPU to another, direct or through switches; -1 if unknown.
 int nvlinks_between(const std::string& from_pci, const std::string& to_pci);
 pcie_link pcie_of(const std::string& pci);
 

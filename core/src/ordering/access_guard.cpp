@@ -14,7 +14,7 @@
 namespace ferry {
 namespace {
 
-// A handful: insertion sort, by address.
+// Sorts by address of the access history. Insertion sort, because a submission has few uses.
 void sort_by_log(std::span<access> uses) {
   for (std::size_t i = 1; i < uses.size(); ++i)
     if (std::less<>{}(uses[i].what, uses[i - 1].what)) {
@@ -31,7 +31,7 @@ void each_log(std::span<access> uses, F f) {
     if (i == 0 || uses[i].what != uses[i - 1].what) f(uses[i].what->history);
 }
 
-// The logs of some sorted uses, locked by address, each once (R14). Unlocks when an exception passes.
+// Locks the access histories of some sorted uses by address, each once (R14). Unlocks them if an exception passes.
 class locked_logs {
  public:
   explicit locked_logs(std::span<access> uses) : uses_(uses) {
@@ -40,8 +40,8 @@ class locked_logs {
   ~locked_logs() {
     if (!unlocked_) each_log(uses_, [](access_history& l) { l.unlock(); });
   }
-  // Logs all uses, each log being unlocked when it has its own; `on` may keep those that nobody else uses. Returns whether
-  // one of them is shared.
+  // Records all uses, and unlocks each history after its last use. `on` may become the exclusive owner of histories
+  // that no other timeline uses. Returns true if one of them is contended.
   bool add_and_unlock(timeline& on, ticket at) noexcept {
     unlocked_ = true;
     bool shared = false, exclusive = !on.records_always();
@@ -64,7 +64,7 @@ class locked_logs {
   bool unlocked_ = false;
 };
 
-// What is rare stays out of the way of what is not: inside the guard it would take the registers.
+// Kept out of line: inlining this slow path increases register pressure in the guard.
 [[gnu::noinline]] void wait_for_what_conflicts(timeline& on, const access& a, std::size_t room) {
   a.what->history.reserve(room);
   a.what->history.each_hazard(&on, a.where, a.write,
@@ -75,7 +75,7 @@ class locked_logs {
   for (const access& a : uses) ferry::refuse_lost(*a.what, a.where, a.at);
 }
 
-// Returns how many failures were known when the logs were asked for what is lost.
+// Returns the number of failures known when the histories were searched for lost data.
 unsigned wait_for_what_conflicts(timeline& on, std::span<access> uses) {
   for (const access& a : uses)
     if (!a.what->history.repeats(on, a.where, a.write)) wait_for_what_conflicts(on, a, uses.size());
@@ -85,32 +85,32 @@ unsigned wait_for_what_conflicts(timeline& on, std::span<access> uses) {
   return failures;
 }
 
-bool all_are_kept(const timeline& on, std::span<const access> uses) {
+bool all_are_exclusive(const timeline& on, std::span<const access> uses) {
   return std::all_of(uses.begin(), uses.end(), [&](const access& a) { return a.what->history.is_exclusive_to(on); });
 }
-// The same with the timeline locked; and that there is room for the uses.
-bool can_log_kept(const timeline& on, std::span<const access> uses) {
+// The same check with the timeline locked. Also checks that the histories have room for the uses.
+bool can_record_exclusive(const timeline& on, std::span<const access> uses) {
   for (const access& a : uses) {
     const access_history& l = a.what->history;
     if (!l.is_exclusive_to(on) || !(l.repeats(on, a.where, a.write) || l.has_room_for(uses.size()))) return false;
   }
   return true;
 }
-ticket log_locked(timeline& on, std::span<const access> uses) {
+ticket record_locked(timeline& on, std::span<const access> uses) {
   const ticket at = on.reserve_locked();
   for (const access& a : uses) a.what->history.add(on, at, a.where, a.write);
   return at;
 }
 
-// A submission that touches nothing but what `on` keeps: it comes after nobody. Logs it and returns its ticket, or does
-// nothing and returns 0.
-ticket log_kept(timeline& on, std::span<const access> uses) {
-  if (uses.empty() || !all_are_kept(on, uses)) return 0;
+// Fast path: `on` is the exclusive owner of every history, so there are no cross-stream dependencies. Records the uses
+// and returns their ticket, or does nothing and returns 0.
+ticket record_exclusive(timeline& on, std::span<const access> uses) {
+  if (uses.empty() || !all_are_exclusive(on, uses)) return 0;
   std::lock_guard lock(on);
-  return can_log_kept(on, uses) ? log_locked(on, uses) : 0;
+  return can_record_exclusive(on, uses) ? record_locked(on, uses) : 0;
 }
 
-// The tickets of several timelines, locked by address.
+// Locks the tickets of several timelines, by address.
 class locked_tickets {
  public:
   // The parts are sorted by timeline.
@@ -127,21 +127,22 @@ class locked_tickets {
   std::span<const joint_guard::part> parts_;
 };
 
-// log_kept for several streams, whose tickets are taken at once. Returns whether it did.
+// record_exclusive for several streams, whose tickets are reserved together. Returns true if the uses were recorded.
 bool log_all_kept(std::span<joint_guard::part> parts) {
   for (const joint_guard::part& p : parts)
-    if (!all_are_kept(*p.on, p.uses)) return false;
+    if (!all_are_exclusive(*p.on, p.uses)) return false;
   const locked_tickets lock(parts);
   for (const joint_guard::part& p : parts)
-    if (!can_log_kept(*p.on, p.uses)) return false;
-  for (joint_guard::part& p : parts) p.at = log_locked(*p.on, p.uses);
+    if (!can_record_exclusive(*p.on, p.uses)) return false;
+  for (joint_guard::part& p : parts) p.at = record_locked(*p.on, p.uses);
   return true;
 }
 
-// All uses of the parts, whose logs are locked. Returns whether one of these is shared.
+// Records all uses of the parts, whose histories are locked. Returns true if one of these histories is contended.
 bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noexcept {
   {
-    const locked_tickets lock(parts);  // all at once, so that two joint operations meet in one order (R16)
+    // all together, so that two joint operations have the same order on every stream (R16)
+    const locked_tickets lock(parts);
     for (joint_guard::part& p : parts) p.at = p.on->reserve_locked();
   }
   for (const joint_guard::part& p : parts)
@@ -150,7 +151,7 @@ bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noex
   for (const joint_guard::part& p : parts) {
     exclusive = exclusive && !p.on->records_always();
     for (const access& a : p.uses)
-      exclusive = exclusive && a.what->history.is_only_of(*p.on);  // of no other part either
+      exclusive = exclusive && a.what->history.is_only_of(*p.on);  // true only if no other part uses the history
   }
   for (const joint_guard::part& p : parts)
     each_log(p.uses, [&](access_history& l) { l.note_exclusive_use(*p.on, exclusive); });
@@ -158,38 +159,40 @@ bool log_jointly(std::span<joint_guard::part> parts, std::span<access> all) noex
   return shared;
 }
 
-// The stream went to rest after it was asked: a use too many is harmless, a ticket not given is not.
+// The stream was released or captured after the check above. Publish the ticket anyway: a spurious history entry is
+// harmless, an unpublished ticket deadlocks waiters.
 template <class Publish>
 [[gnu::noinline, gnu::cold]] void refuse_in_turn(timeline& on, Publish publish) {
   try {
-    on.refuse_quiesced();  // if it is back meanwhile, the turn is good
+    on.refuse_quiesced();  // if the stream takes work again, the submission goes on
   } catch (...) {
     publish();
     throw;
   }
 }
 
-// A ring of dependences: each part is lost with the next, and so with all.
+// Makes the parts depend on each other in a ring: if one part is lost, all are.
 void depend_jointly(std::span<const joint_guard::part> parts, unsigned failures) noexcept {
   std::uint64_t devices = 0;
   for (const joint_guard::part& p : parts) devices |= p.on->devices_needed();
-  if ((devices & (devices - 1)) == 0) return;  // of one device
+  if ((devices & (devices - 1)) == 0) return;  // all parts are on one device
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const joint_guard::part& next = parts[(i + 1) % parts.size()];
     parts[i].on->depend_on_part(parts[i].at, *next.on, next.at, devices, failures);
   }
   timelines& all = parts.front().on->registry();
   if (failures % 2 != 0 || all.failures() != failures) [[unlikely]]
-    all.spread_again();  // one may have been found between the tickets and the dependences
+    all.spread_again();  // a failure may have been found between the reservation and the dependences
 }
 
-// The stream is damaged, and a failure may have become known between the look at the logs and the ticket: then the ticket is
-// lost too.
+// The stream is damaged. If a failure became known between the search of the histories and the reservation, the ticket
+// is lost too.
 [[gnu::noinline, gnu::cold]] void lose_if_late(timeline& on, ticket at, unsigned failures) noexcept {
   if (on.is_damaged() && (failures % 2 != 0 || on.registry().failures() != failures)) on.lose_late(at, failures & ~1u);
 }
 
-// Publishing must not fail: whoever waits for the ticket would hang (R15). A mark that failed is made when needed.
+// Publishing must not fail, because threads that wait for the ticket would hang (R15). If recording the event fails, a
+// later wait records one.
 void publish(timeline& on, ticket at, bool mark) noexcept {
   on.submitted(at);
   if (!mark) return;
@@ -235,7 +238,7 @@ void refuse_inside_capture(std::string_view what) {
                            "after ferry::capture");
 }
 
-// Flat: an eighth of a guard's time would go into calls of what stands above.
+// Flattened: the calls of the functions above would take an eighth of the guard's time.
 [[gnu::flatten]] access_guard::access_guard(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {
   if (this_thread_state.submitting) [[unlikely]]
     refuse_inside_submission("submit");
@@ -250,12 +253,12 @@ void refuse_inside_capture(std::string_view what) {
     refuse_special(on);
     may_be_kept = !on.is_damaged();
   }
-  at_ = may_be_kept ? log_kept(on, uses) : 0;
+  at_ = may_be_kept ? record_exclusive(on, uses) : 0;
   if (at_ == 0) {
     sort_by_log(uses);
     locked_logs locked(uses);
     failures_ = wait_for_what_conflicts(on, uses);
-    at_ = on.reserve();  // after the waits: a reserved ticket waits for nobody's log (R1)
+    at_ = on.reserve();  // after the waits: a reserved ticket must not wait for the lock of a history (R1)
     mark_ = locked.add_and_unlock(on, at_) || on.records_always();
   }
   on.begin(at_);
@@ -281,12 +284,12 @@ joint_guard::joint_guard(std::span<part> parts) : parts_(parts) {
   for (std::size_t i = 1; i < parts.size(); ++i)
     if (parts[i].on == parts[i - 1].on)
       throw invalid_argument("a joint operation names one stream twice: give it one part");
-  if (this_thread_state.capture) {  // until the guard goes: no capture ends inside a submission
+  if (this_thread_state.capture) {  // until the guard is destroyed: a capture cannot end inside a submission
     this_thread_state.capture->order(parts);
     this_thread_state.submitting = true;
     return;
   }
-  const unsigned failures = parts.empty() ? 0 : parts.front().on->registry().failures();  // before anything is ordered
+  const unsigned failures = parts.empty() ? 0 : parts.front().on->registry().failures();  // before any ordering
   bool may_be_kept = true;
   for (const part& p : parts) {
     if (p.on->is_special()) refuse_special(*p.on);
@@ -349,7 +352,7 @@ void escaped_pointer_use(const admission& what) {
   locked.add_and_unlock(on, open_ticket);
   lose_if_late(on, open_ticket, failures);
   if (on.is_quiesced())
-    on.refuse_quiesced();  // since it was asked; later is soon enough: its last mark covers all until then
+    on.refuse_quiesced();  // The stream was quiesced after the check. The event recorded then covers all uses up to it.
 }
 
 }  // namespace ferry

@@ -11,7 +11,7 @@ std::uint16_t short_count(std::size_t n) { return static_cast<std::uint16_t>(std
 
 }  // namespace
 
-// In order, so that the inherited ones stay first.
+// Preserves the order, so that inherited entries stay first.
 template <class Which>
 void access_history::erase_if(Which which) noexcept {
   const std::size_t inherited = inherited_;
@@ -35,11 +35,11 @@ void access_history::revoke_exclusive() noexcept {
   exclusive_uses_ = 0;
 }
 
-// behind_others: so that theirs, which it covers, need not be waited for any more.
+// behind_others: `by` waits for the entries of other timelines, so a covering use replaces them, too.
 void access_history::add_another(timeline& by, ticket at, byte_range where, bool write, bool behind_others) noexcept {
   erase_if([&](const access_record& u) {
     const bool replaced = (behind_others || u.by == &by) && replaces(by, where, write, u);
-    if (replaced && u.by == &by && is_open(u)) at = open_ticket;  // the raw pointer is still out
+    if (replaced && u.by == &by && is_open(u)) at = open_ticket;  // the raw pointer may still be in use
     return replaced || is_over(u);
   });
   uses_.push_back({&by, at, write, where});
@@ -58,8 +58,9 @@ void access_history::mark_host_clean(std::uint64_t since) noexcept {
   host_clean_.store(true, std::memory_order_release);
 }
 
-// R10: later and wider is always safe. Two uses a timeline remain, or three; with many timelines the next time comes later. The
-// order is that of the newest of each. What is lost stays apart from what is not: together they would have the later ticket.
+// R10: a later ticket and a wider range are always safe. Two or three entries remain for each timeline. With many
+// timelines the limit grows, so that the next merge comes later. The order is that of the newest entry of each
+// timeline. Lost and intact entries are not merged: the result would have the later ticket.
 void access_history::join_by_timeline() {
   const std::size_t own = uses_.size() - inherited_;
   std::reverse(uses_.begin(), uses_.end());
@@ -90,7 +91,7 @@ void access_history::join_by_timeline() {
 
 void access_history::change_owner() noexcept {
   invalidate();
-  erase_if([](const access_record& u) { return u.by->finished(u.at); });  // and what is lost
+  erase_if([](const access_record& u) { return u.by->finished(u.at); });  // drops lost entries, too
   inherited_ = short_count(uses_.size());
 }
 
@@ -109,10 +110,11 @@ void access_history::clip_to(byte_range where) noexcept {
 
 void access_history::merge(const access_history& other) {
   drop_exclusive();
-  invalidate();  // what the other one's owner may be writing, this one's has not waited for
+  invalidate();  // earlier host access checks do not cover the writes of the other history
   for (const access_record& u : other.uses_) {
     if (u.by->finished(u.at)) continue;
-    // What a split cut in two becomes one again: else a block that is split and joined in turn doubles its log each time.
+    // Merge entries that a split has cut in two. Otherwise the history of a block that is split and joined repeatedly
+    // would double each time.
     const auto twin = std::find_if(uses_.begin(), uses_.end(), [&](const access_record& v) {
       return v.by == u.by && v.at == u.at && v.write == u.write && v.where.begin <= u.where.end &&
              u.where.begin <= v.where.end;

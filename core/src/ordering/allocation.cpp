@@ -34,7 +34,7 @@ void allocation_ref::drop() noexcept {
   std::uint64_t now = what_->state.load(std::memory_order_acquire);
   for (;;) {
     if (generation_of(now) != generation_) return;
-    if ((now & references_mask) == 1) {  // the only one: nobody else can count, or free
+    if ((now & references_mask) == 1) {  // the only reference: no other thread can copy or free it
       what_->state.store(now - 1 + one_generation, std::memory_order_release);
       return what_->resource->deallocate(*what_);
     }

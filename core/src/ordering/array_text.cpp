@@ -13,7 +13,7 @@
 namespace ferry::detail {
 namespace {
 
-// An array that was freed while references to it were left.
+// An array that was freed while references to it remained.
 struct freed_array {
   const allocation* node = nullptr;
   std::uint32_t generation = 0;
@@ -24,7 +24,7 @@ struct freed_array {
   std::string name;
 };
 
-// The last ones, oldest first from `next` on.
+// The most recently freed arrays. Once full, the oldest is at `next`.
 struct freed_arrays {
   static constexpr std::size_t most = 1024;
   std::mutex mutex;
@@ -63,7 +63,7 @@ std::string block_text(const std::string& name, memory_kind kind, std::size_t by
   return named_or_kind(name, kind) + " of " + bytes_text(bytes) + " on device " + std::to_string(device);
 }
 
-// Of one that is not remembered, only that it was freed.
+// For an array that is not in the list: only that it was freed.
 const char* words_of(const freed_array& f) {
   if (!f.node) return " was freed";
   switch (f.how) {

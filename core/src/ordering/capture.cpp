@@ -57,12 +57,12 @@ capture_session::~capture_session() {
 void capture_session::abandon() noexcept {
   try {
     if (active_) backend_.destroy_graph(end());
-  } catch (const error&) {  // the capture was invalid already: its body has thrown what matters
+  } catch (const error&) {  // the capture was already invalid: its body has thrown the error that matters
   }
   for (native_event e : events_) {
     try {
       backend_.destroy_event(e);
-    } catch (const error&) {  // a broken device: its events go with the process
+    } catch (const error&) {  // a failed device: process exit releases its events
     }
   }
   events_.clear();
@@ -85,7 +85,7 @@ void capture_session::order(timeline& on, std::span<access> uses) {
     const step& s = steps_[last->second];
     if (s.on != &on) needed[s.on] = std::max(needed[s.on], last->second + 1);
   }
-  for (const auto& [other, count] : needed) {  // the newest step of each stream, once
+  for (const auto& [other, count] : needed) {  // only the newest step of each stream needs a wait
     std::size_t& behind = waited_[{&on, other}];
     if (behind >= count) continue;
     backend_.wait(on.stream(), steps_[count - 1].done);
@@ -98,7 +98,7 @@ void capture_session::order(timeline& on, std::span<access> uses) {
     if (!logs_.contains(a.what)) {
       keep_.push_back(allocation_ref::another(*a.what));
       std::lock_guard lock(a.what->history);
-      a.what->history.invalidate();  // the CPU must ask again, and is refused
+      a.what->history.invalidate();  // the CPU must check again, and the check refuses the access
     }
     std::vector<local_use>& log = logs_[a.what];
     log.push_back({steps_.size() - 1, a.where, a.write});
@@ -108,11 +108,11 @@ void capture_session::order(timeline& on, std::span<access> uses) {
 void capture_session::submitted(timeline& on, std::span<access>) noexcept {
   try {
     backend_.record(steps_.back().done, on.stream());
-  } catch (const error&) {  // the capture is invalid; ending it says so
+  } catch (const error&) {  // the capture is invalid; ending it reports the error
   }
 }
 
-// Nothing is logged before all streams have joined: one of them may be refused.
+// Joins all streams first, because one of them may be refused: then no use is recorded.
 void capture_session::order(std::span<joint_guard::part> parts) {
   for (joint_guard::part& p : parts) join(*p.on);
   for (joint_guard::part& p : parts) order(*p.on, p.uses);
@@ -173,9 +173,9 @@ native_graph capture_session::end() {
   }
 }
 
-// The capture did not end well: on a device that broke it may not have ended at all, and streams of other devices that had
-// joined it would take no work ever again. Those that are still in it are replaced. Of streams that are the program's own, each
-// submission says that they are being captured.
+// The capture ended with an error. On a failed device it may not have ended at all, and streams of other devices that
+// had joined it could never take work again. Replaces ferry's streams that are still capturing. For foreign streams,
+// each submission throws that they are being captured.
 void capture_session::free_streams() noexcept {
   for (timeline* t : joined_) {
     try {
@@ -185,7 +185,7 @@ void capture_session::free_streams() noexcept {
       } catch (const error&) {
       }
       if (!is_free && t->origin() == stream_origin::own) t->replace_captured_stream();
-    } catch (const std::exception&) {  // a broken device: its streams do no more work
+    } catch (const std::exception&) {  // a failed device: its streams do no more work
     }
   }
 }
@@ -195,7 +195,7 @@ native_event capture_session::fresh_event(int device) {
   return events_.back();
 }
 
-// A stream enters the capture by waiting for its beginning.
+// A stream joins the capture by waiting for the event recorded at its beginning.
 void capture_session::join(timeline& on) {
   if (std::find(joined_.begin(), joined_.end(), &on) != joined_.end()) return;
   if (on.is_special()) refuse_special(on);

@@ -1,4 +1,5 @@
-// Ordering inside a capture: arrays get logs local to it; outer logs and clocks are neither read nor written (R18).
+// Ordering inside a capture: arrays get access histories local to it. Outer histories and vector clocks are neither
+// read nor written (R18).
 #pragma once
 #include <atomic>
 #include <functional>
@@ -12,44 +13,46 @@
 
 namespace ferry {
 
-// What a captured graph needs to be launched: the graph, the bytes that it touches, and what keeps them alive.
+// What launching a captured graph needs: the graph, the bytes that it uses, and references to their allocations.
 struct captured_graph {
   native_graph graph;
-  std::vector<access> uses;  // reads and writes apart, ranges merged
+  std::vector<access> uses;  // reads and writes separate, ranges merged
   std::vector<allocation_ref> keep;
-  std::vector<std::function<void(timeline&)>> listeners;  // of its launches
-  std::vector<std::function<void()>> effects;             // on what the library itself knows of arrays
-  std::set<int> page_users;                               // devices whose links for pages are not tested yet
-  std::set<int> devices;                                  // that do the work
+  std::vector<std::function<void(timeline&)>> listeners;  // called at each launch
+  std::vector<std::function<void()>> effects;  // called at each launch, to update ferry's own state of arrays
+  std::set<int> page_users;                    // devices whose links for pages are not tested yet
+  std::set<int> devices;                       // devices that do the work
 };
 
-// Throws when no work may be given to the stream: it was released, or it is being captured by somebody else.
+// Throws if the stream cannot take work. invalid_argument: it is released, captured by another thread, or a default
+// stream of a device that is not current. device_error: its device has failed, or a raw pointer on it may use lost
+// data. not_supported: the program captures it outside ferry.
 void refuse_special(timeline& on);
 
 class capture_session {
  public:
   explicit capture_session(timeline& origin);
-  // Ends a capture that was not finished, dropping what it holds.
+  // Ends and discards a capture that was not finished.
   ~capture_session();
   capture_session(const capture_session&) = delete;
   capture_session& operator=(const capture_session&) = delete;
 
-  // Of any thread. A capture that begins later makes the CPU ask again for what it uses.
+  // True if any thread is capturing. A capture that begins later forces a new host access check for the arrays it uses.
   static bool is_any_under_way() { return under_way_.load() != 0; }
 
-  // Makes the next submission to `on` come after what it conflicts with inside the capture.
+  // Orders the next submission to `on` behind conflicting submissions of this capture.
   void order(timeline& on, std::span<access> uses);
   void submitted(timeline& on, std::span<access> uses) noexcept;
-  // The same for one operation of several streams, whose parts do not conflict.
+  // Overloads for one operation of several streams, whose parts do not conflict.
   void order(std::span<joint_guard::part> parts);
   void submitted(std::span<joint_guard::part> parts) noexcept;
   [[noreturn]] void refuse(std::string_view what, std::span<const access> uses) const;
   void when_launched(std::function<void(timeline&)> f) { listeners_.push_back(std::move(f)); }
   void at_each_launch(std::function<void()> f) { effects_.push_back(std::move(f)); }
   std::uint64_t serial() const { return serial_; }
-  // The next submission is a launch of that graph. It comes after the last one of the same graph in this capture, as it would
-  // outside: what the graph calls (NCCL, functions of the CPU) may not stand two at once, and no log knows of that. Launches inside
-  // of other graphs are not looked at.
+  // Marks the next submission as a launch of that graph. It is ordered behind the last launch of the same graph in this
+  // capture, as outside of a capture. Launches of one graph are serialized, because access histories do not track its
+  // NCCL calls and host functions. Launches inside other graphs are not considered.
   void launches(const void* graph) { launching_ = graph; }
   void uses_pages(int device) { page_users_.insert(device); }
   void uses_device(int device) { devices_.insert(device); }
@@ -79,7 +82,8 @@ class capture_session {
   native_event fork_;
   std::vector<step> steps_;
   std::vector<timeline*> joined_;
-  std::map<std::pair<timeline*, timeline*>, std::size_t> waited_;  // how many steps of the second the first comes after
+  // number of steps of the second that the first is ordered behind
+  std::map<std::pair<timeline*, timeline*>, std::size_t> waited_;
   std::vector<native_event> events_;
   std::map<allocation*, std::vector<local_use>> logs_;
   std::vector<allocation_ref> keep_;
@@ -87,7 +91,7 @@ class capture_session {
   std::vector<std::function<void()>> effects_;
   std::set<int> page_users_, devices_;
   const void* launching_ = nullptr;
-  std::map<const void*, std::size_t> launched_;  // the last step of each graph
+  std::map<const void*, std::size_t> launched_;  // the last launch of each graph
 };
 
 }  // namespace ferry

@@ -16,17 +16,17 @@ struct point {
   ticket at;
 };
 
-// The first points that an access of the CPU must come after, and how many there are in all.
+// The first points that a CPU access must wait for, and the number of all of them.
 struct pending_points {
   std::array<point, 16> first;
   std::size_t count = 0;
   host_access_state seen;
-  std::uint64_t access_epoch = 0;  // of the log when they were collected
+  std::uint64_t access_epoch = 0;  // of the history when the points were collected
   std::span<const point> get() const { return {first.data(), std::min(count, first.size())}; }
   bool all() const { return count <= first.size(); }
 };
 
-// An array whose elements matter, so that they must not be lost, and the line that asks.
+// An array whose elements must not be lost, and the source line of the access.
 struct wanted_elements {
   const allocation& of;
   source_line at;
@@ -47,7 +47,7 @@ pending_points points_before(access_history& log, byte_range where, bool write, 
   return p;
 }
 
-// Returns the points of the last round, which are over.
+// Blocks until all points are complete. Returns those of the last round.
 pending_points wait_for_points(access_history& log, byte_range where, bool write, bool for_bytes,
                                const wanted_elements* array) {
   for (;;) {
@@ -56,7 +56,7 @@ pending_points wait_for_points(access_history& log, byte_range where, bool write
     if (!pending.all()) continue;
     if (array && pending.count > 0) {
       std::lock_guard lock(log);
-      refuse_lost(array->of, where, array->at);  // another thread may have found the device broken
+      refuse_lost(array->of, where, array->at);  // another thread may have found the failure of the device
     }
     return pending;
   }
@@ -70,10 +70,11 @@ host_access_state wait_for_uses(access_history& log, byte_range where, bool writ
 
 bool are_uses_complete(allocation& what, byte_range where, bool write, std::optional<std::uint64_t> access_epoch) {
   refuse_inside_submission("query whether work is complete");
-  std::vector<point> pending;  // only looks: an open use stays open
+  std::vector<point> pending;  // a query only: raw pointer uses stay open
   {
     std::lock_guard lock(what.history);
-    if (access_epoch && what.history.access_epoch() != *access_epoch) return false;  // a free block's log is its pool's
+    // a free block's history belongs to its pool
+    if (access_epoch && what.history.access_epoch() != *access_epoch) return false;
     for (const access_record& u : what.history.uses())
       if ((write || u.write) && u.where.overlaps(where)) pending.push_back({u.by, u.at});
   }

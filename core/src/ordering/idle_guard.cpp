@@ -18,7 +18,7 @@ idle_guard::idle_guard(timeline& on, const access& use, std::uint64_t access_epo
     if (log.access_epoch() != access_epoch) return;
     const auto& uses = log.uses();
     if (std::any_of(uses.begin(), uses.end(), [&](const access_record& u) {
-          const bool is_over = u.by->finished(u.at) && !u.by->is_lost(u.at);  // what is lost stays in the log
+          const bool is_over = u.by->finished(u.at) && !u.by->is_lost(u.at);  // lost uses stay in the history
           return u.by != &on && u.where.overlaps(use.where) && !is_over;
         }))
       return;

@@ -6,7 +6,7 @@
 
 namespace ferry {
 
-// Without books only the name is noted.
+// Without accounting, only the name is stored.
 void memory_resource::rename(allocation& a, std::string text) { a.name = std::move(text); }
 void memory_resource::retain(allocation& a) noexcept { a.name.clear(); }
 void memory_resource::reissue(allocation&) {}

@@ -10,7 +10,7 @@
 namespace ferry {
 namespace {
 
-// A broken device refuses even what it has done.
+// For calls whose errors are ignored: a failed device reports an error even for calls that it has completed.
 template <class Verb>
 void ignoring_errors(Verb verb) noexcept {
   try {
@@ -21,7 +21,8 @@ void ignoring_errors(Verb verb) noexcept {
 
 }  // namespace
 
-// A device that broke never finishes anything: whoever finds out tells everybody.
+// After a sticky device error no event completes. The first thread to see it marks all of the device's timelines as
+// failed.
 template <class Verb>
 auto timeline::or_fail(Verb verb) {
   try {
@@ -32,7 +33,7 @@ auto timeline::or_fail(Verb verb) {
   }
 }
 
-// A mark that covers a ticket, kept as it is for a while: re-recorded, it would stand for work that came later.
+// An event that covers a ticket. It is pinned: while a thread waits for it, it is not re-recorded for later work.
 struct timeline::pinned_event {
   pinned_event(timeline& l, ticket t) : of(l) {
     std::lock_guard lock(of.mutex_);
@@ -79,7 +80,7 @@ void timeline::wait_for_turn_slow(ticket t) const {
 }
 
 ticket timeline::fence() {
-  if (is_quiesced()) return last();  // nothing was given to it since its last mark
+  if (is_quiesced()) return last();  // nothing was enqueued after its last event
   const ticket t = reserve();
   begin(t);
   submitted(t);
@@ -89,7 +90,7 @@ ticket timeline::fence() {
 void timeline::record_event() {
   or_fail([&] {
     std::lock_guard lock(mutex_);
-    if (!is_quiesced()) record(last());  // else its last mark covers what was given
+    if (!is_quiesced()) record(last());  // otherwise the last event covers all enqueued work
   });
 }
 
@@ -98,7 +99,7 @@ void timeline::wait_on(timeline& other, ticket t, bool reads) {
   other.wait_for_turn(t);
   const auto go = [&](bool& recording) {
     std::scoped_lock both(mutex_, other.mutex_);
-    if (is_quiesced()) refuse_quiesced();  // the wait would land in the capture
+    if (is_quiesced()) refuse_quiesced();  // the wait would become part of the capture
     const bool depends = reads && (other.device_ != device_ || !other.dependences_.empty());
     if (depends) make_room_for_dependence();
     if (clock_[other.id_].behind < t) {
@@ -107,14 +108,14 @@ void timeline::wait_on(timeline& other, ticket t, bool reads) {
       recording = false;
       backend_.wait(stream_, m.event);
       merge_clock(other, m.covers);
-      for (const clock_entry& f : other.clock())  // R4: only what was true when the event was recorded
+      for (const clock_entry& f : other.clock())  // R4: only what was known when the event was recorded
         if (f.of && f.since <= m.covers && f.of != this) merge_clock(*f.of, f.behind);
       if (other.device_ != device_ || other.suspects_ != 0)
         note_suspects(timelines::device_bit(other.device_) | other.suspects_, last() + 1);
     }
     if (depends) depend(other, t);
   };
-  bool recording = false;  // by the other stream: then it is the other device that broke
+  bool recording = false;  // on the other stream: then the other device has failed
   try {
     go(recording);
   } catch (const device_error& e) {
@@ -188,7 +189,7 @@ bool timeline::poll_for_pools(ticket t) {
   return or_fail([&] {
     {
       std::lock_guard lock(mutex_);
-      if (events_[newest_].covers < t && finished(t)) return false;  // nothing is recorded only to be asked
+      if (events_[newest_].covers < t && finished(t)) return false;  // do not record an event only to query it
     }
     const pinned_event m(*this, t);
     if (!backend_.is_done(m.is.event)) return false;
@@ -198,19 +199,20 @@ bool timeline::poll_for_pools(ticket t) {
   });
 }
 
-// By an event behind all that was given: the stream itself may enter a capture of another thread meanwhile.
+// Waits for an event behind all enqueued work, because the stream itself may enter a capture of another thread
+// meanwhile.
 void timeline::synchronize() {
   refuse_broken();
   if (origin_ != stream_origin::default_stream) return wait_checked(fence());
-  or_fail([&] { backend_.synchronize(stream_); });  // here its handle may mean another stream:
-  wait_checked(last());                             // what ferry saw has a mark
+  or_fail([&] { backend_.synchronize(stream_); });  // in this thread the handle may name another stream
+  wait_checked(last());                             // work submitted through ferry has recorded events
 }
 
 bool timeline::is_done() {
   const ticket covers = last();
   bool done = false, asked = false;
   or_fail([&] {
-    std::lock_guard lock(mutex_);  // a capture begins before or after: asking would spoil it
+    std::lock_guard lock(mutex_);  // excludes the begin of a capture: a query would invalidate it
     if (is_quiesced()) return;
     asked = true;
     done = backend_.is_done(stream_);
@@ -220,8 +222,8 @@ bool timeline::is_done() {
   return done;
 }
 
-// Work here is over well only if no device failed that it depends on: these are asked after it was over, so that none can
-// have failed before without an answer that says so (R19).
+// Work counts as intact only if no device that it depends on has failed. These devices are queried after the work
+// completed: an earlier failure would show in the answer (R19).
 void timeline::finish(ticket covers) {
   std::uint64_t ask = 0;
   {
@@ -243,20 +245,20 @@ void timeline::reserve_timelines(std::size_t count) {
   if (clock_.size() < count) clock_.resize(count);
 }
 
-// The last mark covers all that was given; from then on the stream is not recorded any more. In a turn of its own: what
-// other threads give comes before the mark, or sees the flag when its turn comes.
+// Records the last event, which covers all enqueued work. Afterwards no event is recorded on the stream. Takes a turn:
+// work of other threads comes before the event, or sees the flag when its turn comes.
 void timeline::quiesce(unsigned why) {
   const turn mine(*this);
   or_fail([&] {
     std::lock_guard lock(mutex_);
-    if (why == captured) refuse_quiesced();               // by two threads at once
-    if (!is_quiesced() && !is_broken()) record(mine.at);  // nothing else has this ticket
+    if (why == captured) refuse_quiesced();               // two threads capture the stream concurrently
+    if (!is_quiesced() && !is_broken()) record(mine.at);  // no other work has this ticket
     flags_.fetch_or(why, std::memory_order_release);
   });
 }
 
-// The last mark before the capture covers all that the old stream was given. The old one may stay in its capture until it is
-// destroyed, which is all that can be done with it.
+// Orders the new stream behind the last event before the capture, which covers all work of the old one. The old stream
+// may stay in its capture until it is destroyed; nothing else can be done with it.
 void timeline::replace_captured_stream() {
   const native_stream fresh = backend_.create_stream(device_, priority_);
   native_stream old;
@@ -276,23 +278,24 @@ void timeline::replace_captured_stream() {
   ignoring_errors([&] { backend_.destroy_stream(old); });
 }
 
-// What was over stays good.
+// Work that was known to be complete is not lost.
 void timeline::fail(unsigned number) {
   add_loss(finished_.load(std::memory_order_acquire) + 1, open_ticket, device_, number);
   raise(finished_, every_ticket);
   flags_.fetch_or(broken, std::memory_order_release);
 }
 
-// After the wait was submitted; the next work given here is the first that comes after it (R3).
+// Call after enqueuing the wait. The next work enqueued here is the first that is ordered behind it (R3).
 void timeline::merge_clock(timeline& of, ticket behind) {
   clock_entry& f = clock_[of.id_];
   if (behind > f.behind) f = {behind, last() + 1, &of, f.owed};
   clock_end_ = std::max<std::size_t>(clock_end_, of.id_ + 1);
 }
 
-// The oldest mark that comes after t, or a new one (R2).
+// Returns the oldest recorded event that covers t, or records a new one (R2).
 timeline::recorded_event timeline::cover(ticket t) {
-  if (events_[newest_].covers < t && !is_quiesced()) return record(last());  // read before the record, not after (R2)
+  // last() is read before the record, not after (R2)
+  if (events_[newest_].covers < t && !is_quiesced()) return record(last());
   std::size_t i = newest_;
   for (std::size_t k = 1; k < events_.size(); ++k) {
     const std::size_t older = (newest_ + events_.size() - k) % events_.size();
@@ -305,7 +308,7 @@ timeline::recorded_event timeline::cover(ticket t) {
 timeline::recorded_event timeline::record(ticket covers) {
   std::size_t next = (newest_ + 1) % events_.size();
   for (std::size_t k = 1; events_[next].waiting > 0 && k < events_.size(); ++k) next = (next + 1) % events_.size();
-  events_[next].covers = 0;  // if the record fails, the event that it replaces is gone all the same
+  events_[next].covers = 0;  // if the record fails, the previous record of this event is lost nevertheless
   backend_.record(events_[next].event, stream_);
   newest_ = next;
   events_[next].covers = covers;

@@ -1,4 +1,4 @@
-// What is lost with a device, and what is lost because it was computed from that (R19).
+// Which work is lost with a failed device, and which because it was computed from lost data (R19).
 #include <algorithm>
 #include <mutex>
 
@@ -22,8 +22,9 @@ bool timeline::loses_all_later() const {
                      [](const loss& l) { return l.last.load() == open_ticket; });
 }
 
-// One thread at a time adds: the one that has the list of timelines locked. A failure has one entry, which may grow with each
-// look at the dependences; past the last entry, that one grows. Returns whether more is lost.
+// The caller holds the lock of the list of timelines, so that one thread at a time adds. Each failure has one entry,
+// whose range may grow with each search of the dependences. If the entries are used up, the last one grows. Returns
+// true if more is lost.
 bool timeline::add_loss(ticket first, ticket last, int device, unsigned number) noexcept {
   const unsigned count = loss_count_.load(std::memory_order_relaxed);
   if (count == losses_.size() || (count > 0 && losses_[count - 1].number.load() == number)) {
@@ -45,8 +46,8 @@ int timeline::was_lost(ticket behind, unsigned seen) const {
   return -1;
 }
 
-// Under the lock of the next ticket: a submission has its ticket before, and is lost, or sees afterwards that the stream is
-// damaged, and looks again.
+// Holds the ticket lock. A concurrent submission either has its ticket before and is lost, or sees afterwards that the
+// stream is damaged and searches again.
 bool timeline::spread_losses(unsigned number, std::uint64_t failed_devices) {
   if (is_broken()) return false;
   std::lock_guard lock(mutex_);
@@ -72,7 +73,8 @@ void timeline::lose_late(ticket t, unsigned seen) noexcept {
     if (losses_[i].number.load() > seen) raise(losses_[i].last, t);
 }
 
-// Inside a submission of this thread there is no turn for it: then the uses stay open, as those of the next owner.
+// If this thread is inside a submission, no fence is possible. The uses then stay open and count as those of the next
+// owner.
 void timeline::end_pointers() {
   if (pointers_end() == open_ticket && !this_thread_state.submitting) pointers_end_.store(fence());
 }
@@ -86,8 +88,8 @@ void timeline::ask_device() {
   (void)backend_.is_done(newest);
 }
 
-// What ticket t of another stream wrote may be read by all work from the next ticket on. What is lost by now has been refused
-// to that work, or will be.
+// Records that all work from the next ticket on may read what ticket t of another stream wrote. Failures known by now
+// are excluded: that work is refused the lost data, now or when its turn comes.
 void timeline::depend(timeline& of, ticket t) {
   clock_entry& f = clock_[of.id_];
   if (f.owed >= t) return;
@@ -124,13 +126,14 @@ std::uint64_t timeline::devices_needed() {
 
 void timeline::make_room_for_dependence() {
   if (dependences_.size() >= most_dependences_) join_dependences();
-  constexpr std::size_t spare = 8;  // other threads may take some before the caller does
+  constexpr std::size_t spare = 8;  // other threads may use some before the caller does
   if (dependences_.size() + spare > dependences_.capacity()) dependences_.reserve(2 * (dependences_.size() + spare));
 }
 
-// First those go that are known to be over well; then the rest becomes one for a timeline and number of failures known: from
-// the earliest ticket, on the latest. That may lose too much, and never too little. Those of before and after a failure stay
-// apart: together they would be lost with what it had spoilt, though no work reads that after it.
+// Erases dependences that are known to be complete and intact. If many remain, merges those with equal timeline, device
+// and number of known failures: from the earliest ticket, on the latest one. That may lose too much, never too little.
+// Dependences from before and after a failure are not merged. Otherwise work that reads nothing lost by the failure
+// would be lost with it.
 void timeline::join_dependences() {
   std::erase_if(dependences_, [&](const dependence& d) {
     return finished(d.latest) || (d.of && d.of->finished(d.behind) && d.of->was_lost(d.behind, d.seen) < 0);

@@ -15,7 +15,7 @@ timeline& timelines::take(int device, int priority) {
     stock.pop_back();
     if (!t->is_lost_for_good()) return *t;
   }
-  stock.reserve(all_.size() + 1);  // giving back must not fail
+  stock.reserve(all_.size() + 1);  // give_back() must not fail
   const native_stream s = backend_.create_stream(device, priority);
   try {
     return create(device, priority, s, stream_origin::own);
@@ -51,7 +51,7 @@ timeline* timelines::find(const timeline* t) const noexcept {
   return at == all_.end() ? nullptr : at->get();
 }
 
-// The number of the look-through is odd: a submission that is ordered from here on looks again (access_guard).
+// failed_ is odd during the search: a submission that is ordered meanwhile searches again (access_guard).
 void timelines::fail(int device, std::string_view why) {
   std::lock_guard lock(mutex_);
   const bool is_new = failures_.try_emplace(device, why).second;
@@ -63,7 +63,7 @@ void timelines::fail(int device, std::string_view why) {
   ++failed_;
 }
 
-// With a number of its own, so that those see it who depend on what becomes lost now, and knew of the failures before.
+// Uses a new number, so that it is later than the failures known to the affected dependences.
 void timelines::spread_again() noexcept {
   std::lock_guard lock(mutex_);
   ++failed_;
@@ -91,8 +91,8 @@ void timelines::look_at(std::uint64_t devices) {
   }
 }
 
-// Of each of these devices a stream that was given something, if there is one: its newest event says most. The one that was
-// asked before will do.
+// Returns a stream of the next of these devices, preferably one with enqueued work, because its newest event says most.
+// Reuses the stream that was queried before if possible.
 timeline* timelines::next_to_ask(std::uint64_t devices, int after) {
   std::lock_guard lock(mutex_);
   for (auto at = asked_.upper_bound(after); at != asked_.end(); ++at) {
@@ -115,7 +115,7 @@ std::string timelines::failure_of(int device) const {
 
 void timelines::synchronize() {
   const std::size_t count = size();
-  std::exception_ptr first;  // one broken device keeps nobody from waiting for the others
+  std::exception_ptr first;  // continue with the other devices if one has failed
   for (std::size_t i = 0; i < count; ++i) {
     timeline* t = nullptr;
     {

@@ -12,7 +12,7 @@
 namespace ferry {
 namespace {
 
-// A file of Linux about a PCI device; empty where there is none.
+// Returns the first line of a Linux sysfs file of a PCI device; empty if there is none.
 std::string line_about(const std::string& pci_bus_id, const char* what) {
   if (pci_bus_id.empty()) return {};
   std::ifstream in("/sys/bus/pci/devices/" + pci_bus_id + "/" + what);

@@ -1,4 +1,4 @@
-// Where things are in the computer: which cores and which part of the memory are near a PCI device.
+// Host topology: cores and NUMA nodes near a PCI device.
 #pragma once
 #include <string>
 #include <string_view>
@@ -6,13 +6,13 @@
 
 namespace ferry {
 
-// Cores near a PCI device ("0000:1b:00.0") that this process may use; all usable ones where nothing is known.
+// Returns the cores near a PCI device ("0000:1b:00.0") that this process may use; all usable cores if unknown.
 std::vector<int> cores_near(const std::string& pci_bus_id);
-// The same where that is not all of them; else empty: then it does not matter where something runs.
+// As cores_near(), but empty if that would be all usable cores: the choice does not matter then.
 std::vector<int> nearer_cores(const std::string& pci_bus_id);
-// The NUMA node of a PCI device; -1 where nothing is known.
+// Returns the NUMA node of a PCI device; -1 if unknown.
 int numa_node_of(const std::string& pci_bus_id);
-// Core numbers from a list as Linux writes it: "0-3,8,10-11". Empty for what is no such list.
+// Parses a Linux list of core numbers such as "0-3,8,10-11". Returns an empty list for other text.
 std::vector<int> parse_core_list(std::string_view text);
 
 }  // namespace ferry

@@ -1,11 +1,11 @@
-// Whose PCIe links are of use to another device.
+// Devices whose PCIe links can help another device.
 #pragma once
 #include <vector>
 
 namespace ferry {
 
-// Without the devices to which no NVLink goes: what they forward would cross the PCIe switch that it is to avoid.
-// nvlinks(device) is their number, negative where nobody knows.
+// Removes the devices that have no NVLink to the other one, because forwarded data would cross the PCIe switch that
+// should be avoided. nvlinks(device): the number of links, negative if unknown.
 template <class Nvlinks>
 std::vector<int> nvlink_neighbours(std::vector<int> devices, Nvlinks nvlinks) {
   std::erase_if(devices, [&](int d) { return nvlinks(d) == 0; });

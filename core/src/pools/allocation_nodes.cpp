@@ -34,7 +34,7 @@ void allocation_nodes::give_back(allocation& a) noexcept {
 
 void allocation_nodes::make_more() {
   all_.push_back(std::make_unique<allocation[]>(batch));
-  for (std::size_t i = batch; i-- > 0;) {  // taken in the order of their addresses, in which guards lock them
+  for (std::size_t i = batch; i-- > 0;) {  // nodes are taken in the order of their addresses, in which guards lock them
     allocation& a = all_.back()[i];
     a.resource = &home_;
     a.kind = kind_;

@@ -1,4 +1,4 @@
-// A pool's nodes: made in batches, used again and again, and never destroyed (docs/decisions/0002).
+// A pool's allocation nodes: allocated in batches, reused, and never destroyed (docs/decisions/0002).
 #pragma once
 #include <memory>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace ferry {
 
-// The caller locks.
+// Not thread-safe: the caller holds the pool's lock.
 class allocation_nodes {
  public:
   allocation_nodes(memory_resource& home, memory_kind kind, int device) : home_(home), kind_(kind), device_(device) {}
-  // Arrays that were freed may still look at their nodes: the memory stays.
+  // Stale references may still read the nodes: their memory is not freed.
   ~allocation_nodes();
   allocation_nodes(const allocation_nodes&) = delete;
   allocation_nodes& operator=(const allocation_nodes&) = delete;
@@ -19,7 +19,7 @@ class allocation_nodes {
   allocation& take();
   void give_back(allocation& a) noexcept;
   std::size_t in_use() const { return in_use_; }
-  // Calls f(node) for each that has bytes.
+  // Calls f(node) for each node that has bytes.
   template <class F>
   void each(F f) const {
     for (const auto& some : all_)

@@ -1,4 +1,4 @@
-// Where the bytes of arrays come from.
+// Where arrays get their blocks.
 #pragma once
 #include <cstddef>
 
@@ -10,9 +10,9 @@ class runtime;
 class memory_pool;
 
 namespace detail {
-// Where new arrays of this thread get their bytes: the pool of its scope, or the machine's.
+// Returns the pool for new arrays of this thread: that of its scope, or the runtime's.
 memory_pool& pool_of_new_arrays(runtime& m, memory_kind kind, int device);
-// Bytes (at least one) of a pool of the machine, not of a workspace. Throws out_of_memory.
+// Allocates at least one byte from a pool of the runtime, not from a workspace. Throws out_of_memory.
 allocation_ref allocate_block(runtime& m, memory_kind kind, int device, std::size_t bytes);
 }  // namespace detail
 

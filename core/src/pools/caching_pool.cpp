@@ -31,7 +31,7 @@ caching_pool::caching_pool(memory_accounting& accounting, memory_kind kind, int 
 caching_pool::~caching_pool() {
   try {
     trim();
-  } catch (const error&) {  // a broken device: its memory goes with the process
+  } catch (const error&) {  // a failed device: process exit frees its memory
   }
 }
 
@@ -54,7 +54,7 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
   if (!a && others) a = near.take_any(size);
   if (!a) a = grow(size, on);
   set_labels(*a, 0);
-  a->history.change_owner();  // what another owner's array had asked does not hold for this one
+  a->history.change_owner();  // earlier host access checks do not apply to this array
   allocation_ref r = allocation_ref::first(*a);
   accounting_.allocated(*a, booked);
   return r;
@@ -62,12 +62,12 @@ allocation_ref caching_pool::allocate(std::size_t bytes) {
 
 void caching_pool::deallocate(allocation& a) noexcept {
   take_from_owner(a);
-  if (options_.gc_threshold)  // its age
+  if (options_.gc_threshold)  // a block's age is in its tag
     set_labels(a, clock_.fetch_add(1, std::memory_order_relaxed) & ~allocation_labels::aside);
   if (allocation* const out = shard().put(a)) store(out);
 }
 
-// Whether a block, of at least `size` bytes, serves a request of that size.
+// True if a block of at least `size` bytes may be used for a request of that size.
 bool caching_pool::fits(std::size_t block, bool was_used, std::size_t size) const {
   if (!rules_.cuts) return block - size <= std::max(size / 8, options_.granularity);
   if (rules_.powers_of_two && was_used) return block == size;
@@ -75,8 +75,8 @@ bool caching_pool::fits(std::size_t block, bool was_used, std::size_t size) cons
   return block <= options_.max_split_size;
 }
 
-// A free block, cut to size. ready: only one for which work on `on` need not wait. thorough: if there is any, it is found.
-// tight: also one that shares pages with its neighbours.
+// Returns a free block, cut to size, or null. ready: only a block for which work on `on` need not wait. thorough:
+// searches all blocks. tight: also accepts a block that shares pages with its neighbours.
 allocation* caching_pool::take_stored(std::size_t size, const timeline* on, search how) {
   std::lock_guard lock(mutex_);
   allocation* a = free_.find(
@@ -100,7 +100,8 @@ allocation* caching_pool::take_stored(std::size_t size, const timeline* on, sear
   return a;
 }
 
-// A block that is in no list. Both parts keep the uses that overlap them (R12). If it throws, the block is as it was.
+// Cuts a block that is in no list. Both parts inherit the uses that overlap them (R12). If it throws, the block is
+// unchanged.
 void caching_pool::cut(allocation& a, std::size_t size) {
   if (a.bytes == size || !rules_.cuts || a.bytes > options_.max_split_size) return;
   if (rules_.powers_of_two && a.was_used) return;
@@ -124,8 +125,8 @@ void caching_pool::cut(allocation& a, std::size_t size) {
   free_.add(rest);
 }
 
-// What stays free before a block of `size` bytes within a free one, so that it begins at its place and a large block shares no
-// page; nothing if there is no room for that.
+// Returns the number of bytes that stay free before a block of `size` bytes within a free one. The gap places the block
+// at its stagger offset, and a large block shares no page. Empty if there is no room for that.
 std::optional<std::size_t> caching_pool::gap_before(byte_range free, const allocation* before, const allocation* after,
                                                     std::size_t size) const {
   if (!staggers_) return 0;
@@ -140,13 +141,14 @@ std::optional<std::size_t> caching_pool::gap_before(byte_range free, const alloc
   return at_begin + std::min(large ? place : (place - address(free.begin) - at_begin) % stagger_period, rest);
 }
 
-// The part of a block, which is in no list, that a request is cut from. If it throws, the block is as it was.
+// Returns the part of a block that a request is cut from. The block is in no list. If it throws, the block is
+// unchanged.
 allocation& caching_pool::placed(allocation& a, std::size_t size) {
   const std::size_t gap = gap_before(a.range(), a.before, a.after, size).value_or(0);
   if (staggers_ && size >= least_staggered) ++staggered_;
   if (gap == 0) return a;
   cut(a, gap);
-  if (a.bytes != gap) return a;  // is never cut
+  if (a.bytes != gap) return a;  // the block is never cut
   allocation& rest = *a.after;
   free_.remove(rest), free_.add(a);
   return rest;
@@ -175,7 +177,7 @@ allocation& caching_pool::join(allocation& a) noexcept {
   return a;
 }
 
-// Not if there is no memory for the joined log: then the two stay as they are.
+// Returns false if there is no memory for the merged history: the two blocks are then unchanged.
 bool caching_pool::swallow_next(allocation& a) noexcept {
   allocation& next = *a.after;
   try {

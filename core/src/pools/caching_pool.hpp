@@ -1,5 +1,5 @@
-// Our own pool: takes segments from the backend, cuts blocks out of them, and keeps what is freed. What its kinds (split,
-// binned, simple) differ in are three rules.
+// ferry's own pool: allocates segments from the backend, cuts blocks out of them, and caches freed blocks. Its kinds
+// (split, binned, simple) differ in three rules.
 #pragma once
 #include <array>
 #include <atomic>
@@ -17,7 +17,7 @@ namespace ferry {
 class caching_pool final : public memory_pool {
  public:
   caching_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options);
-  // Gives everything back; all of it must be free.
+  // Releases all memory to the backend; all blocks must be free.
   ~caching_pool() override;
 
   allocation_ref allocate(std::size_t bytes) override;
@@ -32,9 +32,9 @@ class caching_pool final : public memory_pool {
 
  private:
   struct rules {
-    bool powers_of_two;  // sizes are rounded up to them
-    bool cuts;           // blocks may be cut: binned ones only until they are used
-    bool joins;          // free neighbours become one
+    bool powers_of_two;  // sizes are rounded up to powers of two
+    bool cuts;           // blocks may be cut: binned ones only before their first use
+    bool joins;          // free neighbours are merged
   };
   static rules rules_of(pool_kind k);
 
@@ -60,30 +60,31 @@ class caching_pool final : public memory_pool {
   void collect_garbage(std::size_t segment);
   pool_shard& shard();
 
-  // Unified memory moves by pages of 2 MiB: blocks from this size on share none with others, unless memory is short.
+  // Unified memory migrates by pages of 2 MiB. Blocks from this size on share no page with others, unless memory is
+  // short.
   static constexpr std::size_t page = std::size_t{2} << 20;
-  // A CPU makes a load wait for what it stored just before as long as the lowest 20 bits of their physical addresses agree
-  // (S. Islam et al., "SPOILER: Speculative Load Hazards Boost Rowhammer and Cache Attacks", USENIX Security 2019, section 3).
-  // Managed memory is contiguous by pages, so that it happens in every stencil from one array to another if both begin on an
-  // edge: 5 times slower on a Xeon of 2023, where 256 bytes of difference were enough. So blocks of unified memory from 256
-  // KiB on begin at 32 different places of 16 KiB in turn.
+  // A CPU delays a load behind an earlier store while the lowest 20 bits of their physical addresses agree (S. Islam et
+  // al., "SPOILER: Speculative Load Hazards Boost Rowhammer and Cache Attacks", USENIX Security 2019, section 3).
+  // Managed memory is physically contiguous within a page. So a stencil from one array to another suffers from that if
+  // both begin at a page boundary. Measured on a Xeon: 5 times slower; 256 bytes of difference were enough. So blocks
+  // of unified memory from 256 KiB on begin at 32 different offsets within 16 KiB in turn.
   static constexpr std::size_t stagger = 1536, stagger_period = std::size_t{16} << 10;
   static constexpr std::size_t least_staggered = std::size_t{256} << 10;
 
   ferry::backend& backend_;
   const rules rules_;
-  const bool staggers_;             // where large blocks begin, for loops of the CPU
-  const std::size_t memory_bytes_;  // that gc_threshold is a share of
+  const bool staggers_;             // if large blocks begin at staggered offsets, for loops on the CPU
+  const std::size_t memory_bytes_;  // gc_threshold is a fraction of it
   static constexpr std::size_t shards = 16;
   std::array<pool_shard, shards> shards_;
   std::atomic<std::uint32_t> clock_{0};  // counts frees, for gc_threshold only
-  std::mutex growing_;                   // one thread asks the backend at a time; taken before mutex_
-  mutable std::mutex mutex_;             // what follows
+  std::mutex growing_;                   // one thread at a time allocates from the backend; taken before mutex_
+  mutable std::mutex mutex_;             // guards the members below
   free_blocks free_;
   allocation_nodes nodes_;
   pool_counts counts_;  // of blocks that no shard handed out
   std::size_t reserved_ = 0, segments_ = 0;
-  std::size_t staggered_ = 0;  // large blocks so far
+  std::size_t staggered_ = 0;  // number of large blocks placed so far
 };
 
 }  // namespace ferry

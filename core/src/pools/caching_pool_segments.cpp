@@ -1,4 +1,4 @@
-// Segments: taken from the backend when no block will do, given back when they are free as a whole.
+// Segments: allocated from the backend if no block fits, released when they are completely free.
 #include <algorithm>
 #include <bit>
 #include <exception>
@@ -13,13 +13,15 @@ namespace {
 
 // Segments grow with the pool up to this size.
 constexpr std::size_t most_shared_segment = std::size_t{256} << 20;
-// Who asks for so much gets a segment of its own, and what it replaces goes back: free segments that are too small for
-// large requests would pile up. Measured on random sizes to 1 GiB: a peak of 1.26 instead of 1.36 times what is in use.
+// Requests of at least this size get a dedicated segment; completed free segments are released first. Otherwise free
+// segments too small for large requests would accumulate. Measured on random sizes to 1 GiB: a peak of 1.26 instead of
+// 1.36 times the bytes in use.
 constexpr std::size_t huge = std::size_t{128} << 20;
 
 }  // namespace
 
-// Of at least 1/32 of what the pool holds: so many blocks share a segment, and little is reserved beyond the need.
+// Returns the size of a new segment: at least 1/32 of the pool's bytes. So many blocks share a segment, and little is
+// reserved beyond the need.
 std::size_t caching_pool::segment_for(std::size_t size) {
   if (!rules_.cuts || size > options_.max_split_size / 2) return size;
   const bool large = staggers_ && size >= page;
@@ -36,7 +38,8 @@ std::size_t caching_pool::segment_for(std::size_t size) {
   return rounded_up(large ? segment / stride * stride : segment, options_.granularity);
 }
 
-// Takes a segment from the backend, unless what the shards hold will do. Nothing is locked while the ladder is climbed.
+// Allocates a segment from the backend, unless a block from the shards fits. No lock is held while out-of-memory
+// handlers run.
 allocation* caching_pool::grow(std::size_t size, const timeline* on) {
   std::size_t segment = segment_for(size);
   void* p = nullptr;
@@ -59,8 +62,8 @@ allocation* caching_pool::grow(std::size_t size, const timeline* on) {
       drain_shards();
       return (found = take_stored(size, on, search::tight)) != nullptr;
     };
-    // Of blocks that are never joined no more than is asked for: the ladder gives back all, and the sizes that come next
-    // would have to be made again.
+    // If blocks are never merged, releases no more than the request needs. The out-of-memory handlers would release
+    // everything, and the next sizes would have to be allocated again.
     const auto in_exchange = [&] {
       std::lock_guard one(growing_);
       if (rules_.joins || give_back(leave_whole_segments(), release_depth::finished, segment) == 0) return false;
@@ -90,7 +93,7 @@ allocation* caching_pool::adopt_segment(void* p, std::size_t segment, std::size_
     try {
       a = &placed(*a, size);
       cut(*a, size);
-    } catch (const std::bad_alloc&) {  // then the whole of it
+    } catch (const std::bad_alloc&) {  // then the whole segment is one block
     }
     a->was_used = true;
     counts_.allocated(a->bytes);
@@ -102,7 +105,7 @@ allocation* caching_pool::adopt_segment(void* p, std::size_t segment, std::size_
   }
 }
 
-// Takes segments that are free as a whole out of the index, longest unused first.
+// Removes segments that are completely free from the index and returns them, least recently used first.
 std::vector<allocation*> caching_pool::leave_whole_segments() {
   drain_shards();
   std::lock_guard lock(mutex_);
@@ -130,7 +133,7 @@ std::vector<allocation*> caching_pool::leave_whole_segments() {
   return whole;
 }
 
-// The segments have left the pool before anybody waits for them, and the wait holds no lock (R7, R14).
+// The segments leave the pool before any wait for their uses, and the wait holds no lock (R7, R14).
 std::size_t caching_pool::give_back(std::vector<allocation*> segments, release_depth how, std::size_t enough) {
   std::size_t bytes = 0;
   allocation* kept = nullptr;
@@ -150,7 +153,7 @@ std::size_t caching_pool::give_back(std::vector<allocation*> segments, release_d
     accounting_.returning(*this, a->begin, a->bytes);
     try {
       backend_.release(kind_, device_, a->begin, a->bytes);
-    } catch (const device_error& e) {  // a broken device: its memory goes with the process
+    } catch (const device_error& e) {  // a failed device: process exit frees its memory
       if (!e.is_sticky() && !first) first = std::current_exception();
     }
     accounting_.returned(*this, a->bytes);
@@ -172,8 +175,8 @@ std::size_t caching_pool::release_some(release_depth how, std::size_t enough) {
   return give_back(leave_whole_segments(), how, enough);
 }
 
-// Before the pool grows beyond its share: gives back what was unused longest, of that whose last uses are over. Waits for
-// nobody: others that need to grow stand behind this thread.
+// Called before the pool grows beyond its share. Releases the least recently used completed segments. Never waits for
+// devices, because growing_ is held.
 void caching_pool::collect_garbage(std::size_t segment) {
   if (!options_.gc_threshold) return;
   const auto limit = static_cast<std::size_t>(*options_.gc_threshold * static_cast<double>(memory_bytes_));

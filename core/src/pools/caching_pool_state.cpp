@@ -12,21 +12,21 @@ void caching_pool::each_segment(F f) const {
   });
 }
 
-// Blocks that shards hold are neither in use nor in the index of free ones, and shown as free.
+// Blocks in shards are neither in use nor in the index of free ones. They are reported as free.
 void caching_pool::each_block(const std::function<void(const block_info&)>& f) const {
   each_segment([&](const allocation& first) {
     for (const allocation* a = &first; a; a = a->after) f(info_of(*a));
   });
 }
 
-// As if the shards were empty and free neighbours joined, as they are before the pool grows.
+// Computes the cost as if the shards were empty and free neighbours merged, as they are before the pool grows.
 request_cost caching_pool::cost_of(std::size_t bytes) const {
   if (bytes > most_bytes_at_once) return {SIZE_MAX, false, SIZE_MAX};
   const std::size_t size = rounded(bytes);
   bool is_cached = false;
   each_segment([&](const allocation& first) {
     std::size_t run = 0;
-    const allocation* in_use = nullptr;  // before the run
+    const allocation* in_use = nullptr;  // the block before the run
     for (const allocation* a = &first; a && !is_cached; a = a->after) {
       const bool is_used = is_taken(*a);
       if (is_used) in_use = a;

@@ -1,4 +1,4 @@
-// Allocations that were freed where nothing may be submitted, or waited for: kept until somebody may.
+// Frees deferred because the calling thread must not submit or wait. A later call that may do so drains them.
 #pragma once
 #include <mutex>
 #include <utility>
@@ -8,7 +8,8 @@
 
 namespace ferry {
 
-// Its lock is a leaf: the owner's may be held for long, or while somebody waits for the very submission that frees.
+// Has its own leaf lock. The owner's lock may be held for long, or by a thread that waits for the submission that
+// frees.
 class deferred_frees {
  public:
   void add(allocation& a) noexcept {
@@ -16,7 +17,8 @@ class deferred_frees {
     a.next = first_;
     first_ = &a;
   }
-  // Calls each(allocation&) for all that came until now, last first; each may free it, or add it again.
+  // Calls each(allocation&) for all frees added until now, the last first. each may free the allocation, or add it
+  // again.
   template <class Each>
   void take_all(Each each) {
     allocation* at = nullptr;

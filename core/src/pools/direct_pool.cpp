@@ -16,13 +16,13 @@ direct_pool::direct_pool(memory_accounting& accounting, memory_kind kind, int de
 direct_pool::~direct_pool() {
   try {
     trim();
-  } catch (const error&) {  // a broken device: its memory goes with the process
+  } catch (const error&) {  // a failed device: process exit frees its memory
   }
 }
 
 allocation_ref direct_pool::allocate(std::size_t bytes) {
   refuse_inside_submission("allocate");
-  bytes = checked_size(bytes);  // checkers see the array's true end
+  bytes = checked_size(bytes);  // not rounded, so that memory checkers see the array's true end
   tag_reservation booked = accounting_.before_allocate(*this, bytes);
   release_cached(release_depth::finished);
   allocation* a = nullptr;
@@ -63,7 +63,7 @@ void direct_pool::deallocate(allocation& a) noexcept {
   --statistics_.allocations;
 }
 
-// What is looked at has left the list, and no lock is held meanwhile (R7, R14).
+// Takes the blocks off the list before it checks them, and holds no lock during the check (R7, R14).
 std::size_t direct_pool::release_cached(release_depth how) {
   refuse_inside_submission("trim a pool");
   allocation* looked_at = nullptr;
@@ -87,7 +87,7 @@ std::size_t direct_pool::release_cached(release_depth how) {
       accounting_.returning(*this, a.begin, a.bytes);
       try {
         backend_.release(kind_, device_, a.begin, a.bytes);
-      } catch (const device_error& e) {  // a broken device: its memory goes with the process
+      } catch (const device_error& e) {  // a failed device: process exit frees its memory
         if (!e.is_sticky() && !first) first = std::current_exception();
       }
       accounting_.returned(*this, a.bytes);

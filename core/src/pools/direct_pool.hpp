@@ -1,4 +1,5 @@
-// No pool: every block comes from the backend and goes back to it, so that memory checkers see each array by itself.
+// No caching: each block is allocated from and released to the backend, so that memory checkers see each array
+// separately.
 #pragma once
 #include <mutex>
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace ferry {
 
-// Freed blocks wait in a list until their last uses are over (R12): the backend frees memory no matter who uses it. Each
-// allocation looks through the list.
+// Freed blocks stay in a list until their last uses are complete (R12), because the backend would free memory in use.
+// Each allocation searches the list.
 class direct_pool final : public memory_pool {
  public:
   direct_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options);
@@ -26,7 +27,7 @@ class direct_pool final : public memory_pool {
 
  private:
   ferry::backend& backend_;
-  mutable std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // guards the members below
   allocation_nodes nodes_;
   allocation* freed_ = nullptr;  // linked by next, latest first
   pool_statistics statistics_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t granularity = 512;  // of the driver's blocks
 
-// One submission that touches no array: its ticket.
+// Enqueues one submission that uses no array. Returns its ticket.
 template <class Submit>
 ticket submit_on(timeline& on, Submit submit) {
   const ticket t = on.reserve();
@@ -45,7 +45,7 @@ driver_pool::driver_pool(memory_accounting& accounting, timelines& streams, memo
 driver_pool::~driver_pool() {
   try {
     trim();
-  } catch (const error&) {  // a broken device: its memory goes with the process
+  } catch (const error&) {  // a failed device: process exit frees its memory
   }
 }
 
@@ -55,7 +55,7 @@ void driver_pool::grant_peer(const allocation&, int device) {
   ungranted_.fetch_and(~(std::uint64_t{1} << device), std::memory_order_release);
 }
 
-// The stream that this thread gave work to last will most likely use the bytes: then nobody waits.
+// Prefers the stream that this thread last enqueued work on: it will most likely use the bytes, and need not wait then.
 timeline& driver_pool::line_to_allocate_on() {
   timeline* const last = streams_.find(this_thread_state.last_timeline);
   const bool usable = last && last->device() == device_ && last->origin() == stream_origin::own && !last->is_special();
@@ -103,7 +103,7 @@ allocation_ref driver_pool::allocate(std::size_t bytes) {
   return r;
 }
 
-// After main nobody asks the driver: its memory goes with the process.
+// After main the driver is not called: process exit frees its memory.
 void driver_pool::deallocate(allocation& a) noexcept {
   take_from_owner(a);
   {
@@ -115,7 +115,7 @@ void driver_pool::deallocate(allocation& a) noexcept {
   if (!this_thread_state.submitting && !is_exiting()) free_what_was_put_off();
 }
 
-// What cannot be freed now, because the driver refused, waits for the next time.
+// Frees that the driver refuses stay deferred for the next call.
 void driver_pool::free_what_was_put_off() noexcept {
   put_off_.take_all([this](allocation& a) {
     try {
@@ -126,8 +126,8 @@ void driver_pool::free_what_was_put_off() noexcept {
   });
 }
 
-// What another device was doing with the bytes when it broke counts as over, and then they are freed; those of a device
-// that is broken itself go with the process.
+// Work of another device that has failed counts as complete, and then the bytes are freed. Bytes of a failed device are
+// freed by process exit.
 void driver_pool::free_or_fail(allocation& a) {
   bool told = false;
   while (!own_.is_broken()) {
@@ -146,9 +146,9 @@ void driver_pool::free_or_fail(allocation& a) {
   nodes_.give_back(a);
 }
 
-// On the one stream that holds all unfinished uses; if there are several, on the pool's own stream behind them all, so that
-// none of them waits for another (R12). Takes no memory of the CPU. with: the stream that refused, if it is one; told:
-// whether observers know.
+// Frees on the one stream that holds all incomplete uses. If there are several, frees on the pool's own stream behind
+// them all, so that none of them waits for another (R12). Allocates no CPU memory. with: set to the stream of the free,
+// for errors. told: set to true after observers are notified.
 void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
   timeline* on = nullptr;
   const auto each_pending = [&](auto f) {
@@ -160,7 +160,7 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
     if (!on) on = &by;
   });
   if (!on || on->is_special() || on->origin() != stream_origin::own || !reserve_frees(*on)) on = &own_;
-  if (on == &own_)  // which tells everybody if one of the two is broken
+  if (on == &own_)  // wait_on() reports it if one of the two devices has failed
     each_pending([&](timeline& by, ticket at, bool) { own_.wait_on(by, at, false); });
   if (!std::exchange(told, true)) accounting_.returning(*this, a.begin, a.bytes);
   with = on;
@@ -172,7 +172,8 @@ void driver_pool::free_now(allocation& a, timeline*& with, bool& told) {
   last = std::max(last, t);
 }
 
-// What may fail comes before the free: a place for the ticket. Whether there is one.
+// Reserves a place for the ticket, because the free itself must not fail afterwards. Returns false if there is no
+// memory for it.
 bool driver_pool::reserve_frees(timeline& on) noexcept {
   std::lock_guard lock(mutex_);
   try {
@@ -183,8 +184,8 @@ bool driver_pool::reserve_frees(timeline& on) noexcept {
   }
 }
 
-// Waits for the frees on these streams, or looks, and lets the driver know. Returns those that it could not be told of. What
-// another device was doing when it broke counts as over.
+// Waits for the frees on these streams, or queries them, and synchronizes so that the driver sees their completion.
+// Returns those that the driver may not have seen. Work of another device that has failed counts as complete.
 std::vector<driver_pool::point> driver_pool::see(std::vector<point> frees, release_depth how) {
   std::erase_if(frees, [&](const point& f) {
     try {
@@ -198,9 +199,9 @@ std::vector<driver_pool::point> driver_pool::see(std::vector<point> frees, relea
   return frees;
 }
 
-// The driver gives back only what the host has seen to be free: by a wait (a query tells it nothing) for an event behind
-// the free, on the stream that was given the free. ferry knows more: what it concludes from other streams' events is
-// finished, too, and not waited for. So where bytes stay in the pool, each of these streams is waited for once more.
+// The driver releases only bytes that the host has seen to be free. That takes a wait for an event behind the free, on
+// the stream of the free; a query is not enough. ferry also concludes completion from events of other streams, and then
+// does not wait. So if bytes remain in the pool, waits once more for each of these streams.
 std::size_t driver_pool::release_cached(release_depth how) {
   refuse_inside_submission("trim a pool");
   free_what_was_put_off();
@@ -219,7 +220,7 @@ std::size_t driver_pool::release_cached(release_depth how) {
   if (how == release_depth::unused && left.reserved_bytes > left.used_bytes && !frees.empty()) {
     std::vector<point> again = frees;
     for (point& f : again) f.at = f.by->fence();
-    const std::vector<point> untold = see(std::move(again), how);  // somebody else's query came first
+    const std::vector<point> untold = see(std::move(again), how);  // another thread's query came first
     if (own_.is_broken()) return release_cached(how);
     backend_.trim(pool_, 0);
     left = backend_.usage(pool_);
@@ -233,13 +234,13 @@ std::size_t driver_pool::release_cached(release_depth how) {
   return before > left.reserved_bytes ? before - left.reserved_bytes : 0;
 }
 
-// The driver keeps its free blocks to itself.
+// The driver does not report its free blocks: only allocated ones are listed.
 void driver_pool::each_block(const std::function<void(const block_info&)>& f) const {
   std::lock_guard lock(mutex_);
   nodes_.each([&](const allocation& a) { f(info_of(a)); });
 }
 
-// What the driver has free in the pool is for any size, once trimmed: it is not told apart from what the device has.
+// Free bytes of the driver's pool serve any size once trimmed. So they count as free memory of the device.
 request_cost driver_pool::cost_of(std::size_t bytes) const {
   const std::size_t size = std::max<std::size_t>(bytes, 1);
   if (size > most_bytes_at_once) return {SIZE_MAX, false, SIZE_MAX};
@@ -251,7 +252,7 @@ request_cost driver_pool::cost_of(std::size_t bytes) const {
   return cost;
 }
 
-// Limits are about what arrays hold: what the driver keeps does not count against them.
+// Limits count the bytes of arrays: the driver's cached bytes do not count.
 trimmable_bytes driver_pool::trimmable() const {
   if (own_.is_broken()) return {};
   const native_pool_usage now = backend_.usage(pool_);
@@ -264,7 +265,7 @@ source_state driver_pool::state() const {
 }
 
 pool_statistics driver_pool::statistics() const {
-  const bool broken = own_.is_broken();  // whose driver is not asked any more
+  const bool broken = own_.is_broken();  // do not call the driver of a failed device
   const std::size_t reserved = broken ? 0 : backend_.usage(pool_).reserved_bytes;
   std::lock_guard lock(mutex_);
   pool_statistics s = statistics_;

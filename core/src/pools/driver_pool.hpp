@@ -1,5 +1,5 @@
-// A pool of the driver (cudaMallocAsync and its family). Allocating and freeing are work on streams, ordered by tickets as
-// all other work; what an array needs of its allocation stands in its log as a write.
+// A pool of the driver (cudaMallocAsync and related calls). Allocations and frees are work on streams, ordered by
+// tickets as all other work. An array's history records its allocation as a write.
 #pragma once
 #include <map>
 #include <mutex>
@@ -46,12 +46,12 @@ class driver_pool final : public memory_pool {
   timelines& streams_;
   const native_pool pool_;
   deferred_frees put_off_;
-  timeline& own_;  // for what belongs to no stream of the program: never waits in front of its work
+  timeline& own_;  // for work of no stream of the program: never delays the program's work
   std::mutex granting_;
-  mutable std::mutex mutex_;  // what follows
+  mutable std::mutex mutex_;  // guards the members below
   allocation_nodes nodes_;
-  std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still keep; 0: none
-  std::size_t given_up_ = 0;           // freed when the device was broken: kept, for nothing, until somebody trims
+  std::map<timeline*, ticket> frees_;  // the last free on each stream whose bytes the driver may still cache; 0: none
+  std::size_t given_up_ = 0;           // bytes freed after the device failed: counted as reserved until the next trim
   pool_statistics statistics_;
 };
 

@@ -11,7 +11,7 @@ void forget_advice(ferry::backend& backend, allocation& a) {
   const auto unset = [&](memory_advice what, memory_location where) {
     try {
       backend.advise(a.begin, a.bytes, what, where);
-    } catch (const device_error&) {  // a broken device: nobody is misled by hints about it
+    } catch (const device_error&) {  // a failed device: hints about it do no harm
     }
   };
   unset(memory_advice::unset_read_mostly, {});

@@ -1,4 +1,4 @@
-// What an earlier owner of bytes has told the driver about them does not hold for the next.
+// Removes memory advice (cudaMemAdvise) of a previous owner of the bytes.
 #pragma once
 
 namespace ferry {
@@ -6,8 +6,8 @@ namespace ferry {
 class backend;
 struct allocation;
 
-// Takes back what was advised about a block of unified memory. Pages that reach over the block lose the advice as a whole: it
-// is a hint. Never blocks; does not throw when a device is broken.
+// Unsets the advice for a block of unified memory. A page that extends beyond the block loses the advice as a whole;
+// advice is only a hint. Never blocks. Does not throw if a device has failed.
 void forget_advice(ferry::backend& backend, allocation& a);
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Free blocks by size: lists of classes that are a 32nd of a power of two wide, and which of them hold any.
+// Free blocks by size: one list for each size class, and a bit set of non-empty classes. A class is 1/32 of a power of
+// two wide.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,7 +11,8 @@
 
 namespace ferry {
 
-// The caller locks. Neither throws nor allocates: blocks are linked through their own nodes.
+// Not thread-safe: the caller holds a lock. add() and remove() neither throw nor allocate, because the nodes link the
+// blocks.
 class free_blocks {
  public:
   void add(allocation& a) noexcept {
@@ -35,8 +37,9 @@ class free_blocks {
     a.is_free = false;
   }
 
-  // The smallest block of at least `bytes` that `fits`, among the first few of its class; or one of the next few for which
-  // work on `on` need not wait, if that one would have to. thorough: where none of the first few fits, all are looked at.
+  // Returns the smallest block of at least `bytes` bytes that `fits`, among the first few of its class. If work on `on`
+  // would have to wait for that block, prefers one of the next few for which it need not. thorough: if none of the
+  // first few fits, checks all blocks.
   template <class Fits>
   allocation* find(std::size_t bytes, const timeline* on, Fits fits, bool thorough) const {
     allocation* const best = smallest(bytes, fits, thorough);
@@ -47,7 +50,7 @@ class free_blocks {
         if (a->bytes >= bytes && fits(*a) && a->history.is_ready_for(on)) return a;
     return best;
   }
-  // Calls f(block) for each; f may remove that block.
+  // Calls f(block) for each block; f may remove that block.
   template <class F>
   void each(F f) const {
     for (allocation* a : heads_)
@@ -76,7 +79,7 @@ class free_blocks {
     const auto shift = static_cast<std::size_t>(std::bit_width(bytes)) - 1 - step_bits;
     return (shift + 1) * steps + ((bytes >> shift) & (steps - 1));
   }
-  // The first class from c that holds a block, or `classes`.
+  // Returns the first non-empty class from c on, or `classes`.
   std::size_t filled_from(std::size_t c) const {
     if (c >= classes) return classes;
     std::uint64_t word = filled_[c / 64] & (~std::uint64_t{0} << (c % 64));

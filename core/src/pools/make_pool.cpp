@@ -1,4 +1,4 @@
-// Which kind of pool the options ask for.
+// Makes the kind of pool that the options select.
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/error.hpp"
 #include "pools/caching_pool.hpp"

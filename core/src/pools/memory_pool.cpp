@@ -16,7 +16,7 @@ bool memory_pool::is_unused(allocation& a, release_depth how) {
       wait_for_uses(a.history, a.range(), true);
       return true;
     } catch (const device_error& e) {
-      if (!e.is_sticky()) throw;  // that device was given up: what it was doing counts as over next time
+      if (!e.is_sticky()) throw;  // that device is marked as failed: its work counts as complete next time
     }
   }
 }
@@ -33,7 +33,8 @@ void memory_pool::take_from_owner(allocation& a) noexcept {
 }
 
 block_info memory_pool::info_of(const allocation& a) {
-  const bool kept = is_retained(a), is_free = !kept && !is_taken(a);  // one answer: others free it meanwhile
+  // evaluated once: another thread may free the block meanwhile
+  const bool kept = is_retained(a), is_free = !kept && !is_taken(a);
   const allocation_labels labels = is_free ? allocation_labels{} : labels_of(a);
   return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name, kept, const_cast<allocation*>(&a)};
 }

@@ -1,4 +1,4 @@
-// Blocks that some threads freed lately, at the sizes they had, for whoever asks for the same again.
+// Cache of recently freed blocks for some of the threads, by exact size.
 #pragma once
 #include <array>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 namespace ferry {
 
-struct pool_counts {  // since the beginning; of one shard they may wrap, their sums over all do not
+struct pool_counts {  // since construction; counts of one shard may wrap, their sums over all shards do not
   std::size_t bytes = 0, allocations = 0;
   std::uint64_t made = 0;
   void allocated(std::size_t n) { bytes += n, ++allocations, ++made; }
@@ -16,12 +16,12 @@ struct pool_counts {  // since the beginning; of one shard they may wrap, their 
   void operator+=(const pool_counts& o) { bytes += o.bytes, allocations += o.allocations, made += o.made; }
 };
 
-// Each thread uses one of a pool's shards, so threads rarely meet here. Blocks in a shard are neither in use nor free:
-// their neighbours leave them alone. Their logs go with them.
+// Each thread uses one of a pool's shards, so contention is rare. Blocks in a shard are neither in use nor free: their
+// neighbours are not merged with them. They retain their access histories.
 class alignas(128) pool_shard {
  public:
-  // A block of exactly `bytes`, or null: of the last few that were freed, one for which work on `on` need not wait. If
-  // there are only others, `others` says so.
+  // Returns a block of exactly `bytes` bytes for which work on `on` need not wait, among the last few freed, or null.
+  // Sets `others` if there are only blocks for which it would wait.
   allocation* take(std::size_t bytes, const timeline* on, bool& others) noexcept {
     std::lock_guard lock(lock_);
     bin& b = bin_of(bytes);
@@ -32,13 +32,13 @@ class alignas(128) pool_shard {
     others = b.first != nullptr;
     return nullptr;
   }
-  // Any block of exactly `bytes`, or null.
+  // Returns any block of exactly `bytes` bytes, or null.
   allocation* take_any(std::size_t bytes) noexcept {
     std::lock_guard lock(lock_);
     bin& b = bin_of(bytes);
     return b.bytes == bytes && b.first ? &leave(b, b.first) : nullptr;
   }
-  // Takes a freed block. Returns those that it has no room for, linked by `next`.
+  // Adds a freed block. Returns the blocks that it has no room for, linked by `next`.
   allocation* put(allocation& a) noexcept {
     std::lock_guard lock(lock_);
     counts_.freed(a.bytes);
@@ -62,7 +62,7 @@ class alignas(128) pool_shard {
     if (!is_large(a.bytes)) held_ += a.bytes;
     return out;
   }
-  // All that it has, linked by `next`.
+  // Removes all blocks and returns them, linked by `next`.
   allocation* drain() noexcept {
     std::lock_guard lock(lock_);
     allocation* all = nullptr;
@@ -89,7 +89,7 @@ class alignas(128) pool_shard {
   };
   static constexpr std::size_t small_bins = 32, large_bins = 4;
   static constexpr std::uint32_t most_small = 16, most_large = 2;
-  static constexpr std::size_t most_held = std::size_t{16} << 20;  // beyond it, small blocks go to the pool at once
+  static constexpr std::size_t most_held = std::size_t{16} << 20;  // beyond it, small blocks go to the pool directly
 
   static bool is_large(std::size_t bytes) { return bytes > std::size_t{1} << 20; }
   bin& bin_of(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Small pieces of pinned memory, for copies that arrive later.
+// Small pieces of pinned memory, for copies that complete later.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace ferry {
 
-// The caller locks. Pieces of one size stay pieces of that size.
+// Not thread-safe: the caller holds a lock. A piece is reused only for requests of its size.
 class staging_slots {
  public:
   explicit staging_slots(ferry::backend& backend) : backend_(backend) {}
@@ -16,7 +16,7 @@ class staging_slots {
   staging_slots(const staging_slots&) = delete;
   staging_slots& operator=(const staging_slots&) = delete;
 
-  // May ask the driver for pinned memory. Throws out_of_memory.
+  // May allocate pinned memory from the driver. Throws out_of_memory.
   std::byte* take(std::size_t bytes);
   void give_back(std::byte* slot, std::size_t bytes) noexcept;
 

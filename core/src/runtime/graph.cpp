@@ -22,14 +22,14 @@ struct graph::state {
         if (last_on) last_on->wait(last_at);
         m.backend().destroy_graph(captured.graph);
       });
-    } catch (const error&) {  // a broken device: its graphs go with the process
+    } catch (const error&) {  // a failed device: process exit releases its graphs
     }
   }
 };
 
 namespace {
 
-// The graph was given: what a listener throws cannot be thrown to whoever launched.
+// The launch has succeeded, so an exception of a listener must not reach the caller of launch(): reports it on stderr.
 void tell(const std::function<void(timeline&)>& f, timeline& on) noexcept {
   try {
     f(on);
@@ -67,7 +67,7 @@ void graph::launch(stream_ref s, source_line at) {
   }
   for (const auto& f : state_->captured.effects) f();
   for (const auto& f : state_->captured.listeners)
-    if (this_thread_state.capture)  // nothing runs now: it does whenever the outer graph is launched
+    if (this_thread_state.capture)  // nothing runs now: call f at each launch of the outer graph
       this_thread_state.capture->when_launched(f);
     else
       tell(f, s.timeline());

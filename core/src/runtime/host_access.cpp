@@ -10,8 +10,9 @@
 namespace ferry {
 namespace {
 
-// Tells a backend that checks for races which bytes the CPU was granted. For elements: only the requested one. Skipped when
-// another thread has logged a use since the wait: its submission may be in flight, and is not ordered with this access.
+// Reports the bytes that the CPU may now access to a backend that checks for races. For elements: only the requested
+// one. Skipped if another thread has recorded a use after the wait: its submission may be pending, and is not ordered
+// with this access.
 void tell_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how,
                       std::uint64_t access_epoch) {
   if (!what.resource->backend().finds_races()) [[likely]]
@@ -42,8 +43,9 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   tell_host_access(what, where, mode, how, over.access_epoch);
   runtime::current().memory().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
-  if (!for_all || capture_session::is_any_under_way()) return {};  // never equal to counters of a log: asks again
-  // Stale views must still reach this slow path, to throw use_after_free. A policy must be told of each page.
+  // never equal to counters of a history: the next access checks again
+  if (!for_all || capture_session::is_any_under_way()) return {};
+  // Stale views must still reach this slow path, to throw use_after_free. A policy must see the access to each page.
   if (!what.history.is_host_clean() && !what.may_have_stale_references()) {
     std::lock_guard lock(what.history);
     if (!policy || where.covers(what.range())) what.history.mark_host_clean(state.writes);

@@ -10,7 +10,7 @@ void host_pinned_pages::keep(timeline& on, std::span<const access> uses) {
   if (!is_at_rest_) {
     try {
       runtime_.streams().synchronize();
-    } catch (const device_error&) {  // a broken device has nothing pending
+    } catch (const device_error&) {  // a failed device has no pending work
     }
     is_at_rest_ = true;
   }
@@ -22,7 +22,7 @@ void host_pinned_pages::keep(timeline& on, std::span<const access> uses) {
     const byte_range all = range_now(a);
     if (k.generation == generation && k.bytes.covers(all)) continue;
     if (runtime_.backend().attributes(all.begin).kind == memory_kind::unified)
-      keep(on, a, all);  // else the program's own
+      keep(on, a, all);  // otherwise the memory belongs to the program
     k = {generation, all};
   }
 }
@@ -30,7 +30,7 @@ void host_pinned_pages::keep(timeline& on, std::span<const access> uses) {
 void host_pinned_pages::keep(timeline& on, allocation& a, byte_range bytes) {
   {
     std::lock_guard lock(a.history);
-    a.history.set_advised(true);  // the next owner of the bytes has it undone
+    a.history.set_advised(true);  // the next owner of the bytes removes the advice
   }
   ferry::backend& backend = runtime_.backend();
   void* const begin = const_cast<std::byte*>(bytes.begin);

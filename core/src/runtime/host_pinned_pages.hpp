@@ -1,4 +1,4 @@
-// Unified memory of a machine on which a link between devices loses pages: it stays with the CPU (decision 30).
+// Pins unified memory to the CPU if a link between devices loses pages (decision 30).
 #pragma once
 #include <cstdint>
 #include <mutex>
@@ -15,9 +15,9 @@ class host_pinned_pages {
  public:
   explicit host_pinned_pages(runtime& m) : runtime_(m) {}
 
-  // For arrays that are about to be used on a stream: their pages go to the CPU, ordered on it as a write, and devices use them there
-  // from then on. Each array once, and anew when a later borrow made it larger.
-  // Waits for all work of the machine the first time: prefetches of before may be pending.
+  // For arrays that are about to be used on a stream: moves their pages to the CPU, where devices access them from then
+  // on. The move is ordered on the stream as a write. Moves each array once, and again when a later borrow makes it
+  // larger. The first call blocks until all work of the runtime is complete, because earlier prefetches may be pending.
   void keep(timeline& on, std::span<const access> uses);
 
  private:
@@ -27,7 +27,7 @@ class host_pinned_pages {
   };
   void keep(timeline& on, allocation& a, byte_range bytes);
   runtime& runtime_;
-  std::mutex mutex_;  // held until the pages were sent: who uses the array next comes behind that
+  std::mutex mutex_;  // held until the moves are enqueued: the next use of the array is ordered behind them
   bool is_at_rest_ = false;
   std::unordered_map<const allocation*, kept> kept_;
 };

@@ -1,4 +1,4 @@
-// The refusal of what was made for another machine.
+// The error for objects of another runtime.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace ferry {
 
-// Throws invalid_argument. what: the object, as in "the stream"; than: of which machine it should be.
+// Throws invalid_argument. what: the object, such as "the stream". than: the runtime that it should belong to.
 [[noreturn]] inline void throw_other_runtime(const std::string& what, const std::string& than = "the current one") {
   throw invalid_argument(what + " belongs to another runtime (another backend or simulation) than " + than +
                          ": make and use it inside the same ferry::simulation");

@@ -16,7 +16,7 @@ peer_policy peer_policy::from_environment() {
 
 namespace {
 
-// What is said of a pair whose test failed: of which memory, and what happens instead.
+// Parts of the message for a pair whose test failed: the kind of memory, and what ferry does instead.
 struct failure_text {
   const char* of;
   const char* instead;
@@ -46,7 +46,8 @@ peer_grants::peer_grants(ferry::backend& backend, int devices, peer_policy how)
 bool peer_grants::grant(int device, int owner, peer_memory sort) {
   if (device == owner) return true;
   std::lock_guard lock(mutex_);
-  if (sort == peer_memory::pooled) (void)ask(device, owner, peer_memory::plain);  // its copies may be captured then
+  // plain memory first: copies of pooled memory may be captured then
+  if (sort == peer_memory::pooled) (void)ask(device, owner, peer_memory::plain);
   return ask(device, owner, sort);
 }
 
@@ -82,13 +83,13 @@ void peer_grants::add_page_user(int device) {
     if (d == device || (others >> d & 1) == 0) continue;
     try {
       (void)ask(device, d, peer_memory::unified);
-    } catch (const device_error&) {  // one of them is broken: what it had comes from nowhere
+    } catch (const device_error&) {  // one of the two devices has failed: its pages are lost anyway
     }
   }
   page_users_.fetch_or(std::uint64_t{1} << device, std::memory_order_release);
 }
 
-// What went wrong; then nothing stays granted that was not before.
+// Returns what went wrong, or an empty text. After a failure no new grant remains.
 std::string peer_grants::test(int device, int owner, peer_memory sort, bool both) {
   if (sort == peer_memory::unified) return test_pages(backend_, device, owner);
   if (sort == peer_memory::plain) {
@@ -103,7 +104,7 @@ std::string peer_grants::test(int device, int owner, peer_memory sort, bool both
   pool_backend& pools = *backend_.pools();
   const auto pool_of = [&](int d) {
     native_pool& p = probes_[static_cast<std::size_t>(d)];
-    if (!p.handle && pools.has_pools(memory_kind::device, d)) {  // else plain memory stands for its side
+    if (!p.handle && pools.has_pools(memory_kind::device, d)) {  // otherwise plain memory is tested on that side
       pool_options o;
       o.kind = pool_kind::driver;
       o.release_threshold = 0;

@@ -1,4 +1,4 @@
-// The tests of a pair of peers: on some machines peer copies report success and write nothing, or write garbage.
+// Tests of a pair of peers: on some systems peer copies report success but write nothing, or write garbage.
 #include <cstring>
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t words = 4096, word = sizeof(std::uint32_t), bytes = words * word;
 
-// One device's part.
+// One device of the test, with a stream.
 struct user {
   ferry::backend& backend;
   int device;
@@ -22,14 +22,14 @@ struct user {
     try {
       backend.synchronize(stream);
       backend.destroy_stream(stream);
-    } catch (const error&) {  // a broken device: the next call says so
+    } catch (const error&) {  // a failed device: the next call reports it
     }
   }
   user(const user&) = delete;
   user& operator=(const user&) = delete;
 };
 
-// With some memory, of a pool if there is one.
+// A device with some memory, of a pool if the test is about pools.
 struct probe : user {
   native_pool pool;
   std::byte* data;
@@ -50,7 +50,7 @@ struct probe : user {
   }
 };
 
-// Pinned or unified memory.
+// Pinned or unified memory, released at the end of the scope.
 struct shared {
   ferry::backend& backend;
   memory_kind kind;
@@ -76,7 +76,7 @@ std::string lost(const char* how, const user& from, const user& to) {
          std::to_string(to.device) + " did not arrive";
 }
 
-// Every second word, so that no copy engine does it.
+// Copies every second word, so that the driver uses a kernel and not a copy engine.
 void by_kernel(const user& on, void* to, void* from) {
   const strided_shape shape{word, 1, {words / 2}};
   on.backend.copy_strided(on.stream, {static_cast<std::byte*>(to), {2 * word}},
@@ -112,7 +112,8 @@ class tester {
   }
 
  private:
-  // Fresh words in `from`, others in `to`; then move() on the stream of `by`. Whether each step-th word arrived.
+  // Writes new words to `from` and others to `to`, then calls move(), which enqueues on the stream of `by`. Blocks
+  // until it is complete. True if each step-th word arrived.
   template <class Move>
   bool send(probe& from, probe& to, Move move, probe& by, std::size_t step) {
     write(to, [](std::size_t) { return 0x5A5A5A5Au; });
@@ -140,7 +141,7 @@ class tester {
   unsigned round_ = 0;
 };
 
-// Words in unified memory that has its pages on one device, and then the other one uses them.
+// Writes words to unified memory whose pages are on one device, then uses them on the other.
 class page_tester {
  public:
   page_tester(ferry::backend& backend, int first, int second)
@@ -180,7 +181,7 @@ class page_tester {
     backend_.prefetch(to.stream, pages_.data, bytes, {to.device});
     backend_.synchronize(to.stream);
   }
-  // Fresh words, in pages that `at` has from now on.
+  // Writes new words, and leaves the pages on `at`.
   void write_at(user& at) {
     fresh_words();
     send_to(at);

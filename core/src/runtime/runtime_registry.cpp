@@ -21,7 +21,7 @@ registry& all() {
 
 std::atomic<runtime*> fast{nullptr};
 
-// With the mutex held.
+// The caller holds the mutex.
 void enlist(registry& r, const std::shared_ptr<runtime>& m) {
   std::erase_if(r.alive, [&](const auto& known) { return known.second.expired() || known.first == m->serial(); });
   r.alive.emplace_back(m->serial(), m);

@@ -20,7 +20,8 @@ void give_back(std::uint64_t serial, timeline& t) {
   runtime_registry::if_alive(serial, [&](runtime& m) { m.streams().give_back(t); });
 }
 
-// The streams of one thread on one machine, one a device; they go back to its stock when the thread ends.
+// The streams of one thread for one runtime, one for each device. They return to the runtime's stock when the thread
+// ends.
 struct runtime_streams {
   explicit runtime_streams(runtime& m) : serial(m.serial()), by_device(m.devices().size()) {}
   runtime_streams(runtime_streams&& o) noexcept : serial(o.serial), by_device(std::exchange(o.by_device, {})) {}
@@ -43,8 +44,8 @@ bool is_alive(std::uint64_t serial) {
   return alive;
 }
 
-// Machines come and go, nested in one another: the streams of the outer ones are kept for when they are current again.
-// The one used last stands first.
+// Runtimes are temporary and nested: the streams for the outer ones remain, for when these are current again. The most
+// recently used is first.
 struct own_streams {
   std::vector<runtime_streams> of_machines;
 };
@@ -61,7 +62,8 @@ runtime_streams& own_streams_of(runtime& m) {
   return own.front();
 }
 
-// Work of no array: in the capture of this thread, or in none; inside a submission of this thread, in its turn.
+// For work that uses no array. In a capture it belongs to the capture; inside a submission of this thread, to the
+// submission's turn.
 template <class Give>
 void enqueue_outside_history(timeline& t, Give enqueue) {
   if (this_thread_state.capture || this_thread_state.submitting) return enqueue(t.stream());
@@ -186,7 +188,7 @@ event::~event() {
   if (!native_.handle) return;
   try {
     runtime_registry::if_alive(serial_, [&](runtime& m) { m.backend().destroy_event(native_); });
-  } catch (const error&) {  // a broken device: its events go with the process
+  } catch (const error&) {  // a failed device: process exit releases its events
   }
 }
 

@@ -10,7 +10,7 @@ namespace ferry::detail {
 
 namespace {
 
-// Throws peer_access_error, which names the array.
+// Enables peer access on first use. Throws peer_access_error, which names the array.
 void need_reach(runtime& m, int device, const access& a) {
   try {
     if (a.what->kind == memory_kind::device) m.need_peer(device, a.what->device, a.what->peer_class());
@@ -20,16 +20,17 @@ void need_reach(runtime& m, int device, const access& a) {
   }
 }
 
-// The links on which pages may travel for the work, if it uses any.
+// Tests the links on which pages may travel for the work, if it uses unified memory.
 void test_pages(runtime& m, stream_ref s, std::span<const access> uses) {
   const auto is_unified = [](const access& a) { return a.what->kind == memory_kind::unified; };
   if (std::none_of(uses.begin(), uses.end(), is_unified)) return;
   m.test_pages(s.timeline().device());
-  for (const access& a : uses)  // copies run kernels there, too
+  for (const access& a : uses)  // copies run kernels on these devices, too
     if (a.what->kind == memory_kind::device) m.test_pages(a.what->device);
 }
 
-// Pinned memory is told of only while the CPU has some of it in a way that is followed.
+// True if the policy must see accesses to this pinned memory: only while tracked host guards or spans of such memory
+// exist.
 bool is_held_somewhere(const allocation& a) {
   return a.kind == memory_kind::host && access_policy::held_beside_unified.load(std::memory_order_relaxed) != 0;
 }
@@ -43,14 +44,14 @@ void need_own(runtime& m, const allocation& a, source_line at = {}) {
   throw_other_runtime(array_text(a) + in_line(at));
 }
 
-// What the work will touch. Captured work is told of when its graph is launched; what is submitted inside a submission is
-// refused by the guard.
+// Notifies the policy of the accesses. Captured work is reported when its graph is launched. The guard refuses
+// submissions inside a submission.
 void tell(access_policy& p, timeline& on, std::span<const access> uses, bool as_copy) {
   if (this_thread_state.capture || this_thread_state.submitting) return;
   for (const access& a : uses) {
     const bool is_unified = a.what->kind == memory_kind::unified;
     if (!is_unified && !is_held_somewhere(*a.what)) continue;
-    // Bytes that the same call reads, too, are not without contents.
+    // Not a full overwrite if the same call also reads the bytes.
     const bool is_read = a.whole && std::any_of(uses.begin(), uses.end(), [&](const access& b) {
                            return b.what == a.what && !b.whole && b.where.overlaps(a.where);
                          });

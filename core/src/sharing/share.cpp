@@ -58,7 +58,7 @@ shared_event::~shared_event() {
   if (!native_.handle) return;
   try {
     runtime_registry::if_alive(serial_, [&](runtime& m) { m.backend().destroy_event(native_); });
-  } catch (const error&) {  // a broken device: its events go with the process
+  } catch (const error&) {  // a failed device: process exit releases its events
   }
 }
 native_event shared_event::native() const {

@@ -10,8 +10,8 @@
 namespace ferry::sim {
 namespace {
 
-// Addresses just past an allocation still belong to it, so that running over its end is seen. Device memory, which only
-// operations write, has guard bytes before it, too.
+// Addresses just past an allocation still count as part of it, so that overruns are detected. Device memory has guard
+// bytes before it, too, because only operations write it.
 constexpr std::size_t gap_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 256; }
 constexpr std::size_t lead_of(memory_kind kind) { return kind == memory_kind::device ? guard_bytes : 0; }
 
@@ -73,16 +73,17 @@ void* address_space::allocate(memory_kind kind, int device, std::size_t bytes, s
                               (pages > 0 ? ", and pages of unified memory take " + readable_bytes(pages) : "") +
                               ". Free arrays, or raise memory= in FERRY_SIM",
                           bytes);
-    u.bytes += bytes, ++u.allocations;  // before the slow part, so that the limit holds
+    u.bytes += bytes, ++u.allocations;  // counted before the slow part, so that the limit holds
   }
   allocation a{kind, device, bytes, 256, false, false, {}, pool, pool == 0};
   void* p = nullptr;
   try {
-    constexpr std::size_t address_bits = 47;  // of a user's memory on x86-64: beyond it nothing is worth asking for
+    // user addresses on x86-64: larger requests fail without calling the allocator
+    constexpr std::size_t address_bits = 47;
     if (bytes >> address_bits) throw std::bad_alloc();
     if (kind == memory_kind::unified) {
       a.pages.resize((bytes + page_bytes - 1) / page_bytes);
-      if (bytes >= page_bytes) a.alignment = page_bytes;  // pages counted from the start are then pages of addresses
+      if (bytes >= page_bytes) a.alignment = page_bytes;  // then pages counted from the start are aligned pages
     }
     p = ::operator new (lead_of(kind) + bytes + gap_of(kind), std::align_val_t{a.alignment});
   } catch (const std::bad_alloc&) {

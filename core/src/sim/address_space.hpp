@@ -1,4 +1,5 @@
-// All memory that a simulated machine handed out: what each address is, who may use it, where managed pages lie.
+// All memory allocated from a simulated machine: the kind of each address, access rights, and the location of managed
+// pages.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -14,35 +15,35 @@
 
 namespace ferry::sim {
 
-// What an operation may reach. mapped: the executing device loads and stores by itself, as kernels do.
-// copied: the driver carries the bytes, from and to wherever they are.
+// How an operation reaches memory. mapped: the executing device loads and stores, as kernels do. copied: the driver
+// transfers the bytes, wherever they are.
 enum class reach : std::uint8_t { mapped, copied };
 
 enum class address_state : std::uint8_t { pageable, unborn, live, freed };
 
-// What an address is. `room` counts the bytes from it to the end of its allocation.
+// Properties of an address. `room` is the number of bytes from it to the end of its allocation.
 struct place {
   address_state state = address_state::pageable;
   memory_kind kind = memory_kind::host;
   int device = -1;
   std::size_t room = 0;
-  std::uint64_t pool = 0;  // of the driver
+  std::uint64_t pool = 0;  // a pool of the driver; 0: none
 };
 
 struct usage {
   std::size_t allocations = 0, bytes = 0;
 };
 
-// Pages that moved, in bytes: sent by prefetches, taken by kernels that touched them, moved without their contents, and
-// sent to the CPU because others came for whom the device had no room.
+// Bytes of pages that moved by prefetches, by faults of kernels, or without their contents (discarded). evicted: moved
+// to the CPU because other pages needed the device's memory.
 struct traffic {
   std::size_t prefetched = 0, faulted = 0, discarded = 0, evicted = 0;
 };
 
-// Guard bytes on each side of a block of device memory.
+// Number of guard bytes on each side of a block of device memory.
 inline constexpr std::size_t guard_bytes = 256;
 
-// Safe to use from any thread. Device memory is ordinary memory of the CPU, aligned to 256 bytes and filled with 0xA5.
+// Thread-safe. Device memory is memory of the CPU, aligned to 256 bytes and filled with 0xA5.
 class address_space {
  public:
   static constexpr std::size_t page_bytes = std::size_t{2} << 20;
@@ -53,16 +54,16 @@ class address_space {
   address_space(const address_space&) = delete;
   address_space& operator=(const address_space&) = delete;
 
-  // Throws out_of_memory; only device memory has a limit, which managed pages that lie on the device share. They do not make
-  // room for it by themselves: the program sees what a driver that cannot evict them would do. Zero bytes: a null pointer,
-  // as in CUDA. Blocks of a driver's pool (not 0) begin to live when the stream gets there, may live again, and are reached
-  // by whom that pool was granted to.
+  // Throws out_of_memory. Only device memory has a limit, which managed pages on the device share. An allocation does
+  // not evict such pages, like a driver that cannot evict them. Zero bytes return a null pointer, as in CUDA. Blocks of
+  // a driver's pool (pool != 0) begin to live when the stream reaches the allocation. They may live again, and are
+  // accessible to devices that the pool is granted to.
   void* allocate(memory_kind kind, int device, std::size_t bytes, std::uint64_t pool = 0);
   void begin_life(void* p);
-  bool end_life(void* p);  // whether it lived
+  bool end_life(void* p);  // true if it lived
   void release_block(memory_kind kind, int device, void* p, std::size_t bytes);
   void grant_pool(std::uint64_t pool, int device);
-  // Poisons the bytes (0xDD) and keeps them out of use, so that late readers see poison and do not crash.
+  // Poisons the bytes (0xDD) and puts the block into quarantine, so that late reads return poison instead of crashing.
   void release(memory_kind kind, int device, void* p, std::size_t bytes);
 
   // Pageable memory of the CPU becomes pinned memory, and pageable again.
@@ -70,34 +71,35 @@ class address_space {
   void unpin(void* p, std::size_t bytes);
 
   place at(const void* p) const;
-  // Of device memory: its block with the guard bytes around it, in which no operation may write outside the block. Empty for
+  // For device memory: its block with the guard bytes around it. No operation may write outside the block. Empty for
   // other memory.
   std::span<const std::byte> guarded(const void* p) const;
   usage held(memory_kind kind, int device) const;  // device counts for memory_kind::device only
-  std::size_t resident(int device) const;          // bytes of managed pages that lie there
+  std::size_t resident(int device) const;          // bytes of managed pages on the device
 
   void grant(int device, int peer);
   void revoke(int device, int peer);
   bool is_granted(int device, int peer) const;
-  // Why `device` must not touch these bytes, in words, or "".
+  // Returns why `device` must not access these bytes, or "".
   std::string forbids(int device, std::span<const kernel_use> uses, reach how) const;
 
-  // The same for blocks of the driver's pools that do not live now: known only when the operation runs.
+  // As forbids(), for blocks of the driver's pools that are not alive: known only when the operation runs.
   std::string lifeless(std::span<const kernel_use> uses) const;
-  // Whether streams of the device may copy from and to it: of a pool, only with a grant.
+  // True if streams of the device may copy from and to this memory: that of a pool needs a grant.
   bool may_copy(int device, const void* p) const;
 
-  // Managed pages. move: prefetch; touch: what a kernel's use of them moves; both ignore memory of other kinds. On a full
-  // device they replace the pages that were used longest ago, as with the driver; where there are none, they stay.
+  // Managed pages. move: a prefetch. touch: migration by a kernel's accesses. Both ignore memory of other kinds. On a
+  // full device they evict the least recently used pages, as the driver does. If there are none, the pages stay where
+  // they are.
   void move(const void* p, std::size_t bytes, memory_location to);
-  void discard(void* p, std::size_t bytes);  // fills with 0xFF: who reads it shows
+  void discard(void* p, std::size_t bytes);  // fills with 0xFF, so that later reads are noticed
   void touch(int device, std::span<const kernel_use> uses);
   void advise(const void* p, std::size_t bytes, memory_advice advice, memory_location where);
   std::map<int, std::size_t> residency(const void* p, std::size_t bytes) const;  // bytes by device, -1 the CPU
   traffic moved() const;
 
-  // The same, event by event, while asked for: a fault is the first touch of a page by a device that does not have it. The
-  // CPU's touches move nothing here, and are not seen.
+  // As moved(), but event by event, while enabled. A fault is the first access to a page by a device that does not have
+  // it. Accesses of the CPU move no pages here and are not recorded.
   void count_events(bool on);
   static std::uint64_t clock();
   std::size_t waiting_events() const;
@@ -110,7 +112,7 @@ class address_space {
     bool read_mostly = false, has_preferred = false, discarded = false;
     int preferred = -1;
     std::uint64_t accessed_by = 0;  // bit d: mapped into device d, so its accesses do not fault
-    std::uint64_t used = 0;         // the operation that touched it last
+    std::uint64_t used = 0;         // the last operation that used it
   };
   struct allocation {
     memory_kind kind = memory_kind::device;
@@ -119,10 +121,10 @@ class address_space {
     bool freed = false;
     bool pinned_later = false;  // the program's own memory
     std::vector<page> pages;    // managed memory only
-    std::uint64_t pool = 0;     // of the driver; 0: none
+    std::uint64_t pool = 0;     // a pool of the driver; 0: none
     bool born = true;
   };
-  // What an operation uses of a page; the size of the page, and where it begins.
+  // The part of a page that an operation uses; the size of the page, and its begin.
   struct part_of_page {
     const std::byte* begin = nullptr;
     std::size_t bytes = 0, whole = 0;
@@ -148,10 +150,10 @@ class address_space {
   table table_;
   std::vector<usage> usage_;                            // per device, then unified, then host
   std::vector<std::size_t> resident_;                   // bytes of managed pages, per device
-  std::uint64_t operations_ = 0;                        // that touched managed pages
+  std::uint64_t operations_ = 0;                        // operations on managed pages
   std::vector<std::uint64_t> granted_;                  // granted_[d], bit p: d may use the memory of p
   std::map<std::uint64_t, std::uint64_t> pool_grants_;  // by pool, bit d: d may use its memory
-  std::atomic<bool> has_pools_{false};                  // a driver's pool was made
+  std::atomic<bool> has_pools_{false};                  // true after a driver's pool was created
   traffic moved_;
   static constexpr std::size_t most_events = std::size_t{1} << 20;
   bool counting_ = false;

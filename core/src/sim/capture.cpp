@@ -24,7 +24,7 @@ void capture::add(std::uint64_t stream, const std::vector<graph_node>& graph) {
   position& mine = at_.at(stream);
   const std::size_t first = nodes_.size();
   std::vector<bool> is_leaf(graph.size(), true);
-  std::map<const rendezvous*, std::shared_ptr<rendezvous>> again;  // the same graph may be there twice
+  std::map<const rendezvous*, std::shared_ptr<rendezvous>> again;  // the same graph may be launched twice in a capture
   for (const graph_node& n : graph) {
     graph_node copy = n;
     if (const auto& m = n.what->together) {
@@ -60,7 +60,7 @@ std::vector<graph_node> capture::end() {
                                " streams was captured on " + std::to_string(parts) +
                                " of them; it would wait for the others for ever: all of them belong into the capture");
     }
-  std::vector<bool> joined(nodes_.size());  // what the origin's next operation would come after
+  std::vector<bool> joined(nodes_.size());  // nodes that the origin's next operation is ordered behind
   for (const std::size_t k : at_.at(origin_)) joined[k] = true;
   for (std::size_t i = nodes_.size(); i-- > 0;)
     if (joined[i])

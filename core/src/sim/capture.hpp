@@ -1,4 +1,5 @@
-// What a capture records: nodes and their dependencies. A graph is the nodes of a capture that ended well.
+// A capture records nodes and their dependencies. A graph consists of the nodes of a capture that ended without an
+// error.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -18,7 +19,7 @@ struct graph_node {
 
 class capture {
  public:
-  using position = std::vector<std::size_t>;  // the nodes that whatever comes next comes after
+  using position = std::vector<std::size_t>;  // the nodes that the next operation is ordered behind
 
   explicit capture(std::uint64_t origin) : origin_(origin) { at_[origin]; }
 
@@ -26,15 +27,15 @@ class capture {
   bool has(std::uint64_t stream) const { return at_.count(stream) != 0; }
   bool has_ended() const { return ended_; }
   const position& at(std::uint64_t stream) const { return at_.at(stream); }
-  // The stream takes part from now on, and goes on behind `p`.
+  // The stream joins the capture, ordered behind `p`.
   void join(std::uint64_t stream, const position& p);
   void add(std::uint64_t stream, int device, std::shared_ptr<const work> what);
   void add(std::uint64_t stream, const std::vector<graph_node>& graph);
-  // Something forbidden was tried: the capture cannot end well any more.
+  // Marks the capture as invalid after a forbidden call: end() will throw.
   void invalidate(const std::string& why);
-  // Ends it without a graph.
+  // Ends the capture without a graph.
   void drop() { ended_ = true; }
-  // Throws invalid_argument if it was invalidated, or a stream that was forked has not come back.
+  // Throws invalid_argument if the capture is invalid, or if a forked stream is not joined.
   std::vector<graph_node> end();
 
  private:
@@ -47,8 +48,8 @@ class capture {
 
 struct graph {
   std::vector<graph_node> nodes;
-  std::shared_ptr<signal> last;                         // of its latest launch: launches of one graph do not overlap
-  std::vector<std::shared_ptr<clock_line>> lines = {};  // of its nodes, where races are looked for
+  std::shared_ptr<signal> last;  // the end of its last launch: launches of one graph do not overlap
+  std::vector<std::shared_ptr<clock_line>> lines = {};  // of its nodes, if races are checked
 };
 
 }  // namespace ferry::sim

@@ -55,7 +55,8 @@ void driver_pools::seen(std::uint64_t stream, std::uint64_t place) {
     for (block& b : p.free) b.seen = b.seen || (b.freed_on == stream && b.place < place);
 }
 
-// Only what is known to be free: frees that are still in their streams are not. Short of memory, the driver looks itself.
+// Releases only blocks whose free the CPU has seen to be complete. If memory is short, the driver checks completion
+// itself (frees::over).
 void driver_pools::release_down_to(machine& m, pool& p, std::size_t keep, frees which) {
   std::erase_if(p.free, [&](const block& b) {
     if (p.usage.reserved_bytes <= keep || !(b.freed->fired && (b.seen || which == frees::over))) return false;
@@ -90,7 +91,8 @@ void driver_pools::grant(native_pool p, int device) {
   machine_.memory_.grant_pool(to_id(p.handle), device);
 }
 
-// What the stream itself freed; what is free by now; or, if the driver may make the stream wait, what will be.
+// Takes a block that the stream itself freed. With opportunistic reuse, also one whose free is complete; with internal
+// dependencies, also one whose free is pending.
 bool driver_pools::take_free(pool& p, std::size_t bytes, std::uint64_t stream, block& into) {
   const auto fits = [&](const block& b) { return b.bytes >= bytes && b.bytes <= 2 * bytes; };
   const auto take = [&](auto may) {
@@ -183,7 +185,7 @@ void driver_pools::free(void* at, native_stream s) {
     p.free.push_back({at, was.bytes, freed, id, next_place()});
   };
   if (machine_.schedule_.is_eager()) {
-    // The lock is let go while the block's life ends: until then, no other thread may begin its next life.
+    // run_now() releases the lock while the block's life ends. Until then no other thread may begin its next life.
     try {
       machine_.schedule_.run_now(c.lock, *on.line, run, touches);
     } catch (...) {

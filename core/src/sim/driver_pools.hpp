@@ -1,5 +1,5 @@
-// The driver's pools of a simulated machine, with CUDA's rules: allocating and freeing happen in the order of streams, and
-// every pool needs grants of its own.
+// The driver's pools of a simulated machine, with CUDA's rules: allocations and frees are stream-ordered, and each pool
+// needs its own grants.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,7 +12,7 @@ namespace ferry::sim {
 
 class machine;
 
-// The tables are guarded by the scheduler's mutex. Pools are shared within one process only.
+// The scheduler's mutex guards the tables. Pools are shared within one process only.
 class driver_pools final : public pool_backend {
  public:
   explicit driver_pools(machine& m) : machine_(m) {}
@@ -34,22 +34,22 @@ class driver_pools final : public pool_backend {
   shared_event_key export_event(native_event e) override;
   native_event import_event(const shared_event_key& key) override;
 
-  // The CPU has seen that all is over that a stream was given before that place. Only such frees count for a trim: the
-  // driver does not ask by itself, nor does it conclude.
+  // Records that the CPU has seen completion of all work on a stream before that place. A trim counts only such frees:
+  // the driver does not query by itself, nor does it conclude completion from other events.
   void seen(std::uint64_t stream, std::uint64_t place);
-  // Places of records and frees, in the order of the calls.
+  // Returns the place of a record or free, in the order of the calls.
   std::uint64_t next_place() { return ++places_; }
-  // The CPU waited for a stream: what is free beyond the release thresholds goes back.
+  // Called after the CPU waited for a stream: releases free bytes above the release thresholds.
   void after_synchronization(const scheduler::lock& l);
 
  private:
   struct block {
     void* p = nullptr;
     std::size_t bytes = 0;
-    std::shared_ptr<signal> freed;  // null while it is in use
+    std::shared_ptr<signal> freed;  // null while the block is in use
     std::uint64_t freed_on = 0;     // the stream
     std::uint64_t place = 0;
-    bool seen = false;  // by the CPU
+    bool seen = false;  // the CPU has seen its completion
   };
   struct pool {
     memory_kind kind = memory_kind::device;

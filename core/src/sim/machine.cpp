@@ -1,4 +1,4 @@
-// The machine itself: devices, peers, memory, unified memory, inspection.
+// The simulated machine: devices, peers, memory, unified memory, inspection.
 #include "machine.hpp"
 
 #include <algorithm>
@@ -123,7 +123,7 @@ void* machine::allocate(memory_kind kind, int device, std::size_t bytes) {
   schedule_.run_few(c.lock);
   may_fail(failing_verb::alloc, c.lock, device, bytes);
   void* const p = memory_.allocate(kind, device, bytes);
-  schedule_.forget(p, bytes);  // late operations may have touched it when it was free
+  schedule_.forget(p, bytes);  // late operations may have accessed it while it was free
   return p;
 }
 
@@ -135,7 +135,7 @@ void machine::release(memory_kind kind, int device, void* p, std::size_t bytes) 
   schedule_.check(device);
 }
 
-// Whatever touches the bytes must be over, as far as the CPU knows.
+// If races are checked: throws device_error if the CPU has not observed completion of all operations on the bytes.
 void machine::refuse_in_use(call& c, const void* p, std::size_t bytes) {
   if (const int device = schedule_.refuse_in_use(c.lock, p, bytes); device >= 0) schedule_.check(device);
 }

@@ -1,4 +1,4 @@
-// The simulator's backend: handles, rules of CUDA, and what each verb submits.
+// The simulator's backend: handles, CUDA's rules, and the operations that each backend call enqueues.
 #pragma once
 #include <array>
 #include <map>
@@ -16,7 +16,8 @@
 
 namespace ferry::sim {
 
-// Numbers of machines, streams, events and graphs, never used twice in a process: stale and foreign handles are found.
+// Returns a number for a machine, stream, event or graph. Numbers are unique in a process, so that stale and foreign
+// handles are detected.
 std::uint64_t fresh_id();
 template <class Handle>
 Handle to_handle(std::uint64_t id) {
@@ -114,10 +115,10 @@ class machine final : public backend, public inspector, public page_event_source
     int device = 0;
     bool timing = false;
     std::shared_ptr<signal> state;  // of the latest record; null: never recorded
-    std::shared_ptr<capture> in;    // that record was captured: at this position
+    std::shared_ptr<capture> in;    // set if that record was captured: at this position
     capture::position at;
   };
-  // One verb under way: holds the lock, and dawdles before and after it.
+  // Scope of one backend call: holds the scheduler lock; injects a random delay before and after.
   class call {
    public:
     explicit call(machine& m) : schedule_(m.schedule_), lock((schedule_.inject_delay(), schedule_.enter())) {}
@@ -138,7 +139,7 @@ class machine final : public backend, public inspector, public page_event_source
   void check_device(int device) const;
   stream& find(native_stream s);
   event& find(native_event e);
-  stream& find_working(native_stream s);  // of a device that has not failed
+  stream& find_working(native_stream s);  // throws device_error if its device has failed
   std::string describe(native_event e) const;
   void may_fail(failing_verb verb, const scheduler::lock& l, int device, std::size_t bytes = 0);
   [[noreturn]] void refuse_in_capture(capture& in, const std::string& what);
@@ -153,9 +154,9 @@ class machine final : public backend, public inspector, public page_event_source
   std::shared_ptr<const footprint> footprint_of(const work& w) const {
     return schedule_.finds_races() ? sim::footprint_of(w, memory_) : nullptr;
   }
-  // Whether bytes of a pair in broken= go over its peer link: then nothing arrives, and nobody says so.
+  // True if bytes of a pair in broken= go over its peer link: then they are lost, and no error is reported.
   bool are_lost(int device, std::span<const kernel_use> uses) const;
-  // Whether a device was granted what another one's memory there takes.
+  // True if the device has the grant that the memory of another device needs.
   bool may_reach(int device, const void* p, const place& here) const;
   void refuse_ungranted(const stream& on, std::span<const kernel_use> uses) const;
   void check_managed(const void* p, std::size_t bytes, memory_location where, bool needs_concurrent,
@@ -171,7 +172,7 @@ class machine final : public backend, public inspector, public page_event_source
   driver_pools pools_{*this};
   std::array<std::uint64_t, 4> calls_{};  // by failing_verb
   std::mutex current_mutex_;
-  std::map<std::thread::id, int> current_;  // CUDA's current device of each thread; 0 at first
+  std::map<std::thread::id, int> current_;  // CUDA's current device of each thread; initially 0
 };
 
 }  // namespace ferry::sim

@@ -29,7 +29,7 @@ void machine::begin_capture(native_stream s) {
   on.in = std::make_shared<capture>(on.id);
 }
 
-// On a device that failed, too: the streams of the other devices leave the capture.
+// Also works on a failed device: the streams of the other devices leave the capture.
 native_graph machine::end_capture(native_stream s) {
   call c(*this);
   stream& on = find(s);
@@ -53,7 +53,7 @@ bool machine::is_capturing(native_stream s) {
   return find_working(s).in != nullptr;
 }
 
-// Nodes in an order that the dependencies allow; those of a joint operation together. Throws deadlock.
+// Returns the nodes in an order that the dependencies allow; nodes of a joint operation are grouped. Throws deadlock.
 std::vector<std::vector<std::size_t>> machine::order_of(const std::vector<graph_node>& nodes) {
   std::vector<std::vector<std::size_t>> order;
   std::vector<bool> done(nodes.size());
@@ -71,7 +71,7 @@ std::vector<std::vector<std::size_t>> machine::order_of(const std::vector<graph_
       std::vector<std::size_t> parts{i};
       for (std::size_t k = i + 1; m && k < nodes.size(); ++k)
         if (nodes[k].what->together == m && can_run(k)) parts.push_back(k);
-      if (m && parts.size() < m->streams) continue;  // later, when the others can
+      if (m && parts.size() < m->streams) continue;  // later, when the other parts can run
       for (const std::size_t k : parts) done[k] = true;
       left -= parts.size();
       order.push_back(std::move(parts));
@@ -92,7 +92,7 @@ void machine::run_nodes(const std::vector<graph_node>& nodes, const std::vector<
   }
 }
 
-// What one device does in a joint operation before all do the rest.
+// Runs one device's part of a joint operation, before the common body.
 void machine::take_part(const work& w, int device) {
   if (const std::string why = memory_.forbids(device, w.uses, w.how); !why.empty())
     throw device_fault(device, std::string(w.name) + ": " + why);
@@ -107,8 +107,8 @@ operation machine::part_of(const std::shared_ptr<rendezvous>& m, const graph_nod
   return {"joint operation", n.what->name, run};
 }
 
-// By node, the number of a line of clocks: a node goes on with the line of one that it comes after, so that a graph has about
-// as many lines as streams were captured, and not as many as nodes.
+// Returns a clock line number for each node. A node continues the line of one that it is ordered behind. So a graph has
+// about as many lines as captured streams, not as many as nodes.
 std::vector<std::size_t> machine::lines_of(const std::vector<graph_node>& nodes) {
   std::vector<std::size_t> line(nodes.size());
   std::vector<bool> goes_on(nodes.size());
@@ -145,8 +145,8 @@ void machine::launch_graph(native_graph g, native_stream s) {
     return made;
   };
   if (schedule_.is_eager()) {
-    const auto nodes = what.nodes;   // the graph may be destroyed meanwhile
-    std::shared_ptr<footprint> all;  // as one operation: inside the graph no race is looked for
+    const auto nodes = what.nodes;   // another thread may destroy the graph meanwhile
+    std::shared_ptr<footprint> all;  // as one operation: races inside the graph are not checked
     for (const graph_node& n : nodes)
       if (const auto one = footprint_of(*n.what)) {
         if (!all) all = std::make_shared<footprint>(footprint{"graph", {}, {}});
@@ -169,7 +169,7 @@ void machine::launch_graph(native_graph g, native_stream s) {
   const std::vector<std::size_t> line_of = lines_of(what.nodes);
   const std::size_t lines = what.nodes.empty() ? 0 : 1 + *std::max_element(line_of.begin(), line_of.end());
   while (what.lines.size() < lines) what.lines.push_back(schedule_.new_line(c.lock));
-  // Each node is a queue of its own between two entries of the stream, so nodes interleave with everything else.
+  // Each node is a queue of its own between two entries of the stream, so nodes interleave with other work.
   const auto start = make_signal("the start");
   operation begin{"start of graph", {}, {}, {}, start};
   if (what.last) begin.needs.push_back(what.last);

@@ -63,7 +63,7 @@ bool machine::is_done(native_stream s) {
   call c(*this);
   stream& on = find_working(s);
   if (on.in) refuse_in_capture(*on.in, "asking whether stream " + std::to_string(on.id) + " is done");
-  const auto line = on.line;  // the stream may go while others run
+  const auto line = on.line;  // the stream may be destroyed while operations run
   const int device = on.device;
   schedule_.run_few(c.lock);
   schedule_.check(device);
@@ -124,7 +124,7 @@ void machine::record(native_event e, native_stream s) {
     state->who = describe(e) + ", recorded on stream " + std::to_string(on.id);
     schedule_.push(c.lock, *line, {"event record", {}, {}, {}, state});
   }
-  event& to = find(e);  // with the place in the queue: one instant
+  event& to = find(e);  // under the same lock as the place in the queue: no other call comes between
   to.state = std::move(state), to.in.reset(), to.at.clear();
 }
 
@@ -138,7 +138,7 @@ void machine::wait(native_stream s, native_event e) {
       from.in->invalidate("stream " + std::to_string(on.id) + " of another capture waited for it");
       refuse_in_capture(*on.in, "waiting for " + describe(e) + " of another capture (merging captures)");
     }
-    on.in = from.in;  // a fork: the stream takes part from here on
+    on.in = from.in;  // a fork: the stream joins the capture
     on.in->join(on.id, from.at);
     return;
   }
@@ -172,8 +172,8 @@ void machine::synchronize(native_event e) {
   if (of.in) refuse_captured(of, "waiting for it");
   const int device = of.device;
   if (!of.state) return;
-  // The state of now, again each time: recorded anew meanwhile, the event stands for the later work, as it does for the
-  // CUDA backend, which asks by cudaEventQuery. (cudaStreamWaitEvent keeps to the state at the time of the call.)
+  // Reads the state again each time. If the event is re-recorded meanwhile, it stands for the later work, as in the
+  // CUDA backend, which polls cudaEventQuery. (cudaStreamWaitEvent uses the state at the time of the call.)
   const std::string who = of.state->who;
   std::shared_ptr<signal> seen;
   schedule_.wait(c.lock, who, [&] {

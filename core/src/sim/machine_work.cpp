@@ -23,7 +23,7 @@ void check_shape(const strided_shape& shape) {
 
 void machine::enqueue(call& c, stream& s, work w) {
   if (s.in) return s.in->add(s.id, s.device, std::make_shared<work>(std::move(w)));
-  const auto to = s.line;  // the stream may go while others run
+  const auto to = s.line;  // the stream may be destroyed while operations run
   const auto touches = footprint_of(w);
   const auto done = w.done;
   if (schedule_.is_eager()) {
@@ -47,7 +47,8 @@ void machine::enqueue(call& c, stream& s, work w) {
   schedule_.check(to->device);
 }
 
-// As CUDA does, also where the copy itself needs no peer: between two blocks of another device's pool. copy_peer asks nothing.
+// As CUDA does, even for a copy that needs no peer access: between two blocks of another device's pool. copy_peer needs
+// no grant.
 void machine::refuse_ungranted(const stream& on, std::span<const kernel_use> uses) const {
   for (const kernel_use& use : uses)
     if (!memory_.may_copy(on.device, use.begin))
@@ -61,7 +62,7 @@ void machine::copy(native_stream s, void* to, const void* from, std::size_t byte
   stream& on = find_working(s);
   may_fail(failing_verb::copy, c.lock, on.device);
   if (bytes == 0) return;
-  // Memory that kernels use is not read ahead of them.
+  // Memory that kernels can access is not read before the copy runs.
   const auto is_pageable = [&](const void* p) {
     return memory_.at(p).state == address_state::pageable && !options_.pageable_access;
   };
@@ -125,7 +126,7 @@ void machine::copy_batch(native_stream s, std::span<const copy_part> parts) {
   if (uses.empty()) return;
   refuse_ungranted(on, uses);
   const bool lost = are_lost(on.device, uses);
-  // In reverse: whoever counts on the order of the list is found out.
+  // In reverse order, to expose programs that rely on the order of the list.
   const auto run = [all = std::vector<copy_part>(parts.begin(), parts.end()), lost](const relocation&) {
     for (std::size_t i = lost ? 0 : all.size(); i-- > 0;) std::memmove(all[i].to, all[i].from, all[i].bytes);
   };
@@ -215,7 +216,7 @@ void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, st
     part.together = std::move(m);
     return on.in->add(on.id, on.device, std::make_shared<work>(std::move(part)));
   }
-  const auto to = on.line;  // the stream may go while others run
+  const auto to = on.line;  // the stream may be destroyed while operations run
   const int device = to->device;
   if (const std::string why = memory_.forbids(device, uses, reach::mapped); !why.empty()) {
     schedule_.fail(c.lock, device, m->name + ": " + why);

@@ -1,4 +1,4 @@
-// Where managed memory lies, in pages of 2 MiB counted from the start of each allocation.
+// Location of managed memory, in pages of 2 MiB counted from the start of each allocation.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -11,7 +11,7 @@ std::size_t address_space::size_of_page(const allocation& a, std::size_t index) 
   return std::min(page_bytes, a.bytes - index * page_bytes);
 }
 
-// Calls f(page, the part of it) for the managed pages of [p, p + bytes).
+// Calls f(page, the used part of it) for each managed page of [p, p + bytes).
 template <class Self, class F>
 void address_space::each_page(Self& self, const void* p, std::size_t bytes, F&& f) {
   const auto* begin = static_cast<const std::byte*>(p);
@@ -62,7 +62,7 @@ void address_space::carry(page& g, const part_of_page& part, int to, page_event_
   settle(g, part.whole, to);
 }
 
-// Pages that the running operation has touched stay.
+// Evicts least recently used pages, but none that the running operation has used. False if there is no room.
 bool address_space::eviction(int device, std::size_t bytes) {
   const auto d = static_cast<std::size_t>(device);
   while (usage_[d].bytes + resident_[d] + bytes > how_.memory_of(static_cast<int>(d))) {
@@ -135,8 +135,8 @@ void address_space::touch(int device, std::span<const kernel_use> uses) {
   for (const kernel_use& use : uses)
     each_page(*this, use.begin, use.bytes, [&](page& g, const part_of_page& part) {
       g.used = operations_;
-      // As the driver does: duplicates of read-mostly pages, remote mappings of the others that were advised about, if they
-      // are where they are preferred to be (cudaMemAdviseSetPreferredLocation).
+      // As the driver does: duplicates read-mostly pages, and maps other advised pages remotely if they are at their
+      // preferred location (cudaMemAdviseSetPreferredLocation).
       const bool is_at_home = g.has_preferred && g.preferred == g.device;
       const bool stays =
           (g.read_mostly && !use.writes) || (is_at_home && g.device != device) || (g.accessed_by >> device & 1) != 0;

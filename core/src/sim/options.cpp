@@ -34,7 +34,7 @@ class parser {
       keys.push_back(key);
       read(item, key, value);
     }
-    const auto known = [&](int a, int b) {  // only now: devices= may come later
+    const auto known = [&](int a, int b) {  // checked at the end: devices= may come later
       if (a >= result_.devices || b >= result_.devices)
         refuse(std::to_string(a) + "-" + std::to_string(b), "names a device that is not there");
     };

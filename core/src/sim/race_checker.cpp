@@ -7,14 +7,14 @@
 namespace ferry::sim {
 namespace {
 
-// What an operation said of its use of a byte; null if nothing.
+// Returns the operation's use that contains a byte, or null.
 const kernel_use* use_of(const race_checker::actor& a, std::uintptr_t byte) {
   for (const kernel_use& u : a.what->uses)
     if (byte - reinterpret_cast<std::uintptr_t>(u.begin) < u.bytes) return &u;
   return nullptr;
 }
 
-// With the line that asked for it, where that is known for these bytes.
+// Includes the source line of the access, if it is known for these bytes.
 std::string text_of(const race_checker::actor& a, std::uintptr_t begin) {
   std::string text = a.device < 0 ? "the CPU's " + a.what->verb : a.what->verb;
   if (!a.what->name.empty()) text += " '" + a.what->name + "'";
@@ -46,7 +46,8 @@ void vector_clock::join(const vector_clock& other) {
 
 clock_line::~clock_line() { of.closed_.push_back({index, tick}); }
 
-// Who knows a later tick of a line that serves again knows all that was done there before: so the CPU must know it first.
+// A clock that covers a later tick of a reused line also covers all earlier work on it. So a line is reused only after
+// the CPU has observed completion of its work.
 std::shared_ptr<clock_line> race_checker::open() {
   const auto over =
       std::find_if(closed_.begin(), closed_.end(), [&](const closed_line& c) { return cpu.knows(c.index, c.tick); });
@@ -56,7 +57,7 @@ std::shared_ptr<clock_line> race_checker::open() {
   return std::make_shared<clock_line>(*this, again.index, again.tick);
 }
 
-// The cell that holds `at` in its middle becomes two.
+// Splits the cell that contains `at` in its interior.
 void race_checker::cut(std::uintptr_t at) {
   auto after = cells_.upper_bound(at);
   if (after == cells_.begin()) return;
@@ -77,13 +78,13 @@ race_checker::finding race_checker::touch(const actor& who, const vector_clock& 
   for (const kernel_use& u : who.what->uses) {
     if (u.bytes == 0) continue;
     if (who.what->begins_life) forget(u.begin, u.bytes);
-    if (!u.reads && !u.writes) continue;  // it only says where addresses are counted from
+    if (!u.reads && !u.writes) continue;  // the use only defines a base address
     if (finding found = use(who, known, u); wrong.text.empty()) wrong = std::move(found);
   }
   return wrong;
 }
 
-// With a tick of its own: work that was given before does not know of it, and races with it if it runs later.
+// Uses a new tick, which work enqueued earlier does not cover: such work races with the access if it runs later.
 race_checker::finding race_checker::touch_from_cpu(const std::shared_ptr<const footprint>& what) {
   cpu.set(cpu_line, ++cpu_tick_);
   return touch({cpu_line, cpu_tick_, what, 0, -1}, cpu);
@@ -105,7 +106,7 @@ race_checker::finding race_checker::use(const actor& who, const vector_clock& kn
   finding wrong;
   for (auto at = begin; at < end;) {
     auto c = cells_.lower_bound(at);
-    if (c == cells_.end() || c->first != at)  // bytes that nobody has touched yet
+    if (c == cells_.end() || c->first != at)  // bytes without earlier accesses
       c = cells_.emplace_hint(c, at, cell{c == cells_.end() ? end : std::min(end, c->first)});
     cell& here = c->second;
     const auto report = [&](const actor& before, bool wrote) {
@@ -119,7 +120,8 @@ race_checker::finding race_checker::use(const actor& who, const vector_clock& kn
       here.reads.clear();
     } else {
       std::erase_if(here.reads,
-                    [&](const actor& r) { return !is_open(r); });  // who comes after this one, does after those
+                    // accesses ordered behind this one are behind those, too
+                    [&](const actor& r) { return !is_open(r); });
       here.reads.push_back(who);
     }
     at = here.end;

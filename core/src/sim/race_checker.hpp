@@ -1,8 +1,8 @@
-// Accesses that nothing orders, found whatever order the schedule took.
+// Detects unordered accesses, independently of the order that the schedule took.
 //
-// Happens-before comes from the calls to the backend alone: the order of a stream, events, joint operations, graphs, and what
-// the CPU has waited for. Each queue has a vector clock (Fidge 1988, Mattern 1989); of each byte are known the last write and
-// the reads since, as in FastTrack (Flanagan and Freund 2009).
+// Happens-before comes only from backend calls: stream order, events, joint operations, graphs, and waits of the CPU.
+// Each queue has a vector clock (Fidge 1988, Mattern 1989). For each byte the checker stores the last write and the
+// reads after it, as in FastTrack (Flanagan and Freund 2009).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace ferry::sim {
 
-// How far some lines have come, as far as somebody knows.
+// Vector clock: latest observed tick of each line.
 class vector_clock {
  public:
   bool knows(std::size_t line, std::uint64_t tick) const { return tick <= of(line); }
@@ -31,17 +31,17 @@ class vector_clock {
   std::vector<std::uint64_t> ticks_;  // by line
 };
 
-// What one operation touches.
+// The accesses of one operation.
 struct footprint {
   std::string verb, name;  // "kernel", "axpy"
   std::vector<kernel_use> uses;
-  bool begins_life = false;  // the bytes are new: nobody's earlier accesses count any more
+  bool begins_life = false;  // the bytes are newly allocated: earlier accesses do not count
 };
 
 class race_checker;
 
-// A line of the clocks: operations in order, one behind the other. Serves again when nobody has it any more, and the CPU knows
-// that they are over.
+// A line of the clocks: operations in order, one behind the other. Reused after no queue or graph refers to it, and the
+// CPU has observed completion of its operations.
 struct clock_line {
   clock_line(race_checker& whose, std::size_t number, std::uint64_t last) : of(whose), index(number), tick(last) {}
   ~clock_line();
@@ -64,27 +64,28 @@ class race_checker {
     std::uint64_t stream = 0;
     int device = 0;  // -1: the CPU
   };
-  // A race in words, empty if there is none, and the device of the access that came first.
+  // The description of a race, empty if there is none, and the device of the first access.
   struct finding {
     std::string text;
     int device = -1;
   };
-  // What is wrong with an access that comes after what `known` says.
+  // Records an access, and returns its race with accesses that `known` does not cover.
   finding touch(const actor& who, const vector_clock& known);
-  // The same for an access of the CPU, at this moment. What it does with the address later is not seen.
+  // The same for an access of the CPU at this moment. Later accesses through the same address are not seen.
   finding touch_from_cpu(const std::shared_ptr<const footprint>& what);
-  // What the CPU does not know to be over, of devices that work, and that uses bytes which the CPU takes away.
+  // Returns a race if the CPU releases bytes that operations use, and has not observed their completion. Ignores
+  // devices for which works() is false.
   template <class Works>
   finding release(const void* p, std::size_t bytes, Works works);
   void forget(const void* p, std::size_t bytes);
 
-  vector_clock cpu;  // what its threads, all together, have waited for
+  vector_clock cpu;  // joint clock of all CPU threads' waits
 
  private:
   struct cell {
     std::uintptr_t end = 0;
     std::optional<actor> write = {};
-    std::vector<actor> reads = {};  // since the write
+    std::vector<actor> reads = {};  // after the write
   };
   using cells = std::map<std::uintptr_t, cell>;  // by first byte; no two overlap
   void cut(std::uintptr_t at);

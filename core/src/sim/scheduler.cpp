@@ -13,7 +13,7 @@ namespace ferry::sim {
 namespace {
 
 thread_local bool inside_operation = false;
-thread_local char this_thread_mark;  // its address names the thread
+thread_local char this_thread_mark;  // its address identifies the thread
 
 struct inside_scope {
   inside_scope() { inside_operation = true; }
@@ -52,7 +52,7 @@ void scheduler::inject_delay() const {
     std::this_thread::yield();
   else
     std::this_thread::sleep_for(std::chrono::microseconds(30));
-  // Where other processes want the cores, each delay takes a slice of their time: at most half of the time goes by so.
+  // If other processes use the cores, each delay can last a whole time slice. So delays take at most half of the time.
   const auto end = clock::now();
   next = end + (end - start);
 }
@@ -79,7 +79,7 @@ void scheduler::sweep() {
     return over;
   });
 }
-// The caller has a reference of its own.
+// The caller holds a reference to q.
 void scheduler::sweep(queue& q) {
   if (q.closed && is_idle(q) && q.place != queues_.end()) queues_.erase(std::exchange(q.place, queues_.end()));
 }
@@ -89,7 +89,7 @@ void scheduler::push(const lock&, queue& q, operation op) {
   q.pending.push_back(std::move(op));
   ++pending_;
   if (q.pending.size() == 1) consider(q);
-  changed_.notify_all();  // somebody may wait for it in a meeting
+  changed_.notify_all();  // a thread may wait for it in a rendezvous
 }
 
 void scheduler::list(queue& q) {
@@ -99,8 +99,8 @@ void scheduler::unlist(queue& q) {
   if (std::exchange(q.ready, false)) ready_.erase({q.rank, q.number});
 }
 
-// Lists the queue if its first operation can run now. Else it is looked at again when that may have changed: a signal that it
-// needs has fired, others have reached the same meeting, or it is not busy any more.
+// Lists the queue if its first operation can run now. Otherwise the queue is considered again when a needed signal
+// fires, other queues reach the same rendezvous, or it is not busy any more.
 void scheduler::consider(queue& q) {
   if (q.busy || q.pending.empty()) return;
   const operation& head = q.pending.front();
@@ -116,14 +116,14 @@ void scheduler::consider(queue& q) {
     for (queue* other : here) list(*other);
 }
 
-// After a failure, which ends operations anywhere in their queues.
+// Called after a failure, which ends operations anywhere in their queues.
 void scheduler::consider_all() {
   for (const auto& q : queues_) unlist(*q);
   gathered_.clear();
   for (const auto& q : queues_) consider(*q);
 }
 
-// Whether some stream waits in a meeting that another thread may still send its streams to.
+// True if a stream waits in a rendezvous that other threads may still reach.
 bool scheduler::someone_may_come() const {
   return std::any_of(queues_.begin(), queues_.end(), [](const auto& q) {
     return !q->pending.empty() && q->pending.front().together && q->pending.front().together->broken.empty();
@@ -136,7 +136,7 @@ vector_clock scheduler::known_to_submissions(const queue& q) const {
   return known;
 }
 
-// The operation is the next of q. Returns what is wrong with what it touches.
+// Advances q's clock to its next operation. Returns a description of the races of its accesses, or "".
 std::string scheduler::arrive(queue& q, const operation& op) {
   if (!races_) return {};
   q.clock.join(op.known);
@@ -153,7 +153,7 @@ int scheduler::touch_from_cpu(const lock& l, const std::shared_ptr<const footpri
   return found.device;
 }
 
-// The release is an access too, for work that was given before and runs later.
+// The release is an access, too: it races with work that was enqueued before and runs later.
 int scheduler::refuse_in_use(const lock& l, const void* p, std::size_t bytes) {
   if (!races_ || bytes == 0) return -1;
   const auto found = races_->release(p, bytes, [&](int device) { return device >= 0 && !has_failed(device); });
@@ -174,7 +174,7 @@ void scheduler::fire(const queue& q, operation& op) {
     if (const auto waiting = w.lock()) consider(*waiting);
 }
 
-// Runs op with the mutex let go. Its exceptions become the device's sticky error.
+// Runs op with the mutex released. An exception becomes the device's sticky error.
 void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
   q.busy = true, ++running_, ++begun_;
   int device = q.device;
@@ -197,7 +197,7 @@ void scheduler::run(lock& l, queue& q, const std::function<void()>& op) {
   changed_.notify_all();
 }
 
-// All parts of a meeting at once, or, if it can never be held, those that wait for it.
+// Runs all parts of a rendezvous together. If it can never complete, fails the parts that wait for it.
 void scheduler::hold(lock& l, std::shared_ptr<rendezvous> m) {
   std::vector<std::shared_ptr<queue>> present;
   if (m->broken.empty()) {
@@ -270,7 +270,7 @@ void scheduler::run_now(lock& l, queue& q, const std::function<void()>& op,
 }
 
 bool scheduler::step(lock& l) {
-  if (until_redraw_-- == 0) {  // no more than some draws a step, however many queues there are
+  if (until_redraw_-- == 0) {  // draws few numbers per step, regardless of the number of queues
     until_redraw_ = std::max<std::uint64_t>(64 + random_() % 193, queues_.size() / 4);
     const auto listed = std::exchange(ready_, {});
     for (const auto& q : queues_) q->rank = static_cast<std::uint_fast32_t>(random_() >> 32);
@@ -305,7 +305,7 @@ void scheduler::run_few(lock& l) {
   if (eager_) return;
   for (auto k = random_() % 4; k > 0; --k)
     if (!step(l)) {
-      // Submissions wait only for earlier ones (R17), so one of the pending can always run.
+      // Submissions wait only for earlier ones (R17), so one of the pending operations can always run.
       if (pending_ != 0 && running_ == 0 && !someone_may_come())
         throw error("internal error: no pending operation can run\n" + describe());
       return;
@@ -313,7 +313,7 @@ void scheduler::run_few(lock& l) {
 }
 
 void scheduler::pause(lock& l, std::string_view waiter) {
-  // For threads that have not yet given their part of a meeting, and those that have not begun.
+  // Waits for threads that have not yet enqueued their part of a rendezvous, or have not started yet.
   const std::chrono::milliseconds patience{many_threads_.load(std::memory_order_relaxed) ? 10000 : 200};
   if (running_ == 0 && someone_may_come() && changed_.wait_for(l, patience) == std::cv_status::no_timeout) return;
   if (running_ == 0)
@@ -349,7 +349,7 @@ void scheduler::fail(const lock&, int device, const std::string& text) {
     sticky = "simulated device " + std::to_string(device) + " failed, and answers every call with this: " + text;
   for (const auto& q : queues_) {
     if (q->device != device) continue;
-    if (races_) races_->cpu.join(q->clock);  // what it did counts as over
+    if (races_) races_->cpu.join(q->clock);  // work of the failed device counts as complete
     for (operation& op : q->pending) {
       fire(*q, op);
       if (op.together && op.together->broken.empty())

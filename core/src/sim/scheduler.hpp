@@ -1,4 +1,4 @@
-// Queues of operations, and who runs them when: the whole of CUDA's asynchrony, played by the threads that call.
+// Queues of operations and their schedule: models all of CUDA's asynchrony on the calling threads.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -25,14 +25,14 @@ namespace ferry::sim {
 
 struct queue;
 
-// One occurrence that operations wait for: a record of an event, or a node of a launched graph.
+// An occurrence that operations wait for: a record of an event, or a node of a launched graph.
 struct signal {
   std::string who;  // for the text of a deadlock
   bool fired = false;
   std::chrono::steady_clock::time_point at{};
-  std::uint64_t stream = 0, place = 0;  // of a record: on which stream, and how many records and frees came before
-  vector_clock clock = {};              // what it comes after, where races are looked for
-  std::vector<std::weak_ptr<queue>> waiters = {};  // whose first operations need it
+  std::uint64_t stream = 0, place = 0;  // for a record: its stream, and the number of records and frees before it
+  vector_clock clock = {};              // its predecessors, if races are checked
+  std::vector<std::weak_ptr<queue>> waiters = {};  // queues whose first operation needs it
 };
 
 struct operation {
@@ -40,46 +40,47 @@ struct operation {
   std::function<void()> run = {};  // may be empty
   std::vector<std::shared_ptr<signal>> needs = {};
   std::shared_ptr<signal> fires = {};
-  std::shared_ptr<rendezvous> together = {};      // runs with the others of the meeting, when all are first
+  // runs together with the other parts of the rendezvous, once all are first
+  std::shared_ptr<rendezvous> together = {};
   std::shared_ptr<const footprint> touches = {};  // for the race checker
-  vector_clock known = {};                        // to the CPU when it gave this
+  vector_clock known = {};                        // the CPU's clock when it was enqueued
 };
 
-// A stream's work, or that of one node of a launched graph.
+// The work of a stream, or of one node of a launched graph.
 struct queue : std::enable_shared_from_this<queue> {
   std::uint64_t id = 0;
   std::uint64_t number = 0;  // in order of creation
   std::list<std::shared_ptr<queue>>::iterator place;
   int device = 0;
   std::uint_fast32_t rank = 0;  // the lowest that can run is next
-  bool busy = false;            // some thread runs an operation of it
-  bool closed = false;          // goes away when empty
+  bool busy = false;            // a thread runs an operation of it
+  bool closed = false;          // removed when empty
   std::deque<operation> pending;
-  std::size_t needs_met = 0;         // so many of the first operation's needs have fired
+  std::size_t needs_met = 0;         // number of needs of the first operation that have fired
   bool ready = false;                // the first operation can run: listed by the scheduler
-  std::shared_ptr<clock_line> line;  // where races are looked for; else null
-  vector_clock clock, behind;        // of its latest operation; of what later submissions come after beside that
+  std::shared_ptr<clock_line> line;  // null unless races are checked
+  vector_clock clock, behind;        // of its latest operation; of further predecessors of later submissions
 };
 
-// A failure of a device while it worked; the scheduler makes it sticky.
+// A failure of a device during an operation; the scheduler makes it sticky.
 struct device_fault : std::runtime_error {
   device_fault(int where, const std::string& text) : runtime_error(text), device(where) {}
   int device;
 };
 
-// Looks at bytes that an operation must leave alone. Called with the scheduler's mutex held, while no operation runs.
+// Checks bytes that an operation must not change. Called with the scheduler's mutex held, while no operation runs.
 class inspection {
  public:
   virtual void before() = 0;
-  // What is wrong, in words, or "".
+  // Returns what is wrong, or "".
   virtual std::string after() const = 0;
 
  protected:
   ~inspection() = default;
 };
 
-// One mutex guards everything here, and the tables of the backend; it is let go while operations run. A caller holds
-// it by `enter`. Operations must not call back: that is found, and refused.
+// One mutex guards all members and the tables of the backend; it is released while operations run. A caller locks it by
+// `enter`. Operations must not call ferry: enter() refuses that.
 class scheduler {
  public:
   using lock = std::unique_lock<std::mutex>;
@@ -88,26 +89,27 @@ class scheduler {
   bool is_eager() const { return eager_; }
   bool finds_races() const { return races_.has_value(); }
 
-  // Takes the mutex for one verb; throws invalid_argument inside an operation.
+  // Locks the mutex for one backend call. Throws invalid_argument inside an operation.
   lock enter();
-  // With several threads and a random schedule: dawdles, to widen the windows between verbs. Takes no mutex.
+  // Injects random delays to widen race windows (multi-threaded random schedules only). Takes no mutex.
   void inject_delay() const;
 
-  // line: of a queue whose operations this one's come behind; null: one of its own.
+  // line: the clock line of a queue that this one's operations are ordered behind; null: a new line.
   std::shared_ptr<queue> open(const lock&, int device, std::uint64_t id, std::shared_ptr<clock_line> line = {});
-  void close(const lock&, queue& q);  // what is pending still runs
+  void close(const lock&, queue& q);  // pending operations still run
 
   void push(const lock&, queue& q, operation op);
-  // Runs `op` after all of q on this thread; for the eager schedule. Throws device_error if it fails.
-  // Without op: only waits for q. bytes: looked at before and after op, unless another operation ran at the same time.
+  // For the eager schedule: runs `op` on this thread behind all of q. Throws device_error if it fails. Without op, only
+  // waits for q. bytes: checked before and after op, unless another operation runs concurrently.
   void run_now(lock& l, queue& q, const std::function<void()>& op, const std::shared_ptr<const footprint>& touches = {},
                inspection* bytes = nullptr);
-  // For the eager schedule: holds the meeting that is first in q if everybody is there.
+  // For the eager schedule: runs the rendezvous that is first in q if all parts have arrived.
   void hold_if_ready(lock& l, queue& q);
-  // After submissions: runs some, as lazily as the seed says. Under pressure (polling, allocation): a few.
+  // run_lazily: after submissions, runs some operations, with a frequency that the seed determines. run_few: runs a few
+  // operations, while the program polls or allocates.
   void run_lazily(lock& l);
   void run_few(lock& l);
-  // Runs operations in random order until done(); throws deadlock if that cannot come.
+  // Runs operations in random order until done(). Throws deadlock if that cannot happen.
   template <class Done>
   void wait(lock& l, std::string_view waiter, Done done) {
     while (!done())
@@ -116,23 +118,23 @@ class scheduler {
   bool is_idle(const queue& q) const { return q.pending.empty() && !q.busy; }
   std::size_t pending() const;
 
-  // For the race checker: what orders operations beside the entries of queues.
+  // For the race checker: ordering beyond the entries of queues.
   void stamp(const lock&, const queue& q, signal& s) const { s.clock = q.clock; }
   void order_behind(const lock&, queue& q, const signal& s) const { q.behind.join(s.clock); }
   std::shared_ptr<clock_line> new_line(const lock&) { return races_ ? races_->open() : nullptr; }
   void seen_by_cpu(const lock&, const vector_clock& what) {
     if (races_) races_->cpu.join(what);
   }
-  // All that an idle queue was given, and waited for.
+  // For an idle queue: all work that it contained or waited for.
   void seen_by_cpu(const lock& l, const queue& q) { seen_by_cpu(l, q.clock), seen_by_cpu(l, q.behind); }
-  // A race with the CPU makes the device of the other access fail, and is returned: that device, or -1.
+  // Checks a CPU access for races. A race makes the device of the other access fail; returns that device, or -1.
   int touch_from_cpu(const lock& l, const std::shared_ptr<const footprint>& what);
   int refuse_in_use(const lock& l, const void* p, std::size_t bytes);
-  void forget(const void* p, std::size_t bytes) {  // with the mutex
+  void forget(const void* p, std::size_t bytes) {  // the caller holds the mutex
     if (races_) races_->forget(p, bytes);
   }
 
-  // Makes an error sticky (the first stays), and counts the device's work as complete.
+  // Makes an error sticky (the first one remains), and counts the device's work as complete.
   void fail(const lock&, int device, const std::string& text);
   void check(int device) const;  // throws device_error if the device failed
   bool has_failed(int device) const { return !failed_[static_cast<std::size_t>(device)].empty(); }
@@ -142,7 +144,7 @@ class scheduler {
   bool step(lock& l);
   void pause(lock& l, std::string_view waiter);
   void run(lock& l, queue& q, const std::function<void()>& op);
-  void hold(lock& l, std::shared_ptr<rendezvous> m);  // a copy: its entries go
+  void hold(lock& l, std::shared_ptr<rendezvous> m);  // by value: the entries that hold it are removed
   void sweep();
   void sweep(queue& q);
   void consider(queue& q);
@@ -166,15 +168,15 @@ class scheduler {
   std::mt19937_64 random_;
   std::uint64_t laziness_, until_redraw_ = 0;
   int running_ = 0;
-  std::uint64_t begun_ = 0;  // operations that ran, or run
+  std::uint64_t begun_ = 0;  // operations that ran or are running
   std::size_t pending_ = 0;
   std::list<std::shared_ptr<queue>> queues_;  // in order of creation: iteration must not depend on addresses
-  // Those whose first operation can run, by rank and order of creation: the first is next.
+  // Queues whose first operation can run, by rank and order of creation: the first is next.
   std::map<std::pair<std::uint_fast32_t, std::uint64_t>, queue*> ready_;
   std::map<const rendezvous*, std::vector<queue*>>
-      gathered_;  // queues that are at a meeting which others have not reached
+      gathered_;  // queues in a rendezvous that other parts have not reached
   std::uint64_t opened_ = 0;
-  std::vector<std::string> failed_;  // text per device, empty if well
+  std::vector<std::string> failed_;  // error text by device; empty if it works
   std::atomic<const void*> first_thread_{nullptr};
   std::atomic<bool> many_threads_{false};
 };

@@ -9,18 +9,18 @@
 namespace ferry::sim {
 namespace {
 
-// A small number in all types: adding to it changes its bytes, as it would not do with NaN or a huge number.
+// A small number in all types: adding to it changes its bytes, unlike NaN or a huge number.
 constexpr std::byte guard_byte{0x3A};
-// NaN: a kernel that promised to write all, and did not, shows.
+// NaN: shows that a kernel did not write all elements of an output.
 constexpr std::byte unwritten_byte{0xFF};
 
-// On each side: as much as the range has, so that the neighbouring rows of small arrays are covered.
+// Guard size on each side: that of the range, so that neighbouring rows of small arrays are covered.
 std::size_t guard_of(std::size_t bytes) {
   constexpr std::size_t least = std::size_t{4} << 10, most = std::size_t{64} << 10;
   return std::clamp(bytes, least, most) / 256 * 256;
 }
 
-// The first byte of a range that differs; its end if there is none.
+// Returns the first byte of a range that differs, or its end.
 const std::byte* first_other(const std::byte* begin, const std::byte* end, std::byte expected) {
   const auto n = static_cast<std::size_t>(end - begin);
   if (n == 0 || (*begin == expected && std::memcmp(begin, begin + 1, n - 1) == 0)) return end;
@@ -74,7 +74,8 @@ scratch::scratch(const std::vector<kernel_use>& uses) : uses_(uses), ranges_(use
 void scratch::load() {
   for (auto& p : pieces_) {
     const std::size_t guard = guard_of(p.bytes);
-    const std::size_t shift = reinterpret_cast<std::uintptr_t>(p.begin) % alignment;  // vector loads need it
+    // vectorized loads need the same alignment
+    const std::size_t shift = reinterpret_cast<std::uintptr_t>(p.begin) % alignment;
     buffer b{{}, guard + shift + p.bytes + guard};
     b.begin.reset(static_cast<std::byte*>(::operator new (b.bytes, std::align_val_t{alignment})));
     p.now = b.begin.get() + guard + shift;
@@ -101,7 +102,7 @@ std::string scratch::overrun() const {
   return {};
 }
 
-// Bytes of a range that no use reads or writes, as between the slabs that a loop over a shard touches.
+// Checks bytes of a range that no use reads or writes, for example between the slabs that a loop over a shard uses.
 std::string scratch::gap_overrun(std::size_t i) const {
   const used_range& r = ranges_[i];
   const auto look = [&](const std::byte* begin, const std::byte* end) -> std::string {

@@ -1,4 +1,4 @@
-// Copies of what a kernel uses, on which random schedules run it: between guard bytes that show when it writes outside.
+// Copies of a kernel's arguments, on which random schedules run it. Guard bytes around them show writes outside.
 #pragma once
 #include <memory>
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace ferry::sim {
 
-// A range that some uses of a kernel cover without a gap between them.
+// A range that overlapping uses of a kernel cover.
 struct used_range {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
   kernel_use first, last;  // the uses at its beginning and at its end
   const std::byte* end() const { return begin + bytes; }
 };
-// Of uses in any order; by address. Ranges that only touch stay apart.
+// Takes uses in any order; returns ranges by address. Adjacent ranges stay separate.
 std::vector<used_range> used_ranges(std::vector<kernel_use>& uses);
 
-// What to say of a write outside a range of so many bytes. distance: of the first changed byte from the end of the range, or,
-// negative, from its beginning.
+// Returns the message for a write outside a range of `bytes` bytes. distance: of the first changed byte from the end of
+// the range, or, if negative, from its beginning.
 std::string overrun_text(const kernel_use& of, std::size_t bytes, std::ptrdiff_t distance);
 
 class scratch {
@@ -30,7 +30,7 @@ class scratch {
 
   void load();
   relocation relocated() const { return relocation(pieces_); }
-  // Between load() and store(): where the kernel wrote outside its uses, in words, or "".
+  // Between load() and store(): describes where the kernel wrote outside its uses, or returns "".
   std::string overrun() const;
   void store();
 
@@ -47,8 +47,8 @@ class scratch {
 
   std::vector<kernel_use> uses_;
   std::vector<used_range> ranges_;
-  std::vector<relocation::piece> pieces_;  // of each range
-  std::vector<buffer> buffers_;            // of each range, with its guards
+  std::vector<relocation::piece> pieces_;  // one for each range
+  std::vector<buffer> buffers_;            // one for each range, with its guards
 };
 
 }  // namespace ferry::sim

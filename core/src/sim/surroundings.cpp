@@ -32,7 +32,8 @@ surroundings& surroundings::of(std::span<const work* const> all, const address_s
   return mine;
 }
 
-// Beside the range that u covers together with all uses that overlap it, as the parts of a shard overlap its hull.
+// Adds zones beside the range that u covers together with all uses that overlap it, as parts of a shard overlap its
+// bounding range.
 void surroundings::add_zones(const kernel_use& u, const address_space& memory) {
   const std::span<const std::byte> block = memory.guarded(u.begin);
   if (block.empty()) return;

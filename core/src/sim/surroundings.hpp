@@ -1,4 +1,4 @@
-// The bytes around what kernels may write, for schedules that run them in place.
+// The bytes around memory that kernels may write, for schedules that run kernels in place.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace ferry::sim {
 
-// Guard bytes on each side of each range of device memory that one of some kernels writes, as far as no other use lies there.
-// Unified and pinned memory is left alone: the CPU may write it at any time.
+// Guard bytes on each side of each range of device memory that one of some kernels writes, except bytes of other uses.
+// Excludes unified and pinned memory, because the CPU may write it at any time.
 class surroundings final : public inspection {
  public:
   surroundings() = default;
-  // The calling thread's own, which it uses for one operation after the other. `all` must outlive the operation.
+  // Returns the calling thread's object, which it reuses for each operation. `all` must outlive the operation.
   static surroundings& of(std::span<const work* const> all, const address_space& memory);
   void before() override;
   std::string after() const override;
@@ -23,8 +23,8 @@ class surroundings final : public inspection {
   struct zone {
     const std::byte* begin = nullptr;
     std::size_t bytes = 0;
-    const std::byte *used_begin = nullptr, *used_end = nullptr;  // the range that the zone lies beside
-    const kernel_use* use = nullptr;                             // a use in it
+    const std::byte *used_begin = nullptr, *used_end = nullptr;  // the range beside the zone
+    const kernel_use* use = nullptr;                             // a use in that range
   };
   void add_zones(const kernel_use& u, const address_space& memory);
 

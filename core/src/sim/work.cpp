@@ -18,7 +18,7 @@ void check_alive(const work& w, int device, const address_space& memory) {
   if (const std::string why = memory.lifeless(w.uses); !why.empty()) fault(w, device, why);
 }
 
-// Before the bytes are used.
+// Called before the bytes are used.
 void begin_on(const work& w, int device, address_space& memory) {
   check_alive(w, device, memory);
   if (w.how == reach::mapped) memory.touch(device, w.uses);

@@ -1,4 +1,4 @@
-// One piece of work as it was submitted, and how a schedule runs it.
+// One submitted piece of work, and its execution by a schedule.
 #pragma once
 #include <memory>
 #include <string>
@@ -15,22 +15,24 @@ struct work {
   reach how = reach::copied;
   std::vector<kernel_use> uses;
   std::function<void(const relocation&)> run;
-  std::string_view name = {};                       // of a kernel
-  bool is_kernel = false;                           // loads first, and stores later
-  std::shared_ptr<signal> done = {};                // somebody waits for it; else null
-  std::shared_ptr<const rendezvous> together = {};  // a captured part of it: each launch holds a meeting of its own
-  bool has_pointers = false;                        // as of a host_kernel
-  std::vector<kernel_use> changes = {};             // bytes that it changes in another way than by reaching them
+  std::string_view name = {};         // of a kernel
+  bool is_kernel = false;             // a kernel loads first and stores later
+  std::shared_ptr<signal> done = {};  // set if a thread waits for the work; else null
+  // its part in a captured joint operation; each launch makes a new rendezvous
+  std::shared_ptr<const rendezvous> together = {};
+  bool has_pointers = false;             // as in host_kernel
+  std::vector<kernel_use> changes = {};  // bytes that it changes other than through its uses
 };
 
-// What the race checker should know of it: all but pageable memory, of which nobody hears when it is freed.
+// Returns the accesses for the race checker. Excludes pageable memory, because its release is not reported. Null if
+// none remain.
 std::shared_ptr<const footprint> footprint_of(const work& w, const address_space& memory);
 
-// In place and at once. Throws device_fault.
+// Runs the work in place, immediately. Throws device_fault.
 void run_whole(const work& w, int device, address_space& memory);
 
-// As entries of a queue: a kernel loads what it uses to scratch memory and works there; its second entry stores.
-// Work that is forbidden becomes an entry that fails.
+// Returns the work as entries of a queue. A kernel loads its arguments into scratch memory and works there; its second
+// entry stores the results. Forbidden work becomes an entry that fails.
 std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, address_space& memory);
 
 }  // namespace ferry::sim

@@ -12,7 +12,7 @@ void assertion_failed(const char* condition, const char* text, const char* file,
                          text + ")");
 }
 
-// i runs fastest, and is the last index of a functor that takes several.
+// i is the fastest index, and the last one of a functor that takes several.
 void failed_at(const char* why, std::size_t indices, std::size_t i, std::size_t j, std::size_t k) {
   const std::string x = std::to_string(i), y = std::to_string(j), z = std::to_string(k);
   throw invalid_argument(std::string(why) + ", called with index " +

@@ -1,4 +1,4 @@
-// Call stacks of the CPU, by Boost.Stacktrace. This folder alone includes its headers; where they are not installed there
+// Call stacks of the CPU by Boost.Stacktrace. Only this folder includes its headers. If they are not installed, there
 // are no stacks, and reports say so.
 #pragma once
 #include <cstddef>
@@ -6,11 +6,12 @@
 
 namespace ferry::stack {
 
-// Whether this build can.
+// True if this build can capture stacks.
 bool is_available();
-// The return addresses of the calling thread, innermost first, without the `skip` innermost. Returns how many.
+// Stores the return addresses of the calling thread, innermost first, without the `skip` innermost. Returns their
+// number.
 std::size_t capture(const void** frames, std::size_t most, std::size_t skip);
-// Function, file and line, as far as they can be found out; slow (starts addr2line where that is installed).
+// Returns function, file and line, as far as they are available. Slow: starts addr2line if that is installed.
 std::string describe(const void* frame);
 
 }  // namespace ferry::stack

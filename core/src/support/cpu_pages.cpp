@@ -24,7 +24,7 @@ bool is_written_page(const void* p) {
   if (!maps) return false;
   bool writable = false;
   char line[512];
-  bool at_start = true;  // of a line: paths may be longer than the buffer
+  bool at_start = true;  // at the start of a line: paths may be longer than the buffer
   while (std::fgets(line, sizeof line, maps)) {
     unsigned long long begin = 0, end = 0;
     char rights[5] = {};

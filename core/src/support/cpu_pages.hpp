@@ -1,11 +1,11 @@
-// Which addresses are memory of this process that it has written.
+// Detects addresses of memory that this process has written.
 #pragma once
 
 namespace ferry {
 
-// True if the page is in memory and writable: stack, heap, static data. False for a page that nothing has touched yet, and for
-// mappings of 1 TiB and more, which are the shadow memory of sanitizers. Costs one system call for an address that is not in
-// memory, and reads /proc/self/maps for one that is.
+// True if the page is in memory and writable: stack, heap, static data. False for a page without any access so far, and
+// for mappings of 1 TiB and more, which are the shadow memory of sanitizers. Costs one system call for an address that
+// is not in memory, and reads /proc/self/maps for one that is.
 bool is_written_page(const void* p);
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// Settings of the process.
+// Settings of the process by environment variables.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace ferry {
 
-// The value of an environment variable; empty if it is not set.
+// Returns the value of an environment variable; empty if it is not set.
 std::string environment(const char* name);
-// The place of its value in a list of allowed ones, 0 if it is not set. Throws parse_error that quotes it.
+// Returns the index of its value in a list of allowed ones, 0 if it is not set. Throws parse_error that quotes the
+// value.
 std::size_t environment_choice(const char* name, std::initializer_list<std::string_view> allowed);
-// Calls f with the variable's text if it has any. Errors name the variable.
+// Calls f with the variable's text if it is not empty. parse_error and invalid_argument of f get the variable's name.
 template <class Use>
 void with_variable(const char* name, Use f) {
   const std::string text = environment(name);

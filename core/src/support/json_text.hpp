@@ -9,7 +9,7 @@ namespace ferry {
 
 inline std::string json_text(std::string_view s) { return detail::json_string(s); }
 
-// text(item) gives each item as JSON.
+// text(item) must return an item as JSON.
 template <class Items, class Text>
 std::string json_list(const Items& items, Text text, std::string_view between = ",") {
   std::string s = "[";

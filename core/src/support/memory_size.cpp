@@ -20,7 +20,7 @@ constexpr std::array<std::pair<std::string_view, int>, 5> all_units{
                     "above 0 to 100%");
 }
 
-// Digits with at most one point.
+// Parses digits with at most one point.
 double number(std::string_view text, std::string_view whole) {
   std::size_t digits = 0, points = 0;
   for (const char c : text) {

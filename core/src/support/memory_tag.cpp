@@ -9,13 +9,13 @@
 namespace ferry {
 namespace {
 
-// Immortal: arrays may be reported while static objects are destroyed.
+// Never destroyed: arrays may be reported while static objects are destroyed.
 struct labels {
   std::mutex mutex;
   std::deque<std::string> texts{""};
   std::map<std::string, memory_label, std::less<>> numbers{{"", 0}};
 
-  // `full`: what a text gets that comes after so many.
+  // `full`: called for a new text if there are `most` texts already.
   template <class Full>
   memory_label intern(std::string_view text, std::size_t most, Full full) {
     std::lock_guard lock(mutex);
@@ -49,7 +49,8 @@ memory_label intern_tag(std::string_view text) {
 }
 
 memory_label intern_name(std::string_view text) {
-  return all(label_kind::name).intern(text, other_names, [] { return other_names; });  // of programs that number arrays
+  // for programs that number their arrays
+  return all(label_kind::name).intern(text, other_names, [] { return other_names; });
 }
 
 std::string label_text(label_kind kind, memory_label label) {

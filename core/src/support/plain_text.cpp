@@ -9,7 +9,7 @@
 namespace ferry::detail {
 namespace {
 
-// The length of the character of UTF-8 (RFC 3629) that the text begins with; 0 if it begins with none.
+// Returns the length of the UTF-8 character (RFC 3629) at the start of the text; 0 if it is invalid.
 std::size_t character_bytes(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);

@@ -11,7 +11,7 @@ namespace {
 
 constinit std::atomic<bool> exiting{false};
 
-// exit() destroys what is local to the calling thread before anything static (C++20, [basic.start.term]).
+// exit() destroys thread-local objects of the calling thread before static ones (C++20, [basic.start.term]).
 struct main_thread_watch {
   ~main_thread_watch() {
     if (::syscall(SYS_gettid) == ::getpid()) exiting = true;

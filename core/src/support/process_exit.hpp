@@ -1,12 +1,13 @@
-// Whether the process is ending. Static arrays die then, maybe after the driver: nobody asks it any more.
+// Process-exit detection: static arrays may outlive the CUDA driver, so driver calls are skipped.
 #pragma once
 
 namespace ferry {
 
-// Starts to look out for it; calling it often is fine. That the main thread exits, as is usual, shows at once if that thread
-// ever called this; else it shows when exit() comes to the handler that the first call registered.
+// Starts the detection; may be called repeatedly. If the main thread has called this, its exit is detected at once.
+// Otherwise exit is detected when exit() runs the handler that the first call registered.
 void watch_for_exit();
-// Also when the main thread alone has ended, by pthread_exit. From any thread, at any time.
+// True if the process is exiting, or if the main thread alone has ended by pthread_exit. May be called from any thread
+// at any time.
 bool is_exiting() noexcept;
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// Numbers that this process gives once: stale references to objects of a kind are found by them.
+// Serial numbers, unique in this process: they identify stale references to objects.
 #pragma once
 #include <atomic>
 #include <cstdint>

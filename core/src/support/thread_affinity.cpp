@@ -11,7 +11,7 @@
 namespace ferry {
 namespace {
 
-// Of a thread: 0 is the calling one, and the first has the number of the process.
+// Returns the cores of a thread: 0 is the calling one; the main thread has the number of the process.
 std::vector<int> cores_of([[maybe_unused]] int thread) {
   std::vector<int> cores;
 #if defined(__linux__)
@@ -48,7 +48,7 @@ void run_this_thread_on([[maybe_unused]] const std::vector<int>& cores) {
   for (const int c : cores)
     if (c < CPU_SETSIZE && std::find(usable.begin(), usable.end(), c) != usable.end())
       CPU_SET(static_cast<std::size_t>(c), &set);
-  if (CPU_COUNT(&set) > 0) sched_setaffinity(0, sizeof set, &set);  // if it fails the thread is only slower
+  if (CPU_COUNT(&set) > 0) sched_setaffinity(0, sizeof set, &set);  // on failure the thread is only slower
 #endif
 }
 
