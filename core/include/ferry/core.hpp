@@ -36,3 +36,4 @@
 #include "ferry/core/submit.hpp"
 #include "ferry/core/topology.hpp"
 #include "ferry/core/workspace.hpp"
+#include "ferry/version.hpp"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -16,6 +17,11 @@
 
 namespace ferry {
 namespace {
+
+std::int64_t steady_nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
 
 const char* action_name(memory_event::action a) {
   switch (a) {
@@ -117,7 +123,9 @@ void save_memory_snapshot(const memory_snapshot& s, const std::string& file) {
   if (!out) throw error("cannot write the snapshot '" + file + "': " + std::strerror(errno));
 }
 
-memory_recording::memory_recording(std::size_t most_events) : most_(std::max<std::size_t>(most_events, 1)) {
+memory_recording::memory_recording(std::size_t most_events)
+    : begin_(steady_nanoseconds()),
+      most_(std::max<std::size_t>(most_events, 1)) {
   runtime& m = runtime::current();
   runtime_ = m.serial();
   devices_ = m.devices().size();
@@ -139,7 +147,7 @@ std::size_t memory_recording::cell(memory_kind kind, int device) const {
 
 void memory_recording::add(memory_event e) noexcept {
   std::lock_guard lock(mutex_);
-  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  e.seconds = static_cast<double>(steady_nanoseconds() - begin_) * 1e-9;
   if (events_.size() < most_) {
     try {
       events_.push_back(e);

@@ -96,10 +96,9 @@ class borrowed : public array_view<T, Rank, Kind> {
   void give_back(stream_ref s) { borrow_.end(s); }
   template <class Never = T>
   void free() {
-    static_assert(
-        !std::is_same_v<Never, T>,
-        "a borrowed pointer belongs to its lender and cannot be freed: give_back() ends the borrow, or take "
-        "the memory over with ferry::adopt(pointer, extents, deleter)");
+    static_assert(!std::is_same_v<Never, T>,
+                  "a borrowed pointer belongs to its lender and cannot be freed: give_back() ends the borrow, or take "
+                  "the memory over with ferry::adopt(pointer, extents, deleter)");
   }
 
  private:

@@ -2,7 +2,6 @@
 #pragma once
 #include <initializer_list>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "ferry/core/detail/arrays/basic_array.hpp"
 #include "ferry/core/detail/copies/cpu_elements.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/range_concepts.hpp"
 
 namespace ferry {
 

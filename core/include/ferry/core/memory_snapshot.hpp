@@ -1,6 +1,5 @@
 // Pictures of memory: what was allocated and freed over time, and the blocks of all pools, as JSON and as a page.
 #pragma once
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -65,7 +64,7 @@ class memory_recording : private allocation_observer {
   void add(memory_event e) noexcept;
   std::size_t cell(memory_kind kind, int device) const;
 
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  const std::int64_t begin_;  // nanoseconds of the steady clock
   const std::size_t most_;
   std::uint64_t runtime_;
   std::size_t devices_;

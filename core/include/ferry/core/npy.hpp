@@ -1,13 +1,13 @@
 // NumPy's .npy files to arrays and back.
 #pragma once
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/npy/npy_file.hpp"
+#include "ferry/core/detail/support/range_concepts.hpp"
 
 namespace ferry {
 

@@ -1,10 +1,10 @@
 // What ferry::batches puts the results of a loop into.
 #pragma once
-#include <ranges>
 #include <type_traits>
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/detail/support/range_concepts.hpp"
 
 namespace ferry {
 

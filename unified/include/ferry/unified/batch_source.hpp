@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -14,6 +13,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/core/host.hpp"
 #include "ferry/core/npy_map.hpp"
 #include "ferry/unified/batch_results.hpp"

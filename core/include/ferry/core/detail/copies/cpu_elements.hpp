@@ -1,12 +1,12 @@
 // Elements in memory of the CPU that ferry does not own, as one side of a copy: whatever std::span can be made of, in
 // row-major order, and mdspans, which may be strided.
 #pragma once
-#include <ranges>
 #include <span>
 #include <type_traits>
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/support/cpu_buffer.hpp"
+#include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/core/mdspan.hpp"
 
 namespace ferry {

@@ -1,0 +1,17 @@
+// The version by CMake, by the headers, and by the library.
+#include <ferry/version.hpp>
+#include <string>
+
+#include <boost/test/unit_test.hpp>
+
+BOOST_AUTO_TEST_SUITE(version)
+
+BOOST_AUTO_TEST_CASE(headers_library_and_packages_agree) {
+  const std::string text = std::to_string(FERRY_VERSION_MAJOR) + "." + std::to_string(FERRY_VERSION_MINOR) + "." +
+                           std::to_string(FERRY_VERSION_PATCH);
+  BOOST_TEST(text == FERRY_PACKAGE_VERSION);
+  BOOST_TEST(ferry::library_version() == unsigned{FERRY_VERSION});
+  static_assert(FERRY_VERSION == FERRY_VERSION_MAJOR * 10000 + FERRY_VERSION_MINOR * 100 + FERRY_VERSION_PATCH);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
