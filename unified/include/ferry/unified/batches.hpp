@@ -111,21 +111,25 @@ class batch_range : private detail::batch_work {
 /// @code
 /// for (auto&& [x, y] : batches(host_x, ferry::out(host_y), {.size = 1 << 20})) parallel_for(...);
 /// @endcode
+///
 /// @par Sources
 /// A source is a contiguous range of trivially copyable elements, or an array or view of ferry, which is cut along its
 /// first axis. It may also be a dense Eigen object, a ferry::npy_map, ferry::generate(function), or a std::tuple of
 /// sources. One source yields views; several yield tuples of views (device memory, contiguous). Files are read into
 /// pinned memory, depth pieces at a time; a file that shrinks is an error.
+///
 /// @par Results
 /// ferry::out(range) and ferry::inout(range), also of Eigen objects, are destinations: when the loop continues, ferry
 /// copies the results of the piece back, in order. They are complete when the loop has ended. After break or an
 /// exception, they hold the pieces that the loop had completed before.
+///
 /// @par Ordering
 /// Sources must not change until the loop has ended: later pieces are read ahead. Pinned memory in a span is read when
 /// the device reaches the copy. One thread reads pieces and another uploads them, ahead of the loop, on a separate
 /// stream. Work that the loop enqueues on any stream runs after the upload. The memory of a piece is reused after that
 /// work. The device is never blocked. A view is valid during its iteration of the loop. The loop's thread blocks until
 /// its piece is enqueued.
+///
 /// @par Scopes
 /// The scopes in which batches() is called (pool_scope, memory_tag_scope) also hold for the memory of the pieces and of
 /// staging buffers. Generators run in these scopes, too, and in that of the device.

@@ -109,12 +109,12 @@ class tuner {
   /// have their previous contents, pages and policies; use_policies() applies the result. This also holds after an
   /// exception, except for an array that the step has freed. Policies that change the resulting bytes, compared with
   /// `explicit`, are rejected.
+  /// Rethrows exceptions of the step.
   /// @param step the step
   /// @return the best policies and all trials
   /// @throws invalid_argument if there are no arrays, if the results of the step vary, or if it replaces or resizes an
   ///   array
   /// @throws not_supported if unified memory does not move
-  /// @throws any exception of the step
   /// @note Needs memory of the CPU for a copy of all arrays.
   tune_result run(const std::function<void()>& step);
 
