@@ -76,7 +76,7 @@ std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
       free = runtime_.backend().memory(d.device).free_bytes;
       if (free >= needed || freed >= needed) break;  // some drivers do not count pages
     }
-  } catch (const error&) {  // a device failed: the error of the allocation says what was freed
+  } catch (const error&) {  // a device failed: the error of the allocation states what was freed
   }
   return freed;
 }

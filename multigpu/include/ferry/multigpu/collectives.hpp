@@ -24,7 +24,8 @@
 namespace ferry {
 
 /// Reduces the elements of all members by op; every member receives the result.
-/// Elements keep their type: sums of small integers wrap. minimum and maximum propagate NaN, as in parallel_reduce.
+/// The element type does not change: sums of small integers wrap. minimum and maximum propagate NaN, as in
+/// parallel_reduce.
 /// @param t the team
 /// @param values the arrays, in place
 /// @param op plus, multiplies, minimum, maximum, minimum_number, maximum_number or average

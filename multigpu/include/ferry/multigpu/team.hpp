@@ -86,8 +86,8 @@ class team {
   ferry::device device(std::size_t member) const { return stream(member).where(); }
   /// Returns the stream of a local member. Throws as device() does.
   stream_ref stream(std::size_t member) const { return local(member).own; }
-  /// Returns a second stream of a local member, of higher priority, for work beside that of the first. Throws as
-  /// device() does.
+  /// Returns a second stream of a local member, of higher priority, for work concurrent with that of the first.
+  /// Throws as device() does.
   stream_ref side_stream(std::size_t member) const { return local(member).side; }
   /// As stream().
   stream_ref operator[](std::size_t member) const { return stream(member); }

@@ -35,6 +35,7 @@ struct array_policy {
   std::optional<int> flips, remote_reads;
 
   bool operator==(const array_policy&) const = default;
+  /// True if the policy has advice for the driver.
   bool has_advice() const { return read_mostly || preferred || !accessed_by.empty(); }
   /// Returns the options of the runtime, replaced where the policy has its own.
   migration_options over(migration_options runtime) const;

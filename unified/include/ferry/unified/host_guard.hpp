@@ -42,12 +42,16 @@ class host_guard {
         view_(a.span),
         contiguous_(a.contiguous),
         scope_(detail::begin_host_scope(owner_, a.bytes, a.mode, at)) {}
+  /// Ends the access.
   ~host_guard() { detail::end_host_scope(owner_, scope_); }
   host_guard(const host_guard&) = delete;
   host_guard& operator=(const host_guard&) = delete;
 
+  /// Returns the extent along dimension d.
   std::size_t extent(std::size_t d) const { return view_.extent(d); }
+  /// Returns the number of elements.
   std::size_t size() const { return view_.size(); }
+  /// Returns the address of the first element.
   T* data() const { return view_.data(); }
   /// Returns the element at one index a dimension. Indices are checked only where kernels check them (FERRY_CHECKS).
   template <class... Index>
@@ -55,6 +59,7 @@ class host_guard {
       Index... index) const {
     return view_(index...);
   }
+  /// Returns the element at an index.
   T& operator[](std::size_t i) const requires(Rank == 1) { return view_(i); }
   /// Returns a pointer to the first element.
   /// @throws invalid_argument if the elements are not contiguous
@@ -62,7 +67,9 @@ class host_guard {
     if (!contiguous_) detail::throw_strided_guard(owner_);
     return data();
   }
+  /// Returns a pointer past the last element. Throws as begin() does.
   T* end() const { return begin() + size(); }
+  /// Returns the elements as a span. Throws as begin() does.
   std::span<T> span() const { return {begin(), size()}; }
 
  private:

@@ -26,6 +26,7 @@ struct page_destination {
   byte_range bytes;
   memory_location to;
   source_line at;
+  /// Sends the pages of a view to a location.
   template <class T, std::size_t Rank>
   page_destination(const array_view<T, Rank, memory_kind::unified>& v, memory_location where,
                    source_line line = source_line::here())
@@ -33,6 +34,7 @@ struct page_destination {
         bytes(v.bytes()),
         to(where),
         at(line) {}
+  /// Sends the pages of a view to a device.
   template <class T, std::size_t Rank>
   page_destination(const array_view<T, Rank, memory_kind::unified>& v, device where,
                    source_line line = source_line::here())
@@ -147,7 +149,7 @@ bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
 }
 
 /// Advises the driver how the pages of a view will be used (cudaMemAdvise).
-/// Takes effect at once and orders nothing. Automatic migration does not move pages that are read mostly or have a
+/// Takes effect immediately and orders nothing. Automatic migration does not move pages that are read mostly or have a
 /// preferred location.
 /// With several GPUs, read_mostly first moves pages to the CPU if they, or others in the same 2 MiB, had a device as
 /// preferred location. It blocks until they have moved; the CPU's memory must have room. Without this move, the driver

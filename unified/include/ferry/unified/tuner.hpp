@@ -78,7 +78,7 @@ class tuner {
   /// @throws invalid_argument for fewer than one repeat, or a negative warm_up or least_gain
   explicit tuner(tune_options how = {});
 
-  /// Adds an array that the step uses. It must outlive the tuner and keep its size.
+  /// Adds an array that the step uses. It must outlive the tuner, and its size must not change.
   /// @param a the array
   /// @return this tuner
   /// @throws invalid_argument if the array has no name, no elements, or the name of another array

@@ -44,7 +44,7 @@ struct batch_streams {
   device on;
   stream_ref up, down;
   batch_pipeline& pipeline;
-  // Uploads a piece. Threads start to read pageable memory at once, so that reading overlaps earlier uploads.
+  // Uploads a piece. Threads start to read pageable memory immediately, so that reading overlaps earlier uploads.
   // owner: released when the elements have been read.
   template <class T, class Piece>
   void upload(std::span<const T> from, const Piece& to, std::shared_ptr<const void> owner = {}) const {
