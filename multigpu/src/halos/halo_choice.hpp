@@ -9,10 +9,9 @@
 namespace ferry::detail {
 
 // Returns the method for a plan with halo_method::automatic: that of FERRY_HALOS, else the measured one for halos of
-// this shape on this team.
-// The first call for a shape measures: it blocks for some exchanges into scratch memory of the size of the halos.
-// Returns stores if nothing can be measured: on simulated devices, inside a capture, and without memory. Throws
-// parse_error.
+// this shape on this team. The first call for a shape measures: it blocks for some exchanges into scratch memory of the
+// size of the halos. Returns stores if nothing can be measured: on simulated devices, inside a capture, and without
+// memory. Throws parse_error.
 halo_method choose_halo_method(const team& t, std::span<const halo_box> boxes);
 
 // Returns the cost of an exchange, in any unit; exchange() enqueues one on the streams of the team.

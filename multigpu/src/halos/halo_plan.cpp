@@ -114,10 +114,9 @@ void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
 struct halo_plan::member_plan {
   planned_kernel enqueue, take;
   std::vector<planned_copy> copies;
-  // The same exchange on side streams, concurrent with other work of the member.
-  // The access history records strided cells as the range from their first to their last byte. The next work that
-  // writes between them would wait for readers of the range. So they are packed on the member's own stream, and the
-  // packed copy travels.
+  // The same exchange on side streams, concurrent with other work of the member. The access history records strided
+  // cells as the range from their first to their last byte. The next work that writes between them would wait for
+  // readers of the range. So they are packed on the member's own stream, and the packed copy travels.
   planned_kernel pack_first, stores_beside;
   std::vector<planned_copy> copies_beside;
   std::vector<buffer> buffers;

@@ -153,8 +153,8 @@ void mpi_processes::check_well(std::string_view what, const std::vector<piece>& 
 }
 
 // No message may access the memory after its release. Receives can be cancelled, and then complete at once unless a
-// message has partly arrived.
-// Sends cannot be cancelled: they continue for at most `longest`, as a receiver may still take them.
+// message has partly arrived. Sends cannot be cancelled: they continue for at most `longest`, as a receiver may still
+// take them.
 void mpi_processes::fail(std::vector<piece>& pending) noexcept {
   constexpr std::chrono::seconds longest{1};
   for (piece& p : pending)

@@ -1,6 +1,6 @@
-// Each process combines the elements of its own members. Then all processes exchange blocks with each other.
-// Reductions are split by elements: each process combines one block of all processes, in their order, so that all
-// receive the same bits. These are the reduce-scatter and all-gather of Rabenseifner's algorithm, by direct messages.
+// Each process combines the elements of its own members. Then all processes exchange blocks with each other. Reductions
+// are split by elements: each process combines one block of all processes, in their order, so that all receive the same
+// bits. These are the reduce-scatter and all-gather of Rabenseifner's algorithm, by direct messages.
 #include "mpi_transport.hpp"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 
 namespace ferry::mpi {
 
-// Makes a transport whose calls block until the arguments are ready and the other processes have arrived.
-// Arrays in device memory pass through pinned memory. `all` must outlive the transport.
+// Makes a transport whose calls block until the arguments are ready and the other processes have arrived. Arrays in
+// device memory pass through pinned memory. `all` must outlive the transport.
 std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all);
 
 // The ranks of each process: process p has those from first[p] up to first[p + 1].

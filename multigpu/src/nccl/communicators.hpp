@@ -20,8 +20,8 @@ class communicators {
 
   ncclComm_t operator[](std::size_t member) const { return comms_[member]; }
   const std::vector<int>& devices() const { return devices_; }
-  // True if a communicator has failed. Work that waits in it is then ended, and why() returns the reason.
-  // Each call queries the next communicator only, because it precedes every submission.
+  // True if a communicator has failed. Work that waits in it is then ended, and why() returns the reason. Each call
+  // queries the next communicator only, because it precedes every submission.
   bool has_failed();
   const std::string& why() const { return why_; }
   // Ends all work that waits for other ranks. The communicators cannot be used afterwards.

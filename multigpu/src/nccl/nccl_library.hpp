@@ -26,8 +26,7 @@ struct library {
   decltype(&ncclRecv) receive = nullptr;
 
   // Loads the library at the first call: FERRY_NCCL_LIBRARY, else the one that the system finds, else that beside the
-  // toolkit that ferry was built with.
-  // Throws not_supported, at every call, if there is none.
+  // toolkit that ferry was built with. Throws not_supported, at every call, if there is none.
   static const library& get();
   // Throws device_error with the text of NCCL and a remedy if r is an error.
   void check(ncclResult_t r, const std::string& what) const;

@@ -15,12 +15,11 @@ using unique_id = std::array<char, 128>;
 void need_library();
 
 // Makes the transport of a team whose ranks are all in this process. Blocks while NCCL sets up its connections (some
-// 100 ms); teams of the same devices reuse them.
-// Throws not_supported if there is no NCCL.
+// 100 ms); teams of the same devices reuse them. Throws not_supported if there is no NCCL.
 std::shared_ptr<transport> make_transport(const rank_layout& team);
 
-// As above, for ranks of several processes. All processes must call it, and it blocks until they have.
-// A thread watches work that waits for other processes, and ends it if it would wait forever.
+// As above, for ranks of several processes. All processes must call it, and it blocks until they have. A thread watches
+// work that waits for other processes, and ends it if it would wait forever.
 std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all);
 
 }  // namespace ferry::nccl

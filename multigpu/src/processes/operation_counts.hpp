@@ -1,6 +1,6 @@
-// Counts of operations that several processes enqueue on devices together. All processes count equally.
-// A process that ends reports its counts: operations of another process beyond these can never complete. A timeout
-// cannot detect this, because an operation may wait long for other work.
+// Counts of operations that several processes enqueue on devices together. All processes count equally. A process that
+// ends reports its counts: operations of another process beyond these can never complete. A timeout cannot detect this,
+// because an operation may wait long for other work.
 #pragma once
 #include <cstddef>
 #include <cstdint>

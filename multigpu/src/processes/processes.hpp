@@ -37,9 +37,8 @@ class processes {
   std::size_t local_rank() const;
   std::size_t local_size() const { return neighbours().size(); }
 
-  // Sends and receives all messages concurrently. Blocks until all are complete.
-  // Throws process_error if another process failed, ended, or did not arrive in time. `what` names the operation in the
-  // error text.
+  // Sends and receives all messages concurrently. Blocks until all are complete. Throws process_error if another
+  // process failed, ended, or did not arrive in time. `what` names the operation in the error text.
   virtual void exchange(std::span<const outgoing> out, std::span<const incoming> in, std::string_view what) = 0;
   // Tells all other processes why this one will not take part. No exchange is possible afterwards.
   virtual void fail(const std::string& why) noexcept = 0;
@@ -67,9 +66,8 @@ class processes {
   // Copies the bytes of one process to all.
   void broadcast(std::span<std::byte> bytes, std::size_t root, std::string_view what);
 
-  // Calls f in every process, and blocks until all calls have ended. If one throws, all processes throw.
-  // A process whose f failed rethrows its exception; the others throw an error that quotes the first one. Throws
-  // process_error.
+  // Calls f in every process, and blocks until all calls have ended. If one throws, all processes throw. A process
+  // whose f failed rethrows its exception; the others throw an error that quotes the first one. Throws process_error.
   void together(const std::string& what, const std::function<void()>& f);
 
   // Returns the processes that mpirun started; null for a program that was started alone. The first call starts MPI,

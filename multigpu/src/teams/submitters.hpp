@@ -21,8 +21,8 @@ class submitters {
   submitters& operator=(const submitters&) = delete;
 
   // Calls f(i) for each worker i concurrently, in the caller's scopes of pools, tags and devices. Returns when all
-  // calls have returned.
-  // Rethrows the first exception. One caller at a time; a nested call runs on the thread that makes it.
+  // calls have returned. Rethrows the first exception. One caller at a time; a nested call runs on the thread that
+  // makes it.
   void run(const std::function<void(std::size_t)>& f);
   // True while a caller is in run().
   bool is_running() const { return running_.load(std::memory_order_relaxed); }

@@ -29,8 +29,8 @@ bool has_devices_of_its_own(processes& all) {
   return all.local_size() > 1;
 }
 
-// Returns the devices of this process: those of the machine are distributed over its processes in order.
-// If there are too few simulated devices, processes share their numbers: each process has its own simulator.
+// Returns the devices of this process: those of the machine are distributed over its processes in order. If there are
+// too few simulated devices, processes share their numbers: each process has its own simulator.
 std::vector<device> own_devices(processes& all) {
   const bool has_its_own = has_devices_of_its_own(all);  // calls all processes: first, before anything can fail
   const std::span<const device> there = devices();

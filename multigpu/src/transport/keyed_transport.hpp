@@ -6,8 +6,7 @@
 namespace ferry {
 
 // Forwards all other calls to `below`. A minimum or maximum of floats takes two more kernels on each member, and device
-// memory for the keys.
-// all_reduce of float and double needs no such memory: its keys are in the result.
+// memory for the keys. all_reduce of float and double needs no such memory: its keys are in the result.
 std::shared_ptr<transport> with_ordered_keys(std::shared_ptr<transport> below, const rank_layout& team);
 
 }  // namespace ferry

@@ -1,6 +1,6 @@
-// Floats as integers of the same order, so that any library can compute minimum and maximum as ferry does.
-// The results are those of ferry::minimum, maximum, minimum_number and maximum_number: -0 is less than +0, and NaN is
-// below or above all numbers.
+// Floats as integers of the same order, so that any library can compute minimum and maximum as ferry does. The results
+// are those of ferry::minimum, maximum, minimum_number and maximum_number: -0 is less than +0, and NaN is below or
+// above all numbers.
 #pragma once
 #include <cstddef>
 #include <cstdint>

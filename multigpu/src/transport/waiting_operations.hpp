@@ -36,9 +36,9 @@ class waiting_operations {
 
   // Adds operations, in the order in which they were enqueued on their streams.
   void add(std::list<operation>&& more) { pending_.splice(pending_.end(), more); }
-  // Removes complete operations. Returns text about one that has waited too long; empty if none has.
-  // Too long is: for a process that ended without taking part, or longer than the patience of `all`. Time that an
-  // operation waits for other work of this process does not count.
+  // Removes complete operations. Returns text about one that has waited too long; empty if none has. Too long is: for a
+  // process that ended without taking part, or longer than the patience of `all`. Time that an operation waits for
+  // other work of this process does not count.
   std::string overdue(processes& all, clock::time_point now);
   std::size_t size() const { return pending_.size(); }
 

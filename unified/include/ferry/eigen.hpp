@@ -122,9 +122,9 @@ auto map_strided(const array_view<T, 2, Kind>& v, source_line at) {
 
 }  // namespace detail
 
-/// Returns a map of a unified or pinned array for the CPU: a vector for rank 1, a row-major matrix for rank 2.
-/// Blocks until conflicting device work is complete; for a const array, only until its writers are complete. The map is
-/// valid until the next conflicting submission.
+/// Returns a map of a unified or pinned array for the CPU: a vector for rank 1, a row-major matrix for rank 2. Blocks
+/// until conflicting device work is complete; for a const array, only until its writers are complete. The map is valid
+/// until the next conflicting submission.
 /// @param v the array or view; it is not copied
 /// @param at the caller's source line, for error texts
 /// @return an Eigen map of the elements; its elements are const if the view is

@@ -15,8 +15,8 @@
 
 namespace ferry {
 
-// An event counts for the array that had its bytes at that time, and for the phase of that array's last use before.
-// An event that covers several arrays is split by bytes. Not thread-safe.
+// An event counts for the array that had its bytes at that time, and for the phase of that array's last use before. An
+// event that covers several arrays is split by bytes. Not thread-safe.
 class counted_pages {
  public:
   using row_name = std::pair<std::string, std::string>;  // array and phase

@@ -14,8 +14,8 @@ namespace {
 
 std::size_t beyond_edge(const std::byte* p, std::size_t page) { return reinterpret_cast<std::uintptr_t>(p) % page; }
 
-// The driver moves whole pages. A partial page stays for the other arrays that share it.
-// Pools give a large array separate pages (if memory is not short), so that no array shares its first and last one.
+// The driver moves whole pages. A partial page stays for the other arrays that share it. Pools give a large array
+// separate pages (if memory is not short), so that no array shares its first and last one.
 byte_range whole_pages(byte_range r, byte_range array, std::size_t page) {
   const bool own = array.size() >= page;
   if (!own || r.begin != array.begin) r.begin += (page - beyond_edge(r.begin, page)) % page;

@@ -99,9 +99,9 @@ void migration_policy::set_span_checks(span_checks how) {
   if (checks_spans_.exchange(on) != on) checking.fetch_add(on ? 1 : -1);
 }
 
-// Invalidates the permissions that the CPU has already, because accesses would continue without checks.
-// Arrays with discardable contents are excluded: the CPU checks them anyway, and a change of the access history would
-// remove the mark.
+// Invalidates the permissions that the CPU has already, because accesses would continue without checks. Arrays with
+// discardable contents are excluded: the CPU checks them anyway, and a change of the access history would remove the
+// mark.
 void migration_policy::set_element_traces(element_traces how) {
   const bool on = how == element_traces::on;
   if (traces_elements_.exchange(on) == on || !on) return;

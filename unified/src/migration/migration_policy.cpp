@@ -228,8 +228,7 @@ void migration_policy::before_access(const coming_access& a) {
 }
 
 // Approximates the order of arrays by their last use. Concurrent threads may read the same number, and the counter may
-// then fall back.
-// An atomic addition would cost every submission that alternates between arrays.
+// then fall back. An atomic addition would cost every submission that alternates between arrays.
 void migration_policy::used_now(record& r) {
   const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
   if (r.used == latest) return;

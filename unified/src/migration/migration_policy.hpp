@@ -161,7 +161,8 @@ class migration_policy final : public access_policy {
 
   runtime& runtime_;
   std::atomic<migration> mode_;
-  mutable std::mutex mutex_;  // guards options_, records_, to_cpu_, entries_
+  // Guards options_, records_, to_cpu_, out_of_, entries_, policies_, met_, failures_ and why_broken_.
+  mutable std::mutex mutex_;
   migration_options options_;
   std::atomic<std::size_t> page_{migration_options{}.page};
   std::atomic<std::uint64_t> scopes_{0};

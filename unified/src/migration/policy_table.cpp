@@ -76,8 +76,8 @@ void migration_policy::tell_driver_or_restore(allocation& a, std::optional<array
   }
 }
 
-// Advises the driver for added bytes, too. An error is only recorded: this access did not request the policy,
-// and works without it.
+// Advises the driver for added bytes, too. An error is only recorded: this access did not request the policy, and works
+// without it.
 void migration_policy::tell_driver_of_growth(allocation& a) {
   try {
     tell_driver(a);

@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t part = std::size_t{64} << 10;
 
 // Returns a hash of each part of the bytes. Words are mixed by multiplication and rotation (as in Murmur3, by Austin
-// Appleby).
-// So a difference of one bit changes about half of the bits of the hash.
+// Appleby). So a difference of one bit changes about half of the bits of the hash.
 std::vector<std::uint64_t> prints_of(byte_range bytes) {
   std::vector<std::uint64_t> result;
   for (const std::byte* p = bytes.begin; p < bytes.end; p += std::min(part, static_cast<std::size_t>(bytes.end - p))) {

@@ -15,19 +15,16 @@ namespace ferry::detail {
 inline bool spans_processes(const team& t) { return t.local_size() < t.size(); }
 
 // Returns the bytes of every process, in the order of processes. All processes must call it, with the same number of
-// bytes.
-// Blocks until all have called it. Throws process_error.
+// bytes. Blocks until all have called it. Throws process_error.
 std::vector<std::byte> from_all_processes(const team& t, std::span<const std::byte> mine, const char* what);
 
 // As from_all_processes, for any number of bytes from each process: `all` receives them one after the other, in every
-// process.
-// Throws invalid_argument, in all processes, if the bytes do not fill `all` exactly.
+// process. Throws invalid_argument, in all processes, if the bytes do not fill `all` exactly.
 void join_processes(const team& t, std::span<const std::byte> mine, std::span<std::byte> all, const char* what);
 
 // Calls f in every process of the team, and blocks until all calls have ended. If one throws, all processes throw, and
-// the team remains usable.
-// A process whose f failed rethrows its exception; the others throw an error that quotes the first one. Throws
-// process_error.
+// the team remains usable. A process whose f failed rethrows its exception; the others throw an error that quotes the
+// first one. Throws process_error.
 void together(const team& t, const std::string& what, const std::function<void()>& f);
 
 // Calls f(value of a process) for each process, in order. For a team of this process only, calls f with its own value.

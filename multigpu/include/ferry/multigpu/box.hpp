@@ -10,9 +10,8 @@
 
 namespace ferry {
 
-/// A box of indices: [begin[d], end[d]) along each dimension.
-/// Not constructible from braces: functions that take cells in braces expect ranges, one a dimension, as ferry::slice,
-/// and not corners.
+/// A box of indices: [begin[d], end[d]) along each dimension. Not constructible from braces: functions that take cells
+/// in braces expect ranges, one a dimension, as ferry::slice, and not corners.
 /// @tparam Rank number of dimensions
 template <std::size_t Rank>
 struct box {

@@ -65,10 +65,9 @@ using element_of = value_of<decltype(std::declval<Values&>()[0])>;
 
 }  // namespace detail
 
-/// Collects operations and enqueues all of them in one submission.
-/// The operations may run concurrently, so none may use what another one writes. The free functions of the same names
-/// submit a group of one operation; see collectives.hpp for the meaning of each. If a call throws, the group is
-/// unchanged.
+/// Collects operations and enqueues all of them in one submission. The operations may run concurrently, so none may use
+/// what another one writes. The free functions of the same names submit a group of one operation; see collectives.hpp
+/// for the meaning of each. If a call throws, the group is unchanged.
 /// @code
 /// fr::collective_group g(gpus);
 /// g.all_reduce(norms, fr::plus{}).send(edge, 0, 1).receive(halo, 1, 0).submit();
@@ -155,9 +154,8 @@ class collective_group {
     return add({collective_kind::scatter, root}, types_of_one<To, From>(),
                only_at(root, [&](auto& a) { detail::describe(from, a); }), detail::written_by(to));
   }
-  /// Adds a send of one array from a member of this process to another rank, which must receive it.
-  /// Sends and receives between two ranks match in the order of their calls. Those between members of one process must
-  /// be in one group.
+  /// Adds a send of one array from a member of this process to another rank, which must receive it. Sends and receives
+  /// between two ranks match in the order of their calls. Those between members of one process must be in one group.
   /// @param v the array
   /// @param from the member that sends
   /// @param to the rank that receives

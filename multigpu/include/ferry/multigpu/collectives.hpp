@@ -23,9 +23,8 @@
 
 namespace ferry {
 
-/// Reduces the elements of all members by op; every member receives the result.
-/// The element type does not change: sums of small integers wrap. minimum and maximum propagate NaN, as in
-/// parallel_reduce.
+/// Reduces the elements of all members by op; every member receives the result. The element type does not change: sums
+/// of small integers wrap. minimum and maximum propagate NaN, as in parallel_reduce.
 /// @param t the team
 /// @param values the arrays, in place
 /// @param op plus, multiplies, minimum, maximum, minimum_number, maximum_number or average
@@ -77,8 +76,8 @@ void all_gather(const team& t, const From& from, To&& to) {
   collective_group::at_once(t).all_gather(from, to).submit();
 }
 
-/// Reduces the elements of all members by op; each member receives its share of the result, in place.
-/// The share stays at its position in the array; the rest of the array is undefined.
+/// Reduces the elements of all members by op; each member receives its share of the result, in place. The share stays
+/// at its position in the array; the rest of the array is undefined.
 template <class Values, class Op>
 void reduce_scatter(const team& t, Values&& values, const Op& op) requires detail::operation<Op> {
   collective_group::at_once(t).reduce_scatter(values, op).submit();

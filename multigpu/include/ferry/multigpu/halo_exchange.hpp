@@ -58,12 +58,11 @@ void halos_are_filled(const A& a) {
 
 }  // namespace detail
 
-/// Fills the halo cells that mirror cells of the arrays, including corners, for one or several arrays of one team.
-/// One kernel for each member stores into the memory of its neighbours. Copies are used instead where devices are no
-/// peers, or where copies are faster. Strided halos are packed for that. Halo cells beyond the end of an axis that is
-/// not periodic do not change.
-/// Ordered on the streams of the team as any other work. Does not block, except for the first exchange of an array,
-/// which may allocate buffers and measure which method is faster (see halo_method).
+/// Fills the halo cells that mirror cells of the arrays, including corners, for one or several arrays of one team. One
+/// kernel for each member stores into the memory of its neighbours. Copies are used instead where devices are no peers,
+/// or where copies are faster. Strided halos are packed for that. Halo cells beyond the end of an axis that is not
+/// periodic do not change. Ordered on the streams of the team as any other work. Does not block, except for the first
+/// exchange of an array, which may allocate buffers and measure which method is faster (see halo_method).
 /// @param first the first array
 /// @param more further arrays of the same team
 /// @throws invalid_argument for arrays of different teams

@@ -95,8 +95,8 @@ class reproducible_scalar {
 
  public:
   using join = T (*)(const T&, const T&);
-  /// Returns the result. Blocks until the work that writes the parts is complete.
-  /// For a team that spans processes, all of them must call it, and each waits for the others.
+  /// Returns the result. Blocks until the work that writes the parts is complete. For a team that spans processes, all
+  /// of them must call it, and each waits for the others.
   /// @throws process_error
   operator T() const { return value(); }
   /// As the conversion to T.
@@ -246,11 +246,10 @@ scalar<double> call_reproducibly(detail::refused_call, const Any&...) {
 
 }  // namespace detail_unit
 
-/// As parallel_reduce over all cells of an array, owned(a), with reproducible results.
-/// The bits are the same on any number of devices of one kind, in any number of processes.
-/// Cells are joined sequentially in chunks of 256, which do not depend on the distribution of the array. When the CPU
-/// reads the result, it joins the chunks in order. Slower than the default order, which each device chooses: here one
-/// thread computes a chunk.
+/// As parallel_reduce over all cells of an array, owned(a), with reproducible results. The bits are the same on any
+/// number of devices of one kind, in any number of processes. Cells are joined sequentially in chunks of 256, which do
+/// not depend on the distribution of the array. When the CPU reads the result, it joins the chunks in order. Slower
+/// than the default order, which each device chooses: here one thread computes a chunk.
 /// @param region owned(a)
 /// @param f returns the value of a cell, from its indices and the arguments
 /// @param op reproducible(operation)

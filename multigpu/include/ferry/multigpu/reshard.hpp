@@ -80,14 +80,13 @@ void reshard_to_each(const sharded_array<T, Rank, From>& from, sharded_array<T, 
 
 }  // namespace detail
 
-/// Copies every cell to its place in `to`, which has another distribution. Halos of `to` do not change.
-/// Each member of `to` copies its cells on its stream, after the work that writes them. Does not block, but copies of
-/// strided parts between devices that are no peers may allocate.
-/// Between processes, all of which must call it, cells travel as messages through device memory, as many bytes as are
-/// sent and received. This blocks if the processes communicate through the CPU.
-/// An array on a team of one process belongs to each process, as a whole. If `from` is such an array, each process
-/// takes the cells that its members of the other team own. If `to` is one, each process receives all cells, and waits
-/// for the others.
+/// Copies every cell to its place in `to`, which has another distribution. Halos of `to` do not change. Each member of
+/// `to` copies its cells on its stream, after the work that writes them. Does not block, but copies of strided parts
+/// between devices that are no peers may allocate. Between processes, all of which must call it, cells travel as
+/// messages through device memory, as many bytes as are sent and received. This blocks if the processes communicate
+/// through the CPU. An array on a team of one process belongs to each process, as a whole. If `from` is such an array,
+/// each process takes the cells that its members of the other team own. If `to` is one, each process receives all
+/// cells, and waits for the others.
 /// @param from the source
 /// @param to the destination, of the same shape
 /// @throws invalid_argument for different shapes, or for two teams that span processes and have different members in

@@ -50,9 +50,8 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 [[noreturn]] void throw_other_count(std::size_t given, const array_look& a, source_line at);
 
 // Calls f(member) for each local member. f copies about `bytes` between its shard and memory of the CPU, and waits for
-// the copy.
-// Uses one thread for each member if `bytes` is at least copy_options::parallel_from_bytes, so that all links are busy.
-// Otherwise calls f for one member after the other. It also does so:
+// the copy. Uses one thread for each member if `bytes` is at least copy_options::parallel_from_bytes, so that all links
+// are busy. Otherwise calls f for one member after the other. It also does so:
 // - for shards along another axis than the first, which are scattered in memory of the CPU and need as much again
 //   there;
 // - for memory that is not of devices;
@@ -64,10 +63,10 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, st
 
 }  // namespace detail
 
-/// Copies elements from memory of the CPU to a sharded array. Halos do not change.
-/// Large shards are copied concurrently, see detail::for_each_waiting_copy. Ordered as any other work, but on the
-/// default streams of the members' devices instead of those of the team: escaped pointers to shards are valid until
-/// then. Blocks until the memory has been read.
+/// Copies elements from memory of the CPU to a sharded array. Halos do not change. Large shards are copied
+/// concurrently, see detail::for_each_waiting_copy. Ordered as any other work, but on the default streams of the
+/// members' devices instead of those of the team: escaped pointers to shards are valid until then. Blocks until the
+/// memory has been read.
 /// @param from the elements in row-major order
 /// @param to the array
 /// @param line the caller's source line, for error texts
@@ -95,9 +94,8 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
 }
 
 /// Copies the elements of local members to memory of the CPU, to their places in the row-major order of the whole
-/// array.
-/// The elements of other processes do not change, and the call does not wait for these processes. Blocks until the
-/// array has been written and copied.
+/// array. The elements of other processes do not change, and the call does not wait for these processes. Blocks until
+/// the array has been written and copied.
 /// @param from the array
 /// @param to memory for all elements of the array
 /// @param line the caller's source line, for error texts
@@ -155,9 +153,9 @@ void copy_from_all_processes(const sharded_array<T, Rank, Kind>& a, std::span<T>
 
 }  // namespace detail
 
-/// Returns all elements in row-major order. Blocks until the array has been written and copied.
-/// For a team that spans processes, all of them must call it; each receives all elements, by messages between CPUs.
-/// gather() collects them in one process only.
+/// Returns all elements in row-major order. Blocks until the array has been written and copied. For a team that spans
+/// processes, all of them must call it; each receives all elements, by messages between CPUs. gather() collects them in
+/// one process only.
 /// @param a the array
 /// @param line the caller's source line, for error texts
 /// @return the elements

@@ -6,9 +6,9 @@
 
 namespace ferry {
 
-/// Returns all elements in row-major order, in the process of one member; an empty vector in the others.
-/// All processes must call it. Blocks until everything has been copied. One shard at a time passes through the device
-/// memory of the root.
+/// Returns all elements in row-major order, in the process of one member; an empty vector in the others. All processes
+/// must call it. Blocks until everything has been copied. One shard at a time passes through the device memory of the
+/// root.
 /// @param a the array
 /// @param root the member whose process receives the elements
 /// @return the elements

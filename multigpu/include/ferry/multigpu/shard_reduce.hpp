@@ -89,9 +89,9 @@ scalar<double> call_reduce_on_team(detail::refused_call, const Any&...) {
 
 }  // namespace detail_unit
 
-/// Reduces the results f(index..., arguments...) of all cells of a region by op.
-/// The order depends on the region, the number of members, and their devices. Every member computes its part on its
-/// stream. Never blocks: the CPU waits when it reads the result.
+/// Reduces the results f(index..., arguments...) of all cells of a region by op. The order depends on the region, the
+/// number of members, and their devices. Every member computes its part on its stream. Never blocks: the CPU waits when
+/// it reads the result.
 /// @param space a region or tiles, as in parallel_for over shards
 /// @param f returns the value of a cell
 /// @param op the operation, as in parallel_reduce over one device; its type must be empty

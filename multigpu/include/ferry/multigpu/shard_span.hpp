@@ -15,10 +15,9 @@ namespace detail {
 [[noreturn]] void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index);
 }  // namespace detail
 
-/// The cells of a sharded array that one device sees, for kernels.
-/// Indices are those of the whole array. Halo cells have the indices -1, -2, ... and those after the last one, if an
-/// axis is periodic or at the ends of an axis. A functor that takes shard_spans also works with whole arrays, because
-/// mdspans convert to it.
+/// The cells of a sharded array that one device sees, for kernels. Indices are those of the whole array. Halo cells
+/// have the indices -1, -2, ... and those after the last one, if an axis is periodic or at the ends of an axis. A
+/// functor that takes shard_spans also works with whole arrays, because mdspans convert to it.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
 template <class T, std::size_t Rank>

@@ -27,12 +27,11 @@ std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts
                                              std::size_t element_bytes, const std::string& shape);
 }  // namespace detail
 
-/// An array of Rank dimensions that is cut along one axis into contiguous shards, one for each member of a team.
-/// Each shard is in the memory of its device. With kind unified, all are in one allocation, and each device prefers its
+/// An array of Rank dimensions that is cut along one axis into contiguous shards, one for each member of a team. Each
+/// shard is in the memory of its device. With kind unified, all are in one allocation, and each device prefers its
 /// part. Every shard has room for the requested halos on all sides, also at the ends of the array; exchange_halos fills
-/// those that mirror cells of the array.
-/// Movable, not copyable. The destructor never blocks. Work on the array runs on the streams of the team. Copies from
-/// and to memory of the CPU are exceptions: only conflicting work waits for them.
+/// those that mirror cells of the array. Movable, not copyable. The destructor never blocks. Work on the array runs on
+/// the streams of the team. Copies from and to memory of the CPU are exceptions: only conflicting work waits for them.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
 /// @tparam Kind memory kind
@@ -86,9 +85,8 @@ class sharded_array {
   /// Returns the number of cells of the whole array, without halos.
   std::size_t size() const { return extents().count(); }
 
-  /// Returns the cells that a local member owns, as a view of an ordinary array.
-  /// Ferry does not track writes through a view: they make no halo out of date. Halo cells that a writable view reaches
-  /// count as up to date from then on.
+  /// Returns the cells that a local member owns, as a view of an ordinary array. Ferry does not track writes through a
+  /// view: they make no halo out of date. Halo cells that a writable view reaches count as up to date from then on.
   /// @param member the rank of the member
   /// @return the view
   /// @throws invalid_argument for a member of another process
@@ -128,8 +126,7 @@ class sharded_array {
   const_view cells(std::size_t member, const box<Rank>& b) const { return part_of<const_view>(member, b); }
 
   /// Returns an element by its indices in the whole array, for the CPU. Blocks until conflicting device work is
-  /// complete.
-  /// For unified arrays only. For many elements, use host(a.shard(m)).
+  /// complete. For unified arrays only. For many elements, use host(a.shard(m)).
   template <class... Index>
   requires(sizeof...(Index) == Rank) T& operator()(Index... index) {
     return element<T>(*this, static_cast<std::ptrdiff_t>(index)...);

@@ -79,10 +79,10 @@ void save_npy_together(const std::string& path, const sharded_array<T, Rank, Kin
 
 }  // namespace detail
 
-/// Reads a file into a new sharded array, with undefined halos. Blocks until the file has been read.
-/// Shards pass through pinned memory, one after the other; Fortran order also needs scratch memory of the devices.
-/// In a team that spans processes, all of them must call it, and each reads its own part of the one file. An error in
-/// one process makes all throw.
+/// Reads a file into a new sharded array, with undefined halos. Blocks until the file has been read. Shards pass
+/// through pinned memory, one after the other; Fortran order also needs scratch memory of the devices. In a team that
+/// spans processes, all of them must call it, and each reads its own part of the one file. An error in one process
+/// makes all throw.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
 /// @tparam Kind memory kind
@@ -116,11 +116,10 @@ sharded_array<T, Rank, Kind> load_npy(const std::string& path, const team& t, co
   return a;
 }
 
-/// Writes all elements, without halos, to a file: the same bytes as save_npy of an ordinary array.
-/// Arrays cut along axis 0 pass through memory of the CPU shard by shard, others as a whole. Waits for the work that
-/// writes the array, and blocks until the file is on the disk.
-/// In a team that spans processes, all of them must call it, and each writes its own part of the one file, shard by
-/// shard. An error in one process makes all throw, and the file does not change.
+/// Writes all elements, without halos, to a file: the same bytes as save_npy of an ordinary array. Arrays cut along
+/// axis 0 pass through memory of the CPU shard by shard, others as a whole. Waits for the work that writes the array,
+/// and blocks until the file is on the disk. In a team that spans processes, all of them must call it, and each writes
+/// its own part of the one file, shard by shard. An error in one process makes all throw, and the file does not change.
 /// @param path the file
 /// @param a the array
 /// @throws process_error if another process fails

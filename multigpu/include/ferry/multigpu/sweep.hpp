@@ -154,9 +154,9 @@ scalar<double> call_reproducible_sweep(detail::refused_call, const Any&...) {
 
 }  // namespace detail_unit
 
-/// As parallel_for over all cells of the region. Afterwards the halos of the arrays that it writes are up to date.
-/// The boundary comes first. Its halo cells travel on the side streams of the team while the interior is processed.
-/// Strided cells, as in columns, are packed for that, which costs a kernel. Never blocks.
+/// As parallel_for over all cells of the region. Afterwards the halos of the arrays that it writes are up to date. The
+/// boundary comes first. Its halo cells travel on the side streams of the team while the interior is processed. Strided
+/// cells, as in columns, are packed for that, which costs a kernel. Never blocks.
 /// @param s the sweep; the array of its region must have the widest halos of all arguments
 /// @param f the function of a cell
 /// @param arguments arrays and values for f

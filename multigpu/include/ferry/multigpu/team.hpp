@@ -40,10 +40,9 @@ void check_team_settings();
 inline const bool team_settings_are_checked = (add_settings_check(check_team_settings), true);
 }  // namespace detail
 
-/// Members in order; each is a device with one stream of its own.
-/// A team may span processes. Each process then has some consecutive members, its local ones, and must make the same
-/// calls on the team in the same order. A team is a handle: copies refer to the same team. The streams are released
-/// when the last copy is destroyed.
+/// Members in order; each is a device with one stream of its own. A team may span processes. Each process then has some
+/// consecutive members, its local ones, and must make the same calls on the team in the same order. A team is a handle:
+/// copies refer to the same team. The streams are released when the last copy is destroyed.
 class team {
  public:
   /// Makes a team of which all members are local.
@@ -59,9 +58,8 @@ class team {
   /// Returns a team of all devices of the current runtime.
   static team all();
   /// Returns a team of all devices of all processes that mpirun started, in the order of processes; all() for a program
-  /// without mpirun.
-  /// The devices of a machine are distributed over its processes in order, unless the launcher has assigned devices to
-  /// each. All processes must call it, and each waits for the others.
+  /// without mpirun. The devices of a machine are distributed over its processes in order, unless the launcher has
+  /// assigned devices to each. All processes must call it, and each waits for the others.
   /// @return the team
   /// @throws not_supported without MPI or NCCL
   /// @throws invalid_argument for more processes than GPUs
@@ -86,32 +84,30 @@ class team {
   ferry::device device(std::size_t member) const { return stream(member).where(); }
   /// Returns the stream of a local member. Throws as device() does.
   stream_ref stream(std::size_t member) const { return local(member).own; }
-  /// Returns a second stream of a local member, of higher priority, for work concurrent with that of the first.
-  /// Throws as device() does.
+  /// Returns a second stream of a local member, of higher priority, for work concurrent with that of the first. Throws
+  /// as device() does.
   stream_ref side_stream(std::size_t member) const { return local(member).side; }
   /// As stream().
   stream_ref operator[](std::size_t member) const { return stream(member); }
 
-  /// Returns the part of `count` elements that a member owns.
-  /// Parts are contiguous and in order, and their sizes differ by at most one. Some are empty if there are fewer
-  /// elements than members.
+  /// Returns the part of `count` elements that a member owns. Parts are contiguous and in order, and their sizes differ
+  /// by at most one. Some are empty if there are fewer elements than members.
   part part_of(std::size_t member, std::size_t count) const;
   /// Returns the member whose part contains element `index` of `count`.
   /// @throws invalid_argument if there is no such element
   std::size_t member_of(std::size_t index, std::size_t count) const;
 
-  /// Sets which threads call the functions of for_each.
-  /// Starting threads may block. Each thread stays on the cores near its device. The caller itself acts for the first
-  /// member and stays on its cores. The caller's scopes of pools, tags and devices hold for all threads; a
-  /// workspace_scope holds for the caller only.
+  /// Sets which threads call the functions of for_each. Starting threads may block. Each thread stays on the cores near
+  /// its device. The caller itself acts for the first member and stays on its cores. The caller's scopes of pools, tags
+  /// and devices hold for all threads; a workspace_scope holds for the caller only.
   /// @param how the threads
   /// @throws invalid_argument inside a loop over the team whose calls are made by threads
   void submit(submission how);
   /// Returns the setting of submit().
   submission how_submitted() const;
   /// Calls f(member) for every local member, in the caller or in one thread for each. Returns when all calls have
-  /// returned.
-  /// Work of different members must not conflict, unless submissions are by_caller. Rethrows the first exception of f.
+  /// returned. Work of different members must not conflict, unless submissions are by_caller. Rethrows the first
+  /// exception of f.
   /// @param f the function
   void for_each(const std::function<void(std::size_t member)>& f) const;
 

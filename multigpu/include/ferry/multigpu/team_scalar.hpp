@@ -8,11 +8,11 @@
 
 namespace ferry {
 
-/// A scalar in parts, one for each member, in pinned memory.
-/// Every member writes its own part without waiting for the others. A reader joins the parts in the order of the
-/// members. So the CPU can read the result several steps later without stalling the devices.
-/// Kernels take it as ferry::mdspan<const T, 1> and join its elements: the parts of all members. For a team that spans
-/// processes, it contains the joined result only; all processes then wait for each other, as in value().
+/// A scalar in parts, one for each member, in pinned memory. Every member writes its own part without waiting for the
+/// others. A reader joins the parts in the order of the members. So the CPU can read the result several steps later
+/// without stalling the devices. Kernels take it as ferry::mdspan<const T, 1> and join its elements: the parts of all
+/// members. For a team that spans processes, it contains the joined result only; all processes then wait for each
+/// other, as in value().
 /// @tparam T type of the value
 template <class T>
 class team_scalar {
@@ -29,8 +29,7 @@ class team_scalar {
   team_scalar& operator=(team_scalar&&) noexcept = default;
 
   /// Returns the result. Blocks until the work that writes the parts is complete; later reads do not block until other
-  /// work writes them.
-  /// For a team that spans processes, all of them must call it, and each waits for the others.
+  /// work writes them. For a team that spans processes, all of them must call it, and each waits for the others.
   operator T() const { return value(); }
   /// As the conversion to T.
   T value() const {

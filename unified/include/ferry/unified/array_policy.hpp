@@ -13,9 +13,8 @@
 
 namespace ferry {
 
-/// The policy of one unified array.
-/// set_migration() of the array and migration_scope take precedence over `moves`; advise() holds in addition to the
-/// advice here.
+/// The policy of one unified array. set_migration() of the array and migration_scope take precedence over `moves`;
+/// advise() holds in addition to the advice here.
 struct array_policy {
   /// When pages move.
   /// - automatic: see migration::automatic.
@@ -58,8 +57,8 @@ void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p
 std::optional<array_policy> array_policy_of(const allocation_ref& owner);
 }  // namespace detail
 
-/// Sets the policy of an array and of all its views, in place of a previous set_policy() or of FERRY_TUNE.
-/// Orders nothing. Blocks only where advise() does.
+/// Sets the policy of an array and of all its views, in place of a previous set_policy() or of FERRY_TUNE. Orders
+/// nothing. Blocks only where advise() does.
 /// @param a the array or a view of it
 /// @param p the policy
 /// @throws invalid_argument for a device or NUMA node that does not exist, a page or piece of 0 bytes, a negative

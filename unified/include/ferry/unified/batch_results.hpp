@@ -11,9 +11,8 @@ namespace ferry {
 
 namespace detail {
 
-// A dense Eigen object, detected by its members. Vectors have rank 1.
-// Matrices are cut along their outer dimension (columns, or rows if they are row-major), and a piece has the shape
-// {outer, inner}.
+// A dense Eigen object, detected by its members. Vectors have rank 1. Matrices are cut along their outer dimension
+// (columns, or rows if they are row-major), and a piece has the shape {outer, inner}.
 template <class M>
 concept eigen_like = requires(const M& m) {
   typename M::Scalar;
@@ -33,9 +32,8 @@ auto extents_of_eigen(const M& m) {
 
 }  // namespace detail
 
-/// Destination of the results of a loop over batches. See out() and inout().
-/// Pieces are not uploaded unless `upload` is set. The results of a piece are downloaded when the loop continues with
-/// the next piece.
+/// Destination of the results of a loop over batches. See out() and inout(). Pieces are not uploaded unless `upload` is
+/// set. The results of a piece are downloaded when the loop continues with the next piece.
 template <class T, std::size_t Rank>
 struct batch_results {
   T* data;

@@ -28,9 +28,9 @@ struct batch_generator {
   Function make;
 };
 
-/// Makes a source of ferry::batches from a function.
-/// Another thread than the loop's calls the function, one call after the other, while the previous piece is uploaded.
-/// Pieces may differ in length, may be empty, and may differ in length from those of other sources.
+/// Makes a source of ferry::batches from a function. Another thread than the loop's calls the function, one call after
+/// the other, while the previous piece is uploaded. Pieces may differ in length, may be empty, and may differ in length
+/// from those of other sources.
 /// @param make returns the elements of the next piece as a std::optional<std::vector<T>>, empty at the end
 /// @return the source
 template <class Function>

@@ -15,17 +15,17 @@ void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept;
 }  // namespace detail
 
 /// Whether spans of unified arrays (host_span(), host() and as_eigen()) are tracked as guards are. While a span or a
-/// copy of it lives, a conflicting submission throws invalid_argument, which names both source lines.
-/// Tracking moves no pages. It costs one allocation a span.
+/// copy of it lives, a conflicting submission throws invalid_argument, which names both source lines. Tracking moves no
+/// pages. It costs one allocation a span.
 enum class span_checks { off, on };
 /// Turns span checks on or off for the current runtime and spans that are made later. FERRY_CHECK_SPANS sets them for a
 /// program; the default is off.
 void check_spans(span_checks how);
 
-/// Access of the CPU to the elements of a unified or pinned array, for a scope.
-/// The constructor waits once; element accesses then cost as much as through a raw pointer. While a guard lives,
-/// conflicting submissions are errors that name both source lines. Pages of a unified array stay with the CPU, and
-/// devices that read them too access them remotely.
+/// Access of the CPU to the elements of a unified or pinned array, for a scope. The constructor waits once; element
+/// accesses then cost as much as through a raw pointer. While a guard lives, conflicting submissions are errors that
+/// name both source lines. Pages of a unified array stay with the CPU, and devices that read them too access them
+/// remotely.
 /// @tparam T element type
 /// @tparam Rank number of dimensions
 /// @note With out(), the program must write every element. Pages that lie completely inside may arrive without their

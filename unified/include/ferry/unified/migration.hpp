@@ -61,9 +61,9 @@ constexpr void need_unified() {
 }
 }  // namespace detail
 
-/// Moves the pages of a view to a device, or to the CPU with ferry::host or numa_node(n).
-/// Work on `s`, ordered after earlier writes of the array and before later ones. Never blocks. Contents do not change.
-/// Whole pages move, 2 MiB or less. Pages of a host_guard do not move to a device.
+/// Moves the pages of a view to a device, or to the CPU with ferry::host or numa_node(n). Work on `s`, ordered after
+/// earlier writes of the array and before later ones. Never blocks. Contents do not change. Whole pages move, 2 MiB or
+/// less. Pages of a host_guard do not move to a device.
 /// @param s the stream
 /// @param v the view
 /// @param to the destination
@@ -97,9 +97,9 @@ inline void prefetch(stream_ref s, std::initializer_list<page_destination> what)
   detail::prefetch_bytes(s, {what.begin(), what.size()});
 }
 
-/// Makes the contents of a view undefined until they are written.
-/// Counts as a write of the array, ordered on `s`. Never blocks. With CUDA 13, pages of 2 MiB that lie completely
-/// inside move to the device of `s` without their contents. With CUDA 12, they stay where they are.
+/// Makes the contents of a view undefined until they are written. Counts as a write of the array, ordered on `s`. Never
+/// blocks. With CUDA 13, pages of 2 MiB that lie completely inside move to the device of `s` without their contents.
+/// With CUDA 12, they stay where they are.
 /// @param s the stream
 /// @param v a contiguous view
 /// @param at the caller's source line, for error texts
@@ -121,11 +121,10 @@ void discard(V&& v, source_line at = source_line::here()) {
   discard(default_stream(v.device()), v, at);
 }
 
-/// Marks the contents of a view, as of all earlier submissions, as discardable.
-/// If a device runs out of memory, ferry may drop unused pages of the view there without a copy (compare MADV_FREE of
-/// madvise). Until then the mark costs nothing. Any next use of the array removes the mark: later writes are preserved.
-/// Mark a scratch array again each time its contents are no longer needed. Dropped contents are undefined until they
-/// are written. Never blocks.
+/// Marks the contents of a view, as of all earlier submissions, as discardable. If a device runs out of memory, ferry
+/// may drop unused pages of the view there without a copy (compare MADV_FREE of madvise). Until then the mark costs
+/// nothing. Any next use of the array removes the mark: later writes are preserved. Mark a scratch array again each
+/// time its contents are no longer needed. Dropped contents are undefined until they are written. Never blocks.
 /// @param v a contiguous view
 /// @param at the caller's source line, for error texts
 /// @throws invalid_argument for a strided view
@@ -148,12 +147,11 @@ bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
   return detail::is_discardable(v.owner(), v.bytes());
 }
 
-/// Advises the driver how the pages of a view will be used (cudaMemAdvise).
-/// Takes effect immediately and orders nothing. Automatic migration does not move pages that are read mostly or have a
-/// preferred location.
-/// With several GPUs, read_mostly first moves pages to the CPU if they, or others in the same 2 MiB, had a device as
-/// preferred location. It blocks until they have moved; the CPU's memory must have room. Without this move, the driver
-/// would return stale bytes (docs/decisions/0027). Preferences that differ within 2 MiB are then lost.
+/// Advises the driver how the pages of a view will be used (cudaMemAdvise). Takes effect immediately and orders
+/// nothing. Automatic migration does not move pages that are read mostly or have a preferred location. With several
+/// GPUs, read_mostly first moves pages to the CPU if they, or others in the same 2 MiB, had a device as preferred
+/// location. It blocks until they have moved; the CPU's memory must have room. Without this move, the driver would
+/// return stale bytes (docs/decisions/0027). Preferences that differ within 2 MiB are then lost.
 /// @param v the view
 /// @param a the advice
 /// @param where the location that the advice is about
@@ -173,9 +171,9 @@ void advise(const array_view<T, Rank, Kind>& v, advice a, device where, source_l
   advise(v, a, memory_location{where.index()}, at);
 }
 
-/// Advice for a scope.
-/// At its end, the remaining advice for the same bytes holds again: that of advise(), of other scopes, and of the
-/// array's policy. Scopes may end in any order. If the array was freed meanwhile, the end has no effect.
+/// Advice for a scope. At its end, the remaining advice for the same bytes holds again: that of advise(), of other
+/// scopes, and of the array's policy. Scopes may end in any order. If the array was freed meanwhile, the end has no
+/// effect.
 class advice_scope {
  public:
   /// Gives the advice; parameters and errors as for advise().

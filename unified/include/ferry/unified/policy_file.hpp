@@ -10,8 +10,8 @@
 
 namespace ferry {
 
-/// Policies of the arrays of one program.
-/// The file is text, one statement a line. Lines that begin with # are notes. docs/tuning.md has an example:
+/// Policies of the arrays of one program. The file is text, one statement a line. Lines that begin with # are notes.
+/// docs/tuning.md has an example:
 /// @code
 /// ferry policies 1
 /// program "relax" "2.1"
@@ -48,9 +48,8 @@ struct array_policies {
 /// @param version its version, may be empty
 void name_program(std::string name, std::string version = {});
 
-/// Sets the policies of arrays by name for the current runtime, as FERRY_TUNE does.
-/// From its next use on, every unified array with one of these names has that policy, unless set_policy() gave it
-/// another one.
+/// Sets the policies of arrays by name for the current runtime, as FERRY_TUNE does. From its next use on, every unified
+/// array with one of these names has that policy, unless set_policy() gave it another one.
 /// @param p the policies
 /// @throws invalid_argument for policies of another program or version, of devices or NUMA nodes that do not exist, or
 ///   that set_policy would refuse

@@ -11,9 +11,9 @@
 
 namespace ferry {
 
-/// One line of the program in which the CPU accessed an array.
-/// `asks` counts the host access checks that examined the access history. A loop over a raw pointer makes one check.
-/// Elements make one until a device uses the array; with trace_elements, each access makes one.
+/// One line of the program in which the CPU accessed an array. `asks` counts the host access checks that examined the
+/// access history. A loop over a raw pointer makes one check. Elements make one until a device uses the array; with
+/// trace_elements, each access makes one.
 struct cpu_touch {
   source_line at;
   bool writes = false, elements = false;
@@ -72,28 +72,26 @@ struct migration_report {
 /// Writes the table.
 std::ostream& operator<<(std::ostream& out, const migration_report& r);
 
-/// Returns the report since the runtime was made or the report was reset.
-/// Arrays of equal names share an entry, as do unnamed arrays of equal size. With counters, blocks until the driver has
-/// delivered its counts. It does not wait for devices: call synchronize() first to include all work.
+/// Returns the report since the runtime was made or the report was reset. Arrays of equal names share an entry, as do
+/// unnamed arrays of equal size. With counters, blocks until the driver has delivered its counts. It does not wait for
+/// devices: call synchronize() first to include all work.
 /// @return the report of the current runtime
 migration_report report_migration();
 /// Starts the report of the current runtime again from zero. Blocks as report_migration() does.
 void reset_migration_report();
 
 /// Whether each access of the CPU to an element, u[i] or u(i, j), makes a host access check. Then explain and reports
-/// show each of their lines and the number of accesses.
-/// Without traces, one check is made until a device uses the array again, and the lines of the accesses between are not
-/// recorded.
+/// show each of their lines and the number of accesses. Without traces, one check is made until a device uses the array
+/// again, and the lines of the accesses between are not recorded.
 enum class element_traces { off, on };
 /// Turns element traces on or off, for unified arrays of the current runtime, from now on. Never blocks, never throws.
 /// FERRY_TRACE_ELEMENTS sets them for a program; the default is off. With traces, an access costs a few hundred
 /// nanoseconds instead of as much as through a raw pointer.
 void trace_elements(element_traces how);
 
-/// Whether reports include the counts of the driver.
-/// CUPTI counts on CUDA devices: the process can then have no other profiler, and faults cost somewhat more. If nothing
-/// can be counted, the report states why. A count belongs to the array at that address, and to the phase in which that
-/// array was last accessed.
+/// Whether reports include the counts of the driver. CUPTI counts on CUDA devices: the process can then have no other
+/// profiler, and faults cost somewhat more. If nothing can be counted, the report states why. A count belongs to the
+/// array at that address, and to the phase in which that array was last accessed.
 enum class migration_counters { off, on };
 /// Turns counters on or off for the current runtime. Turning them off drops their counts. FERRY_MIGRATION_COUNTERS sets
 /// them for a program; the default is off.

@@ -22,11 +22,10 @@ namespace detail {
 residency_bytes residency_of(const allocation_ref& owner, byte_range bytes);
 }
 
-/// Returns the bytes of a view by location, as they are when all earlier submissions are complete.
-/// The library derives locations from the last user of each range. If that is unknown, it takes the location of the
-/// driver's last prefetch. Orders nothing; never blocks.
-/// Where unified memory is pinned, all bytes are on the CPU, as is adopted memory that as_unified had to pin. For
-/// adopted memory that devices read in place, the driver is not queried.
+/// Returns the bytes of a view by location, as they are when all earlier submissions are complete. The library derives
+/// locations from the last user of each range. If that is unknown, it takes the location of the driver's last prefetch.
+/// Orders nothing; never blocks. Where unified memory is pinned, all bytes are on the CPU, as is adopted memory that
+/// as_unified had to pin. For adopted memory that devices read in place, the driver is not queried.
 /// @param v the view
 /// @return the bytes by location
 template <class T, std::size_t Rank>

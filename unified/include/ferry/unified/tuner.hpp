@@ -103,13 +103,12 @@ class tuner {
   /// Returns the candidates that are tried by default.
   static std::vector<array_policy> usual_candidates();
 
-  /// Runs the step on this thread, some hundred times for a few arrays.
-  /// The step must do the same each time that the arrays, and what options.before resets, hold the same. It may swap
-  /// arrays of the tuner with each other. Blocks: each step is timed until all devices are idle. Afterwards the arrays
-  /// have their previous contents, pages and policies; use_policies() applies the result. This also holds after an
-  /// exception, except for an array that the step has freed. Policies that change the resulting bytes, compared with
-  /// `explicit`, are rejected.
-  /// Rethrows exceptions of the step.
+  /// Runs the step on this thread, some hundred times for a few arrays. The step must do the same each time that the
+  /// arrays, and what options.before resets, hold the same. It may swap arrays of the tuner with each other. Blocks:
+  /// each step is timed until all devices are idle. Afterwards the arrays have their previous contents, pages and
+  /// policies; use_policies() applies the result. This also holds after an exception, except for an array that the step
+  /// has freed. Policies that change the resulting bytes, compared with `explicit`, are rejected. Rethrows exceptions
+  /// of the step.
   /// @param step the step
   /// @return the best policies and all trials
   /// @throws invalid_argument if there are no arrays, if the results of the step vary, or if it replaces or resizes an

@@ -32,14 +32,12 @@ class halo_plan {
   halo_plan& operator=(const halo_plan&) = delete;
 
   // Executes the plans of several arrays of one team for one member, in one kernel or none. Call start for all members,
-  // then finish for all.
-  // start stores or copies the cells of the member to the members that mirror them. finish unpacks, on the stream, the
-  // cells that arrived packed.
+  // then finish for all. start stores or copies the cells of the member to the members that mirror them. finish
+  // unpacks, on the stream, the cells that arrived packed.
   static void start(std::span<halo_plan* const> plans, const team& t, std::size_t member, halo_streams where);
   static void finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on);
   // For teams that span processes, between start and finish: exchanges cells with members of other processes, in one
-  // submission to one stream for each member.
-  // Blocks for them if the processes communicate through the CPU.
+  // submission to one stream for each member. Blocks for them if the processes communicate through the CPU.
   static void carry(std::span<halo_plan* const> plans, const team& t, std::span<const stream_ref> streams);
   bool is_carried() const { return !messages_.empty(); }
   // True if finish has work for some member.

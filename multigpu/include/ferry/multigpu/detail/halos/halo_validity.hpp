@@ -67,9 +67,9 @@ struct stale_halos {
   std::vector<side> sides;
 };
 
-// Halo cells that mirror no cell, beyond the end of an axis that is not periodic, are never out of date.
-// Inside a capture, changes are recorded, and each launch of the graph applies them. When a capture begins, the state
-// of all halos is unknown, which counts as up to date. Thread-safe.
+// Halo cells that mirror no cell, beyond the end of an axis that is not periodic, are never out of date. Inside a
+// capture, changes are recorded, and each launch of the graph applies them. When a capture begins, the state of all
+// halos is unknown, which counts as up to date. Thread-safe.
 template <std::size_t Rank>
 class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
  public:
@@ -141,9 +141,9 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     for (std::size_t d = 0; d != Rank; ++d) shift[d] = c.target.begin[d] - c.source.begin[d];
     return (cells & c.source).shifted(shift);
   }
-  // Adds the side that contains the cells of copy i, if every cell of that side is out of date.
-  // A span refuses whole planes of indices. So the side must not contain ghost cells that mirror nothing, cells that a
-  // view can write, or cells that are up to date.
+  // Adds the side that contains the cells of copy i, if every cell of that side is out of date. A span refuses whole
+  // planes of indices. So the side must not contain ghost cells that mirror nothing, cells that a view can write, or
+  // cells that are up to date.
   void add_side(stale_halos<Rank>& to, std::size_t i, const marks& all) const {
     const box<Rank>&t = copies_[i].target, &own = own_[i];
     std::size_t outside = 0, axis = 0;

@@ -127,9 +127,8 @@ void call_on_each(detail::refused_call, const Any&...) {}
 }  // namespace detail_unit
 
 /// Calls f(index..., arguments...) for every cell of a region of sharded arrays. Each member processes its own cells,
-/// on its stream. Never blocks.
-/// Indices are those of the whole array. Sharded arrays arrive as ferry::shard_span, all other arguments as in
-/// parallel_for over one device. All members receive the same array if it is not sharded.
+/// on its stream. Never blocks. Indices are those of the whole array. Sharded arrays arrive as ferry::shard_span, all
+/// other arguments as in parallel_for over one device. All members receive the same array if it is not sharded.
 /// @param space owned(a), interior(a) or boundary(a), these .within({{begin, end}, {begin, end}}), or shard_tiles of
 ///   one
 /// @param f the function of a cell
@@ -154,8 +153,7 @@ void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... 
 }  // namespace FERRY_UNIT
 
 /// Calls f(member, stream of the member, view of its shard of each array...) for each local member, as team::for_each
-/// does.
-/// Work of f is ordered as everywhere; f should use the stream that it receives.
+/// does. Work of f is ordered as everywhere; f should use the stream that it receives.
 template <class F, class First, class... More>
 void for_each_shard(const F& f, First& first, More&... more) {
   first.team().for_each([&](std::size_t m) { f(m, first.team().stream(m), first.shard(m), more.shard(m)...); });

@@ -64,18 +64,15 @@ class transport {
   virtual ~transport() = default;
   virtual std::string_view name() const = 0;  // "nccl", "mpi" or "sim"
   // Enqueues checked calls on the streams of the members, as one operation that is ordered by the access histories of
-  // the buffers.
-  // The calls of one operation are consecutive, one for each member of this process. Sends and receives are single
-  // calls.
-  // If it throws, nothing has been enqueued, except if another process caused the error.
+  // the buffers. The calls of one operation are consecutive, one for each member of this process. Sends and receives
+  // are single calls. If it throws, nothing has been enqueued, except if another process caused the error.
   virtual void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) = 0;
   // Throws process_error if enqueued work was ended because another process failed: its results are undefined.
   virtual void check() {}
 };
 
 // Returns the transport of a team of this process: NCCL on CUDA devices, else the simulator's. (FERRY_TRANSPORT applies
-// to team::world() only.)
-// Throws not_supported with what to install.
+// to team::world() only.) Throws not_supported with what to install.
 std::shared_ptr<transport> make_transport(const rank_layout& team);
 
 }  // namespace ferry

@@ -32,9 +32,8 @@ class batch_work {
   ~batch_work() = default;
 };
 
-// Used by one thread, that of the loop. The pipeline's own threads only call batch_work.
-// If the loop's thread calls exit() inside the loop, they end before static objects are destroyed, because they may
-// read them.
+// Used by one thread, that of the loop. The pipeline's own threads only call batch_work. If the loop's thread calls
+// exit() inside the loop, they end before static objects are destroyed, because they may read them.
 class batch_pipeline {
  public:
   // stores: true if slots have results to store. All work runs in these scopes, which must outlive the pipeline.
@@ -44,23 +43,20 @@ class batch_pipeline {
   batch_pipeline(const batch_pipeline&) = delete;
   batch_pipeline& operator=(const batch_pipeline&) = delete;
 
-  // Returns the slot of the next piece. Returns nothing after the last one, when all results are stored.
-  // Blocks until the piece is loaded. Rethrows the exception of loading it or of storing an earlier one; there is no
-  // further piece then.
+  // Returns the slot of the next piece. Returns nothing after the last one, when all results are stored. Blocks until
+  // the piece is loaded. Rethrows the exception of loading it or of storing an earlier one; there is no further piece
+  // then.
   std::optional<std::size_t> next();
   // Ends the loop's work on the slot that next() returned.
   void done();
   // Adds an upload of the piece that is being read, for the uploading thread. Uploads run in order; uploads that have
-  // not started when the loop ends are dropped.
-  // Blocks while an earlier upload waits: at most two have begun to read besides the running one. An exception of the
-  // upload reaches the loop at this piece.
-  // settle, if any, runs after the next upload, or before the loop ends: it may wait for what the upload still needs.
-  // Called by batch_work::load.
+  // not started when the loop ends are dropped. Blocks while an earlier upload waits: at most two have begun to read
+  // besides the running one. An exception of the upload reaches the loop at this piece. settle, if any, runs after the
+  // next upload, or before the loop ends: it may wait for what the upload still needs. Called by batch_work::load.
   void give(std::function<void()> upload, std::function<void()> settle = {});
   // Reads n elements of a large piece with several threads, or in the calling thread if the pipeline has no threads.
   // Calls read(first, count) for parts that cover all elements. Blocks until all are read, and rethrows the exception
-  // of a part.
-  // Called by batch_work::load.
+  // of a part. Called by batch_work::load.
   using read_part = std::function<void(std::size_t first, std::size_t count)>;
   void read_in_parts(std::size_t n, std::size_t element_bytes, const read_part& read) const;
 
