@@ -1,4 +1,5 @@
-// All of ferry.
+/// @file
+/// Includes all of ferry.
 #pragma once
 #include "ferry/core.hpp"
 #include "ferry/multigpu.hpp"

@@ -1,4 +1,5 @@
-// Everything of ferry::multigpu: several devices as one, and what is spread over them.
+/// @file
+/// Includes all public headers of ferry::multigpu: several devices as one, and the data that is distributed over them.
 #pragma once
 #include "ferry/core.hpp"
 #include "ferry/multigpu/collectives.hpp"

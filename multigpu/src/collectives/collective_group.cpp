@@ -12,7 +12,7 @@ namespace {
 
 std::string text(std::size_t n) { return std::to_string(n); }
 
-// How many shares of `count` elements a member's buffers hold: one, or one for each rank.
+// Number of shares of `count` elements in a member's buffers: one, or one for each rank.
 std::size_t shares_from(collective_kind k, std::size_t ranks) {
   using enum collective_kind;
   return k == reduce_scatter || k == all_to_all || k == scatter ? ranks : 1;
@@ -22,7 +22,7 @@ std::size_t shares_to(collective_kind k, std::size_t ranks) {
   return k == all_gather || k == all_to_all || k == gather ? ranks : 1;
 }
 
-// Whether a member's two buffers lie as an operation in place wants them.
+// True if a member's two buffers are placed as an operation in place requires.
 bool is_in_place(const collective_call& c, std::size_t rank) {
   using enum collective_kind;
   switch (c.kind) {
@@ -39,7 +39,7 @@ bool is_in_place(const collective_call& c, std::size_t rank) {
 
 void need_separate_buffers(std::span<const collective_call> calls, std::span<const collective_call> before,
                            std::size_t first_rank) {
-  // Where nothing is, the range is empty.
+  // The range of an absent buffer is empty.
   const auto overlap = [](const collective_buffer& a, const collective_buffer& b) {
     return a.range().overlaps(b.range());
   };
@@ -134,7 +134,7 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
   };
   need(from.size(), from_root);
   need(to.size(), to_root);
-  // The share is what the side with one share a member says.
+  // The side with one share for each member determines the length of a share.
   const bool whole_from = shares_from(w.kind, 2) == 2;
   const auto& told = whole_from && w.kind != all_to_all ? to : from.empty() ? to : from;
   std::size_t count = told.empty() ? 0 : told.front().count;
@@ -197,7 +197,8 @@ collective_group& collective_group::exchange(collective_kind kind, of_type t, co
 
 namespace {
 
-// Sends and receives between members of this process must meet within the group: nobody else could bring the other half.
+// Sends and receives between members of this process must match within the group: no other process submits the other
+// half.
 void need_pairs(std::span<const collective_call> calls, const rank_layout& l) {
   std::map<std::pair<std::size_t, std::size_t>, std::vector<const collective_call*>> sends, receives;
   for (const collective_call& c : calls) {
@@ -232,7 +233,7 @@ void collective_group::submit() {
   const std::span<const collective_call> calls = std::as_const(calls_).get();
   if (std::any_of(calls.begin(), calls.end(), [](const collective_call& c) { return is_exchange(c.kind); }))
     need_pairs(calls, layout_);
-  for (const allocation_ref& r : keep_) (void)r.get();  // may have been freed since it was added
+  for (const allocation_ref& r : keep_) (void)r.get();  // throws if it was freed after it was added
   if (!calls.empty()) link_.transport().submit(calls, link_.streams);
   calls_.keep_first(0);
   keep_.clear();

@@ -11,8 +11,8 @@
 namespace ferry::cuda {
 namespace {
 
-constexpr unsigned threads = 256, most_blocks = 64;  // of one box: few enough to leave multiprocessors to others
-constexpr std::size_t most_boxes = 16;               // of one launch: they are its parameters
+constexpr unsigned threads = 256, most_blocks = 64;  // of one box: few enough to leave multiprocessors for other work
+constexpr std::size_t most_boxes = 16;               // of one launch, whose parameters they are
 
 struct box_list {
   detail::box_copy box[most_boxes];

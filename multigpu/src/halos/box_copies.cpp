@@ -13,7 +13,7 @@ struct dimension {
   std::ptrdiff_t to, from;
 };
 
-// The widest power of two, at most 16, that divides all of them.
+// Returns the greatest power of two, at most 16, that divides all of them.
 unsigned widest_word(std::uintptr_t all) {
   unsigned w = 16;
   while (all % w) w /= 2;
@@ -36,7 +36,7 @@ void copy_on_cpu(const box_copy& b, std::byte* to, const std::byte* from) {
 }  // namespace
 
 box_copy plan_box(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape) {
-  std::vector<dimension> dims{{shape.element_bytes, 1, 1}};  // fastest first
+  std::vector<dimension> dims{{shape.element_bytes, 1, 1}};  // fastest dimension first
   for (std::size_t d = shape.rank; d-- > 0;) {
     const dimension next{shape.extent[d], to.stride_bytes[d], from.stride_bytes[d]};
     dimension& last = dims.back();

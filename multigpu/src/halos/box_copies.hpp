@@ -1,4 +1,4 @@
-// Many small strided copies as one kernel.
+// Many small strided copies in one kernel.
 #pragma once
 #include <span>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace ferry::detail {
 
-inline constexpr std::size_t box_rank = max_rank + 1;  // an element's own bytes are one more dimension
+inline constexpr std::size_t box_rank = max_rank + 1;  // the bytes of an element are one more dimension
 
 // Words of `word` bytes (1 to 16, a power of two) at index[d] * stride[d], fastest dimension first.
 struct box_copy {
@@ -19,15 +19,15 @@ struct box_copy {
   std::ptrdiff_t to_stride[box_rank] = {}, from_stride[box_rank] = {};
 };
 
-// The fewest dimensions and the widest words that do the same; the sides must not overlap.
+// Returns the equivalent copy with the fewest dimensions and the widest words. The sides must not overlap.
 box_copy plan_box(const strided_bytes& to, const strided_bytes& from, const strided_shape& shape);
 
-// Copies all of them on `s`, whose device reaches every side. `uses` are the bytes touched, for the simulator.
+// Enqueues all copies on `s`, whose device must reach every side. `uses` are the accessed bytes, for the simulator.
 void copy_boxes(native_stream s, int device, std::span<const box_copy> boxes, std::span<const kernel_use> uses);
 
 }  // namespace ferry::detail
 
 namespace ferry::cuda {
-// The same by CUDA, in multigpu/src/cuda; only in builds with CUDA.
+// As copy_boxes, by CUDA, in multigpu/src/cuda; only in builds with CUDA.
 void launch_box_copies(native_stream s, int device, std::span<const detail::box_copy> boxes);
 }  // namespace ferry::cuda

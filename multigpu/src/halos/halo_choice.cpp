@@ -22,7 +22,7 @@ halo_meter& other_meter() {
   return m;
 }
 
-// Those that can go either way.
+// Returns the boxes for which stores and copies are both possible.
 std::vector<halo_box> boxes_to_choose_for(const team& t, std::span<const halo_box> boxes) {
   const peer_grants& peers = runtime::current().peers();
   std::vector<halo_box> all;
@@ -33,7 +33,7 @@ std::vector<halo_box> boxes_to_choose_for(const team& t, std::span<const halo_bo
   return all;
 }
 
-// What decides about the time: who gives what to whom, and in which pieces.
+// Returns what determines the time: sources, destinations and shapes of the boxes.
 std::string shape_of_halos(std::span<const halo_box> boxes) {
   std::string text;
   for (const halo_box& b : boxes) {
@@ -44,11 +44,11 @@ std::string shape_of_halos(std::span<const halo_box> boxes) {
   return text;
 }
 
-// The same cells on their way to scratch memory: halos keep what they hold.
+// Copies the same cells to scratch memory, so that halos do not change.
 class rehearsal {
  public:
   rehearsal(const team& t, std::vector<halo_box> boxes) : team_(t), boxes_(std::move(boxes)) {
-    std::map<std::size_t, std::size_t> bytes;  // by the member that gets them
+    std::map<std::size_t, std::size_t> bytes;  // by the member that receives them
     for (const halo_box& b : boxes_) bytes[b.to] += aligned(bytes_of(b.shape));
     for (const auto& [to, n] : bytes) scratch_.emplace(to, device_array<std::byte>({n}, t.device(to)));
     std::map<std::size_t, std::size_t> used;
@@ -70,7 +70,7 @@ class rehearsal {
         team_.for_each([&](std::size_t m) { halo_plan::start(one, team_, m, halo_streams::own); });
         if (plan.packs()) team_.for_each([&](std::size_t m) { halo_plan::finish(one, m, team_.stream(m)); });
       });
-    } catch (const peer_access_error&) {  // the test of a pair failed: it never will
+    } catch (const peer_access_error&) {  // the test of a pair failed, as it always will
       return std::numeric_limits<double>::infinity();
     }
   }
@@ -85,7 +85,7 @@ class rehearsal {
 
 double time_halos(const team& t, halo_method, const std::function<void()>& exchange) {
   constexpr int rounds = 5, exchanges = 4;
-  exchange();  // the first grants peers
+  exchange();  // the first one enables peer access
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < rounds; ++i) {
     t.synchronize();

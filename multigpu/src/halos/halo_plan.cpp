@@ -16,12 +16,12 @@
 namespace ferry::detail {
 namespace {
 
-// Bytes that a plan touches, and that stay alive with it.
+// Bytes that a plan accesses. It holds a reference to their allocation.
 struct planned_use {
   allocation_ref owner;
   byte_range where;
   bool write;
-  bool whole = true;  // every byte of it; else what lies between is kept
+  bool whole = true;  // false: bytes in between are preserved
 };
 
 // A kernel of one member.
@@ -33,13 +33,13 @@ struct planned_kernel {
 
 using buffer = device_array<std::byte>;
 
-// A contiguous copy that the driver makes.
+// A contiguous copy by the driver.
 struct planned_copy {
   array_view<const std::byte, 1, memory_kind::device> from;
   array_view<std::byte, 1, memory_kind::device> to;
 };
 
-// Ranges of one allocation that touch or overlap become one.
+// Merges ranges of one allocation that touch or overlap.
 void merge(std::vector<planned_use>& uses) {
   const auto key = [](const planned_use& u) { return std::tuple(u.owner.unchecked(), u.write, u.where.begin); };
   std::sort(uses.begin(), uses.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
@@ -56,7 +56,7 @@ void merge(std::vector<planned_use>& uses) {
   uses = std::move(merged);
 }
 
-// Of one piece that several boxes are packed to.
+// Returns the bytes of one message with several packed boxes.
 std::size_t packed_bytes(const std::vector<const halo_box*>& boxes) {
   if (boxes.size() == 1) return bytes_of(boxes.front()->shape);
   std::size_t n = 0;
@@ -64,7 +64,7 @@ std::size_t packed_bytes(const std::vector<const halo_box*>& boxes) {
   return n;
 }
 
-// Into contiguous memory, as one piece of it.
+// Adds a copy of a box to contiguous memory, as a part of a message.
 void pack(planned_kernel& k, const halo_box& b, const allocation_ref& owner, std::byte* at) {
   k.boxes.push_back(plan_box(packed_at(at, b.shape), b.source, b.shape));
   k.uses.push_back({b.source_owner, b.read, false});
@@ -114,9 +114,9 @@ void run(const std::vector<const planned_kernel*>& kernels, stream_ref on) {
 struct halo_plan::member_plan {
   planned_kernel enqueue, take;
   std::vector<planned_copy> copies;
-  // The same beside other work of the member. The log knows cells with strides by their first byte and their last: what comes
-  // next and writes between them would wait for whoever reads them. So they are packed on the member's own stream, and what
-  // travels is the copy.
+  // The same exchange on side streams, concurrent with other work of the member. The access history records strided
+  // cells as the range from their first to their last byte. The next work that writes between them would wait for
+  // readers of the range. So they are packed on the member's own stream, and the packed copy travels.
   planned_kernel pack_first, stores_beside;
   std::vector<planned_copy> copies_beside;
   std::vector<buffer> buffers;
@@ -134,7 +134,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
   runtime& m = runtime::current();
   if (how == halo_method::automatic) how = choose_halo_method(t, boxes);
   std::map<std::pair<std::size_t, std::size_t>, box_list> packed, carried;  // by (from, to)
-  // Tested on first use, now: what fails is packed and copied.
+  // Tested now, at first use: cells of a pair that fails are packed and copied.
   const auto reaches = [&](std::size_t from, const allocation& a) {
     try {
       return a.kind != memory_kind::device || m.peers().grant(t.device(from).index(), a.device, a.peer_class());
@@ -145,7 +145,8 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
   const auto by_store = [&](const halo_box& b) {
     return how != halo_method::copies && reaches(b.from, b.target_owner.get());
   };
-  // What goes between two members is one piece if anything of it is strided: single cells, too, lie between those of the inside then.
+  // If any box between two members is strided, all boxes between them travel as one message: then single cells, too,
+  // lie between interior cells.
   std::set<std::pair<std::size_t, std::size_t>> strided;
   for (const halo_box& b : boxes)
     if (!b.source_contiguous || !b.target_contiguous) strided.insert({b.from, b.to});
@@ -159,7 +160,7 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     const bool one_by_one = !strided.contains({b.from, b.to});
     if (b.from == b.to || (one_by_one && by_store(b))) {
       store(giver.enqueue, b);
-      // The inside may read cells of halos along other axes than the team's: a member gives itself those first.
+      // The interior may read halo cells along axes other than that of the team: a member copies these to itself first.
       store(b.from == b.to ? giver.pack_first : giver.stores_beside, b);
     } else if (one_by_one && in_device_memory) {
       const extents<1> n(bytes_of(b.shape));
@@ -169,7 +170,8 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
       packed[{b.from, b.to}].push_back(&b);
     }
   }
-  // What is strided goes as one piece: packed beside the giver, or straight into memory of the taker, and unpacked there.
+  // Strided boxes travel as one message: packed on the device of the giver, or directly in memory of the taker, and
+  // unpacked there.
   for (const auto& [ends, list] : packed) {
     std::size_t bytes = 0;
     for (const halo_box* b : list) bytes += aligned(bytes_of(b->shape));
@@ -196,7 +198,8 @@ halo_plan::halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how
     for (planned_kernel* k : {&p->enqueue, &p->take, &p->pack_first, &p->stores_beside}) merge(k->uses);
 }
 
-// One piece for each pair of members, as both ends know it: the boxes one behind the other, or the only one as it is.
+// One message for each pair of members, as both sides expect it: all boxes one after the other, or a single contiguous
+// box in place.
 void halo_plan::plan_sending(std::size_t from, std::size_t to, const box_list& boxes) {
   const halo_box& first = *boxes.front();
   if (boxes.size() == 1 && first.source_contiguous) {

@@ -1,4 +1,4 @@
-// Boxes of elements as pieces of contiguous memory.
+// Boxes of elements as parts of contiguous memory.
 #pragma once
 #include "ferry/core/detail/backend/backend.hpp"
 
@@ -10,7 +10,7 @@ inline std::size_t bytes_of(const strided_shape& s) {
   return n;
 }
 
-// The elements of a shape one behind the other.
+// Returns the elements of a shape in contiguous memory.
 inline strided_bytes packed_at(std::byte* base, const strided_shape& s) {
   strided_bytes b{base, {}};
   auto step = static_cast<std::ptrdiff_t>(s.element_bytes);
@@ -18,7 +18,8 @@ inline strided_bytes packed_at(std::byte* base, const strided_shape& s) {
   return b;
 }
 
-// Each box of a piece begins at a multiple of this.
+// Alignment of each box in a message.
+//
 inline constexpr std::size_t packed_alignment = 256;
 inline std::size_t aligned(std::size_t n) { return (n + packed_alignment - 1) / packed_alignment * packed_alignment; }
 

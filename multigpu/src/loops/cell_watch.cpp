@@ -8,9 +8,9 @@
 namespace ferry::detail {
 namespace {
 
-constexpr unsigned char poison = 0xFF;  // NaN, as of all that a kernel does not declare to read
+constexpr unsigned char poison = 0xFF;  // NaN, as in all memory that a kernel does not declare to read
 
-// f(address, index of the cell in the box) for each cell, in row-major order.
+// Calls f(address, index of the cell in the box) for each cell, in row-major order.
 template <class F>
 void for_each_cell(const watched_cells& w, std::byte* at, F f) {
   std::array<std::size_t, max_rank> index{};
@@ -44,7 +44,7 @@ cell_watch::cell_watch(const std::vector<watched_cells>& cells, const relocation
   for (const watched_cells& w : cells) {
     std::byte* const at = move(w.data);
     const bool on_copies = at != w.data;
-    if ((w.stale || !w.is_declared) && !on_copies) continue;  // others may be using them
+    if ((w.stale || !w.is_declared) && !on_copies) continue;  // other work may be using them
     saved s{&w, at, {}, w.stale};
     const std::size_t n = w.shape.element_bytes;
     for_each_cell(w, at, [&](std::byte* cell, const auto&) {
@@ -55,7 +55,7 @@ cell_watch::cell_watch(const std::vector<watched_cells>& cells, const relocation
   }
 }
 
-// Cells of several arguments may be the same: the last one to be saved is the first one to be compared.
+// Arguments may share cells: the cells that were saved last are compared and restored first.
 void cell_watch::check() {
   for (; !saved_.empty(); saved_.pop_back()) {
     const saved& s = saved_.back();

@@ -15,7 +15,7 @@
 namespace ferry::mpi {
 namespace {
 
-// How long a process that has ended may be waited for: what it sent before is still on its way.
+// How long to wait for a process that has ended: its earlier messages may still be in transfer.
 constexpr std::chrono::seconds last_words{2};
 
 int to_int(std::size_t n) { return static_cast<int>(n); }
@@ -40,7 +40,7 @@ mpi_processes::mpi_processes() : patience_(patience_of_environment()) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   allows_threads_ = level == MPI_THREAD_MULTIPLE;
-  // Communicators of ferry's own: nothing is mixed up with the program's messages.
+  // Separate communicators: ferry's messages do not mix with those of the program.
   check(MPI_Comm_dup(MPI_COMM_WORLD, &data_), "MPI_Comm_dup");
   check(MPI_Comm_dup(MPI_COMM_WORLD, &notes_), "MPI_Comm_dup");
   MPI_Comm_set_errhandler(data_, MPI_ERRORS_RETURN);
@@ -53,7 +53,7 @@ mpi_processes::mpi_processes() : patience_(patience_of_environment()) {
   neighbours_ = find_neighbours();
 }
 
-// What the program says it is, or, as MPI sees it, the machine of the first process there.
+// Returns the name of this machine: FERRY_HOST or, as MPI sees it, the first process on it.
 std::string mpi_processes::own_machine() {
   MPI_Comm here = MPI_COMM_NULL;
   int first = to_int(rank_);
@@ -64,7 +64,7 @@ std::string mpi_processes::own_machine() {
   return given && *given ? given : "that of process " + std::to_string(first);
 }
 
-// The processes of a machine need not have ranks in a row.
+// Returns the processes of this machine, whose ranks need not be consecutive.
 std::vector<std::size_t> mpi_processes::find_neighbours() {
   constexpr std::size_t most = 256;
   std::string mine = own_machine();
@@ -130,13 +130,13 @@ std::vector<processes::departure> mpi_processes::departed() {
   return gone;
 }
 
-// Whether a message, which is waited for since then, is with a process that ended, and nothing of it is on its way.
+// True if a message, awaited since `since`, is from or to a process that ended, and nothing of it can be in transfer.
 bool mpi_processes::is_gone(const piece& p, clock::time_point since) const {
   const std::optional<leaving>& left = left_[p.process];
   return p.request != MPI_REQUEST_NULL && left && clock::now() - std::max(left->heard, since) > last_words;
 }
 
-// Why waiting longer is in vain.
+// Throws process_error if further waiting is useless.
 void mpi_processes::check_well(std::string_view what, const std::vector<piece>& pending, clock::time_point since) {
   listen();
   if (!trouble_.empty())
@@ -152,8 +152,9 @@ void mpi_processes::check_well(std::string_view what, const std::vector<piece>& 
   if (!trouble_.empty()) throw process_error(trouble_);
 }
 
-// Nothing may read or write the memory any more when it goes. Receives can be cancelled, and are over at once unless a message is
-// half there; what is being sent cannot be called back, and goes on for this long if somebody may still take it.
+// No message may access the memory after its release. Receives can be cancelled, and then complete at once unless a
+// message has partly arrived. Sends cannot be cancelled: they continue for at most `longest`, as a receiver may still
+// take them.
 void mpi_processes::fail(std::vector<piece>& pending) noexcept {
   constexpr std::chrono::seconds longest{1};
   for (piece& p : pending)
@@ -194,7 +195,7 @@ void mpi_processes::exchange(std::span<const outgoing> out, std::span<const inco
       if (all) return;
       if (round % 64 == 0) check_well(what, pending, since);
       if (round > 4096)
-        std::this_thread::sleep_for(std::chrono::microseconds(20));  // those who are late may need this core
+        std::this_thread::sleep_for(std::chrono::microseconds(20));  // late processes may need this core
       else if (round > 256)
         std::this_thread::yield();
     }
@@ -232,7 +233,7 @@ void mpi_processes::leave() noexcept {
   int over = 0;
   MPI_Finalized(&over);
   if (over) return;
-  constexpr std::chrono::seconds grace{3};  // for the others to say what they have to say
+  constexpr std::chrono::seconds grace{3};  // for messages of the other processes
   std::lock_guard lock(mutex_);
   tell_all(news::left, "");
   left_[rank_].emplace();
@@ -262,7 +263,7 @@ processes* processes::world() {
     int started = 0;
     MPI_Initialized(&started);
     if (!started && !started_by_a_launcher()) return false;
-    all_processes = new mpi::mpi_processes;  // never destroyed: programs may talk until they end
+    all_processes = new mpi::mpi_processes;  // never destroyed: programs may communicate until they end
     std::atexit([] { all_processes->leave(); });
     return true;
   }();

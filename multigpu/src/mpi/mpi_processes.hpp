@@ -1,4 +1,4 @@
-// Processes that talk by MPI. Only here and in the sources beside it are MPI's headers included.
+// Processes that communicate by MPI. Only this folder includes MPI's headers.
 #pragma once
 #include <mpi.h>
 
@@ -27,20 +27,21 @@ class mpi_processes final : public processes {
   clock::duration patience() const override { return patience_; }
   std::vector<departure> departed() override;
 
-  // At the end of the program: waits for the others to come to theirs, and ends MPI; if something failed, ends all.
+  // For the end of the program: waits until the other processes end, too, and ends MPI. After a failure, ends all
+  // processes.
   void leave() noexcept;
 
  private:
   enum class news : int { failed = 1, left = 2 };
   struct note {
-    part_counts given;  // by who left, with whom it tells
+    part_counts given;  // counts of the process that left, for the receiver
     char text[500];     // why it failed
   };
   struct leaving {
     clock::time_point heard;
     part_counts given;
   };
-  // One message, or a piece of one: MPI counts in int.
+  // One message, or a piece of one: MPI's counts are of type int.
   struct piece {
     std::size_t process;
     MPI_Request request;
@@ -48,7 +49,7 @@ class mpi_processes final : public processes {
   };
   std::string own_machine();
   std::vector<std::size_t> find_neighbours();
-  void listen();  // takes notes that have come
+  void listen();  // receives notes that have arrived
   void tell_all(news what, const std::string& text) noexcept;
   bool is_gone(const piece& p, clock::time_point since) const;
   void check(int code, const char* what);
@@ -56,13 +57,13 @@ class mpi_processes final : public processes {
   static std::string missing(const std::vector<piece>& pending);
   void fail(std::vector<piece>& pending) noexcept;
 
-  std::recursive_mutex mutex_;  // one thread at a time talks
+  std::recursive_mutex mutex_;  // one thread at a time communicates
   MPI_Comm data_ = MPI_COMM_NULL, notes_ = MPI_COMM_NULL;
-  bool is_ours_ = false;  // MPI was started here
+  bool is_ours_ = false;  // ferry has started MPI
   bool allows_threads_ = false;
   std::size_t rank_ = 0, size_ = 1;
   std::vector<std::size_t> neighbours_;
-  clock::duration patience_{};  // zero: endless
+  clock::duration patience_{};  // zero: without limit
   std::string trouble_;
   std::vector<std::optional<leaving>> left_;
   std::list<note> sent_;  // must live until MPI has sent them

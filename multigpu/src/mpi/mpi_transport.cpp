@@ -1,6 +1,6 @@
-// Each process computes with what its own members give; then the processes exchange blocks, all with all at once.
-// Reductions are split by elements: each process combines one block of all, in the order of processes, so that all get
-// the same bits (the reduce-scatter and all-gather of Rabenseifner's algorithm, by direct messages).
+// Each process combines the elements of its own members. Then all processes exchange blocks with each other. Reductions
+// are split by elements: each process combines one block of all processes, in their order, so that all receive the same
+// bits. These are the reduce-scatter and all-gather of Rabenseifner's algorithm, by direct messages.
 #include "mpi_transport.hpp"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class mpi_transport final : public transport {
   std::size_t here() const { return all_.rank(); }
   std::size_t processes_count() const { return ranks_.processes(); }
 
-  // The members' elements of this process, combined.
+  // Returns the combined elements of this process' members.
   bytes own_sum(std::span<const collective_call> members, std::size_t first, staging& memory) const {
     const collective_call& c = members.front();
     bytes sum(c.from.bytes);
@@ -71,7 +71,7 @@ class mpi_transport final : public transport {
     return sum;
   }
 
-  // Each process gets its block of the combination of all; blocks[p] is that of process p.
+  // Returns the block of this process in the combination of all; blocks[p] is that of process p.
   bytes reduce_blocks(const collective_call& c, const bytes& mine, const std::vector<block>& blocks) const {
     const std::size_t size = blocks[here()].size() * c.element_bytes;
     std::vector<bytes> theirs(processes_count());
@@ -94,7 +94,8 @@ class mpi_transport final : public transport {
     return sum;
   }
 
-  // Every process' bytes, which lie at bounds[p] to bounds[p + 1] of all; only one of them gets them, if it is given.
+  // Returns the bytes of every process; those of process p are at bounds[p] to bounds[p + 1]. If `only` is set, only
+  // that process receives them.
   bytes collect(const collective_call& c, const bytes& mine, const std::vector<std::size_t>& bounds,
                 std::size_t only = std::size_t(-1)) const {
     const bool gets = only == std::size_t(-1) || only == here();
@@ -111,7 +112,7 @@ class mpi_transport final : public transport {
     return all;
   }
 
-  // Equal blocks, one a process; and the same in bytes, as bounds.
+  // Returns equal blocks, one for each process. bounds_of returns blocks in bytes, as bounds.
   std::vector<block> even_blocks(std::size_t count) const {
     std::vector<block> blocks;
     for (std::size_t p = 0, n = processes_count(); p < n; ++p)
@@ -123,7 +124,7 @@ class mpi_transport final : public transport {
     for (const block& b : blocks) bounds.push_back(b.end * element_bytes);
     return bounds;
   }
-  // `share` elements for each rank.
+  // Returns blocks of `share` elements for each rank.
   std::vector<block> blocks_by_rank(std::size_t share) const {
     std::vector<block> blocks;
     for (std::size_t p = 0; p < processes_count(); ++p)
@@ -195,7 +196,7 @@ class mpi_transport final : public transport {
     }
   }
 
-  // What goes from one process to another: for each of its members in order, the shares of the other's members.
+  // Bytes between two processes: for each member of the source, in order, the shares of the destination's members.
   void turn(std::span<const collective_call> members, std::size_t first, staging& memory) const {
     const collective_call& c = members.front();
     const std::size_t share = c.bytes(), own = members.size();
@@ -219,7 +220,7 @@ class mpi_transport final : public transport {
           put(memory.to(first + m) + (ranks_.first[p] + s) * share, get[p].data() + (s * own + m) * share, share);
   }
 
-  // All sends and receives of a group at once: first what each is, then the elements.
+  // Executes all sends and receives of a group together: first exchanges their descriptions, then the elements.
   void exchange(std::span<const collective_call> calls, staging& memory) const {
     struct what {
       std::uint64_t count, element_bytes, type;
@@ -261,7 +262,7 @@ class mpi_transport final : public transport {
           name_of(static_cast<element_type>(said[i].type)) + " (" + std::to_string(said[i].element_bytes) +
           " bytes), and rank " + std::to_string(ranks_.first[here()] + c.member) + " receives " +
           std::to_string(c.count) + " of " + name_of(c.type) + " (" + std::to_string(c.element_bytes) + " bytes)";
-      all_.fail(text);  // the sender has gone on
+      all_.fail(text);  // the sender has continued
       throw invalid_argument(text);
     }
     all_at_once(
@@ -271,7 +272,7 @@ class mpi_transport final : public transport {
         [&](std::size_t i) { return calls[i].bytes(); }, describe(calls[remote.front()]));
   }
 
-  // The nth send of a pair of members goes to its nth receive.
+  // The nth send of a pair of members matches its nth receive.
   void exchange_locally(std::span<const collective_call> calls, std::span<const std::size_t> local,
                         staging& memory) const {
     std::vector<bool> done(calls.size());

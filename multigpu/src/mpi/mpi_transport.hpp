@@ -5,11 +5,11 @@
 
 namespace ferry::mpi {
 
-// The calling thread waits until the arguments are ready, and until the other processes have come. Arrays in device memory
-// go through pinned memory. `all` must outlive the transport.
+// Makes a transport whose calls block until the arguments are ready and the other processes have arrived. Arrays in
+// device memory pass through pinned memory. `all` must outlive the transport.
 std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all);
 
-// Which process has which ranks: process p those from first[p] up to first[p + 1].
+// The ranks of each process: process p has those from first[p] up to first[p + 1].
 struct rank_table {
   std::vector<std::size_t> first;
   rank_table(const rank_layout& team, processes& all);
@@ -18,7 +18,7 @@ struct rank_table {
   std::size_t process_of(std::size_t rank) const;
 };
 
-// Compares what all processes are about to call. Throws invalid_argument, in all of them, when it is not the same.
+// Compares the next calls of all processes. Throws invalid_argument, in all of them, if they differ.
 void need_same_calls(std::span<const collective_call> calls, const rank_table& ranks, processes& all);
 
 }  // namespace ferry::mpi

@@ -1,4 +1,4 @@
-// Whether all processes call the same.
+// Checks that all processes make the same calls.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 namespace ferry::mpi {
 namespace {
 
-// What must be the same in all processes; plain bytes.
+// Values that must be equal in all processes; plain bytes.
 struct header {
   std::uint64_t kind, type, op, root, count, element_bytes, number, of;
   bool operator==(const header&) const = default;
@@ -59,7 +59,7 @@ void need_same_calls(std::span<const collective_call> calls, const rank_table& r
     i += members;
   }
   for (header& h : mine) h.of = mine.size();
-  // The first says how many there are.
+  // The first header has the number of collectives.
   for (std::size_t i = 0, most = std::max<std::size_t>(mine.size(), 1); i < most; ++i) {
     const header h = i < mine.size() ? mine[i] : header{};
     const auto bytes = all.all_gather(std::as_bytes(std::span(&h, 1)), in_words(h));

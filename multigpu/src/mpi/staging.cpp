@@ -10,7 +10,7 @@ namespace {
 
 bool is_reachable(const collective_buffer& b) { return !b.owner || b.owner->kind != memory_kind::device; }
 
-// A buffer as an array of bytes.
+// Returns a buffer as an array of bytes.
 array_view<std::byte, 1, memory_kind::device> bytes_of(const collective_buffer& b) {
   const extents<1> e{b.bytes};
   return {allocation_ref::another(*b.owner), b.data, e, row_major(e)};
@@ -26,7 +26,7 @@ staging::staging(std::span<const collective_call> calls, std::span<const stream_
     for (const auto& [buffer, write] : {std::pair(&c.from, false), {&c.to, true}}) {
       if (!buffer->owner) continue;
       access use{buffer->owner, buffer->range(), write};
-      (void)detail::admit(s, {&use, 1}, reach::by_copy);  // the CPU does the work, in the place of the member
+      (void)detail::admit(s, {&use, 1}, reach::by_copy);  // the CPU does the work instead of the member
     }
     side& f = from_.emplace_back(side{c.from, {}, false});
     side& t = to_.emplace_back(side{c.to, {}, false});

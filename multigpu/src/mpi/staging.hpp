@@ -1,4 +1,4 @@
-// The buffers of calls as memory that the CPU can read and write.
+// The buffers of calls, in memory that the CPU can access.
 #pragma once
 #include <deque>
 
@@ -9,18 +9,19 @@ namespace ferry::mpi {
 
 class staging {
  public:
-  // Starts to bring what the calls read, and makes room for what they write.
+  // Starts to copy what the calls read, and allocates memory for what they write.
   staging(std::span<const collective_call> calls, std::span<const stream_ref> streams);
-  // Of call i. Blocks until it is there; for destinations, until nobody uses the old bytes.
+  // Returns a buffer of call i. Blocks until it has arrived; for destinations, until all uses of the previous bytes are
+  // complete.
   const std::byte* from(std::size_t i);
   std::byte* to(std::size_t i);
-  // Gives what was written back to the members' streams.
+  // Enqueues copies of the results on the members' streams.
   void put_back();
 
  private:
   struct side {
     collective_buffer buffer;
-    host_array<std::byte, 1> pinned;  // empty: the buffer itself can be reached
+    host_array<std::byte, 1> pinned;  // empty: the CPU can access the buffer itself
     bool ready = false;
   };
   std::byte* reach(side& s, bool write);

@@ -40,7 +40,7 @@ communicators::communicators(const std::vector<int>& devices, std::size_t first,
 
 bool communicators::has_failed() {
   if (!why_.empty()) return true;
-  const unsigned next = next_.load(std::memory_order_relaxed);  // two threads may ask the same one
+  const unsigned next = next_.load(std::memory_order_relaxed);  // two threads may query the same one
   next_.store(next + 1, std::memory_order_relaxed);
   const ncclComm_t c = comms_[next % comms_.size()];
   ncclResult_t state = ncclSuccess;

@@ -1,4 +1,4 @@
-// NCCL's communicators of a team's members, and their life.
+// NCCL's communicators of a team's members.
 #pragma once
 #include <atomic>
 #include <vector>
@@ -11,20 +11,20 @@ namespace ferry::nccl {
 
 class communicators {
  public:
-  // All ranks are of this process.
+  // For ranks of this process only.
   explicit communicators(const std::vector<int>& devices);
-  // Ranks `first`, `first` + 1, ... of `ranks`; blocks until the others have come.
+  // For ranks `first`, `first` + 1, ... of `ranks`. Blocks until the other processes have arrived.
   communicators(const std::vector<int>& devices, std::size_t first, std::size_t ranks, const unique_id& id);
   communicators(const communicators&) = delete;
   communicators& operator=(const communicators&) = delete;
 
   ncclComm_t operator[](std::size_t member) const { return comms_[member]; }
   const std::vector<int>& devices() const { return devices_; }
-  // Whether one of them failed: then work that waits in it is ended, and the text says why. Each call asks the next one,
-  // for it is made before every submission.
+  // True if a communicator has failed. Work that waits in it is then ended, and why() returns the reason. Each call
+  // queries the next communicator only, because it precedes every submission.
   bool has_failed();
   const std::string& why() const { return why_; }
-  // Ends all work that waits for other ranks; nothing else can be done with them.
+  // Ends all work that waits for other ranks. The communicators cannot be used afterwards.
   void abort(const std::string& why);
 
  private:
@@ -35,8 +35,8 @@ class communicators {
   std::string why_;
 };
 
-// Those of teams that are gone, kept for the next team of the same devices: they are slow to make. Never destroyed, for
-// nothing calls CUDA after main.
+// Communicators of destroyed teams, stored for the next team of the same devices, because they are slow to make. Never
+// destroyed: ferry does not call CUDA after main.
 std::unique_ptr<communicators> take_from_stock(const std::vector<int>& devices);
 void give_to_stock(std::unique_ptr<communicators> c) noexcept;
 

@@ -17,7 +17,7 @@ namespace {
 
 struct loaded {
   library functions;
-  std::string why_not;  // empty: all is there
+  std::string why_not;  // empty: all functions are loaded
 };
 
 constexpr const char* remedy =
@@ -65,7 +65,7 @@ loaded load() {
   find(f.reduce_scatter, "ncclReduceScatter");
   find(f.send, "ncclSend");
   find(f.receive, "ncclRecv");
-  f.last_error = reinterpret_cast<decltype(f.last_error)>(dlsym(handle, "ncclGetLastError"));  // since 2.13
+  f.last_error = reinterpret_cast<decltype(f.last_error)>(dlsym(handle, "ncclGetLastError"));  // NCCL 2.13 or later
   return l;
 }
 

@@ -1,4 +1,4 @@
-// The functions of libnccl.so.2 that ferry calls, found when they are first needed: programs start without it.
+// The functions of libnccl.so.2 that ferry calls, loaded on first use: programs start without the library.
 #pragma once
 #include <nccl.h>
 
@@ -25,10 +25,10 @@ struct library {
   decltype(&ncclSend) send = nullptr;
   decltype(&ncclRecv) receive = nullptr;
 
-  // Loads it at the first call: FERRY_NCCL_LIBRARY, else what the system finds, else beside the toolkit that ferry was
-  // built with. Throws not_supported, every time, when there is none.
+  // Loads the library at the first call: FERRY_NCCL_LIBRARY, else the one that the system finds, else that beside the
+  // toolkit that ferry was built with. Throws not_supported, at every call, if there is none.
   static const library& get();
-  // Throws device_error with NCCL's own words, and the way out.
+  // Throws device_error with the text of NCCL and a remedy if r is an error.
   void check(ncclResult_t r, const std::string& what) const;
 };
 

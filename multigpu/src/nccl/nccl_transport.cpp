@@ -37,7 +37,7 @@ ncclRedOp_t native(reduction r) {
   switch (r) {
     case reduction::sum: return ncclSum;
     case reduction::product: return ncclProd;
-    case reduction::minimum:  // of integers: those of floats become integers above (keyed_transport.hpp)
+    case reduction::minimum:  // integers only: keyed_transport.hpp converts floats to integers
     case reduction::minimum_number: return ncclMin;
     case reduction::maximum:
     case reduction::maximum_number: return ncclMax;
@@ -53,7 +53,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
         first_(team.first),
         nccl_(library::get()),
         comms_(std::move(comms)) {}
-  // Of several processes.
+  // For several processes.
   nccl_transport(const rank_layout& team, std::unique_ptr<communicators> comms, const mpi::rank_table& table,
                  processes& all)
       : nccl_transport(team, std::move(comms)) {
@@ -65,7 +65,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
     if (ranks_ == comms_->devices().size())
       give_to_stock(std::move(comms_));
     else
-      (void)comms_.release();  // other processes may still use their end
+      (void)comms_.release();  // other processes may still use their side
   }
 
   std::string_view name() const override { return "nccl"; }
@@ -77,7 +77,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
   }
   void check() override {
     if (!watch_) return;
-    std::lock_guard lock(mutex_);  // who ends them may be at it
+    std::lock_guard lock(mutex_);  // the watchdog may be ending them
     if (!comms_->why().empty()) refuse();
   }
 
@@ -101,7 +101,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
       });
       return;
     }
-    // It is given whenever the graph is launched, and that counts though the team be gone.
+    // The operation is enqueued at each launch of the graph. It counts even if the team is destroyed.
     auto tell = [self = weak_from_this(), all = all_, part, what = describe(calls.front()) + " in a graph",
                  token = watch_->graph_token()](stream_ref s) {
       needed_parts needs = all->parts().enqueue(part);
@@ -110,7 +110,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
     detail::submit_jointly(calls, streams, [&](detail::joint_uses&) { enqueue_all(calls, streams); });
     when_launched(std::move(tell));
   }
-  // Between members of this process nothing is waited for.
+  // Operations between members of this process wait for no other process.
   joint_part part_of(std::span<const collective_call> calls) const {
     joint_part p;
     for (const collective_call& c : calls) {
@@ -199,7 +199,7 @@ class nccl_transport final : public transport, public std::enable_shared_from_th
   // For several processes
   processes* all_ = nullptr;
   std::optional<mpi::rank_table> table_;
-  std::timed_mutex mutex_;  // comms_
+  std::timed_mutex mutex_;  // guards comms_
   std::unique_ptr<watch> watch_;
 };
 

@@ -8,18 +8,18 @@
 
 namespace ferry::nccl {
 
-// What a team's processes agree on to find each other.
+// An identifier by which the processes of a team connect to each other.
 using unique_id = std::array<char, 128>;
 
-// Throws not_supported when there is no NCCL.
+// Throws not_supported if there is no NCCL.
 void need_library();
 
-// All ranks are of this process. Takes as long as NCCL needs to set up its connections (some 100 ms); teams of the same
-// devices use them again. Throws not_supported when there is no NCCL.
+// Makes the transport of a team whose ranks are all in this process. Blocks while NCCL sets up its connections (some
+// 100 ms); teams of the same devices reuse them. Throws not_supported if there is no NCCL.
 std::shared_ptr<transport> make_transport(const rank_layout& team);
 
-// The same for ranks of several processes, all of which make this call. Blocks until they have come. A thread looks after
-// what waits for other processes, and ends it when it would wait for ever.
+// As above, for ranks of several processes. All processes must call it, and it blocks until they have. A thread watches
+// work that waits for other processes, and ends it if it would wait forever.
 std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all);
 
 }  // namespace ferry::nccl

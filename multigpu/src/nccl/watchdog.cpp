@@ -8,7 +8,7 @@
 namespace ferry::nccl {
 namespace {
 
-// How long a call of NCCL may take until it counts as waiting for ever.
+// A call of NCCL that takes longer counts as waiting forever.
 constexpr std::chrono::seconds call_time{2};
 
 }  // namespace
@@ -43,7 +43,7 @@ void watch::add(needed_parts needs, std::string what, std::unique_ptr<stream_pro
   fresh_.splice(fresh_.end(), one);
 }
 
-// Nobody waits for the thread while it asks the devices, or the processes, which another thread's exchange keeps busy.
+// Holds no lock while it queries devices, and processes, which an exchange of another thread may keep busy.
 std::string watch::overdue() {
   std::list<waiting_operations::operation> fresh;
   {
@@ -58,9 +58,9 @@ std::string watch::trouble() {
   try {
     if (const std::string text = all_.trouble(); !text.empty()) return text;
     if (const std::string text = overdue(); !text.empty()) return text;
-    std::unique_lock lock(mutex_, std::try_to_lock);  // a call of NCCL may wait for others with the lock held
+    std::unique_lock lock(mutex_, std::try_to_lock);  // a call of NCCL may hold the lock while it waits
     return lock && comms_.has_failed() ? comms_.why() : std::string();
-  } catch (const error& e) {  // a device that broke: whoever waits for it finds out
+  } catch (const error& e) {  // a device failed: threads that wait for it throw
     return plain_what(e);
   }
 }

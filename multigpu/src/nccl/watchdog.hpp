@@ -1,4 +1,4 @@
-// Looks after collectives that wait for other processes: a kernel of NCCL waits for ever, and nobody can throw there.
+// Watches collectives that wait for other processes: a kernel of NCCL waits forever, and cannot throw.
 #pragma once
 #include <condition_variable>
 #include <list>
@@ -14,21 +14,25 @@
 
 namespace ferry::nccl {
 
-// A thread that ends all work that waits, and says why on stderr, when another process fails, or ends without taking part in
-// an operation, NCCL reports an error, or others are waited for for longer than FERRY_COLLECTIVE_TIMEOUT. Where NCCL cannot be
-// ended, because a call of it waits for the others or graphs hold on to it, all processes end.
+// A thread that ends all waiting work, and prints why on stderr, in these cases:
+// - another process fails, or ends without taking part in an operation;
+// - NCCL reports an error;
+// - a wait for other processes exceeds FERRY_COLLECTIVE_TIMEOUT.
+// If NCCL cannot be ended, because a call of it waits for other processes or graphs refer to it, all processes end.
 class watch {
  public:
-  // Guards `comms` by `mutex`.
+  // `mutex` guards `comms`.
   watch(communicators& comms, std::timed_mutex& mutex, processes& all);
   ~watch();
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
-  // Inside a submission, in the turns of the streams, before NCCL is called: what they are given next is looked after.
+  // Watches the next work on these streams. Call it inside a submission, in the order slots of the streams, before NCCL
+  // is called.
   void giving(std::span<timeline* const> on, needed_parts needs, std::string what);
-  // A graph with such an operation was the last that the stream was given.
+  // Watches a graph with such an operation, which was enqueued last on the stream.
   void launched(timeline& on, needed_parts needs, std::string what);
-  // While somebody holds it, graphs hold on to the communicators, which NCCL does not end then.
+  // Returns an object that graphs own. While a graph owns it, it refers to the communicators, and NCCL does not end
+  // them.
   std::shared_ptr<const void> graph_token() const { return graphs_; }
 
  private:
@@ -42,7 +46,7 @@ class watch {
   processes& all_;
   event_stock events_;
   std::list<waiting_operations::operation> fresh_;
-  std::mutex own_;  // fresh_, stop_; held for some instructions only, for whoever submits waits for it
+  std::mutex own_;  // guards fresh_, stop_; held for a few instructions only, because submissions wait for it
   std::condition_variable wake_;
   bool stop_ = false;
   const std::shared_ptr<const void> graphs_ = std::make_shared<char>();

@@ -1,5 +1,6 @@
-// Operations on devices that several processes give together are counted, alike on all sides. A process that ends says how
-// many it gave: what another has beyond that will never be over. Time cannot tell, for work may wait long behind other work.
+// Counts of operations that several processes enqueue on devices together. All processes count equally. A process that
+// ends reports its counts: operations of another process beyond these can never complete. A timeout cannot detect this,
+// because an operation may wait long for other work.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,32 +10,33 @@
 
 namespace ferry {
 
-// What a process gave so far: collectives, and sends to and receives from one other process.
+// Operations that a process has enqueued: collectives, and sends to and receives from one other process.
 struct part_counts {
   std::uint64_t collectives = 0, sends = 0, receives = 0;
 };
 
-// What a process gives at once; a process is named as often as something goes to it, or comes from it.
+// Operations that a process enqueues in one submission. A process is listed once for each message to it or from it.
 struct joint_part {
   std::uint64_t collectives = 0;
   std::vector<std::size_t> sends_to, receives_from;
 };
 
-// How far the others must come, so that an operation of this process can end.
+// Counts that the other processes must reach, so that an operation of this process can complete.
 struct needed_parts {
-  std::uint64_t collectives = 0;                 // all of them
-  std::map<std::size_t, part_counts> exchanges;  // some of them: sends and receives
-  // Whether a process that gave so much has taken part, or need not.
+  std::uint64_t collectives = 0;                 // of all processes
+  std::map<std::size_t, part_counts> exchanges;  // of single processes: sends and receives
+  // True if a process with these counts has taken part, or need not.
   bool has(std::size_t process, const part_counts& given) const;
 };
 
-// Members may be called from any thread.
+// Thread-safe.
 class operation_counts {
  public:
+  // Counts operations, and returns the counts that other processes must reach.
   needed_parts enqueue(const joint_part& p);
-  // It was not given after all.
+  // Undoes enqueue() for operations that have not been enqueued.
   void take_back(const joint_part& p);
-  // What concerns one of the others.
+  // Returns the counts that concern one other process.
   part_counts given(std::size_t other) const;
 
  private:

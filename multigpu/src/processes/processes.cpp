@@ -39,7 +39,7 @@ void processes::broadcast(std::span<std::byte> bytes, std::size_t root, std::str
 }
 
 void processes::together(const std::string& what, const std::function<void()>& f) {
-  using verdict = std::array<char, 500>;  // what a process says of its part; empty: it went well
+  using verdict = std::array<char, 500>;  // error of a process' call; empty: none
   std::exception_ptr own;
   verdict mine{};
   const auto failed = [&](const char* why) {

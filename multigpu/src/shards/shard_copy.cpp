@@ -16,14 +16,14 @@ void throw_other_count(std::size_t given, const array_look& a, source_line at) {
 
 void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, std::size_t bytes,
                            const std::function<void(std::size_t)>& f) {
-  refuse_inside_submission("copy");  // the threads would not know
+  refuse_inside_submission("copy");  // the threads could not detect that
   const std::size_t first = t.first_local();
   submitters* threads = nullptr;
   if (t.local_size() > 1 && kind == memory_kind::device && axis == 0 &&
       bytes >= current_copy_options().parallel_from_bytes && !this_thread_state.capture && !workspace_scope::current())
     try {
       threads = &t.waiting_threads();
-    } catch (const std::system_error&) {  // no more threads to be had
+    } catch (const std::system_error&) {  // no more threads can be started
     }
   if (threads) return threads->run([&](std::size_t i) { f(first + i); });
   for (std::size_t i = 0; i < t.local_size(); ++i) f(first + i);

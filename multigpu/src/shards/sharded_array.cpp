@@ -7,8 +7,8 @@
 
 namespace ferry::detail {
 namespace {
-constexpr std::size_t edge = std::size_t{2} << 20;       // what managed memory moves by
-constexpr std::size_t staggers = std::size_t{16} << 10;  // where pools let large arrays begin
+constexpr std::size_t edge = std::size_t{2} << 20;       // granularity of moves of managed memory
+constexpr std::size_t staggers = std::size_t{16} << 10;  // pools begin large arrays less than this beyond an edge
 
 std::size_t up_to_edge(std::size_t n) { return (n + edge - 1) / edge * edge; }
 }  // namespace

@@ -11,7 +11,7 @@ std::string draft_for_all(const team& t, const npy_writer* mine, std::size_t& el
   const std::string name = mine ? mine->draft() : std::string();
   std::string all;
   for_each_process(t, place{mine ? mine->written() : 0, name.size()}, what.c_str(), [&](const place& p) {
-    elements_at += p.elements_at;  // of one process alone
+    elements_at += p.elements_at;  // of one process only
     all.resize(all.size() + p.name_bytes);
   });
   join_processes(t, std::as_bytes(std::span(name)), std::as_writable_bytes(std::span(all)), what.c_str());

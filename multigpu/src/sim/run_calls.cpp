@@ -1,4 +1,4 @@
-// What collectives do, said as plainly as possible.
+// The effects of collectives, implemented as simply as possible.
 #include <cstring>
 #include <vector>
 
@@ -14,7 +14,7 @@ void put(std::byte* to, const std::byte* from, std::size_t n) {
   if (n > 0) std::memcpy(to, from, n);
 }
 
-// All ranks' elements, combined in the order of ranks.
+// Returns the elements of all ranks, combined in the order of ranks.
 bytes reduced(std::span<const collective_call> ranks) {
   const collective_call& c = ranks.front();
   bytes sum(c.from.data, c.from.data + c.from.bytes);
@@ -24,7 +24,8 @@ bytes reduced(std::span<const collective_call> ranks) {
   return sum;
 }
 
-// What each rank gives, read before anything is written: buffers in place are both.
+// Returns the elements that each rank contributes, copied before anything is written: buffers in place are source and
+// destination.
 std::vector<bytes> given(std::span<const collective_call> ranks) {
   std::vector<bytes> all;
   for (const collective_call& c : ranks)
@@ -79,7 +80,7 @@ void run(std::span<const collective_call> ranks) {
   }
 }
 
-// The nth send of a pair of ranks goes to its nth receive.
+// The nth send of a pair of ranks matches its nth receive.
 void run_exchanges(std::span<const collective_call> calls) {
   std::vector<const collective_call*> waiting;
   for (const collective_call& c : calls)

@@ -11,7 +11,8 @@ class sim_transport final : public transport {
   explicit sim_transport(const rank_layout& team) : ranks_(team.ranks) {}
   std::string_view name() const override { return "sim"; }
 
-  // One meeting of all streams that take part. The calls are copied: they run when the last stream has come.
+  // One rendezvous of all streams that take part. The calls are copied, because they run when the last stream has
+  // arrived.
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
     ferry::backend& backend = runtime::current().backend();
     auto all = std::make_shared<rendezvous>();

@@ -6,7 +6,7 @@ namespace ferry::sim {
 
 std::shared_ptr<transport> make_transport(const rank_layout& team);
 
-// What the calls of all ranks do, on the CPU. Calls of one operation lie one behind the other.
+// Executes the calls of all ranks on the CPU. The calls of one operation are consecutive.
 void run_calls(std::span<const collective_call> calls, std::size_t ranks);
 
 }  // namespace ferry::sim

@@ -1,4 +1,4 @@
-// Settings of the environment.
+// Values of environment variables.
 #pragma once
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace ferry {
 
-// The place of a variable's value among the words that it may hold; the first is the default. Throws parse_error.
+// Returns the index of a variable's value among the allowed words; the first word is the default. Throws parse_error.
 inline std::size_t choice(const char* name, std::initializer_list<const char*> allowed) {
   const char* given = std::getenv(name);
   if (!given || !*given) return 0;

@@ -27,10 +27,10 @@ std::chrono::steady_clock::duration patience_of_environment() {
   if (!given || !*given) return std::chrono::minutes(10);
   const std::string text = given;
   if (text == "off") return {};
-  constexpr double least = 0.001, most = 1e9;  // the clock ends at 9.2e9 s, and points of time are added to
+  constexpr double least = 0.001, most = 1e9;  // the clock ends at 9.2e9 s, and durations are added to points of time
   double seconds = 0;
   const char* const last = text.data() + text.size();
-  const auto [end, wrong] = std::from_chars(text.data(), last, seconds);  // under every locale
+  const auto [end, wrong] = std::from_chars(text.data(), last, seconds);  // independent of the locale
   if (wrong != std::errc{} || end != last || !(seconds >= least && seconds <= most))
     throw parse_error("FERRY_COLLECTIVE_TIMEOUT='" + text +
                       "' is not allowed; allowed are seconds from 0.001 to 1e9, and off to wait for ever");

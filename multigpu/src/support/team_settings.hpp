@@ -1,4 +1,4 @@
-// What the environment says about teams and collectives. A value that does not parse is a parse_error.
+// Environment variables about teams and collectives. A value that does not parse throws parse_error.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -12,7 +12,7 @@ enum class halo_choice_said : std::uint8_t { automatic, stores, copies };  // FE
 transport_choice transport_of_environment();
 collective_checks checks_of_environment();
 halo_choice_said halos_of_environment();
-// FERRY_COLLECTIVE_TIMEOUT; zero: for ever.
+// FERRY_COLLECTIVE_TIMEOUT; zero: without limit.
 std::chrono::steady_clock::duration patience_of_environment();
 
 namespace detail {

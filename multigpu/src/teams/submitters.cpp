@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto patience = std::chrono::microseconds(200);
 
-// Set in workers, and in callers while they call.
+// Set in workers, and in callers during their calls.
 thread_local bool inside = false;
 
 void relax() {
@@ -22,7 +22,8 @@ void relax() {
 #endif
 }
 
-// Spins until ready() or for `patience`; on a machine with fewer cores than workers the others get their turn.
+// Spins until ready(), at most for `patience`. Yields, so that other workers can run on a machine with fewer cores than
+// workers. False after a timeout.
 template <class Ready>
 bool spin_until(Ready ready) {
   const auto end = std::chrono::steady_clock::now() + patience;
@@ -41,7 +42,7 @@ submitters::submitters(const std::vector<std::vector<int>>& cores) : workers_(co
   try {
     for (std::size_t i = 1; i < cores.size(); ++i)
       workers_[i].thread = std::thread([this, i, near = cores[i]] { loop(i, near); });
-  } catch (...) {  // no more threads to be had
+  } catch (...) {  // no more threads can be started
     end();
     throw;
   }
@@ -74,7 +75,7 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
     for (std::size_t i = 0; i < workers_.size(); ++i) f(i);
     return;
   }
-  refuse_inside_submission("submit by threads");  // which would not know
+  refuse_inside_submission("submit by threads");  // the workers could not detect that
   std::lock_guard one_caller(calling_);
   struct running {
     std::atomic<bool>& is;
@@ -88,7 +89,7 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
   };
   task_ = &as_caller;
   const unsigned number = call_.load(std::memory_order_relaxed) + 1;
-  call_.store(number);  // before asleep_ is read, as a worker counts itself asleep before it reads call_
+  call_.store(number);  // before asleep_ is read: a worker increments asleep_ before it reads call_
   if (asleep_.load() > 0) {
     std::lock_guard lock(mutex_);
     wake_.notify_all();
@@ -96,7 +97,7 @@ void submitters::run(const std::function<void(std::size_t)>& f) {
   call(workers_[0], 0, f);
   for (std::size_t i = 1; i < workers_.size(); ++i)
     while (!spin_until([&] { return workers_[i].done.load(std::memory_order_acquire) == number; }))
-      std::this_thread::sleep_for(patience / 2);  // something long, as a copy
+      std::this_thread::sleep_for(patience / 2);  // a long call, such as a copy
   std::exception_ptr first;
   for (worker& w : workers_)
     if (auto failure = std::exchange(w.failure, nullptr); failure && !first) first = failure;

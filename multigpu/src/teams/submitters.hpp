@@ -1,4 +1,4 @@
-// Threads that give work to devices, one a device, so that submissions to several devices do not queue up.
+// Threads that submit work to devices, one for each device, so that submissions to several devices run concurrently.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -10,20 +10,21 @@
 
 namespace ferry::detail {
 
-// A pool of `count` workers, the caller being worker 0. A worker spins for a while after each call, because the next one
-// usually follows within microseconds; then it sleeps.
+// A pool of workers, of which the caller is worker 0. After each call a worker spins for a while, because the next one
+// usually follows within microseconds. Then it sleeps.
 class submitters {
  public:
-  // cores[i]: where worker i runs; empty for anywhere, and the caller's own are not looked at.
+  // cores[i]: the cores of worker i; empty: any. cores[0] is ignored: the caller stays on its cores.
   explicit submitters(const std::vector<std::vector<int>>& cores);
   ~submitters();
   submitters(const submitters&) = delete;
   submitters& operator=(const submitters&) = delete;
 
-  // In the caller's scopes of pools, tags and devices, calls f(i) for each worker i at the same time, and returns when all have returned. One caller at a time; a call from
-  // inside one runs on the thread that makes it.
+  // Calls f(i) for each worker i concurrently, in the caller's scopes of pools, tags and devices. Returns when all
+  // calls have returned. Rethrows the first exception. One caller at a time; a nested call runs on the thread that
+  // makes it.
   void run(const std::function<void(std::size_t)>& f);
-  // Whether some caller is in run().
+  // True while a caller is in run().
   bool is_running() const { return running_.load(std::memory_order_relaxed); }
 
  private:

@@ -18,7 +18,7 @@ namespace {
                          "team::is_local(member)");
 }
 
-// Near the member's device; the first is the caller, who stays where he is.
+// Makes one thread for each local member, near its device. The caller is the first of them and stays on its cores.
 std::shared_ptr<detail::submitters> a_thread_a_member(const team& t) {
   const topology here = topology::look();
   std::vector<std::vector<int>> cores;
@@ -87,7 +87,7 @@ submission team::how_submitted() const { return held().threads ? submission::by_
 
 void team::for_each(const std::function<void(std::size_t)>& f) const {
   const std::size_t first = first_local();
-  // A capture belongs to the thread that began it.
+  // Only the thread that began a capture can submit to it.
   if (held().threads && !this_thread_state.capture) return held().threads->run([&](std::size_t i) { f(first + i); });
   for (std::size_t i = 0; i < local_size(); ++i) f(first + i);
 }

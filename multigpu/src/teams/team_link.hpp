@@ -1,4 +1,4 @@
-// What collectives keep with a team.
+// The state of collectives on a team.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,9 +20,10 @@ struct team_link {
   std::once_flag once;
   std::shared_ptr<ferry::transport> carrier;
   std::mutex choosing;
-  std::map<std::string, halo_method> halo_methods;  // what was faster, by the shape of the halos
+  std::map<std::string, halo_method> halo_methods;  // the faster method, by the shape of the halos
 
-  // Made at first use, which may block. Throws not_supported; invalid_argument when that is inside a capture.
+  // Returns the transport. The first call makes it, which may block. Throws not_supported, and invalid_argument if the
+  // first call is inside a capture.
   ferry::transport& transport() {
     std::call_once(once, [&] {
       if (carrier) return;

@@ -1,4 +1,4 @@
-// Which transport a team gets.
+// Chooses the transport of a team.
 #include <cstdlib>
 #include <string>
 

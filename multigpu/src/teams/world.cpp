@@ -16,7 +16,7 @@
 namespace ferry {
 namespace {
 
-// Whether each process of the machine was given GPUs of its own, by the launcher.
+// True if the launcher has assigned separate GPUs to each process of the machine.
 bool has_devices_of_its_own(processes& all) {
   constexpr std::size_t most = 256;
   std::vector<std::byte> mine(most);
@@ -29,10 +29,10 @@ bool has_devices_of_its_own(processes& all) {
   return all.local_size() > 1;
 }
 
-// The devices of the machine are dealt out to its processes in order. Simulated ones are shared when they are too few:
-// each process has simulated devices of its own.
+// Returns the devices of this process: those of the machine are distributed over its processes in order. If there are
+// too few simulated devices, processes share their numbers: each process has its own simulator.
 std::vector<device> own_devices(processes& all) {
-  const bool has_its_own = has_devices_of_its_own(all);  // asks all: before anything can fail
+  const bool has_its_own = has_devices_of_its_own(all);  // calls all processes: first, before anything can fail
   const std::span<const device> there = devices();
   if (has_its_own) return {there.begin(), there.end()};
   const std::size_t n = there.size(), shares = all.local_size(), mine = all.local_rank();
@@ -53,14 +53,14 @@ std::vector<device> own_devices(processes& all) {
 team team::world() {
   processes* const all = processes::world();
   if (!all) return team::all();
-  // What one process cannot do, all others must hear of: they would wait for it.
+  // All processes must learn of an error in one of them: they would wait for it.
   std::vector<ferry::device> mine;
   bool by_mpi = false;
   std::size_t check = 0;
   all->together("making a team of all processes", [&] {
     mine = own_devices(*all);
     by_mpi = transport_of_environment() == transport_choice::mpi || runtime::current().is_simulated();
-    // Messages of the CPU always compare the calls, and NCCL never does.
+    // Messages between CPUs always compare the calls, and NCCL never does.
     const collective_checks how = checks_of_environment();
     check = by_mpi || how == collective_checks::off ? 0
             : how == collective_checks::first       ? world_transport::first_calls

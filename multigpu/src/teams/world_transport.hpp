@@ -1,4 +1,4 @@
-// What every transport between processes has, whatever carries the bytes.
+// Functions of every transport between processes, independent of how bytes travel.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -10,23 +10,23 @@ namespace ferry {
 
 class world_transport final : public transport {
  public:
-  // Of programs that are wrong, most are so from the start.
+  // Most wrong programs differ within their first calls.
   static constexpr std::size_t first_calls = 32;
 
-  // checks: how many submissions are compared with those of the other processes before they are made.
+  // checks: number of submissions that are compared with those of the other processes before they are enqueued.
   world_transport(std::shared_ptr<transport> below, const mpi::rank_table& ranks, processes& all, std::size_t checks)
       : below_(std::move(below)),
         ranks_(ranks),
         all_(all),
         checks_left_(checks),
         exceptions_(std::uncaught_exceptions()) {}
-  // An exception that ends the use of the team is this process' failure: the others would wait in vain.
+  // If an exception ends the use of the team, this process has failed: the others would wait for it.
   ~world_transport() override {
     if (std::uncaught_exceptions() > exceptions_) all_.fail("an exception ended its use of the team of all processes");
   }
   std::string_view name() const override { return below_->name(); }
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
-    // What only some processes call is not compared.
+    // Sends and receives are not compared: only some processes call them.
     const bool has_collectives =
         std::any_of(calls.begin(), calls.end(), [](const collective_call& c) { return !is_exchange(c.kind); });
     if (has_collectives && takes_check()) mpi::need_same_calls(calls, ranks_, all_);
@@ -35,7 +35,7 @@ class world_transport final : public transport {
   void check() override { below_->check(); }
 
  private:
-  // Processes count alike: what they submit to a team they submit in the same order.
+  // All processes count equally, because they submit to a team in the same order.
   bool takes_check() {
     std::size_t left = checks_left_.load(std::memory_order_relaxed);
     while (left > 0 && left != std::size_t(-1))

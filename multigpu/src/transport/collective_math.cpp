@@ -22,7 +22,7 @@ struct bhalf {
   static bhalf from(float v) { return {to_bfloat16(v)}; }
 };
 
-// In the type in which it is computed: unsigned for integers, as sums and products wrap.
+// Computes in the type of the arithmetic: unsigned for integers, because sums and products wrap.
 template <class T, class F>
 T computed(T a, T b, F f) {
   if constexpr (std::is_same_v<T, half> || std::is_same_v<T, bhalf>) {
@@ -35,7 +35,7 @@ T computed(T a, T b, F f) {
   }
 }
 
-// One of the two, by its value.
+// Returns one of the two values.
 template <class T, class Op>
 T chosen(T a, T b, Op op) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -68,7 +68,7 @@ T divided(T a, std::size_t ranks) {
     return a / static_cast<T>(ranks);
 }
 
-// Calls f with a value of the type: nothing is known of the alignment of the elements.
+// Calls f with a value of the type. Values instead of pointers, because elements may be unaligned.
 template <class F>
 void with_type(element_type type, F f) {
   switch (type) {
@@ -139,7 +139,8 @@ std::uint16_t to_float16(float value) {
   std::frexp(size, &exponent);                    // size in [1/2, 1) * 2^exponent
   const int unit = std::max(exponent, -13) - 11;  // of the last bit
   const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, -unit)));
-  // Normal numbers carry the exponent on top of a fraction whose first bit is not stored; a carry goes up by itself.
+  // The exponent of a normal number is above its fraction, whose first bit is not stored. A carry out of the fraction
+  // increments the exponent.
   return static_cast<std::uint16_t>(sign | (static_cast<std::uint32_t>(std::max(exponent, -13) + 13) * 1024 + steps));
 }
 

@@ -13,7 +13,7 @@ event_stock::~event_stock() {
     for (const native_event e : events) {
       try {
         of.first->destroy_event(e);
-      } catch (const error&) {  // a broken device, or the end of the program: its events go with the process
+      } catch (const error&) {  // a failed device, or the end of the program: its events end with the process
       }
     }
 }
@@ -35,7 +35,7 @@ void event_stock::give_back(ferry::backend& backend, int device, native_event e)
   try {
     std::lock_guard lock(mutex_);
     kept_[{&backend, device}].push_back(e);
-  } catch (...) {  // no memory: one event less
+  } catch (...) {  // out of memory: the event is lost
   }
 }
 

@@ -1,4 +1,4 @@
-// An operation of some streams: whether its turn has come, and whether it is over.
+// An operation that is enqueued on some streams: whether they have reached it, and whether it is complete.
 #pragma once
 #include <map>
 #include <mutex>
@@ -10,7 +10,7 @@
 
 namespace ferry {
 
-// Events, which are used again. May be called from any thread.
+// A pool of events. Thread-safe.
 class event_stock {
  public:
   event_stock() = default;
@@ -27,16 +27,18 @@ class event_stock {
 
 class enqueued_operation final : public stream_progress {
  public:
-  // Inside a submission, in the turns of the streams: what they are given next. An event tells when they come to it.
+  // The next work on these streams. Construct it inside a submission, in the order slots of the streams. An event on
+  // each stream shows when the stream reaches the operation.
   enqueued_operation(event_stock& events, std::span<timeline* const> on);
-  // What a stream was given last.
+  // The work that was enqueued last on a stream.
   enqueued_operation(event_stock& events, timeline& on);
   ~enqueued_operation() override;
   enqueued_operation(const enqueued_operation&) = delete;
   enqueued_operation& operator=(const enqueued_operation&) = delete;
 
   std::vector<const timeline*> streams() const override;
-  // Also while it is being given, which may wait for others as well as for what the streams had to do before.
+  // May be called while the operation is being enqueued: enqueueing may block for other processes, as well as for
+  // earlier work of the streams.
   bool has_begun() override;
   bool is_over() override;
 
@@ -44,7 +46,7 @@ class enqueued_operation final : public stream_progress {
   struct part {
     timeline* on;
     ticket at;
-    native_event before;  // null: reached, or not known
+    native_event before;  // null: reached, or unknown
   };
   void let_go(part& p) noexcept;
   event_stock& events_;

@@ -11,7 +11,7 @@ void joint_uses::assign(std::span<const collective_call> calls) {
   };
   const auto add = [&](const collective_call& c) { use(c.from, false), use(c.to, true); };
   std::size_t members = 0;
-  bool one_each = true;  // as in a single operation: then each call is looked at once
+  bool one_each = true;  // as in a single operation: each call is then visited once
   for (const collective_call& c : calls) {
     one_each = one_each && c.member == static_cast<std::size_t>(&c - calls.data());
     members = std::max(members, c.member + 1);

@@ -1,4 +1,4 @@
-// What the transports that work on streams have in common: one ordered submission to the streams of several members.
+// Common part of the transports that work on streams: one ordered submission to the streams of several members.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace ferry::detail {
 
-// What each member's calls touch. May be used again, and then allocates nothing.
+// The accesses of each member's calls. Reuse needs no allocation.
 class joint_uses {
  public:
   void assign(std::span<const collective_call> calls);
@@ -31,7 +31,8 @@ struct joint_scratch {
   std::vector<joint_guard::part> parts;
 };
 
-// Calls give(uses) when all streams of the taking part members are ordered behind what the calls touch.
+// Calls enqueue(uses) when the streams of all members that take part are ordered after work that conflicts with the
+// calls.
 template <class Give>
 void submit_jointly(std::span<const collective_call> calls, std::span<const stream_ref> streams, Give enqueue) {
   joint_scratch& scratch = thread_object<joint_scratch>::get();  // collectives are not nested

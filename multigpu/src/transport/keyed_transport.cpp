@@ -43,7 +43,7 @@ class keyed_transport final : public transport {
 
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
     if (std::none_of(calls.begin(), calls.end(), needs_keys)) return below_->submit(calls, streams);
-    // Refused now, as the conversion to keys overwrites what lies in place.
+    // Checked before the conversion to keys, which overwrites buffers in place.
     for (const collective_call& c : calls)
       for (const auto& [buffer, write] : {std::pair(&c.from, false), {&c.to, true}})
         if (buffer->owner) {
@@ -64,7 +64,7 @@ class keyed_transport final : public transport {
   }
 
  private:
-  // The same call on keys, in place: the result replaces the member's own, or its share of them.
+  // Changes a call to one on keys, in place: the result replaces the keys of the member, or its share of them.
   void enqueue_keys(collective_call& c, device d, std::vector<device_array<std::byte>>& scratch) const {
     const std::size_t bytes = detail::key_bytes(c.type), count = elements_of(c.from, c);
     collective_buffer keys = c.to;

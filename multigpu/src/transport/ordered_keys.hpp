@@ -1,5 +1,6 @@
-// Floats as integers of the same order, so that any library finds their least and greatest values as ferry::minimum,
-// maximum, minimum_number and maximum_number do: -0 is less than +0, and NaN is below or above all numbers.
+// Floats as integers of the same order, so that any library can compute minimum and maximum as ferry does. The results
+// are those of ferry::minimum, maximum, minimum_number and maximum_number: -0 is less than +0, and NaN is below or
+// above all numbers.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,13 +14,13 @@
 
 namespace ferry::detail {
 
-// An IEEE format by its bits: those of infinity, and what makes them those of a quiet NaN. Key is the integer.
+// An IEEE format: the bits of infinity, and the bit that makes them a quiet NaN. Key is the integer type.
 template <class BitsOfFloat, class KeyOfFloat, BitsOfFloat Infinity, BitsOfFloat Quiet>
 struct float_format {
   using bits = BitsOfFloat;
   using key = KeyOfFloat;
   static constexpr key magnitude = std::numeric_limits<bits>::max();  // all bits but the sign
-  // The two keys that no number has.
+  // The two keys that represent no number.
   static constexpr key lowest = std::numeric_limits<key>::min(), highest = std::numeric_limits<key>::max();
 
   FERRY_HOST_DEVICE static key to_key(bits b, key nan) {
@@ -32,7 +33,7 @@ struct float_format {
   }
 };
 
-// Calls f with the format of a type; not at all for types that are no floats.
+// Calls f with the format of a type; does not call it for types that are not floats.
 template <class F>
 void with_float_format(element_type t, F f) {
   if (t == element_type::float16) f(float_format<std::int16_t, std::int32_t, 0x7c00, 0x0200>());
@@ -51,7 +52,7 @@ inline bool is_extreme(reduction r) {
          r == reduction::maximum_number;
 }
 inline bool is_least(reduction r) { return r == reduction::minimum || r == reduction::minimum_number; }
-// True if NaN is the key that loses against every number.
+// True if NaN has the key that loses against every number.
 inline bool ignores_nan(reduction r) { return r == reduction::minimum_number || r == reduction::maximum_number; }
 
 inline element_type key_type(element_type t) {
@@ -59,7 +60,8 @@ inline element_type key_type(element_type t) {
 }
 inline std::size_t key_bytes(element_type t) { return t == element_type::float64 ? 8 : 4; }
 
-// Elements to keys of an operation, or back. Both sides may be the same memory where their elements have one size.
+// Converts elements to keys of an operation, or back. Both sides may be the same memory if their elements have the same
+// size.
 struct key_conversion {
   element_type type;
   reduction op;
@@ -69,12 +71,12 @@ struct key_conversion {
   std::size_t count;
 };
 
-// Enqueues it on `s`. `uses` are the bytes touched, for the simulator.
+// Enqueues the conversion on `s`. `uses` are the accessed bytes, for the simulator.
 void convert_keys(native_stream s, int device, const key_conversion& c, std::span<const kernel_use> uses);
 
 }  // namespace ferry::detail
 
 namespace ferry::cuda {
-// The same by CUDA, in multigpu/src/cuda; only in builds with CUDA.
+// As convert_keys, by CUDA, in multigpu/src/cuda; only in builds with CUDA.
 void launch_key_conversion(native_stream s, int device, const detail::key_conversion& c);
 }  // namespace ferry::cuda

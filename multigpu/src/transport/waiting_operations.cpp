@@ -4,7 +4,8 @@
 
 namespace ferry {
 
-// Of each stream only the first operation is asked, and forgotten if it is over; then the next one is the first. The others are behind it.
+// Queries only the first operation of each stream, and removes it if it is complete. Then the next one is the first.
+// The others follow it on the stream.
 template <class First, class Later>
 void waiting_operations::each(First is_over, Later behind) {
   std::vector<const timeline*> busy;
@@ -50,7 +51,8 @@ std::string waiting_operations::overdue(processes& all, clock::time_point now) {
       if (!missing.empty())
         return who + " in " + o.what + " for " + name_processes(missing) + ", which ended without taking part";
     }
-  // Behind that, as a call of NCCL that waits may hold what the driver needs for an answer. What is over misses nobody.
+  // Query completion only after the check above: a blocked NCCL call may hold a driver lock that event queries need.
+  // Complete operations do not disturb that check: all processes have taken part in them.
   forget_what_is_over();
   if (all.patience() == clock::duration{}) return {};
   note_begun(now);

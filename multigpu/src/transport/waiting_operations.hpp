@@ -1,4 +1,4 @@
-// Operations that wait for other processes, and which of them do so in vain.
+// Operations that wait for other processes, and detection of those that wait forever.
 #pragma once
 #include <chrono>
 #include <list>
@@ -13,17 +13,17 @@ namespace ferry {
 
 class timeline;
 
-// How far the streams are that were given an operation.
+// The progress of the streams on which an operation is enqueued.
 class stream_progress {
  public:
   virtual ~stream_progress() = default;
   virtual std::vector<const timeline*> streams() const = 0;
-  // Whether what the streams had to do before is over, so that nothing but the others is waited for.
+  // True if earlier work of the streams is complete, so that the operation waits for other processes only.
   virtual bool has_begun() = 0;
   virtual bool is_over() = 0;
 };
 
-// Of one thread; others hand over lists.
+// For one thread; other threads hand over lists.
 class waiting_operations {
  public:
   using clock = std::chrono::steady_clock;
@@ -31,14 +31,14 @@ class waiting_operations {
     std::string what;
     needed_parts needs;
     std::unique_ptr<stream_progress> progress;
-    std::optional<clock::time_point> begun;  // since when it was seen to wait for others only
+    std::optional<clock::time_point> begun;  // when it was first seen to wait for other processes only
   };
 
-  // In the order in which the streams were given them.
+  // Adds operations, in the order in which they were enqueued on their streams.
   void add(std::list<operation>&& more) { pending_.splice(pending_.end(), more); }
-  // Forgets those that are over. Says, in words, which of the rest has waited too long: for a process that ended without
-  // taking part, or for longer than others are waited for; empty if none has. What an operation waits behind other work of
-  // this process does not count.
+  // Removes complete operations. Returns text about one that has waited too long; empty if none has. Too long is: for a
+  // process that ended without taking part, or longer than the patience of `all`. Time that an operation waits for
+  // other work of this process does not count.
   std::string overdue(processes& all, clock::time_point now);
   std::size_t size() const { return pending_.size(); }
 

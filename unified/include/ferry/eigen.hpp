@@ -1,5 +1,6 @@
-// Arrays as Eigen matrices and vectors: no copies, usable in expressions. Opt-in: needs Eigen 3.3 or later, which ferry
-// itself does not.
+/// @file
+/// Views of arrays as Eigen matrices and vectors: no copies, usable in expressions. Optional: requires Eigen 3.3 or
+/// later, which ferry itself does not.
 #pragma once
 #include "ferry/core/host.hpp"
 
@@ -27,8 +28,8 @@ template <class T>
 using eigen_strided =
     Eigen::Map<eigen_matrix<T, Eigen::RowMajor>, Eigen::Unaligned, Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
 
-// A map whose life ferry may follow (FERRY_CHECK_SPANS): as long as it or a copy lives, its elements are in use. Expressions
-// of it hold plain maps, which are not followed.
+// An Eigen map that ferry can track (FERRY_CHECK_SPANS): its elements are in use while the map or a copy of it lives.
+// Expressions of it hold plain maps, which are not tracked.
 template <class Map>
 class held_map : public Map {
  public:
@@ -47,7 +48,7 @@ class held_map : public Map {
 }  // namespace detail
 }  // namespace ferry
 
-// What Eigen asks of the type of a matrix, where a program names it.
+// Eigen requires these specializations for the type of a matrix, so that a program can name it.
 namespace Eigen::internal {
 template <class Map>
 struct traits<ferry::detail::held_map<Map>> : traits<Map> {};
@@ -73,7 +74,7 @@ void need_forward(const array_view<T, Rank, Kind>& v, source_line at) {
                 "it runs backwards, and Eigen has no negative strides: give view.clone()");
 }
 
-// Waits, and follows the view from then on.
+// Blocks until the CPU may access the view, then tracks the returned map.
 template <class To, class View, class Map>
 held_map<Map> wait_and_hold(const View& v, source_line at, const Map& all) {
   v.wait_for_host(!std::is_const_v<To>, at);
@@ -121,66 +122,89 @@ auto map_strided(const array_view<T, 2, Kind>& v, source_line at) {
 
 }  // namespace detail
 
-// A map of a unified or pinned array for the CPU: of rank 1 a vector, of rank 2 a row-major matrix. Blocks until the device
-// work that conflicts is over (writers only, if the array is const); good until the next submission that conflicts, which is
-// an invalid_argument where spans are checked (FERRY_CHECK_SPANS) and the map lives. Throws invalid_argument where elements
-// of a row are not neighbours.
+/// Returns a map of a unified or pinned array for the CPU: a vector for rank 1, a row-major matrix for rank 2. Blocks
+/// until conflicting device work is complete; for a const array, only until its writers are complete. The map is valid
+/// until the next conflicting submission.
+/// @param v the array or view; it is not copied
+/// @param at the caller's source line, for error texts
+/// @return an Eigen map of the elements; its elements are const if the view is
+/// @throws invalid_argument if the elements of a row (for rank 1: of the vector) are not contiguous
+/// @note With span checks (FERRY_CHECK_SPANS), a conflicting submission throws invalid_argument while the map lives.
 template <class T, memory_kind Kind>
 auto as_eigen(array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
   return detail::map_vector<T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen(const array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
   return detail::map_vector<const T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen(array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
   return detail::map_rows<T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen(const array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
   return detail::map_rows<const T>(v, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 auto as_eigen(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
   return as_eigen(v, at);
 }
 
-// A column-major matrix: of a view whose columns are neighbours in memory, such as a transpose().
+/// Returns a column-major map of a view whose columns are contiguous, such as a transpose(). Blocks as as_eigen does.
+/// @param v a view of rank 2
+/// @param at the caller's source line, for error texts
+/// @return an Eigen map of the elements
+/// @throws invalid_argument if the elements of a column are not contiguous
 template <class T, memory_kind Kind>
 auto as_eigen_columns(array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
   return detail::map_columns<T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen_columns(const array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
   return detail::map_columns<const T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen_columns(array_view<T, 2, Kind>&& v, source_line at = source_line::here()) {
   return as_eigen_columns(v, at);
 }
 
-// Any forward strides; Eigen does not vectorise over them.
+/// Returns a map with arbitrary positive strides, which Eigen does not vectorize. Blocks as as_eigen does.
+/// @param v a view of rank 1 or 2
+/// @param at the caller's source line, for error texts
+/// @return an Eigen map of the elements
+/// @throws invalid_argument if a stride is negative
 template <class T, memory_kind Kind>
 auto as_eigen_strided(array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
   return detail::map_strided<T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen_strided(const array_view<T, 2, Kind>& v, source_line at = source_line::here()) {
   return detail::map_strided<const T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen_strided(array_view<T, 2, Kind>&& v, source_line at = source_line::here()) {
   return as_eigen_strided(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen_strided(array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
   return detail::map_strided_vector<T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen_strided(const array_view<T, 1, Kind>& v, source_line at = source_line::here()) {
   return detail::map_strided_vector<const T>(v, at);
 }
+/// @overload
 template <class T, memory_kind Kind>
 auto as_eigen_strided(array_view<T, 1, Kind>&& v, source_line at = source_line::here()) {
   return as_eigen_strided(v, at);

@@ -1,4 +1,5 @@
-// Everything of ferry::unified: where unified arrays live.
+/// @file
+/// Includes all public headers of ferry::unified, which controls the location of unified arrays.
 #pragma once
 #include "ferry/core.hpp"
 #include "ferry/unified/array_policy.hpp"

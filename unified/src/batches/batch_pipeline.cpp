@@ -14,18 +14,18 @@ struct batch_pipeline::workers {
   std::vector<std::thread> all;
 };
 
-// Pipelines whose loops a thread has left without destroying them, as exit() does: their threads end when the objects of that
-// thread are destroyed, which is before those of the program.
+// Pipelines whose loop a thread left without destroying them, as exit() does. Their threads end when the thread_local
+// objects of that thread are destroyed, which happens before static objects are destroyed.
 struct batch_pipeline::abandoned {
   struct registry {
     std::mutex mutex;
     std::vector<batch_pipeline*> alive;
   };
   static registry& all() {
-    static auto* const r = new registry;  // used until the very end
+    static auto* const r = new registry;  // never destroyed: used until the process ends
     return *r;
   }
-  static inline thread_local constinit char mark = 0;  // its address names the thread
+  static inline thread_local constinit char mark = 0;  // its address identifies the thread
   struct thread_end {
     ~thread_end() {
       std::vector<batch_pipeline*> left;
@@ -52,7 +52,7 @@ struct batch_pipeline::abandoned {
   }
 };
 
-// A piece is out: a loop that ends gives it back.
+// True if that thread still has a piece: a loop that ends normally finishes its piece first.
 bool batch_pipeline::is_left_by(const void* thread) {
   std::lock_guard lock(mutex_);
   return loop_ == thread && given_ > done_;
@@ -72,7 +72,7 @@ batch_pipeline::batch_pipeline(batch_work& work, std::size_t depth, bool stores,
     own_->all.emplace_back([this] { load_loop(); });
     own_->all.emplace_back([this] { upload_loop(); });
     if (stores_) own_->all.emplace_back([this] { store_loop(); });
-  } catch (...) {  // no thread to be had: those that are there must not be left running
+  } catch (...) {  // a thread cannot be started: those that run must end
     end_threads();
     abandoned::remove(*this);
     throw;
@@ -94,7 +94,7 @@ void batch_pipeline::end_threads() {
   own_->all.clear();
 }
 
-// Runs without the lock, as all work does.
+// Runs work without the lock. Records its first exception for the loop.
 void batch_pipeline::run(const std::function<void()>& work) {
   std::exception_ptr thrown;
   try {
@@ -126,7 +126,7 @@ bool batch_pipeline::load_one() {
   std::exception_ptr thrown;
   try {
     const thread_scopes::use as_the_loop_was_made(scopes_);
-    more = work_.load(read_ % depth_, read_);  // read_ changes here alone
+    more = work_.load(read_ % depth_, read_);  // only this thread changes read_
   } catch (...) {
     thrown = std::current_exception();
   }
@@ -143,10 +143,10 @@ bool batch_pipeline::load_one() {
     run(finish);
     return more;
   }
-  try {  // behind the uploads of this piece and of those before
+  try {  // after the uploads of this piece and of earlier ones
     std::lock_guard lock(mutex_);
     steps_.push_back({finish, {}, false, !more});
-  } catch (...) {  // no memory
+  } catch (...) {  // out of memory
     std::lock_guard lock(mutex_);
     if (!failed_) failed_ = std::current_exception();
   }
@@ -170,7 +170,7 @@ void batch_pipeline::give(std::function<void()> upload, std::function<void()> se
   own_->changed.notify_all();
 }
 
-// One thread does not read the system's cached pages as fast as a device takes them.
+// A single thread reads the system's page cache more slowly than a device receives the data.
 void batch_pipeline::read_in_parts(std::size_t n, std::size_t element_bytes, const read_part& read) const {
   constexpr std::size_t smallest = std::size_t{4} << 20, most = 8;
   const std::size_t parts = background_ ? std::clamp<std::size_t>(n * element_bytes / smallest, 1, most) : 1;
@@ -178,10 +178,10 @@ void batch_pipeline::read_in_parts(std::size_t n, std::size_t element_bytes, con
     const std::size_t first = n / parts * i, end = i + 1 == parts ? n : n / parts * (i + 1);
     read(first, end - first);
   };
-  std::vector<std::future<void>> others;  // wait when they end, also when something is thrown
+  std::vector<std::future<void>> others;  // their destructors wait, also after an exception
   for (std::size_t i = 1; i < parts; ++i) try {
       others.push_back(std::async(std::launch::async, part, i));
-    } catch (const std::system_error&) {  // no thread to be had
+    } catch (const std::system_error&) {  // a thread cannot be started
       part(i);
     }
   part(0);
@@ -213,7 +213,7 @@ void batch_pipeline::upload_loop() {
   settle();
 }
 
-// What the loop has left is stored even when it stops early.
+// Stores the results of finished pieces even if the loop stops early.
 void batch_pipeline::store_loop() {
   for (;;) {
     {
@@ -226,7 +226,7 @@ void batch_pipeline::store_loop() {
 }
 
 void batch_pipeline::store_one() {
-  run([this] { work_.store(released_ % depth_); });  // released_ changes here alone
+  run([this] { work_.store(released_ % depth_); });  // only this thread changes released_
   {
     std::lock_guard lock(mutex_);
     ++released_;
@@ -248,7 +248,8 @@ std::optional<std::size_t> batch_pipeline::next() {
   abandoned::watch();
   std::unique_lock lock(mutex_);
   loop_ = &abandoned::mark;
-  // Pieces loaded before a failure of the loading are still given; at the end the loop waits for the results.
+  // Pieces that were loaded before a failure are still returned. After the last piece, wait until its results are
+  // stored.
   const auto over = [&] { return failed_ || (ended_ && released_ == done_); };
   own_->changed.wait(lock, [&] { return given_ < loaded_ || over(); });
   if (given_ < loaded_) return given_++ % depth_;

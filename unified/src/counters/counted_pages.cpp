@@ -6,7 +6,7 @@ namespace ferry {
 namespace {
 
 constexpr std::uint64_t forever = ~std::uint64_t{0};
-// Faults are reported by the page of the CPU that they lie in, which may begin before the array.
+// The driver reports a fault by its CPU page, which may begin before the array.
 constexpr std::uint64_t fault_page = 4096;
 
 bool is_fault(page_event_kind k) { return k == page_event_kind::cpu_fault || k == page_event_kind::device_fault; }
@@ -77,7 +77,7 @@ std::vector<counted_pages::part> counted_pages::parts_of(const page_event& e) co
   return parts;
 }
 
-// The array that has the address, else the first in its page.
+// Returns the owner of the address, or else the first owner in its page.
 const counted_pages::owner* counted_pages::owner_of_fault(const page_event& e) const {
   page_event at = e;
   at.bytes = 1;
@@ -108,7 +108,7 @@ void counted_pages::add(row& r, const page_event& e, std::uint64_t bytes) {
     case page_event_kind::throttling: ++c.throttled; break;
     case page_event_kind::remote_map: c.remote += bytes; break;
   }
-  // Faults of one batch are served in one time: the union of the times, and not their sum.
+  // The driver serves the faults of one batch together: the union of their times counts, not the sum.
   const bool waited_for = e.kind == page_event_kind::device_fault || e.kind == page_event_kind::throttling ||
                           (is_move(e.kind) && !asked && !evicted);
   const std::uint64_t from = std::max(e.start, r.busy_until);

@@ -1,4 +1,4 @@
-// Whose pages the driver's counts are: which array's, and of which phase of the program. Knows neither driver nor clock.
+// Attributes the driver's page events to arrays and phases of the program. Independent of driver and clock.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,19 +15,20 @@
 
 namespace ferry {
 
-// An event counts for the array that had its bytes at the time, and there for the phase in which that array was last asked
-// for before. What covers several arrays is split between them by bytes. One thread at a time.
+// An event counts for the array that had its bytes at that time, and for the phase of that array's last use before. An
+// event that covers several arrays is split by bytes. Not thread-safe.
 class counted_pages {
  public:
   using row_name = std::pair<std::string, std::string>;  // array and phase
-  // Bytes that no array was seen to have.
+  // Name of the row for bytes that belong to no known array.
   static constexpr const char* other_memory = "(other memory)";
 
-  // From then on the bytes are those of an array of that name, asked for in that phase. Times of calls do not go back.
+  // From `now` on, the bytes belong to an array of this name, which is used in this phase. `now` must not decrease from
+  // call to call.
   void used(byte_range where, const std::string& name, const std::string& phase, std::uint64_t now);
   void enter(std::vector<page_event> events);
   std::map<row_name, counted_moves> rows() const;
-  // Rows begin again from zero; who has which bytes stays known.
+  // Resets the rows to zero. The owners of bytes are retained.
   void clear_rows() { rows_.clear(); }
 
  private:
@@ -38,7 +39,7 @@ class counted_pages {
   struct owner {
     std::uint64_t begin, end, since, until;
     std::string name;
-    std::deque<asked> phases;  // by time; the oldest ones may be gone
+    std::deque<asked> phases;  // by time; the oldest ones may be dropped
     const std::string& phase_at(std::uint64_t time) const;
   };
   struct row {
@@ -56,8 +57,8 @@ class counted_pages {
   static void add(row& r, const page_event& e, std::uint64_t bytes);
 
   static constexpr std::size_t most_phases = 256, most_past = 1024;
-  std::map<std::uint64_t, owner> now_;  // by where they begin: they do not overlap
-  std::deque<owner> past_;              // whose bytes others have by now, by the time of that
+  std::map<std::uint64_t, owner> now_;  // by their first byte; they do not overlap
+  std::deque<owner> past_;              // former owners of bytes, ordered by the time at which others followed
   std::map<row_name, row> rows_;
 };
 

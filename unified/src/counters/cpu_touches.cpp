@@ -5,7 +5,7 @@
 namespace ferry {
 namespace {
 
-// A line of a header has another name in each file that includes it.
+// Translation units have different pointers to the file name of the same header.
 bool is_same(const source_line& a, const source_line& b) {
   return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0);
 }

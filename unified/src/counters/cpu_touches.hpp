@@ -1,4 +1,4 @@
-// The lines of the program in which the CPU asked for an array: how they are counted, and how many of them a text shows.
+// The lines of the program in which the CPU accesses an array: their counts, and how many of them a text shows.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace ferry {
 
-// A text shows so many, the first ones; all are kept: a program has only so many lines.
+// A text shows this many lines, the first ones. All lines are recorded: a program has a limited number.
 inline constexpr std::size_t shown_touches = 32;
 
-// Counts an access of the CPU for its line.
+// Counts a host access for its source line.
 void note_touch(std::vector<cpu_touch>& touches, const coming_access& a);
-// "and 8 more lines of the CPU, 12 asks"; "" where all are shown.
+// Returns text such as "and 8 more lines of the CPU, 12 asks", or "" if all lines are shown.
 std::string more_touches(const std::vector<cpu_touch>& touches);
 
 }  // namespace ferry

@@ -17,7 +17,7 @@ migration_counters counters_of_environment() {
   throw parse_error("FERRY_MIGRATION_COUNTERS='" + value + "': allowed are on and off");
 }
 
-// So many are taken from the source while the program runs.
+// Number of waiting events from which they are taken from the source while the program runs.
 constexpr std::size_t many_events = 4096;
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The driver's counts of page events, if the program asked for them: started, stopped, and given to arrays and phases.
+// The driver's counts of page events, if the program requests them: starts and stops counting, and attributes counts to
+// arrays and phases.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -10,25 +11,26 @@
 
 namespace ferry {
 
-// What an array is called in reports.
+// Returns the name of an array in reports.
 std::string name_in_reports(const allocation& a, std::size_t bytes);
 
 class page_counters {
  public:
-  // Off, unless the environment says otherwise. Throws parse_error if it says something else.
+  // Counts nothing unless FERRY_MIGRATION_COUNTERS is on. Throws parse_error if its value is not allowed.
   explicit page_counters(runtime& m);
   ~page_counters();
   page_counters(const page_counters&) = delete;
   page_counters& operator=(const page_counters&) = delete;
 
   void set(migration_counters how);
-  // Whether something counts.
+  // True if events are counted.
   bool is_on() const { return on_.load(std::memory_order_relaxed); }
-  // An array is about to be used in that phase.
+  // Records that an array is about to be used in a phase.
   void used(allocation& a, const std::string& phase);
-  // Counts so far, and in the report how that went. Blocks until the driver has given them.
+  // Returns the counts so far, and enters into the report whether events were counted. Blocks until the driver has
+  // delivered them.
   std::map<counted_pages::row_name, counted_moves> read(migration_report& into);
-  // Counts begin again from zero. Blocks as read does.
+  // Resets the counts to zero. Blocks as read() does.
   void reset();
 
  private:
@@ -38,7 +40,7 @@ class page_counters {
 
   runtime& runtime_;
   std::atomic<bool> on_{false};
-  std::mutex mutex_;  // all below
+  std::mutex mutex_;  // guards all members below
   bool asked_ = false;
   page_event_source* source_ = nullptr;
   std::unique_ptr<page_event_source> owned_;

@@ -13,7 +13,7 @@
 namespace ferry::cupti {
 namespace {
 
-// Both begin alike, and what comes after is not read: so it does not matter which of them the library has.
+// Both types begin with the same fields, and only those are read. So the version of the library does not matter.
 #if CUPTI_API_VERSION >= 26  // CUDA 12.8
 using record = CUpti_ActivityUnifiedMemoryCounter3;
 #else
@@ -21,7 +21,7 @@ using record = CUpti_ActivityUnifiedMemoryCounter2;
 #endif
 static_assert(offsetof(record, value) == 8 && offsetof(record, address) == 32 && offsetof(record, flags) == 56);
 
-// The numbers that decode() knows.
+// The numbers that decode() expects.
 #define FERRY_IS(name, number) static_assert(CUPTI_ACTIVITY_UNIFIED_MEMORY_##name == number)
 FERRY_IS(COUNTER_KIND_BYTES_TRANSFER_HTOD, 1);
 FERRY_IS(COUNTER_KIND_BYTES_TRANSFER_DTOH, 2);
@@ -42,7 +42,7 @@ constexpr std::uint32_t kinds = 8, first_kinds = 4;  // the first four are as ol
 constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_events = std::size_t{1} << 20;
 
-// CUPTI's callbacks name no object, and come from a thread of its own, also while the process ends.
+// CUPTI's callbacks identify no object. A thread of CUPTI calls them, also while the process ends.
 struct inbox {
   std::atomic<bool> taken{false};
   std::atomic<const library*> from{nullptr};
@@ -56,7 +56,7 @@ inbox& the_inbox() {
 }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* records) {
-  *buffer = static_cast<std::uint8_t*>(std::malloc(buffer_bytes));  // none: CUPTI drops and counts
+  *buffer = static_cast<std::uint8_t*>(std::malloc(buffer_bytes));  // if null, CUPTI drops and counts records
   *size = *buffer ? buffer_bytes : 0;
   *records = 0;
 }
@@ -119,10 +119,10 @@ class counters final : public page_event_source {
   }
 
   void count_page_events(bool on) override {
-    if (on || !enabled_) return;  // it counts from the start
+    if (on || !enabled_) return;  // start() has enabled counting
     enabled_ = false;
     (void)l_.disable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
-    (void)l_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);  // what is left in its buffers would be counted later
+    (void)l_.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);  // records that stay in its buffers would be counted later
     std::lock_guard lock(the_inbox().mutex);
     the_inbox().events.clear();
   }
@@ -167,8 +167,8 @@ class counters final : public page_event_source {
 
 }  // namespace
 
-// The subscription hears nothing: it keeps others out, whose buffers would otherwise come here, and is refused if there are
-// others already.
+// The subscription receives no callbacks. It excludes other subscribers, whose buffers would otherwise arrive here. It
+// fails if another subscriber exists.
 opened open(const library& l) {
   if (!l.why_not.empty()) return {nullptr, l.why_not};
   if (the_inbox().taken.exchange(true)) return {nullptr, "they are read for another runtime of this process already"};

@@ -1,5 +1,5 @@
-// The gate to CUPTI, which counts what the driver does with pages of managed memory. The library is loaded when counters
-// are first asked for.
+// Interface to CUPTI, which counts what the driver does with pages of managed memory. The library is loaded when
+// counters are first requested.
 #pragma once
 #include <memory>
 #include <string>
@@ -9,11 +9,12 @@
 namespace ferry::cupti {
 
 struct opened {
-  std::unique_ptr<page_event_source> source;  // null: it cannot be had
+  std::unique_ptr<page_event_source> source;  // null: not available
   std::string why_not;
 };
 
-// Counts of all devices of the process from now on, until the source goes. One at a time. Call after the driver's start.
+// Counts for all devices of the process, until the source is destroyed. There can be one source at a time. Call it
+// after the driver is initialized.
 opened open();
 
 }  // namespace ferry::cupti

@@ -10,7 +10,7 @@
 namespace ferry::cupti {
 namespace {
 
-// Until CUDA 12.9 the number of the interface said nothing of the library's.
+// Up to CUDA 12.9, the version number of the API does not contain that of the library.
 std::string name_of_library() {
   return "libcupti.so." + std::to_string(CUPTI_API_VERSION >= 130000 ? CUPTI_API_VERSION / 10000 : 12);
 }
@@ -58,7 +58,7 @@ library load() {
 }  // namespace
 
 const library& library::get() {
-  static const auto* l = new library(load());  // for the life of the process, and of CUPTI's own thread
+  static const auto* l = new library(load());  // never destroyed: CUPTI's own thread uses it until the process ends
   return *l;
 }
 

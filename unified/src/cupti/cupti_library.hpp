@@ -1,4 +1,4 @@
-// The functions of libcupti that ferry calls, found when they are first needed: programs start without it.
+// The functions of libcupti that ferry calls, loaded on first use: programs start without the library.
 #pragma once
 #include <cupti.h>
 
@@ -21,15 +21,15 @@ struct library {
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
 
-  std::string why_not;  // empty: all is there
+  std::string why_not;  // empty: all functions are loaded
 
-  // Loads it at the first call: FERRY_CUPTI_LIBRARY, else what the system finds, else that of the toolkit that ferry was
-  // built with. Never throws.
+  // Loads the library at the first call: FERRY_CUPTI_LIBRARY, else the one that the system finds, else that of the
+  // toolkit that ferry was built with. Never throws.
   static const library& get();
   std::string text(CUptiResult r) const;
 };
 
-// open() with functions of somebody's own, which live as long as the process.
+// As open(), with other functions. They must live as long as the process.
 opened open(const library& l);
 
 }  // namespace ferry::cupti

@@ -18,7 +18,7 @@ page_event_cause cause_of(std::uint32_t flags) {
 
 }  // namespace
 
-// What the fields mean by kind, and which of them are to be ignored: the comments of cupti_activity.h at
+// For the meaning of the fields by kind, and for fields to ignore, see the comments of cupti_activity.h at
 // CUpti_ActivityUnifiedMemoryCounter3, CUDA 13.0.
 std::optional<page_event> decode(const raw_counter& r) {
   page_event e;

@@ -1,4 +1,5 @@
-// CUPTI's records of unified memory, field by field, as page events. Needs neither the library nor its headers.
+// Converts CUPTI's records of unified memory, field by field, to page events. Needs neither the library nor its
+// headers.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,7 +14,7 @@ struct raw_counter {
   std::uint32_t flags = 0;  // of moves: CUpti_ActivityUnifiedMemoryMigrationCause
 };
 
-// None for kinds that nobody has asked for.
+// Returns nothing for kinds that ferry does not request.
 std::optional<page_event> decode(const raw_counter& r);
 
 }  // namespace ferry::cupti

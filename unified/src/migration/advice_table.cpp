@@ -1,4 +1,4 @@
-// What the driver is told of arrays, by the program and for policies, and what it is to forget.
+// Advice to the driver, by the program and by policies, and its removal.
 #include <algorithm>
 
 #include "migration/migration_policy.hpp"
@@ -6,7 +6,7 @@
 namespace ferry {
 namespace {
 
-// The advice that it belongs with: the same, or its undoing.
+// Returns the kind of an advice: itself, or the advice that it removes.
 memory_advice kind_of(memory_advice a) {
   switch (a) {
     case memory_advice::unset_read_mostly: return memory_advice::read_mostly;
@@ -25,14 +25,14 @@ memory_advice undoing(memory_advice a) {
   }
 }
 
-// Whether one changes what the other said of the bytes of both.
+// True if one advice replaces the other for the bytes of both.
 bool concern_the_same(memory_advice a, memory_location at, memory_advice b, memory_location by) {
   return kind_of(a) == kind_of(b) && (kind_of(a) != memory_advice::accessed_by || at == by);
 }
 
 }  // namespace
 
-// Without what was said for the range before, and now means nothing.
+// Records advice, and removes earlier records that it replaces completely.
 void migration_policy::advised(allocation& a, byte_range where, memory_advice what, memory_location place) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
@@ -54,7 +54,7 @@ std::uint64_t migration_policy::begin_advice(allocation& a, byte_range where, me
   return number;
 }
 
-// Nothing is left to do if the program has spoken of the same bytes since.
+// Has no effect if the program has advised about the same bytes meanwhile.
 void migration_policy::end_advice(allocation& a, std::uint64_t number) {
   std::vector<record::advice_given> again;
   {
@@ -70,7 +70,7 @@ void migration_policy::end_advice(allocation& a, std::uint64_t number) {
       g.where = {std::max(g.where.begin, over.where.begin), std::min(g.where.end, over.where.end)};
       again.push_back(g);
     }
-    // What is said again of all the bytes need not be undone before, which would cost duplicates their pages.
+    // Advice that is repeated for all the bytes need not be removed first: that would cost duplicates their pages.
     if (std::none_of(again.begin(), again.end(), [&](const auto& g) { return g.where.covers(over.where); }))
       again.insert(again.begin(), record::advice_given{over.where, undoing(over.what), over.place});
     for (const auto& g : again) mark_advised(r, g.where, g.what, g.place);
@@ -91,7 +91,7 @@ std::vector<migration_policy::record::advice_given> migration_policy::record::ad
 void migration_policy::mark_advised(record& r, byte_range where, memory_advice what, memory_location place) {
   const std::uint64_t device = place.is_host() ? 0 : std::uint64_t{1} << (place.device & 63);
   r.pages.each(where, [&](page_run& g) {
-    if (g.is_advised()) g.where = unknown_location;  // the driver moved them as it saw fit
+    if (g.is_advised()) g.where = unknown_location;  // the driver may have moved them
     switch (what) {
       case memory_advice::read_mostly: g.duplicated = true; break;
       case memory_advice::unset_read_mostly: g.duplicated = false; break;
@@ -103,7 +103,8 @@ void migration_policy::mark_advised(record& r, byte_range where, memory_advice w
   });
 }
 
-// From the start: what is not to hold any more cannot be told apart from what the program said, too.
+// Removes all advice and then advises again: advice of a policy cannot be distinguished from equal advice of the
+// program.
 void migration_policy::tell_driver(allocation& a) {
   std::vector<record::advice_given> now;
   bool was_advised = false;
@@ -123,7 +124,7 @@ void migration_policy::tell_driver(allocation& a) {
   }
   if (was_advised || !now.empty()) {
     std::lock_guard lock(a.history);
-    a.history.set_advised(true);  // the next owner of the bytes has it undone
+    a.history.set_advised(true);  // undone for the next owner of the bytes
   }
   if (was_advised) {
     tell_driver(all, memory_advice::unset_read_mostly, {});

@@ -1,4 +1,4 @@
-// What unified arrays can do for a device that is short of memory: lose what the program no longer needs, or go to the CPU.
+// Out-of-memory handlers of unified arrays: drop contents that the program no longer needs, or move pages to the CPU.
 #include <algorithm>
 #include <cstdint>
 
@@ -14,8 +14,8 @@ namespace {
 
 std::size_t beyond_edge(const std::byte* p, std::size_t page) { return reinterpret_cast<std::uintptr_t>(p) % page; }
 
-// The driver thinks in pages: parts of one are left to the others that share it. Pools give a large array pages of its own
-// (if memory is not short), so that nobody shares its first and last one.
+// The driver moves whole pages. A partial page stays for the other arrays that share it. Pools give a large array
+// separate pages (if memory is not short), so that no array shares its first and last one.
 byte_range whole_pages(byte_range r, byte_range array, std::size_t page) {
   const bool own = array.size() >= page;
   if (!own || r.begin != array.begin) r.begin += (page - beyond_edge(r.begin, page)) % page;
@@ -23,7 +23,7 @@ byte_range whole_pages(byte_range r, byte_range array, std::size_t page) {
   return r.begin < r.end ? r : byte_range{};
 }
 
-// So many pages, or all that there are.
+// Returns the first `pages` pages of the range, or all if there are fewer.
 byte_range first_pages(byte_range r, std::size_t pages, std::size_t page) {
   const std::size_t most = pages * page - beyond_edge(r.begin, page);
   return {r.begin, r.begin + std::min(most, r.size())};
@@ -32,7 +32,7 @@ std::size_t bytes_of_pages(byte_range r, std::size_t page) {
   return (beyond_edge(r.begin, page) + r.size() + page - 1) / page * page;
 }
 
-// The log's counter, as idle_guard wants it.
+// The access epoch, as idle_guard requires it.
 std::uint64_t access_epoch_of(allocation& a) {
   std::lock_guard lock(a.history);
   return a.history.access_epoch();
@@ -45,7 +45,7 @@ void migration_policy::mark_discardable(allocation& a, byte_range where) {
   std::lock_guard lock(r.lock, std::adopt_lock);
   std::lock_guard log(a.history);
   if (r.discardable_at != a.history.access_epoch()) r.discardable.clear();
-  a.history.invalidate();  // the CPU, too, asks again before it touches them
+  a.history.invalidate();  // the CPU must check again before its next access
   r.discardable_at = a.history.access_epoch();
   r.discardable.push_back(where);
 }
@@ -57,15 +57,14 @@ bool migration_policy::is_discardable(allocation& a, byte_range where) {
          std::any_of(r.discardable.begin(), r.discardable.end(), [&](byte_range o) { return o.covers(where); });
 }
 
-// Never waits for work of the program, nor is anybody made to wait for some: bytes in use stay, and what is submitted here
-// has a stream of its own.
+// Never waits for work of the program, and makes no work wait: bytes in use stay, and moves run on a separate stream.
 std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
   if (d.kind != memory_kind::device || this_thread_state.capture || !runtime_.migrates_unified()) return 0;
   const std::size_t page = page_.load(std::memory_order_relaxed);
   const std::size_t needed = (d.bytes + page - 1) / page * page;
   std::size_t freed = 0;
   try {
-    // What is free already is not what was missing: then a limit forbids the allocation, and pages do not count there.
+    // If enough memory is free, a limit forbids the allocation. Pages of unified arrays do not count for limits.
     std::size_t free = runtime_.backend().memory(d.device).free_bytes;
     if (free >= needed) return 0;
     for (const candidate& c : candidates(how)) {
@@ -77,12 +76,12 @@ std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
       free = runtime_.backend().memory(d.device).free_bytes;
       if (free >= needed || freed >= needed) break;  // some drivers do not count pages
     }
-  } catch (const error&) {  // a broken device: the error that follows says what was freed
+  } catch (const error&) {  // a device failed: the error of the allocation states what was freed
   }
   return freed;
 }
 
-// Those that nobody has used for longest come first.
+// Returns arrays in the order of their last use, least recent first.
 std::vector<migration_policy::candidate> migration_policy::candidates(page_step how) {
   std::vector<record*> known;
   {
@@ -104,7 +103,7 @@ std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_
   allocation& a = r.what;
   std::vector<page_run> runs;
   byte_range edges;                                 // only whole pages can be discarded
-  std::uint64_t access_epoch = access_epoch_of(a);  // before all that follows is looked at
+  std::uint64_t access_epoch = access_epoch_of(a);  // before the state below is read
   {
     std::lock_guard lock(r.lock);
     const std::uint64_t state = a.state.load();
@@ -112,7 +111,7 @@ std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_
     if (!is_alive || !a.resource->accounting() || (how == page_step::drop && r.discardable_at != access_epoch))
       return 0;
     const auto add = [&](page_run& g) {
-      if (!g.has_a_place) runs.push_back(g);  // else the program knows better
+      if (!g.has_a_place) runs.push_back(g);  // else the program has set a preferred location
     };
     if (how == page_step::move) {
       edges = r.pages.all();
@@ -157,7 +156,7 @@ bool migration_policy::send_away(record& r, byte_range where, int device, page_s
   }
   std::lock_guard lock(r.lock);
   if (r.generation != a.state.load() >> 32) return true;            // freed meanwhile
-  if (r.discardable_at == before) r.discardable_at = access_epoch;  // what is lost may be lost
+  if (r.discardable_at == before) r.discardable_at = access_epoch;  // this access must not remove the mark
   r.pages.each(where, [](page_run& g) { g.where = on_the_cpu; });
   return true;
 }

@@ -1,4 +1,4 @@
-// Pages of the driver that many small arrays share, and that they change sides in one after the other.
+// Pages of the driver that many small arrays share, and that move to a device one array after the other.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -11,25 +11,26 @@
 
 namespace ferry {
 
-// A prefetch for each of them costs more than the faults of the first few, which take their neighbours along (decision 34).
+// A prefetch of each array costs more than the faults of the first few, which fetch neighbours along (decision 34).
 class fault_batched_pages {
  public:
-  // A small range is about to go to a device: whether more than `most` of its page do so, in this turn or the last one.
+  // Call before a small range moves to a device. True if more than `most` ranges of its page do so, in this round or in
+  // the last one.
   bool is_crowded(byte_range where, std::size_t page, int device, int most) {
     const auto at = reinterpret_cast<std::uintptr_t>(where.begin);
     const std::uint64_t bit = std::uint64_t{1} << (at % page * places / page);
     std::lock_guard lock(mutex_);
     turns& t = of_[{at / page * page, device}];
-    if (t.seen & bit) t = {0, std::popcount(t.seen)};  // it comes again: a new turn
+    if (t.seen & bit) t = {0, std::popcount(t.seen)};  // the same range again: a new round begins
     t.seen |= bit;
     return std::max(t.before, std::popcount(t.seen)) > most;
   }
 
  private:
-  static constexpr std::size_t places = 64;  // that a page has for the first bytes of ranges
+  static constexpr std::size_t places = 64;  // positions in a page, for the first bytes of ranges
   struct turns {
-    std::uint64_t seen = 0;  // a bit for each place of which a range went, in this turn
-    int before = 0;          // how many did in the last one
+    std::uint64_t seen = 0;  // a bit for each position whose range has moved in this round
+    int before = 0;          // number of ranges in the last round
   };
   std::mutex mutex_;
   std::map<std::pair<std::uintptr_t, int>, turns> of_;  // by page and device

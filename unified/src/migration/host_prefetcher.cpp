@@ -14,7 +14,7 @@ namespace {
 
 unsigned helping_threads() { return std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u); }
 
-// Writes a byte as it is, at once: whoever writes it meanwhile wins or comes later, and is never undone.
+// Writes a byte back unchanged, atomically: a concurrent write by another thread is never undone.
 #if defined(__x86_64__)
 void write_as_it_is(std::byte* p) { asm volatile("lock; orb $0, (%0)" : : "r"(p) : "memory"); }
 #else
@@ -38,7 +38,7 @@ void arrival::stop() {
   give_way_until([&] { return is_over(); });
 }
 
-// One submission for all pieces, published when the last is there: who takes the bytes over meanwhile waits for that.
+// One submission for all pieces, published when the last one has arrived: a new owner of the bytes waits until then.
 void arrival::send(runtime& m, unsigned helpers, const std::function<void(const std::string&)>& on_failure) noexcept {
   try {
     access_guard guard(admission::unchecked(line_, {&use_, 1}));
@@ -92,7 +92,7 @@ std::shared_ptr<arrival> host_prefetcher::start(timeline& line, const access& us
     try {
       while (threads_.size() < 1 + helping_threads())
         threads_.emplace_back([this, sends = threads_.empty()] { work(sends); });
-    } catch (const std::system_error&) {  // tried again next time
+    } catch (const std::system_error&) {  // retried at the next call
       return nullptr;
     }
     waiting_.push_back(a);

@@ -1,5 +1,5 @@
-// What the CPU works on now, by guards and, where they are checked, by spans, and the error for work that conflicts; and
-// whether it asks for each element.
+// Current accesses of the CPU, through guards and through tracked spans, and the error for conflicting work. Also the
+// setting for element traces.
 #include <algorithm>
 #include <cstdlib>
 
@@ -99,8 +99,9 @@ void migration_policy::set_span_checks(span_checks how) {
   if (checks_spans_.exchange(on) != on) checking.fetch_add(on ? 1 : -1);
 }
 
-// What the CPU has asked for already ends here: it would go on without asking. But for arrays with contents on offer, where
-// it asks anyway, and where a change of the log would end the offer.
+// Invalidates the permissions that the CPU has already, because accesses would continue without checks. Arrays with
+// discardable contents are excluded: the CPU checks them anyway, and a change of the access history would remove the
+// mark.
 void migration_policy::set_element_traces(element_traces how) {
   const bool on = how == element_traces::on;
   if (traces_elements_.exchange(on) == on || !on) return;

@@ -28,14 +28,14 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
       if (!p.to.is_host()) parts = known->without_kept(a, p.bytes);
     }
     for (const byte_range part : parts) {
-      uses.push_back({&a, part, false, false, p.at});  // others may read while pages move below them
+      uses.push_back({&a, part, false, false, p.at});  // a read: other readers may run while pages move
       moves.push_back({const_cast<std::byte*>(part.begin), part.size(), p.to});
     }
   }
   for (const page_move& p : moves)
     if (!p.to.is_host()) m.test_pages(p.to.device);
   if (moves.empty() || !m.migrates_unified()) return;
-  std::vector<allocation*> of;  // the guard sorts the uses
+  std::vector<allocation*> of;  // saved: the guard sorts `uses`
   for (const access& a : uses) of.push_back(a.what);
   submit_ordered(s, uses, reach::of_pages, [&](native_stream n) {
     if (moves.size() == 1)
@@ -93,7 +93,7 @@ bool is_discardable(const allocation_ref& owner, byte_range bytes) {
 }
 
 namespace {
-// Whether there was anything to tell.
+// False if there is nothing to advise about.
 bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                  source_line at) {
   runtime& m = runtime::current();
@@ -121,7 +121,7 @@ void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a
 std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                            source_line at) {
   refuse_inside_capture("advise");
-  migration_policy& known = migration_policy::current();  // which knows what is to hold again
+  migration_policy& known = migration_policy::current();  // it records which advice holds again later
   return tell_driver(owner, bytes, a, where, at) ? known.begin_advice(owner.get(), bytes, a, where) : 0;
 }
 
@@ -135,7 +135,7 @@ void end_advice(const allocation_ref& owner, std::uint64_t number) {
 advice_scope::~advice_scope() {
   try {
     detail::end_advice(owner_, number_);
-  } catch (const error&) {  // a broken device: its advice goes with the process
+  } catch (const error&) {  // a device failed: its advice ends with the process
   }
 }
 

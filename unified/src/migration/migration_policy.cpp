@@ -36,7 +36,8 @@ bool is_managed_by(ferry::backend& backend, byte_range bytes) {
   }
 }
 
-// Linux knows which pages the CPU has mapped, and unmaps those that go to a device. Four looks cost a microsecond or two.
+// mincore() shows which pages the CPU has mapped: Linux unmaps those that move to a device. Four samples cost a
+// microsecond or two.
 bool many_on_cpu(byte_range where) {
   static const auto size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   for (const std::size_t eighth : {1u, 3u, 5u, 7u}) {
@@ -47,7 +48,7 @@ bool many_on_cpu(byte_range where) {
   return false;
 }
 
-// Uses of devices are logged, and end an offer by that; those of the CPU are not.
+// Uses by devices change the access history, which removes the mark. Host accesses do not.
 void withdraw_discardable(std::vector<byte_range>& discardable, allocation& of) {
   discardable.clear();
   std::lock_guard lock(of.history);
@@ -84,7 +85,7 @@ migration_policy& migration_policy::current() {
       "this machine was made before migration was installed: include <ferry/unified.hpp> in the program");
 }
 
-// Nodes of allocations are few and immortal, and so are their records: each thread remembers some.
+// Allocation nodes are few and immortal, and so are their records: each thread caches some.
 migration_policy::record& migration_policy::find_record(allocation& a) {
   struct remembered {
     std::uint64_t runtime = 0;
@@ -102,8 +103,8 @@ migration_policy::record& migration_policy::find_record(allocation& a) {
   return *slot.its;
 }
 
-// With the lock of the record; the first access to bytes that have a new owner begins a new one. A later borrow may have made
-// borrowed memory larger.
+// Returns the record with its lock held. The first access to bytes with a new owner resets it. A later borrow may have
+// enlarged borrowed memory.
 migration_policy::record& migration_policy::record_of(allocation& a) {
   record* const r = &find_record(a);
   r->lock.lock();
@@ -151,7 +152,8 @@ surroundings migration_policy::around(const record& r, const coming_access& a) {
           }};
 }
 
-// Uses that nobody knows to be over, and the driver does not say so either. What moves pages reads nothing.
+// True if another device has incomplete reads (checks cached completion, then queries). Migration streams do not count
+// as readers.
 bool migration_policy::is_read_by_others(allocation& what, byte_range where, int who) {
   std::vector<std::pair<timeline*, ticket>> pending;
   {
@@ -173,8 +175,7 @@ bool migration_policy::moves_pages(const timeline* line) const {
 }
 
 void migration_policy::before_access(const coming_access& a) {
-  if (&a.what.resource->backend() != &runtime_.backend())
-    return;  // an array of another machine: nobody's business here
+  if (&a.what.resource->backend() != &runtime_.backend()) return;  // an array of another runtime
   if (policies_given_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     take_policy(a.what);
   expect_counts(a.what);
@@ -206,7 +207,7 @@ void migration_policy::before_access(const coming_access& a) {
     };
     const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
     if (goes_whole) whole.emplace(ahead_of(a, r.pages.all()));
-    const auto plan_ahead = [&] {  // no device looks ahead to what another one has
+    const auto plan_ahead = [&] {  // a device prefetches ahead only pages that no other device has
       std::vector<byte_range> parts;
       for (const page_run& g : r.pages.runs())
         if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts.push_back(g.range());
@@ -216,7 +217,7 @@ void migration_policy::before_access(const coming_access& a) {
     };
     if (goes_whole && a.mode != access_mode::out) plan_ahead();
     plan_for(a, plan);
-    if (goes_whole && a.mode == access_mode::out) plan_ahead();  // what is written need not travel
+    if (goes_whole && a.mode == access_mode::out) plan_ahead();  // pages that `a` overwrites need no contents
   }
   if (!ahead.empty()) {
     enter(*whole, ahead);
@@ -226,8 +227,8 @@ void migration_policy::before_access(const coming_access& a) {
   if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
 }
 
-// For a rough order of arrays by their last use: threads may draw the same number, and the counter may fall back by what they
-// did between the two lines. An atomic addition would cost each submission that alternates between arrays.
+// Approximates the order of arrays by their last use. Concurrent threads may read the same number, and the counter may
+// then fall back. An atomic addition would cost every submission that alternates between arrays.
 void migration_policy::used_now(record& r) {
   const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
   if (r.used == latest) return;
@@ -235,7 +236,7 @@ void migration_policy::used_now(record& r) {
   uses_.store(latest + 1, std::memory_order_relaxed);
 }
 
-// A device comes while pages are still on their way to the CPU: what has not been sent stays.
+// A device accesses the array during a host prefetch: pieces that were not sent stay where they are.
 void migration_policy::stop_arrival(record& r) {
   r.arriving->stop();
   const std::vector<page_move>& pieces = r.arriving->pieces();
@@ -244,7 +245,7 @@ void migration_policy::stop_arrival(record& r) {
   r.arriving.reset();
 }
 
-// Large moves to the CPU go on while its loop runs.
+// Large moves to the CPU continue while its loop runs. True if such a host prefetch has started.
 bool migration_policy::arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan) {
   if (a.stream) return false;
   const migration_options how = [&] {
@@ -274,7 +275,7 @@ bool migration_policy::arrives_beside_loop(const coming_access& a, const std::ve
   return true;
 }
 
-// A failure here is not the program's: what it was about to do works all the same, by faults.
+// A failure here is not an error of the program: its access works without the move, by faults.
 void migration_policy::carry_out(const coming_access& a, const std::vector<planned>& plan) {
   try {
     for (const planned& p : plan)
@@ -282,7 +283,7 @@ void migration_policy::carry_out(const coming_access& a, const std::vector<plann
         if (p.from >= 0) runtime_.need_peer(p.to, p.from), runtime_.need_peer(p.to, p.from, peer_memory::unified);
         {
           std::lock_guard lock(a.what.history);
-          a.what.history.set_advised(true);  // the next owner of the bytes has it undone
+          a.what.history.set_advised(true);  // undone for the next owner of the bytes
         }
         runtime_.backend().advise(const_cast<std::byte*>(p.pages.begin), p.pages.size(), memory_advice::accessed_by,
                                   {p.to});
@@ -302,8 +303,8 @@ void migration_policy::carry_out(const coming_access& a, const std::vector<plann
   }
 }
 
-// Ordered as the access itself will be: behind what it conflicts with. So pages leave nobody who still reads them when
-// the access writes, and whoever comes later need not wait for more than the access.
+// Ordered as the access itself, after all work that conflicts with it. So a write moves no pages away from a reader,
+// and later work waits for no more than the access.
 void migration_policy::send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what) {
   std::vector<page_move> moves;
   std::vector<access> uses;
@@ -321,7 +322,7 @@ void migration_policy::send(const coming_access& a, timeline& on, std::span<cons
   });
 }
 
-// A stream of its own, so that pages on their way to the CPU wait for nothing but those who use them.
+// A separate stream: moves to the CPU wait only for users of their pages.
 timeline& migration_policy::stream_to_cpu(int device, bool migration_only) {
   std::lock_guard lock(mutex_);
   timeline*& t = to_cpu_[{device, migration_only}];
@@ -355,7 +356,7 @@ void migration_policy::need_managed(allocation& a, const char* verb) {
                            "ferry::unified_array to have its pages moved");
 }
 
-// Faults on discarded pages are slow: who uses them next has them prefetched.
+// Faults on discarded pages are slow: as their location is unknown, they are prefetched for the next use.
 void migration_policy::forget(allocation& a, byte_range where) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);

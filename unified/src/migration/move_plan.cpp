@@ -9,17 +9,17 @@ const std::byte* page_at(const std::byte* p, std::size_t page) {
   return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(p) / page * page);
 }
 
-// A part of an access: pages (cut to the allocation), and what of them is used.
+// A part of an access: pages (cut to the allocation), and the bytes of them that the access uses.
 struct part {
   byte_range pages, used;
   bool is_last = false;  // of the allocation
   bool all() const { return pages.size() == used.size(); }
-  // But for what a pool adds to the size of an array.
+  // True if all bytes are used, except for the padding that a pool adds to an array.
   bool whole() const { return all() || (is_last && pages.begin == used.begin && pages.size() - used.size() < 512); }
   bool mostly() const { return 2 * used.size() >= pages.size(); }
 };
 
-// At most three: a first page that others may use too, whole pages, and a last one.
+// Calls f for at most three parts: a first page that other accesses may share, whole pages, and a last page.
 template <class F>
 void each_part(byte_range where, byte_range all, std::size_t page, F f) {
   where = {std::max(where.begin, all.begin), std::min(where.end, all.end)};
@@ -48,7 +48,8 @@ void used_by(page_run& g, int who) {
 
 std::uint64_t bit(int device) { return std::uint64_t{1} << (device & 63); }
 
-// A device uses pages that another device has. Those that bounced are left alone from now on.
+// Returns the step for a device that uses pages of another device. Disables migration for pages that have moved back
+// and forth too often.
 page_step step_between_devices(page_run& g, const coming_access& a, const surroundings& s, const part& p, bool large) {
   const int d = a.place.device;
   const bool is_mapped = (g.mapped & bit(d)) != 0, reachable = s.can_reach(d, g.where);
@@ -77,7 +78,7 @@ page_step device_step(page_run& g, const coming_access& a, const surroundings& s
   return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;
 }
 
-// Whether it comes from another device that it had been fetched from.
+// Records a move. True if the pages return to the device that they had left.
 bool goes(page_run& g, int to) {
   bool went_back = false;
   if (g.where >= 0 && to >= 0) {
@@ -89,7 +90,7 @@ bool goes(page_run& g, int to) {
   return went_back;
 }
 
-// The ledger after a step towards a device or the CPU.
+// Updates the page records after a step towards a device or the CPU. Returns true as goes() does.
 bool arrive(page_run& g, int to, page_step what, bool all_of_it) {
   switch (what) {
     case page_step::move:
@@ -151,7 +152,8 @@ void plan_device_access(page_map& pages, const coming_access& a, const surroundi
 }
 
 void plan_host_access(page_map& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan) {
-  if (a.reach == host_reach::elements) {  // the page of the first one is written; the others are asked for later
+  // only the page of the first element counts as written: other elements are checked later
+  if (a.reach == host_reach::elements) {
     each_part(a.where, pages.all(), s.options.page, [&](const part& p) {
       pages.each(p.pages, [&](page_run& g) { g.by_elements = g.where >= 0 && !g.is_advised(); });
     });

@@ -1,4 +1,4 @@
-// Where the pages of one allocation are believed to be, and who used them last: runs of equal pages, by address.
+// Locations and recent users of the pages of one allocation: runs of pages in the same state, by address.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -13,15 +13,15 @@ inline constexpr int on_the_cpu = -1, unknown_location = -2;
 
 struct page_run {
   const std::byte *begin = nullptr, *end = nullptr;
-  int where = unknown_location;  // a device, on_the_cpu, or unknown_location: never touched, or written by elements
-  int user = unknown_location;   // who used it last, and how often in a row
+  int where = unknown_location;  // a device, on_the_cpu, or unknown_location: never used, or written by elements
+  int user = unknown_location;   // last user; streak: its uses in a row
   int streak = 0;
-  int before = unknown_location;  // the device that it left for another one, and how often it then went back
+  int before = unknown_location;  // device that it left for another one; flips: how often it then went back
   int flips = 0;
-  std::uint64_t mapped = 0;                      // bit d: device d reaches it where it is
-  bool migration_disabled = false;               // it bounced
-  bool by_elements = false;                      // the CPU has touched elements of it since, few or many
-  bool has_a_place = false, duplicated = false;  // by advice of the program, which knows better
+  std::uint64_t mapped = 0;                      // bit d: device d has it mapped in place
+  bool migration_disabled = false;               // ping-pong limit reached
+  bool by_elements = false;                      // the CPU has accessed elements of it after the last device use
+  bool has_a_place = false, duplicated = false;  // advice of the program, which has precedence
   bool is_advised() const { return has_a_place || duplicated; }
 
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
@@ -39,7 +39,7 @@ class page_map {
     runs_.assign(1, page_run{});
     runs_[0].begin = all.begin, runs_[0].end = all.end;
   }
-  // Of bytes that have become more, at either end.
+  // Extends the map to a range that has grown at either end.
   void extend(byte_range all) {
     page_run more;
     if (all.begin < runs_.front().begin) {
@@ -55,7 +55,7 @@ class page_map {
   byte_range all() const { return runs_.empty() ? byte_range{} : byte_range{runs_.front().begin, runs_.back().end}; }
   const std::vector<page_run>& runs() const { return runs_; }
 
-  // Calls f(run) for what lies in the range, cut at its ends; what has become equal is joined.
+  // Calls f(run) for each run in the range, split at the ends of the range. Then joins neighbours in the same state.
   template <class F>
   void each(byte_range where, F f) {
     std::size_t i = cut(where.begin);
@@ -65,7 +65,7 @@ class page_map {
   }
 
  private:
-  // The index of the run that begins at p, which is made to exist.
+  // Returns the index of the run that begins at p; splits a run if necessary.
   std::size_t cut(const std::byte* p) {
     std::size_t i = 0;
     while (i < runs_.size() && runs_[i].end <= p) ++i;

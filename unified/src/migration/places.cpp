@@ -8,7 +8,7 @@
 namespace ferry {
 namespace {
 
-// Where Linux does not say which nodes there are, the driver decides.
+// If Linux does not list the nodes, the driver decides.
 bool has_numa_node(const runtime& m, int node) {
   if (m.is_simulated()) return node == 0;
   const std::filesystem::path all = "/sys/devices/system/node";

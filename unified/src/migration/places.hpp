@@ -1,10 +1,10 @@
-// Places that pages can be sent to or advised about.
+// Locations that pages can move to or be advised about.
 #pragma once
 #include "ferry/core/runtime.hpp"
 
 namespace ferry {
 
-// Throws invalid_argument for a device or a NUMA node of the CPU that is not there.
+// Throws invalid_argument for a device or a NUMA node of the CPU that does not exist.
 void check_place(runtime& m, memory_location where);
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// The migrator's policies of arrays: by name or set by hand.
+// Policies of arrays: by name, or by set_policy().
 #include <algorithm>
 #include <cstdlib>
 
@@ -40,7 +40,7 @@ migration_options migration_policy::options_of(const record& r) const {
   return r.policy ? r.policy->over(options()) : options();
 }
 
-// The same access, of the whole array, by somebody who only looks: others are not disturbed by it.
+// Returns the same access, but of the whole array and read-only, so that it does not disturb other users.
 coming_access migration_policy::ahead_of(const coming_access& a, byte_range all) {
   return {a.what, all, a.place, access_mode::in, a.stream, host_reach::range, all.begin, a.at};
 }
@@ -70,13 +70,14 @@ void migration_policy::tell_driver_or_restore(allocation& a, std::optional<array
     }
     try {
       tell_driver(a);
-    } catch (const error&) {  // the first one says why
+    } catch (const error&) {  // the first exception states the cause
     }
     throw;
   }
 }
 
-// The policy holds for what was added as for the rest. It is not this access that asked for it, which works all the same.
+// Advises the driver for added bytes, too. An error is only recorded: this access did not request the policy, and works
+// without it.
 void migration_policy::tell_driver_of_growth(allocation& a) {
   try {
     tell_driver(a);
@@ -168,7 +169,7 @@ page_map migration_policy::accounting(allocation& a) {
   return r.pages;
 }
 
-// What the driver was told stays as it is now.
+// The advice that the driver has is not restored.
 void migration_policy::set_ledger(allocation& a, const page_map& before) {
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);

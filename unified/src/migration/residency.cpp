@@ -54,7 +54,7 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
   const std::vector<page_run> runs = known.runs(what, bytes);
   if (known.is_managed(what))
     known.each_place(runs, add);
-  else  // the driver only knows of its own
+  else  // the driver reports locations of its own memory only
     for (const page_run& g : runs) add(g.where, g.range());
   return result;
 }

@@ -40,7 +40,7 @@ std::string place_text(memory_location where) {
   return where.numa_node < 0 ? "cpu" : "numa:" + std::to_string(where.numa_node);
 }
 
-// As short as it can be read back.
+// Returns the shortest text that parses to the same size.
 std::string size_text(std::size_t bytes) {
   for (const auto& [unit, shift] : {std::pair{"GiB", 30}, {"MiB", 20}, {"KiB", 10}})
     if (bytes > 0 && bytes % (std::size_t{1} << shift) == 0) return std::to_string(bytes >> shift) + unit;

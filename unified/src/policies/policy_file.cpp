@@ -24,7 +24,7 @@ std::string quoted(std::string_view text) {
   return s + '"';
 }
 
-// One line, read from its start.
+// Parser of one line.
 class line_reader {
  public:
   line_reader(std::string_view line, std::string_view from, std::size_t number)
@@ -59,7 +59,7 @@ class line_reader {
     ++at_;
     return s;
   }
-  // The rest of the line.
+  // Parses the rest of the line.
   array_policy policy() {
     if (is_over()) refuse("the array has no policy: at least automatic, prefetch or explicit");
     array_policy p;

@@ -1,4 +1,4 @@
-// Policies as words of a text, which their file has, too.
+// Policies as words of a text. Policy files use the same words.
 #pragma once
 #include <string_view>
 
@@ -6,7 +6,7 @@
 
 namespace ferry {
 
-// Calls f(word) for each, in order; what separates them are blanks. Words point into the text.
+// Calls f(word) for each word, in order. Blanks separate words. Words point into the text.
 template <class F>
 void each_word(std::string_view text, F f) {
   constexpr std::string_view blank = " \t\r";
@@ -17,7 +17,7 @@ void each_word(std::string_view text, F f) {
   }
 }
 
-// Throws parse_error, without saying where.
+// Adds a word to a policy. Throws parse_error without a position.
 void add_policy_word(array_policy& p, std::string_view word);
 
 }  // namespace ferry

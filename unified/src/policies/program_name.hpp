@@ -1,4 +1,4 @@
-// Who this program is, for policies: as it said, or as its executable file is called.
+// The identity of this program, for policies: as set by the program, or the name of its executable file.
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@ struct program_identity {
   static void set(program_identity p);
 };
 
-// Through a file beside it. Throws invalid_argument.
+// Writes a file through a temporary file beside it. Throws invalid_argument if that fails.
 void write_whole_file(const std::string& path, const std::string& text);
 
 }  // namespace ferry

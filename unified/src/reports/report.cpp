@@ -13,7 +13,7 @@
 namespace ferry {
 namespace {
 
-// Of those whose line is known, if there are any.
+// Returns the line with the most checks, preferably a known one; null if there is none.
 const cpu_touch* busiest(const migration_entry& e, bool elements) {
   const cpu_touch* best = nullptr;
   const auto before = [](const cpu_touch& a, const cpu_touch& b) {
@@ -24,7 +24,7 @@ const cpu_touch* busiest(const migration_entry& e, bool elements) {
   return best;
 }
 
-// Where to look: the line of the side that the suggestion is about, or else of the other one.
+// The line of the side that the suggestion is about, or else of the other side.
 std::string cpu_in_line(const migration_entry& e, const cpu_touch* t) {
   if (t && t->at.is_known()) return " in " + t->at.text();
   return e.device_use.is_known() ? " (the device's work is in " + e.device_use.text() + ")" : "";
@@ -73,7 +73,7 @@ migration_entry& migration_policy::entry_of(allocation& a) {
 }
 
 void migration_policy::enter(const coming_access& a, const std::vector<planned>& plan) {
-  const bool stays = !find_record(a.what).is_managed;  // as long as the array lives
+  const bool stays = !find_record(a.what).is_managed;  // constant while the array lives
   std::lock_guard lock(mutex_);
   migration_entry& e = entry_of(a.what);
   e.stays = stays;
@@ -100,7 +100,7 @@ void migration_policy::enter(const coming_access& a, const std::vector<planned>&
   e.prefetches += sent;
 }
 
-// A device may be lost, or a driver refuse all moves.
+// A device may have failed, or the driver may refuse all moves: stop after several failures.
 void migration_policy::failed_to_move(const std::string& why) {
   constexpr int most = 8;
   std::lock_guard lock(mutex_);

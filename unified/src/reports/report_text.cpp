@@ -1,4 +1,4 @@
-// The migration report in words: a table for people, JSON for programs.
+// The migration report as text: a table for people, JSON for programs.
 #include <algorithm>
 #include <ostream>
 #include <span>
@@ -24,7 +24,7 @@ void write(std::ostream& out, const char* name, const moved_bytes& m) {
   out << json_string(name) << ": {\"by_prefetch\": " << m.by_prefetch << ", \"by_fault\": " << m.by_fault << "}";
 }
 
-// Of the driver's counts; what stayed zero in all rows has no column.
+// Returns the table of the driver's counts. It omits columns that are zero in all rows.
 std::string counted_table(const migration_report& r) {
   using counts = counted_moves;
   struct column {

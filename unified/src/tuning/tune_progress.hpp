@@ -1,4 +1,4 @@
-// How far a tuner has come: one line that is written over.
+// The progress of a tuner: one line that is overwritten.
 #pragma once
 #include <iosfwd>
 #include <string>
@@ -9,13 +9,13 @@ namespace ferry {
 
 class tune_progress {
  public:
-  // Null: stderr, if that is a terminal, else nowhere.
+  // to: the output. Null: stderr if that is a terminal, else no output.
   tune_progress(std::ostream* to, std::size_t trials);
-  // Wipes the line.
+  // Erases the line.
   ~tune_progress();
   tune_progress(const tune_progress&) = delete;
   tune_progress& operator=(const tune_progress&) = delete;
-  // The next trial begins. best: milliseconds of a step so far, 0 if not known.
+  // Shows that the next trial begins. best: milliseconds of a step so far, 0 if unknown.
   void show(const std::string& array, const array_policy& p, double best);
 
  private:

@@ -1,4 +1,4 @@
-// What a tuner found, as a table and as a picture.
+// The result of a tuner, as a table and as a picture.
 #include <algorithm>
 #include <ostream>
 
@@ -22,7 +22,7 @@ const std::string& shown(const std::string& array) {
   return array.empty() ? all : array;
 }
 
-// For text and attributes of XML, which knows no control characters.
+// Escapes text and attributes for XML, which does not allow control characters.
 std::string escaped(const std::string& text) {
   std::string s;
   for (const char c : detail::utf8_text(text)) switch (c) {
@@ -39,7 +39,7 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
 
-// Of all arrays; null where it was not run.
+// Returns the trial of automatic for all arrays; null if it was not run.
 const tune_trial* automatic_trial(const tune_result& r) {
   const auto at =
       std::ranges::find_if(r.trials, [](const tune_trial& t) { return t.array.empty() && t.policy == array_policy{}; });

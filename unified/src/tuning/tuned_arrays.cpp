@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t part = std::size_t{64} << 10;
 
-// One number for each part of the bytes. Words are mixed in by multiplication and rotation (as Murmur3 does, by Austin
-// Appleby), so that what differs in one bit differs in half of the number's.
+// Returns a hash of each part of the bytes. Words are mixed by multiplication and rotation (as in Murmur3, by Austin
+// Appleby). So a difference of one bit changes about half of the bits of the hash.
 std::vector<std::uint64_t> prints_of(byte_range bytes) {
   std::vector<std::uint64_t> result;
   for (const std::byte* p = bytes.begin; p < bytes.end; p += std::min(part, static_cast<std::size_t>(bytes.end - p))) {
@@ -51,7 +51,7 @@ tuned_arrays::tuned_arrays(const std::vector<detail::tuned_array>& arrays)
     hold_still();
     bring_to_cpu();
     each([&](std::size_t i, allocation&) { before_[i].elements.assign(arrays_[i].bytes.begin, arrays_[i].bytes.end); });
-  } catch (...) {  // no destructor will
+  } catch (...) {  // the destructor does not run
     for (state& s : before_) s.elements.clear();
     put_back_quietly();
     throw;
@@ -60,7 +60,7 @@ tuned_arrays::tuned_arrays(const std::vector<detail::tuned_array>& arrays)
 
 tuned_arrays::~tuned_arrays() { put_back_quietly(); }
 
-// Where a device is broken, somebody throws for that already.
+// If a device failed, another exception already reports that.
 void tuned_arrays::put_back_quietly() noexcept {
   try {
     put_back();
@@ -81,7 +81,7 @@ void tuned_arrays::hold_still() {
   });
 }
 
-// As prefetch() does it, but for an allocation.
+// As prefetch(), but for an allocation.
 void tuned_arrays::send(std::size_t i, byte_range pages, memory_location to) {
   access use{&arrays_[i].owner.get(), arrays_[i].bytes, false};
   const ferry::device on(to.is_host() ? use.what->device : to.device);

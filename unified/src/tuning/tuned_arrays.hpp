@@ -1,4 +1,4 @@
-// The arrays of a tuner as they were before it: their elements, where their pages are, what is known of them.
+// The initial state of a tuner's arrays: elements, locations of pages, and page records.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,24 +12,24 @@ namespace ferry {
 
 class tuned_arrays {
  public:
-  // Waits for all work, and remembers.
+  // Blocks until all work is complete, and saves the state.
   explicit tuned_arrays(const std::vector<detail::tuned_array>& arrays);
-  // Puts all back, as far as that is possible.
+  // Restores the state, as far as possible.
   ~tuned_arrays();
   tuned_arrays(const tuned_arrays&) = delete;
   tuned_arrays& operator=(const tuned_arrays&) = delete;
 
-  // Blocks until no device and no thread of ferry works.
+  // Blocks until no device and no thread of ferry has work.
   void wait();
-  // All arrays as they were at first, with these policies, one for each.
+  // Restores the initial state of all arrays, and sets these policies, one for each array.
   void begin(const std::vector<array_policy>& policies);
-  // The elements as numbers that differ where these do, for each part of each array. Throws invalid_argument if the step has
-  // replaced an array.
+  // Returns hashes of the elements, one for each part of each array. Throws invalid_argument if the step has replaced
+  // an array.
   using prints = std::vector<std::vector<std::uint64_t>>;
   prints result();
-  // Where two results differ, in words; empty if nowhere.
+  // Describes where two results differ; empty if they are equal.
   std::string difference(const prints& a, const prints& b) const;
-  // Everything as it was before the tuner; throws what stands in the way.
+  // Restores the state before the tuner. Throws if that fails.
   void put_back();
 
  private:
@@ -38,15 +38,16 @@ class tuned_arrays {
     page_map pages;
     std::optional<array_policy> policy;  // by set_policy
   };
-  // With the policy that moves nothing.
+  // Sets the policy that moves nothing.
   void hold_still();
   void send(std::size_t i, byte_range pages, memory_location to);
   void put_back_quietly() noexcept;
   void bring_to_cpu();
   void fill_and_place();
-  // Undoes exchanges of arrays with each other; returns the index of the first that was replaced, or the number of arrays.
+  // Undoes swaps of arrays with each other. Returns the index of the first array that was replaced, or the number of
+  // arrays.
   std::size_t put_handles_back();
-  // Calls f(index, allocation) for those that the step has not freed.
+  // Calls f(index, allocation) for each array that the step has not freed.
   template <class F>
   void each(F f) {
     for (std::size_t i = 0; i < arrays_.size(); ++i)

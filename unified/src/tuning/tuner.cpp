@@ -25,7 +25,7 @@ double steady_milliseconds() {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The value below which a part of them lies, between two of them by proportion.
+// Returns the quantile of sorted values, interpolated linearly between two of them.
 double quantile(const std::vector<double>& sorted, double of) {
   const double at = of * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -40,7 +40,7 @@ void summarize(tune_trial& t) {
   t.spread = quantile(sorted, 0.75) - quantile(sorted, 0.25);
 }
 
-// One run of a tuner: the arrays, what is best for each so far, and how fast that is.
+// One search: the arrays, the best policy of each so far, and the time of a step with these policies.
 class search {
  public:
   search(const tune_options& how, const std::vector<detail::tuned_array>& arrays, const std::function<void()>& step,
@@ -58,7 +58,7 @@ class search {
     reference_ = last_;
     need_repeatable(untouched);
     automatic_ = measure({}, array_policy{}, automatic);
-    // Where automatic itself changes the results, it is no choice for any array.
+    // If automatic itself changes the results, it is no candidate for any array.
     best_ = automatic_.rejected.empty() ? automatic : untouched;
     now_ = automatic_.rejected.empty() ? automatic_ : by_hand;
     const std::vector<array_policy> usual = best_;
@@ -71,7 +71,7 @@ class search {
   }
 
  private:
-  // From the same start, under the same policies, comes the same end: or nothing can be said about policies.
+  // Policies can only be compared if two runs from the same start, under the same policies, have the same results.
   void need_repeatable(const std::vector<array_policy>& untouched) {
     held_.begin(untouched);
     steps(nullptr);
@@ -85,7 +85,7 @@ class search {
           "tune_options::before, and sums must not depend on the order of threads");
   }
 
-  // From where the arrays begin.
+  // Runs the steps of one trial, from the initial state of the arrays.
   void steps(tune_trial* into) {
     if (how_.before) how_.before();
     held_.wait();
@@ -127,7 +127,7 @@ class search {
            other.median - t.median > std::max({t.spread, other.spread, how_.least_gain * other.median});
   }
 
-  // Tries what is proposed for one array, the others as they are best so far.
+  // Tries the candidates of one array. The others have their best policies so far.
   void choose(std::size_t i, const std::vector<array_policy>& candidates) {
     const tune_trial before = now_;
     std::optional<std::size_t> winner;
@@ -144,7 +144,8 @@ class search {
     if (winner) result_.trials[*winner].chosen = true;
   }
 
-  // Once more, one after the other: what has won by chance, or while the machine was slow, goes.
+  // Measures the initial and the best policies once more, one after the other. Drops a choice that won by chance, or
+  // because other work slowed a trial.
   void confirm(const std::vector<array_policy>& usual) {
     tune_trial start, end;
     progress_.show("", array_policy{}, now_.median);
@@ -180,8 +181,8 @@ class search {
   tuned_arrays held_;
   tune_progress progress_;
   std::vector<array_policy> best_;
-  tune_trial now_;        // with these
-  tune_trial automatic_;  // all arrays
+  tune_trial now_;        // with best_
+  tune_trial automatic_;  // all arrays automatic
   tuned_arrays::prints reference_, last_;
   tune_result result_;
 };

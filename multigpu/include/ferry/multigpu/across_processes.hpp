@@ -1,4 +1,5 @@
-// Small things that all processes of a team tell each other, on the CPU, and what they do together.
+/// @file
+/// Exchange of small data between all processes of a team, on the CPU, and operations that they execute together.
 #pragma once
 #include <cstring>
 #include <functional>
@@ -13,19 +14,20 @@ namespace ferry::detail {
 
 inline bool spans_processes(const team& t) { return t.local_size() < t.size(); }
 
-// Every process' bytes, in the order of processes; the same number from each, which all make this call. Blocks until they
-// have. Throws process_error.
+// Returns the bytes of every process, in the order of processes. All processes must call it, with the same number of
+// bytes. Blocks until all have called it. Throws process_error.
 std::vector<std::byte> from_all_processes(const team& t, std::span<const std::byte> mine, const char* what);
 
-// The same for any number of bytes from each: they fill `all` in every process, one behind the other. Throws
-// invalid_argument, in all of them, when the bytes are not as many as each has room for.
+// As from_all_processes, for any number of bytes from each process: `all` receives them one after the other, in every
+// process. Throws invalid_argument, in all processes, if the bytes do not fill `all` exactly.
 void join_processes(const team& t, std::span<const std::byte> mine, std::span<std::byte> all, const char* what);
 
-// Calls f in every process of the team, and waits for all. When it threw somewhere all throw: who failed what f threw,
-// the others an error that quotes the first of these; the team goes on. Throws process_error.
+// Calls f in every process of the team, and blocks until all calls have ended. If one throws, all processes throw, and
+// the team remains usable. A process whose f failed rethrows its exception; the others throw an error that quotes the
+// first one. Throws process_error.
 void together(const team& t, const std::string& what, const std::function<void()>& f);
 
-// What f(value of a process) is given for each process in order. For a team of this process: its own value alone.
+// Calls f(value of a process) for each process, in order. For a team of this process only, calls f with its own value.
 template <class T, class F>
 void for_each_process(const team& t, const T& mine, const char* what, F f) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,4 +1,5 @@
-// Several collectives in one submission.
+/// @file
+/// Several collectives in one submission.
 #pragma once
 #include <concepts>
 #include <span>
@@ -27,7 +28,7 @@ decltype(auto) array_of(A& a) {
 template <class A>
 using value_of = typename std::remove_cvref_t<decltype(array_of(std::declval<A&>()))>::value_type;
 
-// Says in `to` what is given.
+// Enters an array or scalar into `to`.
 template <class A>
 void describe(A& given, collective_argument& to) {
   auto& a = array_of(given);
@@ -37,7 +38,7 @@ void describe(A& given, collective_argument& to) {
   to.count = a.size();
   to.contiguous = a.is_contiguous();
 }
-// The same for what will be written.
+// As describe, for an array that will be written.
 template <class A>
 void describe_written(A& given, collective_argument& to) {
   auto& a = array_of(given);
@@ -64,90 +65,112 @@ using element_of = value_of<decltype(std::declval<Values&>()[0])>;
 
 }  // namespace detail
 
-// Collects operations, and gives all of them to the streams at once: a library may run them together, so none may use
-// what another one writes. Free functions of the same names are groups of one; see collectives.hpp for what each does.
-// What throws leaves the group as it was.
-//
-//   fr::collective_group g(gpus);
-//   g.all_reduce(norms, fr::plus{}).send(edge, 0, 1).receive(halo, 1, 0).submit();
+/// Collects operations and enqueues all of them in one submission. The operations may run concurrently, so none may use
+/// what another one writes. The free functions of the same names submit a group of one operation; see collectives.hpp
+/// for the meaning of each. If a call throws, the group is unchanged.
+/// @code
+/// fr::collective_group g(gpus);
+/// g.all_reduce(norms, fr::plus{}).send(edge, 0, 1).receive(halo, 1, 0).submit();
+/// @endcode
 class collective_group {
  public:
-  // The team must outlive the group.
+  /// Makes an empty group. The team must outlive it.
   explicit collective_group(const team& t);
-  // Of operations whose arrays live until they are submitted.
+  /// Makes a group that holds no references to its arrays: they must live until submit() returns.
   static collective_group at_once(const team& t) {
     collective_group g(t);
     g.keeps_ = false;
     return g;
   }
 
+  /// Adds ferry::all_reduce, in place.
   template <class Values, class Op>
   collective_group& all_reduce(Values&& values, const Op& op) {
     return all_reduce(values, values, op);
   }
+  /// Adds ferry::all_reduce.
   template <class From, class To, class Op>
   collective_group& all_reduce(const From& from, To&& to, const Op& op) {
     return add({collective_kind::all_reduce, 0}, types<From, To>(op), detail::arguments_of(from),
                detail::written_by(to));
   }
+  /// Adds ferry::reduce, in place.
   template <class Values, class Op>
   collective_group& reduce(Values&& values, const Op& op, std::size_t root) {
     const auto all = detail::written_by(values);
     return add({collective_kind::reduce, root}, types<Values, Values>(op), all, of_root(root, all));
   }
+  /// Adds ferry::reduce.
   template <class From, class To, class Op>
   collective_group& reduce(const From& from, To&& to, const Op& op, std::size_t root) {
     return add({collective_kind::reduce, root}, types_of_one<From, To>(op), detail::arguments_of(from),
                only_at(root, [&](auto& a) { detail::describe_written(to, a); }));
   }
+  /// Adds ferry::broadcast.
   template <class Values>
   collective_group& broadcast(Values&& values, std::size_t root) {
     const auto all = detail::written_by(values);
     return add({collective_kind::broadcast, root}, types<Values, Values>(), of_root(root, all), all);
   }
+  /// Adds ferry::all_gather, in place.
   template <class Values>
   collective_group& all_gather(Values&& values) {
     const auto all = detail::written_by(values);
     return add({collective_kind::all_gather, 0}, types<Values, Values>(), own_shares(all, sizeof_element<Values>()),
                all);
   }
+  /// Adds ferry::all_gather.
   template <class From, class To>
   collective_group& all_gather(const From& from, To&& to) {
     return add({collective_kind::all_gather, 0}, types<From, To>(), detail::arguments_of(from), detail::written_by(to));
   }
+  /// Adds ferry::reduce_scatter, in place.
   template <class Values, class Op>
   collective_group& reduce_scatter(Values&& values, const Op& op) {
     const auto all = detail::written_by(values);
     return add({collective_kind::reduce_scatter, 0}, types<Values, Values>(op), all,
                own_shares(all, sizeof_element<Values>()));
   }
+  /// Adds ferry::reduce_scatter.
   template <class From, class To, class Op>
   collective_group& reduce_scatter(const From& from, To&& to, const Op& op) {
     return add({collective_kind::reduce_scatter, 0}, types<From, To>(op), detail::arguments_of(from),
                detail::written_by(to));
   }
+  /// Adds ferry::all_to_all.
   template <class From, class To>
   collective_group& all_to_all(const From& from, To&& to) {
     return add({collective_kind::all_to_all, 0}, types<From, To>(), detail::arguments_of(from), detail::written_by(to));
   }
+  /// Adds ferry::gather.
   template <class From, class To>
   collective_group& gather(const From& from, To&& to, std::size_t root) {
     return add({collective_kind::gather, root}, types_of_one<From, To>(), detail::arguments_of(from),
                only_at(root, [&](auto& a) { detail::describe_written(to, a); }));
   }
+  /// Adds ferry::scatter.
   template <class From, class To>
   collective_group& scatter(const From& from, To&& to, std::size_t root) {
     return add({collective_kind::scatter, root}, types_of_one<To, From>(),
                only_at(root, [&](auto& a) { detail::describe(from, a); }), detail::written_by(to));
   }
-  // One array goes from one member, which is of this process, to another rank, which receives it. Sends and receives of
-  // one pair of ranks meet in the order of their calls. Those between members of one process belong into one group.
+  /// Adds a send of one array from a member of this process to another rank, which must receive it. Sends and receives
+  /// between two ranks match in the order of their calls. Those between members of one process must be in one group.
+  /// @param v the array
+  /// @param from the member that sends
+  /// @param to the rank that receives
+  /// @return this group
   template <class View>
   collective_group& send(const View& v, std::size_t from, std::size_t to) {
     detail::collective_argument a;
     detail::describe(v, a);
     return exchange(collective_kind::send, type_of<detail::value_of<View>>(), a, from, to);
   }
+  /// Adds a receive of one array by a member of this process from another rank; see send.
+  /// @param v the array
+  /// @param to the member that receives
+  /// @param from the rank that sends
+  /// @return this group
   template <class View>
   collective_group& receive(View&& v, std::size_t to, std::size_t from) {
     detail::collective_argument a;
@@ -155,7 +178,8 @@ class collective_group {
     return exchange(collective_kind::receive, type_of<detail::value_of<View>>(), a, to, from);
   }
 
-  // Gives it all to the streams; the group is empty again. See collectives.hpp for blocking and errors.
+  /// Enqueues all operations on the streams of the team, and empties the group. See collectives.hpp for blocking and
+  /// errors.
   void submit();
 
  private:
@@ -201,9 +225,9 @@ class collective_group {
   }
 
   std::size_t local_size() const;
-  // Of a rank, among the members of this process; a large number for others.
+  // Index of a rank among the members of this process; a large number for other ranks.
   std::size_t place_of(std::size_t rank) const;
-  // The root's own, if it is of this process.
+  // The argument of the root, if it is a member of this process; else nothing.
   detail::collective_arguments of_root(std::size_t root, const detail::collective_arguments& all) const;
   detail::collective_arguments own_shares(detail::collective_arguments all, std::size_t element_bytes) const;
   collective_group& add(what w, of_type t, const detail::collective_arguments& from,
@@ -217,7 +241,7 @@ class collective_group {
   const rank_layout& layout_;
   bool keeps_ = true;
   detail::small_vector<collective_call, 8> calls_;
-  std::vector<allocation_ref> keep_;  // alive until they are submitted
+  std::vector<allocation_ref> keep_;  // references until submit()
 };
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Halos filled with the neighbours' cells.
+/// @file
+/// Halo exchange: fills halos with the neighbours' cells.
 #pragma once
 #include <array>
 
@@ -57,11 +58,14 @@ void halos_are_filled(const A& a) {
 
 }  // namespace detail
 
-// Fills the halo cells that mirror cells of the arrays, corners too, of several arrays of one team at once: one kernel a
-// member, which stores into its neighbours' memory, or copies where peers are impossible or copies are faster; strided
-// halos are packed on the way. Halo cells beyond the end of an axis that is not periodic are left alone. On the streams of
-// the team, ordered as any other work; never blocks, but the first time for an array, which may allocate buffers, and measure
-// which way is faster (see halo_method).
+/// Fills the halo cells that mirror cells of the arrays, including corners, for one or several arrays of one team. One
+/// kernel for each member stores into the memory of its neighbours. Copies are used instead where devices are no peers,
+/// or where copies are faster. Strided halos are packed for that. Halo cells beyond the end of an axis that is not
+/// periodic do not change. Ordered on the streams of the team as any other work. Does not block, except for the first
+/// exchange of an array, which may allocate buffers and measure which method is faster (see halo_method).
+/// @param first the first array
+/// @param more further arrays of the same team
+/// @throws invalid_argument for arrays of different teams
 template <class First, class... More>
 void exchange_halos(First& first, More&... more) {
   static_assert(!std::is_const_v<First> && (!std::is_const_v<More> && ...),

@@ -1,4 +1,5 @@
-// Arrays of which every member of a team has a copy of its own: tables, coefficients, what all devices read.
+/// @file
+/// Arrays of which every member of a team has a copy: tables, coefficients, and other data that all devices read.
 #pragma once
 #include <vector>
 
@@ -12,12 +13,13 @@ namespace ferry {
 template <class T, std::size_t Rank, memory_kind Kind>
 class replicated_array;
 
-// A replicated array in a call: each member's kernel gets its member's copy.
+/// A replicated array as an argument of a loop: each member's kernel receives the copy of that member.
 template <class T, std::size_t Rank, memory_kind Kind>
 struct replicated_argument {
   using array = replicated_array<std::remove_const_t<T>, Rank, Kind>;
   std::conditional_t<std::is_const_v<T>, const array, array>* what;
   access_mode mode;
+  /// Returns the copy of a member as an argument.
   array_argument<T, Rank> of_member(std::size_t member) const {
     auto& copy = what->copy_of(member);
     if constexpr (std::is_const_v<T>)
@@ -27,46 +29,60 @@ struct replicated_argument {
   }
 };
 
-// Nothing keeps the copies equal but what is done with them: the same work on each, or copy() from memory of the CPU.
-// Moves. Its destructor never blocks.
+/// An array of which every member of a team has a copy. Ferry does not keep the copies equal: the program does the same
+/// work on each, or calls copy() from memory of the CPU. Movable, not copyable. The destructor never blocks.
+/// @tparam T element type
+/// @tparam Rank number of dimensions
+/// @tparam Kind memory kind
 template <class T, std::size_t Rank = 1, memory_kind Kind = memory_kind::device>
 class replicated_array {
  public:
   using value_type = T;
-  // Contents are undefined. May block when pools have to grow.
+  /// Makes the copies with undefined contents. May block if pools have to grow.
   replicated_array(const ferry::team& t, const ferry::extents<Rank>& e) : team_(t), extents_(e) {
     for (std::size_t i = 0; i < t.local_size(); ++i) copies_.emplace_back(e, t.device(t.first_local() + i));
   }
-  // Every element of every copy gets a value.
+  /// Makes the copies and fills every element with a value.
   replicated_array(const ferry::team& t, const ferry::extents<Rank>& e, T value) : replicated_array(t, e) {
     for (std::size_t i = 0; i < copies_.size(); ++i)
       fill(t.stream(t.first_local() + i), copies_[i], value, source_line{});
   }
 
+  /// Returns the team.
   const ferry::team& team() const {
     if (copies_.empty()) throw_moved_from("the replicated array");
     return team_;
   }
+  /// Returns the shape of each copy.
   const ferry::extents<Rank>& extents() const { return extents_; }
+  /// Returns the number of elements of each copy.
   std::size_t size() const { return extents_.count(); }
-  // A local member's copy. Throws invalid_argument.
+  /// Returns the copy of a local member.
+  /// @param member the rank of the member
+  /// @return the copy
+  /// @throws invalid_argument for a member of another process
   basic_array<T, Rank, Kind>& copy_of(std::size_t member) {
     (void)team().stream(member);
     return copies_[member - team_.first_local()];
   }
+  /// @overload
   const basic_array<T, Rank, Kind>& copy_of(std::size_t member) const {
     (void)team().stream(member);
     return copies_[member - team_.first_local()];
   }
-  // Those of the local members in order, as collectives take them: all_reduce(t, table.copies(), plus{}).
+  /// Returns the copies of the local members in order, as collectives take them: all_reduce(t, table.copies(), plus{}).
   std::vector<basic_array<T, Rank, Kind>>& copies() { return copies_; }
+  /// @overload
   const std::vector<basic_array<T, Rank, Kind>>& copies() const { return copies_; }
+  /// Names all copies.
   replicated_array& name(const std::string& text) & {
     for (auto& c : copies_) c.name(text);
     return *this;
   }
 
+  /// Returns the array as an argument that kernels read.
   replicated_argument<const T, Rank, Kind> as_team_argument() const { return {this, access_mode::in}; }
+  /// Returns the array as an argument that kernels read and write.
   replicated_argument<T, Rank, Kind> as_team_argument() { return {this, access_mode::inout}; }
 
  private:
@@ -75,14 +91,17 @@ class replicated_array {
   std::vector<basic_array<T, Rank, Kind>> copies_;
 };
 
+/// Marks a replicated array that kernels read.
 template <class T, std::size_t Rank, memory_kind Kind>
 replicated_argument<const T, Rank, Kind> in(const replicated_array<T, Rank, Kind>& a) {
   return {&a, access_mode::in};
 }
+/// Marks a replicated array that kernels read and write.
 template <class T, std::size_t Rank, memory_kind Kind>
 replicated_argument<T, Rank, Kind> inout(replicated_array<T, Rank, Kind>& a) {
   return {&a, access_mode::inout};
 }
+/// Marks a replicated array that kernels overwrite completely.
 template <class T, std::size_t Rank, memory_kind Kind>
 out_argument<replicated_argument<T, Rank, Kind>> out(replicated_array<T, Rank, Kind>& a) {
   return {{&a, access_mode::out}};
@@ -97,38 +116,45 @@ void copy_to_the_others(replicated_array<T, Rank, Kind>& a) {
 }
 }  // namespace detail
 
-// The same elements, in row-major order, into every local copy: to the first member, and from there to the others. Each
-// process of a team that spans several makes this call, with elements of its own; broadcast(t, a.copies(), root) brings
-// those of one member to all. Blocks until the memory was read. Throws invalid_argument when the counts differ.
+/// Copies elements from memory of the CPU into every local copy: to the first member, and from there to the others.
+/// Each process of a team that spans several must call it, with its own elements; broadcast(t, a.copies(), root) copies
+/// those of one member to all. Blocks until the memory has been read.
+/// @param from the elements in row-major order
+/// @param to the array
+/// @throws invalid_argument for different numbers of elements
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, replicated_array<T, Rank, Kind>& to) {
   copy(from, to.copy_of(to.team().first_local()), source_line{});
   detail::copy_to_the_others(to);
 }
-// From an array, wherever it lies. On the streams of the team; does not block, but as copy between arrays does.
+/// Copies an array of any location into every local copy. Ordered on the streams of the team; blocks only if a copy
+/// between arrays does.
 template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
 void copy(const array_view<U, Rank, From>& from, replicated_array<T, Rank, Kind>& to) {
   const std::size_t first = to.team().first_local();
   copy(to.team().stream(first), from, to.copy_of(first), source_line{});
   detail::copy_to_the_others(to);
 }
-// The elements of the first local member's copy. Blocks until it is written.
+/// Returns the elements of the first local member's copy. Blocks until it has been written.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> to_vector(const replicated_array<T, Rank, Kind>& a) {
   return to_vector(a.copy_of(a.team().first_local()), source_line{});
 }
 
-// An index space for every member of a team: each works on all of it, on its own stream.
+/// An index space for every member of a team: each executes all of it, on its own stream.
 template <class Space>
 struct on_each_member {
   ferry::team team;
   Space space;
 };
+/// Returns a space that every member of the team executes completely.
 template <detail::index_space Space>
 on_each_member<Space> each_member(const team& t, const Space& space) {
   return {t, space};
 }
+/// @overload
 inline on_each_member<extents<2>> each_member(const team& t, const extents<2>& space) { return {t, space}; }
+/// @overload
 inline on_each_member<extents<3>> each_member(const team& t, const extents<3>& space) { return {t, space}; }
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Reductions whose result does not depend on how many devices there are, to the last bit.
+/// @file
+/// Reductions whose results do not depend on the number of devices, to the last bit.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -9,11 +10,12 @@
 
 namespace ferry {
 
-// Marks the operation of a parallel_reduce over shards: fr::reproducible(fr::plus{}).
+/// The operation of a reproducible reduction. See reproducible().
 template <class Op>
 struct reproducible_op {
   Op op;
 };
+/// Marks the operation of a parallel_reduce over shards as reproducible: fr::reproducible(fr::plus{}).
 template <class Op>
 reproducible_op<Op> reproducible(const Op& op) {
   return {op};
@@ -21,12 +23,13 @@ reproducible_op<Op> reproducible(const Op& op) {
 
 namespace detail {
 
-// Results are joined in chunks of the whole array that are the same however it is cut: so many elements in a row.
+// Number of consecutive elements in a chunk. Chunks are those of the whole array, so that its distribution does not
+// change them.
 inline constexpr std::size_t reproducible_chunk = 256;
 
 [[noreturn]] void throw_partial_reproducible();
 
-// Index k of the dimensions beside the axis of distribution, and index a along it, as those of the array.
+// Calls f with the indices of the array for index a along the axis of distribution and index k of all other dimensions.
 template <std::size_t Rank>
 struct axis_and_rest {
   std::size_t axis, extent[Rank];
@@ -50,14 +53,14 @@ struct axis_and_rest {
   }
 };
 
-// One chunk of the cells that share an index along the axis: one after the other.
+// Reduces one chunk of the cells that share an index along the axis, sequentially.
 template <class T, std::size_t Rank, class F, class Op>
 struct chunk_of_cells {
   F f;
   Op op;
-  T identity;  // of op, which knows it on the CPU only
+  T identity;  // of op; device code cannot compute it
   axis_and_rest<Rank> where;
-  std::size_t first, rest;  // index along the axis of the first; cells that share an index
+  std::size_t first, rest;  // first index along the axis; number of cells that share an index
   template <class Leaves, class... P>
   FERRY_HOST_DEVICE void operator()(std::size_t a, std::size_t c, const Leaves& leaves, const P&... p) const {
     T sum = identity;
@@ -67,7 +70,7 @@ struct chunk_of_cells {
     leaves(a, c) = sum;
   }
 };
-// Whole chunks of neighbouring indices along the axis, whose results are in memory: also one after the other.
+// Reduces whole chunks of neighbouring indices along the axis from the results in memory, sequentially.
 template <class T, class Op>
 struct chunk_of_leaves {
   Op op;
@@ -84,16 +87,19 @@ struct chunk_of_leaves {
 
 }  // namespace detail
 
-// The result of a reproducible reduction: chunks from all members, joined in the order of the array when the CPU reads it.
+/// The result of a reproducible reduction: chunks of all members. The CPU joins them in the order of the array when it
+/// reads the result.
 template <class T>
 class reproducible_scalar {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   using join = T (*)(const T&, const T&);
-  // Blocks until the work that writes the parts is over. For a team that spans processes all of them ask, and wait for
-  // each other. Throws process_error.
+  /// Returns the result. Blocks until the work that writes the parts is complete. For a team that spans processes, all
+  /// of them must call it, and each waits for the others.
+  /// @throws process_error
   operator T() const { return value(); }
+  /// As the conversion to T.
   T value() const {
     if (pieces_.empty()) throw_moved_from("the reproducible result");
     std::vector<std::byte> mine;
@@ -106,30 +112,33 @@ class reproducible_scalar {
     detail::join_processes(team_, mine, all, what);
     return joined(all);
   }
-  // Whether the parts of this process are there. Never blocks.
+  /// True if the parts of this process are complete. Never blocks.
   bool is_ready() const {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [](const piece& p) { return p.head.is_ready() && p.chunks.is_ready() && p.tail.is_ready(); });
   }
 
-  // A member's part: the results along the axis from `first` to the next edge of a chunk, whole chunks, and the rest.
+  /// The part of one member: results along the axis from `first` to the next edge of a chunk, whole chunks, and the
+  /// remaining results.
   struct piece {
     std::size_t first = 0, tail_first = 0;
     host_array<T, 2> head, tail;
     host_array<T, 1> chunks;
   };
+  /// Makes a result without parts, for the reduction.
   reproducible_scalar(const team& t, T identity, join op)
       : team_(t),
         pieces_(t.local_size()),
         identity_(identity),
         join_(op) {}
-  // Declared, as containers otherwise try to copy.
+  // Declared explicitly, because containers otherwise try to copy.
   reproducible_scalar(reproducible_scalar&&) noexcept = default;
   reproducible_scalar& operator=(reproducible_scalar&&) noexcept = default;
+  /// Returns the part of a local member.
   piece& of(std::size_t local) { return pieces_[local]; }
 
  private:
-  // How many elements follow in each list, and where along the axis they begin.
+  // Number of elements that follow in each list, and their first index along the axis.
   struct header {
     std::uint64_t first, head_rows, chunks, tail_first, tail_rows, columns;
   };
@@ -152,7 +161,7 @@ class reproducible_scalar {
       at += sizeof value;
       return value;
     };
-    T all = identity_, open = identity_;  // of whole chunks; of one that several members share
+    T all = identity_, open = identity_;  // of whole chunks; of a chunk that several members share
     const auto add_leaves = [&](std::size_t first, std::size_t rows, std::size_t columns) {
       for (std::size_t i = 0; i < rows; ++i) {
         for (std::size_t k = 0; k < columns; ++k) open = join_(open, take(identity_));
@@ -237,10 +246,15 @@ scalar<double> call_reproducibly(detail::refused_call, const Any&...) {
 
 }  // namespace detail_unit
 
-// As parallel_reduce over all cells of an array, owned(a), and the same bits on any number of devices of one kind, in any
-// number of processes: cells are joined one after the other in chunks of 256 that do not depend on how the array is cut,
-// and the chunks in order, by the CPU, when it reads the result. Slower than the usual order, for which each device finds
-// its own: a thread a chunk.
+/// As parallel_reduce over all cells of an array, owned(a), with reproducible results. The bits are the same on any
+/// number of devices of one kind, in any number of processes. Cells are joined sequentially in chunks of 256, which do
+/// not depend on the distribution of the array. When the CPU reads the result, it joins the chunks in order. Slower
+/// than the default order, which each device chooses: here one thread computes a chunk.
+/// @param region owned(a)
+/// @param f returns the value of a cell, from its indices and the arguments
+/// @param op reproducible(operation)
+/// @param arguments arrays and values for f
+/// @return a reproducible_scalar
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {

@@ -1,4 +1,5 @@
-// Cells dealt out another way: along another axis, or over another team.
+/// @file
+/// Redistribution of cells: along another axis, or over another team.
 #pragma once
 #include <vector>
 
@@ -11,10 +12,11 @@ namespace ferry {
 
 namespace detail {
 
-// Throws invalid_argument unless each member of one team is in the same process, on the same device, as in the other.
+// Throws invalid_argument unless each member has the same process and device in both teams.
 void need_same_ranks(const team& from, const team& to);
 
-// What goes between members of different processes: packed, as one group of messages, and unpacked.
+// Copies cells between members of different processes: packs them, exchanges them as one group of messages, and unpacks
+// them.
 template <class T, std::size_t Rank, memory_kind From, memory_kind To>
 void reshard_across(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To>& to) {
   const team& t = to.team();
@@ -28,7 +30,7 @@ void reshard_across(const sharded_array<T, Rank, From>& from, sharded_array<T, R
   for (std::size_t source = 0; source < t.size(); ++source)
     for (std::size_t m = 0; m < t.size(); ++m) {
       const box<Rank> both = to.layout().own(m) & from.layout().own(source);
-      if (both.empty() || t.is_local(m) == t.is_local(source)) continue;  // is here, or neither end is
+      if (both.empty() || t.is_local(m) == t.is_local(source)) continue;  // both are local, or neither is
       if (t.is_local(source)) {
         device_array<T, Rank> packed(both.extents(), t.device(source));
         copy(from.team().stream(source), from.cells(source, both), packed, source_line{});
@@ -42,15 +44,15 @@ void reshard_across(const sharded_array<T, Rank, From>& from, sharded_array<T, R
   for (const arrival& a : arrivals) copy(t.stream(a.member), a.packed, to.cells(a.member, a.cells), source_line{});
 }
 
-// Box b as seen from the first cell of `whole`.
+// Returns box b relative to the first cell of `whole`.
 template <std::size_t Rank>
 box<Rank> within(box<Rank> b, const box<Rank>& whole) {
   for (std::size_t d = 0; d != Rank; ++d) b.begin[d] -= whole.begin[d], b.end[d] -= whole.begin[d];
   return b;
 }
 
-// What other processes have of `from`, to an array that each process has: shard by shard, packed, to one member of each
-// process, and from there to the cells.
+// Copies cells of other processes to an array that each process has: one shard after the other, packed, to one member
+// of each process, and from there to the cells.
 template <class T, std::size_t Rank, memory_kind From, memory_kind To>
 void reshard_to_each(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To>& to) {
   const team& t = from.team();
@@ -78,13 +80,18 @@ void reshard_to_each(const sharded_array<T, Rank, From>& from, sharded_array<T, 
 
 }  // namespace detail
 
-// Copies every cell to where `to` has it; shapes must be equal. Halos of `to` are left alone. Each member of `to` fetches
-// what it needs on its stream, ordered behind what wrote it; never blocks, but copies of strided pieces between devices that
-// are no peers may allocate. Between processes, all of which make this call, pieces travel as messages and pass through
-// device memory, as much as goes and comes; that waits where processes talk by the CPU. An array on a team of one process is
-// each process' own, and whole: from it, each takes what its members of the other team own; to it, each gets all cells,
-// and waits for the others to make this call. Throws invalid_argument for shapes that differ, and for two teams that span
-// processes with other members in them; process_error.
+/// Copies every cell to its place in `to`, which has another distribution. Halos of `to` do not change. Each member of
+/// `to` copies its cells on its stream, after the work that writes them. Does not block, but copies of strided parts
+/// between devices that are no peers may allocate. Between processes, all of which must call it, cells travel as
+/// messages through device memory, as many bytes as are sent and received. This blocks if the processes communicate
+/// through the CPU. An array on a team of one process belongs to each process, as a whole. If `from` is such an array,
+/// each process takes the cells that its members of the other team own. If `to` is one, each process receives all
+/// cells, and waits for the others.
+/// @param from the source
+/// @param to the destination, of the same shape
+/// @throws invalid_argument for different shapes, or for two teams that span processes and have different members in
+///   them
+/// @throws process_error if another process fails
 template <class T, std::size_t Rank, memory_kind From, memory_kind To>
 void reshard(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To>& to) {
   detail::need_same_shape(from.extents(), to.extents(), from, to, {});
@@ -103,7 +110,12 @@ void reshard(const sharded_array<T, Rank, From>& from, sharded_array<T, Rank, To
   if (to.validity()) to.validity()->changed();
 }
 
-// A new array of the same cells, with halos filled where they were asked for. May allocate, and block for that.
+/// Returns a new array with the same cells in another distribution, with halos filled if `o` has any. May allocate, and
+/// block for that.
+/// @param from the source
+/// @param t the team
+/// @param o the distribution
+/// @return the new array
 template <class T, std::size_t Rank, memory_kind Kind>
 sharded_array<T, Rank, Kind> reshard(const sharded_array<T, Rank, Kind>& from, const team& t, const shard_options& o) {
   sharded_array<T, Rank, Kind> to(t, from.extents(), o);

@@ -1,4 +1,5 @@
-// Whole sharded arrays from and to memory of the CPU and ordinary arrays.
+/// @file
+/// Copies of whole sharded arrays from and to memory of the CPU and ordinary arrays.
 #pragma once
 #include <functional>
 #include <span>
@@ -12,7 +13,7 @@ namespace ferry {
 
 namespace detail {
 
-// Box b of a row-major array, as a strided view's slices.
+// Returns box b of a row-major array, as a strided view.
 template <class View, std::size_t Rank>
 auto slice_box(View& whole, const box<Rank>& b) {
   return [&]<std::size_t... D>(std::index_sequence<D...>) {
@@ -24,7 +25,7 @@ auto slice_box(View& whole, const box<Rank>& b) {
 // Calls f(offset in a row-major array, offset in the box alone, elements) for each contiguous run of a box, in order.
 template <std::size_t Rank, class F>
 void for_each_run(const extents<Rank>& e, const box<Rank>& b, F f) {
-  std::size_t last = Rank - 1;  // the dimensions behind it are whole
+  std::size_t last = Rank - 1;  // the box is complete in all dimensions after it
   while (last > 0 && b.length(last) == e[last]) --last;
   std::size_t run = 1;
   for (std::size_t d = last; d != Rank; ++d) run *= b.length(d);
@@ -40,7 +41,7 @@ void for_each_run(const extents<Rank>& e, const box<Rank>& b, F f) {
     }
   }
 }
-// The same with the address in the array.
+// As for_each_run, with the address in the array.
 template <class T, std::size_t Rank, class F>
 void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
   for_each_run(e, b, [&](std::size_t from, std::size_t at, std::size_t n) { f(whole + from, at, n); });
@@ -48,20 +49,28 @@ void for_each_run(T* whole, const extents<Rank>& e, const box<Rank>& b, F f) {
 
 [[noreturn]] void throw_other_count(std::size_t given, const array_look& a, source_line at);
 
-// f(member) for each local member, which copies some `bytes` between its shard and memory of the CPU and waits for them: by
-// a thread each where that is as much as threads copy (copy_options::parallel_from_bytes), so that all links are in use;
-// one after the other for less, for shards along another axis than the first, which lie scattered in memory of the CPU and
-// need as much again there, for memory that is not of devices, inside a workspace_scope, which is for one thread, and where
-// there are no threads to be had. Throws what the first of them threw.
+// Calls f(member) for each local member. f copies about `bytes` between its shard and memory of the CPU, and waits for
+// the copy. Uses one thread for each member if `bytes` is at least copy_options::parallel_from_bytes, so that all links
+// are busy. Otherwise calls f for one member after the other. It also does so:
+// - for shards along another axis than the first, which are scattered in memory of the CPU and need as much again
+//   there;
+// - for memory that is not of devices;
+// - inside a workspace_scope, which is for one thread;
+// - if no threads can be started.
+// Rethrows the first exception of f.
 void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, std::size_t bytes,
                            const std::function<void(std::size_t member)>& f);
 
 }  // namespace detail
 
-// The elements in row-major order, from memory of the CPU; halos are left alone. Large shards travel at the same time, see
-// for_each_waiting_copy. Ordered as any other work, on the default streams of the members' devices, not on those of the team:
-// raw pointers of shards that are out are good until then. Blocks until that memory was read. Throws invalid_argument when
-// the counts differ.
+/// Copies elements from memory of the CPU to a sharded array. Halos do not change. Large shards are copied
+/// concurrently, see detail::for_each_waiting_copy. Ordered as any other work, but on the default streams of the
+/// members' devices instead of those of the team: escaped pointers to shards are valid until then. Blocks until the
+/// memory has been read.
+/// @param from the elements in row-major order
+/// @param to the array
+/// @param line the caller's source line, for error texts
+/// @throws invalid_argument for different numbers of elements
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
@@ -84,9 +93,13 @@ void copy(std::span<const std::type_identity_t<T>> from, sharded_array<T, Rank, 
   if (to.validity()) to.validity()->changed();
 }
 
-// To memory of the CPU: the elements of local members, at their places in the row-major order of the whole; those of other
-// processes, for whom nobody waits, are left alone. Blocks until the array is written and copied. Throws invalid_argument
-// when the counts differ.
+/// Copies the elements of local members to memory of the CPU, to their places in the row-major order of the whole
+/// array. The elements of other processes do not change, and the call does not wait for these processes. Blocks until
+/// the array has been written and copied.
+/// @param from the array
+/// @param to memory for all elements of the array
+/// @param line the caller's source line, for error texts
+/// @throws invalid_argument for different numbers of elements
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity_t<T>> to,
           source_line line = source_line::here()) {
@@ -110,7 +123,7 @@ void copy(const sharded_array<T, Rank, Kind>& from, std::span<std::type_identity
 
 namespace detail {
 
-// to_vector into memory that is there.
+// As to_vector, into existing memory.
 template <class T, std::size_t Rank, memory_kind Kind>
 void copy_from_all_processes(const sharded_array<T, Rank, Kind>& a, std::span<T> all, source_line line) {
   const team& t = a.team();
@@ -125,7 +138,7 @@ void copy_from_all_processes(const sharded_array<T, Rank, Kind>& a, std::span<T>
     end += n;
     if (n > 0) copy(default_stream(t.device(m)), a.shard(m), mine.span().subspan(at, n), line);
   }
-  const bool in_order = a.layout().axis() == 0;  // shards lie one behind the other
+  const bool in_order = a.layout().axis() == 0;  // shards are consecutive
   const cpu_buffer<T> shards(in_order ? 0 : a.size());
   join_processes(t, std::as_bytes(mine.span()), std::as_writable_bytes(in_order ? all : shards.span()),
                  "to_vector of a sharded array");
@@ -140,16 +153,24 @@ void copy_from_all_processes(const sharded_array<T, Rank, Kind>& a, std::span<T>
 
 }  // namespace detail
 
-// All elements in row-major order. Blocks until the array is written and copied. For a team that spans processes all of
-// them make this call, and each gets the elements of all, by messages of the CPU; gather() brings them to one alone.
-// Throws process_error.
+/// Returns all elements in row-major order. Blocks until the array has been written and copied. For a team that spans
+/// processes, all of them must call it; each receives all elements, by messages between CPUs. gather() collects them in
+/// one process only.
+/// @param a the array
+/// @param line the caller's source line, for error texts
+/// @return the elements
+/// @throws process_error if another process fails
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> to_vector(const sharded_array<T, Rank, Kind>& a, source_line line = source_line::here()) {
   return detail::written_vector<T>(a.size(), [&](std::span<T> all) { detail::copy_from_all_processes(a, all, line); });
 }
 
-// From an ordinary array or to one, wherever it lies. Ordered on the streams of the team; does not block, but as copy
-// between ordinary arrays does. Throws invalid_argument when the shapes differ.
+/// Copies an ordinary array of any location to a sharded array. Ordered on the streams of the team; blocks only if a
+/// copy between ordinary arrays does.
+/// @param from the source
+/// @param to the destination, of the same shape
+/// @param line the caller's source line, for error texts
+/// @throws invalid_argument for different shapes
 template <class T, class U, std::size_t Rank, memory_kind From, memory_kind Kind>
 void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& to,
           source_line line = source_line::here()) {
@@ -160,6 +181,7 @@ void copy(const array_view<U, Rank, From>& from, sharded_array<T, Rank, Kind>& t
   });
   if (to.validity()) to.validity()->changed();
 }
+/// Copies a sharded array to an ordinary array of any location; as the copy from one.
 template <class T, class U, std::size_t Rank, memory_kind Kind, memory_kind To>
 void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
           source_line line = source_line::here()) {
@@ -170,7 +192,7 @@ void copy(const sharded_array<T, Rank, Kind>& from, array_view<U, Rank, To>& to,
   });
 }
 
-// Every cell, those of the halos too. On the streams of the team; does not block.
+/// Fills every cell, including halos, with a value. On the streams of the team; does not block.
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source_line line = source_line::here()) {
   a.team().for_each([&](std::size_t m) {

@@ -1,12 +1,17 @@
-// Whole sharded arrays in the memory of one process, and back, for teams that span processes.
+/// @file
+/// Whole sharded arrays in the memory of one process, and back, for teams that span processes.
 #pragma once
 #include "ferry/multigpu/collective_group.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 
 namespace ferry {
 
-// The elements in row-major order, in the process of member `root`; empty in the others. All processes make this call.
-// Blocks until everything was copied; one shard at a time passes through the root's device memory.
+/// Returns all elements in row-major order, in the process of one member; an empty vector in the others. All processes
+/// must call it. Blocks until everything has been copied. One shard at a time passes through the device memory of the
+/// root.
+/// @param a the array
+/// @param root the member whose process receives the elements
+/// @return the elements
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();
@@ -16,7 +21,7 @@ std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 
   if (t.is_local(root)) copy(a, std::span<T>(all.data(), all.size()), source_line{});
   for (std::size_t m = 0; m < t.size(); ++m) {
     const box<Rank> own = a.layout().own(m);
-    if (own.empty() || t.is_local(m) == t.is_local(root)) continue;  // is here, or neither end is
+    if (own.empty() || t.is_local(m) == t.is_local(root)) continue;  // both are local, or neither is
     if (t.is_local(m)) {
       device_array<T, Rank> packed(own.extents(), t.device(m));
       copy(t.stream(m), a.shard(m), packed, source_line{});
@@ -36,9 +41,12 @@ std::vector<T> gather(const sharded_array<T, Rank, Kind>& a, std::size_t root = 
     return all;
 }
 
-// The other way: `values`, which only the process of member `root` must have, become the elements. Halos are left alone.
-// All processes make this call. When the counts differ all throw: invalid_argument in the root's process, an error that
-// quotes it in the others.
+/// Copies elements from the process of one member to a sharded array. Halos do not change. All processes must call it.
+/// @param values the elements in row-major order; only the process of the root needs them
+/// @param a the array
+/// @param root the member whose process has the elements
+/// @throws invalid_argument in the process of the root for a wrong number of elements; the others throw an error that
+///   quotes it
 template <class T, std::size_t Rank, memory_kind Kind>
 void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, Rank, Kind>& a, std::size_t root = 0) {
   const team& t = a.team();

@@ -1,4 +1,5 @@
-// How the cells of an array are dealt out to the members of a team, and which cells of others each member sees.
+/// @file
+/// The distribution of an array's cells over the members of a team, and the halos of each member.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -11,51 +12,64 @@
 
 namespace ferry {
 
-// One number: that many cells along the axis of distribution; a list: one number an axis.
+/// Halo widths in cells. One number is the width along the axis of distribution; a list has one width for each axis.
 struct halo_widths {
   std::vector<std::ptrdiff_t> widths;
   bool one = true;
+  /// Sets the width along the axis of distribution.
   halo_widths(std::integral auto width) : widths{static_cast<std::ptrdiff_t>(width)} {}
+  /// Sets the width along each axis.
   halo_widths(std::initializer_list<std::ptrdiff_t> each) : widths(each), one(false) {}
 };
-// One answer for all axes, or one an axis.
+/// Whether axes are periodic: one value for all axes, or one for each.
 struct periodic_axes {
   std::vector<bool> axes;
   bool one = true;
+  /// Sets one value for all axes.
   periodic_axes(bool all) : axes{all} {}
+  /// Sets one value for each axis.
   periodic_axes(std::initializer_list<bool> each) : axes(each), one(false) {}
 };
 
-// How halos travel between devices: by stores of kernels into the neighbour's memory, where the devices are peers, or by
-// copies. automatic: by what is faster, which the first exchange of halos of this shape on this team measures, unless
-// FERRY_HALOS says it; stores on simulated devices, and where the first is inside a capture.
+/// How halos travel between devices.
+/// - stores: kernels store into the memory of the neighbour, if the devices are peers.
+/// - copies: by copies.
+/// - automatic: the faster method. The first exchange of this shape on this team measures it, unless FERRY_HALOS sets
+///   it. Stores on simulated devices, and if the first exchange is inside a capture.
 enum class halo_method : std::uint8_t { automatic, stores, copies };
 
+/// The distribution of a sharded array.
 struct shard_options {
-  std::size_t axis = 0;            // along which the array is cut
-  halo_widths halo = 0;            // cells of the neighbours that a shard sees on each side
-  periodic_axes periodic = false;  // whether the first cell along an axis is the neighbour of the last one
+  std::size_t axis = 0;            ///< axis of distribution
+  halo_widths halo = 0;            ///< cells of the neighbours that a shard has on each side
+  periodic_axes periodic = false;  ///< true: the first cell along an axis is the neighbour of the last one
   halo_method exchange = halo_method::automatic;
 };
 
 namespace detail {
-// The options for an array of `rank` dimensions, one a dimension. Throws invalid_argument.
+// Returns the options for an array of `rank` dimensions, one value for each dimension. Throws invalid_argument.
 std::vector<std::size_t> checked_halo(const shard_options& o, std::size_t rank);
 std::vector<bool> checked_periods(const shard_options& o, std::size_t rank);
-// Throws invalid_argument when a halo is wider than what it mirrors.
+// Throws invalid_argument if a halo is wider than the cells that it mirrors.
 void check_halo_fits(std::size_t width, std::size_t cells, std::size_t axis, const std::string& what);
-// Ranges of indices, one a dimension: throws invalid_argument if there are too many, or one has a step.
+// Checks ranges of indices, one for each dimension. Throws invalid_argument for too many ranges or a range with a step.
 void check_ranges(std::span<const slice> ranges, std::size_t rank);
 [[noreturn]] void throw_other_layout(const std::string& name, const std::string& has, const std::string& needed);
 }  // namespace detail
 
+/// The distribution of an array's cells over the members of a team.
+/// @tparam Rank number of dimensions
 template <std::size_t Rank>
 class shard_layout {
   static_assert(Rank > 0, "a scalar cannot be cut: use ferry::replicated_array, or ferry::scalar");
 
  public:
-  // Throws invalid_argument for an axis that is not there, negative widths, and halos wider than a shard or, along other
-  // axes, than the array.
+  /// Makes a distribution.
+  /// @param t the team
+  /// @param e the shape of the array
+  /// @param o axis, halos, and periodic axes
+  /// @throws invalid_argument for an axis that does not exist, negative widths, or halos wider than a shard or, along
+  ///   other axes, than the array
   shard_layout(ferry::team t, const ferry::extents<Rank>& e, const shard_options& o)
       : team_(std::move(t)),
         extents_(e),
@@ -71,26 +85,35 @@ class shard_layout {
         detail::check_halo_fits(halo_[axis_], n, axis_, "the shard of member " + std::to_string(m));
   }
 
+  /// Returns the team.
   const ferry::team& team() const { return team_; }
+  /// Returns the shape of the whole array.
   const ferry::extents<Rank>& extents() const { return extents_; }
+  /// Returns the axis of distribution.
   std::size_t axis() const { return axis_; }
+  /// Returns the halo width along axis d, in cells.
   std::size_t halo(std::size_t d) const { return halo_[d]; }
+  /// True if axis d is periodic.
   bool periodic(std::size_t d) const { return periodic_[d]; }
+  /// Returns how halos travel.
   halo_method exchange() const { return exchange_; }
+  /// True if any halo is wider than 0.
   bool has_halo() const {
     return std::any_of(halo_.begin(), halo_.end(), [](std::size_t w) { return w > 0; });
   }
 
+  /// Returns all cells of the array.
   box<Rank> whole() const {
     box<Rank> b;
     for (std::size_t d = 0; d != Rank; ++d) b.end[d] = static_cast<std::ptrdiff_t>(extents_[d]);
     return b;
   }
-  // The cells that a member owns, and these with the halos around them (empty when it owns none).
+  /// Returns the cells that a member owns.
   box<Rank> own(std::size_t member) const {
     const part p = team_.part_of(member, extents_[axis_]);
     return whole().with(axis_, static_cast<std::ptrdiff_t>(p.begin), static_cast<std::ptrdiff_t>(p.end));
   }
+  /// Returns the cells that a member owns and the halos around them; empty if it owns none.
   box<Rank> local(std::size_t member) const {
     box<Rank> b = own(member);
     if (b.empty()) return b;
@@ -98,7 +121,8 @@ class shard_layout {
       b.begin[d] -= static_cast<std::ptrdiff_t>(halo_[d]), b.end[d] += static_cast<std::ptrdiff_t>(halo_[d]);
     return b;
   }
-  // Cells of a shard that no exchange touches: farther from each side that has a halo than the halo is wide.
+  /// Returns the cells of a shard that no exchange reads or writes: farther from each side with a halo than the width
+  /// of the halo.
   box<Rank> interior(std::size_t member) const {
     box<Rank> b = own(member);
     for (std::size_t d = 0; d != Rank; ++d)
@@ -106,10 +130,11 @@ class shard_layout {
     return b;
   }
 
-  // Whether each member owns the same cells; halos may differ.
+  /// True if each member owns the same cells; halos may differ.
   bool is_dealt_like(const shard_layout& o) const {
     return team_ == o.team_ && extents_ == o.extents_ && axis_ == o.axis_;
   }
+  /// Returns shape, axis and size of the team as text.
   std::string text() const {
     return extents_.text() + " along axis " + std::to_string(axis_) + " of a team of " + std::to_string(team_.size());
   }

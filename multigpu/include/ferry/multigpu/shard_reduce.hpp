@@ -1,4 +1,5 @@
-// Reductions over the cells of sharded arrays.
+/// @file
+/// Reductions over the cells of sharded arrays.
 #pragma once
 #include <deque>
 
@@ -18,7 +19,7 @@ struct shard_result {
       detail::argument_of(0, std::declval<region>().layout(), std::declval<part>(), std::declval<A>())...))::type;
 };
 
-// The CPU joins the parts of members by an object of the operation's type that it makes itself.
+// To join the parts of members, the CPU makes its own object of the operation's type.
 template <class Op>
 constexpr void need_op_without_state() {
   static_assert(std::is_empty_v<Op> && std::is_default_constructible_v<Op>,
@@ -26,7 +27,7 @@ constexpr void need_op_without_state() {
                 "object of its type. Pass the data to the functor, as an argument");
 }
 
-// One reduction over all members; every region of it is run once.
+// One reduction over all members. Each part of the region runs once.
 template <class T, class Op>
 class team_reduction {
  public:
@@ -76,7 +77,7 @@ template <class Space, class F, class... A>
 using shard_reduction_check =
     call_check<detail::shard_loop_arguments, true, F, typename front_of<detail::part_space<Space>>::type, A...>;
 
-// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+// Returns the reduction of a call that passed its checks; for a refused call, a number in place of the result.
 template <class... P, class Space, class F, class Op, class... A>
 auto call_reduce_on_team(detail::accepted_call<P...>, const Space& space, const F& f, const Op& op, A&&... a) {
   return reduce_on_team(space, f, op, detail::as_shard_argument<P>(a)...);
@@ -88,9 +89,14 @@ scalar<double> call_reduce_on_team(detail::refused_call, const Any&...) {
 
 }  // namespace detail_unit
 
-// The results f(index..., arguments...) of all cells of a region, joined by op as in parallel_reduce over one device, in an
-// order that depends on the region, the number of members and their devices. Spaces and arguments as in parallel_for over
-// shards. Every member works out its part on its stream; never blocks: the result waits when the CPU reads it.
+/// Reduces the results f(index..., arguments...) of all cells of a region by op. The order depends on the region, the
+/// number of members, and their devices. Every member computes its part on its stream. Never blocks: the CPU waits when
+/// it reads the result.
+/// @param space a region or tiles, as in parallel_for over shards
+/// @param f returns the value of a cell
+/// @param op the operation, as in parallel_reduce over one device; its type must be empty
+/// @param arguments arrays and values for f
+/// @return a team_scalar
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
   return detail_unit::call_reduce_on_team(

@@ -1,5 +1,5 @@
-// Which cells of a sharded array a loop runs over: all that each member owns, or those at the edge of its shard, or those
-// inside.
+/// @file
+/// The cells of a sharded array over which a loop runs: all that each member owns, its boundary, or its interior.
 #pragma once
 #include <array>
 #include <initializer_list>
@@ -12,15 +12,17 @@
 
 namespace ferry {
 
+/// Which owned cells of a member a region has.
 enum class shard_cells : std::uint8_t {
-  owned,     // all
-  boundary,  // those that lie in halos of others, or see halo cells: within the halo's width of an edge
-  interior   // the others
+  owned,     ///< all
+  boundary,  ///< cells that are in halos of others or see halo cells: within the halo width of an edge
+  interior   ///< the others
 };
 
 namespace detail {
 
-// One box, or what is left of it without the cells [gap_begin, gap_end) along one axis: two slabs that one kernel handles.
+// One box, optionally without the cells [gap_begin, gap_end) along one axis. The two remaining slabs are processed by
+// one kernel.
 template <std::size_t Rank>
 struct shard_part {
   box<Rank> bounding_range;
@@ -58,21 +60,27 @@ struct shard_parts {
 
 }  // namespace detail
 
+/// Cells of a sharded array, for loops. See owned(), boundary() and interior().
+/// @tparam Rank number of dimensions
 template <std::size_t Rank>
 class shard_region {
  public:
   static constexpr std::size_t rank = Rank;
+  /// Makes a region from a distribution.
   shard_region(std::shared_ptr<const shard_layout<Rank>> layout, shard_cells which)
       : layout_(std::move(layout)),
         which_(which),
         within_(layout_->whole()) {}
 
+  /// Returns the distribution.
   const shard_layout<Rank>& layout() const {
     if (!layout_) throw_moved_from("the region of a sharded array");
     return *layout_;
   }
-  // The same cells, as far as their indices lie in one range [begin, end) a dimension, as slice() takes them; dimensions
-  // left out are whole. Throws invalid_argument for a range outside the array, one that ends before it begins, and steps.
+  /// Returns the cells of this region whose indices lie in the ranges.
+  /// @param ranges one range [begin, end) for each dimension, as in slice(); omitted dimensions are complete
+  /// @return the region
+  /// @throws invalid_argument for a range outside the array, one that ends before it begins, or one with a step
   shard_region within(std::initializer_list<slice> ranges) const {
     detail::check_ranges(std::span<const slice>(ranges.begin(), ranges.size()), Rank);
     shard_region r = *this;
@@ -85,17 +93,20 @@ class shard_region {
     }
     return r;
   }
+  /// @overload
   shard_region within(const slice& first_dimension) const {
     return within(std::initializer_list<slice>{first_dimension});
   }
+  /// Returns a region of the same ranges with other owned cells.
   shard_region with(shard_cells which) const {
     shard_region r = *this;
     r.which_ = which;
     return r;
   }
+  /// Returns which owned cells the region has.
   shard_cells which() const { return which_; }
 
-  // What a member has to do, a kernel each.
+  // Returns the parts for a member; each is one kernel.
   detail::shard_parts<Rank> parts(std::size_t member) const {
     detail::shard_parts<Rank> all;
     const box<Rank> own = layout().own(member), inside = layout().interior(member);
@@ -103,7 +114,7 @@ class shard_region {
     if (which_ == shard_cells::owned) all.add({own, 0, 0, 0}, within_);
     if (which_ == shard_cells::interior) all.add({inside, 0, 0, 0}, within_);
     if (which_ != shard_cells::boundary) return all;
-    box<Rank> rest = own;  // what the axes before leave
+    box<Rank> rest = own;  // cells that earlier axes leave
     for (std::size_t i = 0; i != Rank && !rest.empty(); ++i) {
       const std::size_t d = i == 0 ? layout().axis() : i <= layout().axis() ? i - 1 : i;
       if (layout().halo(d) == 0) continue;
@@ -119,22 +130,25 @@ class shard_region {
   box<Rank> within_;
 };
 
-// A region cut into tiles of rows x columns, which never cross the edge of a shard: the functor is called with a
-// ferry::tile in indices of the whole array.
+/// A region cut into tiles of rows x columns. Tiles never cross the edge of a shard. The functor receives a ferry::tile
+/// with indices of the whole array.
 struct shard_tiles {
   shard_region<2> region;
   std::size_t rows = 1, columns = 1;
 };
 
+/// Returns the region of all cells of an array.
 template <class T, std::size_t Rank, memory_kind Kind>
 shard_region<Rank> owned(const sharded_array<T, Rank, Kind>& a) {
   (void)a.layout();
   return {a.shared_layout(), shard_cells::owned};
 }
+/// Returns the region of the cells that are in halos of other members or see halo cells.
 template <class T, std::size_t Rank, memory_kind Kind>
 shard_region<Rank> boundary(const sharded_array<T, Rank, Kind>& a) {
   return owned(a).with(shard_cells::boundary);
 }
+/// Returns the region of all cells outside the boundary.
 template <class T, std::size_t Rank, memory_kind Kind>
 shard_region<Rank> interior(const sharded_array<T, Rank, Kind>& a) {
   return owned(a).with(shard_cells::interior);

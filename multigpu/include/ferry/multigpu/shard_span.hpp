@@ -1,4 +1,5 @@
-// What a sharded array becomes inside kernels: the cells that one device sees, under the indices of the whole array.
+/// @file
+/// A sharded array inside kernels: the cells that one device sees, with the indices of the whole array.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -14,8 +15,11 @@ namespace detail {
 [[noreturn]] void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index);
 }  // namespace detail
 
-// Indices are those of the whole array; halo cells lie at -1, -2, ... and beyond the last one where an axis is periodic or
-// at its end. A functor that takes shard_spans also runs on whole arrays, as mdspans convert to it.
+/// The cells of a sharded array that one device sees, for kernels. Indices are those of the whole array. Halo cells
+/// have the indices -1, -2, ... and those after the last one, if an axis is periodic or at the ends of an axis. A
+/// functor that takes shard_spans also works with whole arrays, because mdspans convert to it.
+/// @tparam T element type
+/// @tparam Rank number of dimensions
 template <class T, std::size_t Rank>
 class shard_span {
  public:
@@ -24,19 +28,24 @@ class shard_span {
   static constexpr std::size_t rank() { return Rank; }
 
   shard_span() = default;
-  // data: of the first cell of `seen`.
+  /// Makes a span of the cells `seen`.
+  /// @param data the address of the first cell of `seen`
+  /// @param seen the cells that the device sees
+  /// @param s the strides, in elements
+  /// @param whole the shape of the whole array
+  /// @param label the name of the array in error texts
   shard_span(T* data, const box<Rank>& seen, const strides<Rank>& s, const extents<Rank>& whole, array_label label = {})
       : data_(data),
         label_(label) {
     for (std::size_t d = 0; d != Rank; ++d)
       begin_[d] = seen.begin[d], length_[d] = seen.length(d), stride_[d] = s[d], extent_[d] = whole[d];
   }
-  // All of an array, without halos.
+  /// Converts from an mdspan of a whole array, without halos.
   FERRY_HOST_DEVICE shard_span(const mdspan<T, Rank>& m) : data_(m.data()), label_(m.label()) {
     for (std::size_t d = 0; d != Rank; ++d)
       begin_[d] = 0, length_[d] = extent_[d] = m.extent(d), stride_[d] = m.stride(d);
   }
-  // Read-only from writable.
+  /// Converts from a span of writable elements.
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE
       shard_span(const shard_span<U, Rank>& o)
@@ -46,26 +55,35 @@ class shard_span {
       begin_[d] = o.begin(d), length_[d] = o.length(d), stride_[d] = o.stride(d), extent_[d] = o.extent(d),
       refuse(d, o.refused_low(d), o.refused_high(d));
   }
+  /// @overload
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE shard_span(const mdspan<U, Rank>& m)
       : shard_span(mdspan<T, Rank>(m)) {}
 
-  // Of the whole array.
+  /// Returns the extent of the whole array along dimension d.
   FERRY_HOST_DEVICE std::size_t extent(std::size_t d) const { return extent_[d]; }
+  /// Returns the stride along dimension d, in elements.
   FERRY_HOST_DEVICE std::ptrdiff_t stride(std::size_t d) const { return stride_[d]; }
-  // The cells that this device sees: [begin, begin + length) along each axis; and the address of the first of them.
+  /// Returns the first index along dimension d that this device sees: it sees [begin, begin + length).
   FERRY_HOST_DEVICE std::ptrdiff_t begin(std::size_t d) const { return begin_[d]; }
+  /// Returns the number of indices along dimension d that this device sees.
   FERRY_HOST_DEVICE std::size_t length(std::size_t d) const { return length_[d]; }
+  /// Returns the address of the first cell that this device sees.
   FERRY_HOST_DEVICE T* data() const { return data_; }
+  /// Returns the label of the array.
   FERRY_HOST_DEVICE const array_label& label() const { return label_; }
-  // Cells at both ends of a dimension that are halos out of date: where indices are checked, these are refused.
+  /// Marks cells at both ends of a dimension as halos out of date. Where indices are checked, accesses to these cells
+  /// fail.
   FERRY_HOST_DEVICE void refuse(std::size_t d, std::uint32_t low, std::uint32_t high) {
     refused_[2 * d] = low, refused_[2 * d + 1] = high;
   }
+  /// Returns the number of cells that refuse() marked at the low end.
   FERRY_HOST_DEVICE std::uint32_t refused_low(std::size_t d) const { return refused_[2 * d]; }
+  /// Returns the number of cells that refuse() marked at the high end.
   FERRY_HOST_DEVICE std::uint32_t refused_high(std::size_t d) const { return refused_[2 * d + 1]; }
 
-  // One index of the whole array a dimension. Unsigned arithmetic may wrap: i - 1 is fine for i = 0.
+  /// Returns the cell at one index of the whole array a dimension. Unsigned arithmetic may wrap: i - 1 is valid for i =
+  /// 0.
   template <class... Index>
   requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
   operator()(Index... index) const {
@@ -75,9 +93,10 @@ class shard_span {
      ...);
     return data_[at];
   }
+  /// As the call with one index.
   FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
 
-  // The same cells from another address: for the simulator, which runs kernels on copies.
+  /// Returns the same cells at another address. The simulator, which runs kernels on copies, uses it.
   template <class Move>
   shard_span relocated(const Move& move) const {
     shard_span s = *this;

@@ -1,4 +1,5 @@
-// Arrays whose cells are dealt out to the members of a team, with halos: copies of the neighbours' cells.
+/// @file
+/// Arrays whose cells are distributed over the members of a team, with halos: copies of the neighbours' cells.
 #pragma once
 #include <memory>
 #include <span>
@@ -13,24 +14,27 @@
 namespace ferry {
 
 namespace detail {
-// One allocation for the shards of a unified array: of `bytes[i]` bytes each, in pages (of 2 MiB) of their own, preferred
-// by their devices.
+// One allocation for the shards of a unified array, of `bytes[i]` bytes each. Each shard has its own pages (of 2 MiB),
+// preferred by its device.
 struct shared_allocation {
   allocation_ref owner;
   std::vector<std::byte*> begin;
 };
 shared_allocation allocate_shards(const team& t, std::span<const std::size_t> bytes);
-// Bytes of shards that have so many elements each, of an array with `whole` elements. Throws invalid_argument, with the
-// shape, if they are more than 2^63.
+// Returns the bytes of shards with these numbers of elements, of an array with `whole` elements. Throws
+// invalid_argument with the shape if they are more than 2^63.
 std::vector<std::size_t> checked_shard_bytes(std::span<const std::size_t> counts, std::size_t whole,
                                              std::size_t element_bytes, const std::string& shape);
 }  // namespace detail
 
-// Rank dimensions of T, cut along one axis into contiguous shards, one a member of a team, in memory of its device, or
-// (kind unified) in one allocation of which each device prefers its part. Every shard has room for halos on all sides
-// that were asked for, also at the ends of the array; exchange_halos fills those that mirror cells of the array. Moves.
-// Its destructor never blocks. What is done with it runs on the streams of the team, but for copies from and to memory of the
-// CPU, which conflicting work waits for, and no other.
+/// An array of Rank dimensions that is cut along one axis into contiguous shards, one for each member of a team. Each
+/// shard is in the memory of its device. With kind unified, all are in one allocation, and each device prefers its
+/// part. Every shard has room for the requested halos on all sides, also at the ends of the array; exchange_halos fills
+/// those that mirror cells of the array. Movable, not copyable. The destructor never blocks. Work on the array runs on
+/// the streams of the team. Copies from and to memory of the CPU are exceptions: only conflicting work waits for them.
+/// @tparam T element type
+/// @tparam Rank number of dimensions
+/// @tparam Kind memory kind
 template <class T, std::size_t Rank, memory_kind Kind = memory_kind::device>
 class sharded_array {
  public:
@@ -42,14 +46,18 @@ class sharded_array {
   static constexpr memory_kind kind = Kind;
 
   sharded_array() = default;
-  // Contents are undefined, also of the halos. May block when pools have to grow. Throws invalid_argument as
-  // shard_layout does, out_of_memory.
+  /// Makes an array with undefined contents, including halos. May block if pools have to grow.
+  /// @param t the team
+  /// @param e the shape
+  /// @param o the distribution
+  /// @throws invalid_argument as shard_layout does
+  /// @throws out_of_memory if the shards do not fit
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o = {})
       : layout_(std::make_shared<shard_layout<Rank>>(t, e, o)) {
     allocate();
     validity_ = detail::halo_validity<Rank>::of_new_array(*layout_);
   }
-  // Every cell gets a value, those of the halos too.
+  /// Makes an array and fills every cell, including halos, with a value.
   sharded_array(const ferry::team& t, const ferry::extents<Rank>& e, const shard_options& o, T value)
       : sharded_array(t, e, o) {
     for (std::size_t m = 0; m < shards_.size(); ++m) fill(team().stream(first() + m), shards_[m], value, source_line{});
@@ -60,74 +68,97 @@ class sharded_array {
   sharded_array(const sharded_array&) = delete;
   sharded_array& operator=(const sharded_array&) = delete;
 
-  // Throws invalid_argument for an array that was not made yet.
+  /// Returns the distribution.
+  /// @throws invalid_argument for a default-constructed or moved-from array
   const shard_layout<Rank>& layout() const {
     if (!layout_) throw invalid_argument("a sharded array is used that was default-constructed, or moved from");
     return *layout_;
   }
+  /// Returns the distribution as a shared object.
   const std::shared_ptr<const shard_layout<Rank>>& shared_layout() const { return layout_; }
+  /// Returns the team.
   const ferry::team& team() const { return layout().team(); }
+  /// Returns the shape of the whole array.
   const ferry::extents<Rank>& extents() const { return layout().extents(); }
+  /// Returns the extent of the whole array along dimension d.
   std::size_t extent(std::size_t d) const { return extents()[d]; }
+  /// Returns the number of cells of the whole array, without halos.
   std::size_t size() const { return extents().count(); }
 
-  // The cells that a local member owns, as a view of an ordinary array; the same with the halos around them; and a part
-  // of these: one range [begin, end) a dimension, in indices of the whole array, which are negative, or beyond the last,
-  // in halos. Dimensions left out, and all_of, are all that the member sees. Writes through a view are not tracked: they
-  // make no halo out of date, and halo cells that a writable view reaches count as up to date from then on. Throws
-  // invalid_argument for a member of another process, and for cells that the member does not see.
+  /// Returns the cells that a local member owns, as a view of an ordinary array. Ferry does not track writes through a
+  /// view: they make no halo out of date. Halo cells that a writable view reaches count as up to date from then on.
+  /// @param member the rank of the member
+  /// @return the view
+  /// @throws invalid_argument for a member of another process
   view shard(std::size_t member) { return part_of<view>(member, layout().own(member)); }
+  /// @overload
   const_view shard(std::size_t member) const { return part_of<const_view>(member, layout().own(member)); }
+  /// Returns the cells that a local member owns and its halos. See shard() for writes and errors.
   view shard_with_halo(std::size_t member) { return cells(member, layout().local(member)); }
+  /// @overload
   const_view shard_with_halo(std::size_t member) const { return local(member); }
+  /// Returns a part of the cells that a local member sees. See shard() for writes.
+  /// @param member the rank of the member
+  /// @param ranges one range [begin, end) for each dimension, in indices of the whole array. Halo cells have negative
+  ///   indices or those after the last one. Omitted dimensions and all_of are all that the member sees.
+  /// @return the view
+  /// @throws invalid_argument for a member of another process, and for cells that the member does not see
   view cells(std::size_t member, std::initializer_list<slice> ranges) { return cells(member, box_of(member, ranges)); }
+  /// @overload
   const_view cells(std::size_t member, std::initializer_list<slice> ranges) const {
     return part_of<const_view>(member, box_of(member, ranges));
   }
+  /// @overload
   view cells(std::size_t member, const slice& first_dimension) {
     return cells(member, std::initializer_list<slice>{first_dimension});
   }
+  /// @overload
   const_view cells(std::size_t member, const slice& first_dimension) const {
     return cells(member, std::initializer_list<slice>{first_dimension});
   }
+  /// @overload
   view cells(std::size_t member, const box<Rank>& b) {
     view v = part_of<view>(member, b);
     if (validity_ && !layout().own(member).contains(b)) validity_->handed_out(member, b);
     return v;
   }
+  /// @overload
   const_view cells(std::size_t member, const box<Rank>& b) const { return part_of<const_view>(member, b); }
 
-  // An element, by its indices in the whole array, from the CPU: waits for the device work that it conflicts with. For
-  // unified arrays. For many elements take host(a.shard(m)).
+  /// Returns an element by its indices in the whole array, for the CPU. Blocks until conflicting device work is
+  /// complete. For unified arrays only. For many elements, use host(a.shard(m)).
   template <class... Index>
   requires(sizeof...(Index) == Rank) T& operator()(Index... index) {
     return element<T>(*this, static_cast<std::ptrdiff_t>(index)...);
   }
+  /// @overload
   template <class... Index>
   requires(sizeof...(Index) == Rank) const T& operator()(Index... index) const {
     return element<const T>(*this, static_cast<std::ptrdiff_t>(index)...);
   }
 
-  // Of the memory that a local member's cells lie in; null when it has none.
+  /// Returns the allocation of a local member's cells; null if it has none.
   const allocation_ref& shard_owner(std::size_t member) const { return local(member).owner(); }
 
-  // How its halos travel, which is worked out by make() at first use.
+  /// Returns the plan of the halo exchange; the first call makes it by make().
   template <class Make>
   detail::halo_plan& halos(Make make) const {
     if (!halos_) halos_ = make();
     return *halos_;
   }
 
-  // Which halos are up to date; null where that is not tracked.
+  /// Returns which halos are up to date; null if that is not tracked.
   detail::halo_validity<Rank>* validity() const { return validity_.get(); }
 
+  /// Returns the name of the array.
   const std::string& name() const { return name_; }
-  // What messages call the array.
+  /// Returns the description of the array for error texts.
   detail::array_look look() const {
     detail::array_look l{nullptr, Kind, detail::type_name<T>(), Rank, {}, name_};
     for (std::size_t d = 0; layout_ && d != Rank; ++d) l.extent[d] = extent(d);
     return l;
   }
+  /// Names the array and its shards.
   sharded_array& name(std::string text) & {
     for (std::size_t m = 0; m < shards_.size(); ++m)
       if (shards_[m].owner())
@@ -136,7 +167,9 @@ class sharded_array {
     name_ = std::move(text);
     return *this;
   }
+  /// @overload
   sharded_array&& name(std::string text) && { return std::move(name(std::move(text))); }
+  /// Swaps two arrays.
   friend void swap(sharded_array& a, sharded_array& b) noexcept {
     std::swap(a.layout_, b.layout_);
     std::swap(a.shards_, b.shards_);
@@ -148,7 +181,7 @@ class sharded_array {
  private:
   std::size_t first() const { return team().first_local(); }
   const view& local(std::size_t member) const {
-    (void)team().stream(member);  // refuses members that are not here
+    (void)team().stream(member);  // throws for members of other processes
     return shards_[member - first()];
   }
   box<Rank> box_of(std::size_t member, std::initializer_list<slice> ranges) const {
@@ -219,14 +252,14 @@ class sharded_array {
   }
 
   std::shared_ptr<const shard_layout<Rank>> layout_;
-  std::vector<view> shards_;  // with halos, of local members
+  std::vector<view> shards_;  // of local members, with halos
   mutable std::shared_ptr<detail::halo_plan> halos_;
   std::shared_ptr<detail::halo_validity<Rank>> validity_;
   std::string name_;
 };
 
 namespace detail {
-// A writable view for calls that record themselves what they do to halos.
+// Returns a writable view, for calls that record their effect on halos themselves.
 template <class T, std::size_t Rank, memory_kind Kind>
 array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, std::size_t member,
                                          const box<Rank>& b) {
@@ -235,6 +268,7 @@ array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, 
 }
 }  // namespace detail
 
+/// A sharded array in unified memory.
 template <class T, std::size_t Rank = 1>
 using unified_sharded_array = sharded_array<T, Rank, memory_kind::unified>;
 

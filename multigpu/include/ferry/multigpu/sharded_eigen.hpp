@@ -1,4 +1,6 @@
-// Eigen's matrices to sharded arrays and back. Opt-in: needs Eigen 3.3 or later, which ferry itself does not.
+/// @file
+/// Copies between Eigen matrices and sharded arrays. Optional: requires Eigen 3.3 or later, which ferry itself does
+/// not.
 #pragma once
 #include "ferry/multigpu/shard_copy.hpp"
 
@@ -23,8 +25,11 @@ extents<Rank> shape_of(const Eigen::DenseBase<Derived>& x) {
 }
 }  // namespace detail
 
-// The coefficients of a vector, matrix or expression, whatever its storage order; halos are left alone. Blocks until they
-// were read. Throws invalid_argument when the shapes differ.
+/// Copies the coefficients of a vector, matrix or expression of any storage order to a sharded array. Halos do not
+/// change. Blocks until the coefficients have been read.
+/// @param from the coefficients
+/// @param to the array, of the same shape
+/// @throws invalid_argument for different shapes
 template <class Derived, class T, std::size_t Rank, memory_kind Kind>
 void copy(const Eigen::DenseBase<Derived>& from, sharded_array<T, Rank, Kind>& to) {
   static_assert(Rank <= 2, "Eigen's matrices have two dimensions");
@@ -33,7 +38,8 @@ void copy(const Eigen::DenseBase<Derived>& from, sharded_array<T, Rank, Kind>& t
   copy(std::span<const T>(rows.data(), to.size()), to, source_line{});
 }
 
-// A vector, or a row-major matrix, of all elements. Blocks, and takes all processes of the team, as to_vector.
+/// Returns all elements as a vector or a row-major matrix. Blocks as to_vector does, and all processes of the team must
+/// call it.
 template <class T, std::size_t Rank, memory_kind Kind>
 detail::eigen_of_all<T, Rank> to_eigen(const sharded_array<T, Rank, Kind>& a) {
   static_assert(Rank <= 2, "Eigen's matrices have two dimensions");
@@ -47,7 +53,11 @@ detail::eigen_of_all<T, Rank> to_eigen(const sharded_array<T, Rank, Kind>& a) {
   }
   return m;
 }
-// Into a vector or matrix of that shape, in its own storage order and type.
+/// Copies all elements to a vector or matrix of the same shape, in its own storage order and type. Blocks as to_eigen
+/// does.
+/// @param from the array
+/// @param to the vector or matrix
+/// @throws invalid_argument for different shapes
 template <class T, std::size_t Rank, memory_kind Kind, class Derived>
 void copy(const sharded_array<T, Rank, Kind>& from, Eigen::DenseBase<Derived>& to) {
   detail::need_same_shape(from.extents(), detail::shape_of<Rank>(to));

@@ -1,4 +1,5 @@
-// NumPy's .npy files to sharded arrays and back. Opt-in, as ferry/core/npy.hpp is.
+/// @file
+/// Sharded arrays from and to NumPy's .npy files. Optional, as ferry/core/npy.hpp is.
 #pragma once
 #include <optional>
 
@@ -17,7 +18,7 @@ box<Rank> reversed(const box<Rank>& b) {
   return r;
 }
 
-// The cells of a box out of a file whose order is row-major in e.
+// Reads the cells of a box from a file in row-major order of shape e.
 template <class T, std::size_t Rank>
 host_array<T, Rank> read_npy_box(npy_reader& file, const extents<Rank>& e, const box<Rank>& b, device near) {
   host_array<T, Rank> cells(b.extents(), near);
@@ -45,7 +46,7 @@ void read_npy_shards(npy_reader& file, sharded_array<T, Rank, Kind>& a) {
   }
 }
 
-// Where process of member 0 writes its draft, in all processes.
+// Returns, in all processes, the path at which the process of member 0 writes its draft.
 std::string draft_for_all(const team& t, const npy_writer* mine, std::size_t& elements_at, const std::string& what);
 
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -78,11 +79,20 @@ void save_npy_together(const std::string& path, const sharded_array<T, Rank, Kin
 
 }  // namespace detail
 
-// Reads a file of elements T and Rank dimensions onto a team, cut as the options say; halos are undefined. Blocks for the
-// disk; shards pass through pinned memory, one after the other, Fortran order through scratch memory of the devices, too.
-// In a team that spans processes all of them make this call, each reads its own part of the one file, and what fails in
-// one of them makes all throw. Throws as load_npy for one device does, and what making the array throws; invalid_argument
-// when processes of several machines find files of different shapes; process_error.
+/// Reads a file into a new sharded array, with undefined halos. Blocks until the file has been read. Shards pass
+/// through pinned memory, one after the other; Fortran order also needs scratch memory of the devices. In a team that
+/// spans processes, all of them must call it, and each reads its own part of the one file. An error in one process
+/// makes all throw.
+/// @tparam T element type
+/// @tparam Rank number of dimensions
+/// @tparam Kind memory kind
+/// @param path the file
+/// @param t the team
+/// @param o the distribution
+/// @return the array
+/// @throws invalid_argument if processes of several machines find files of different shapes
+/// @throws process_error if another process fails
+/// @throws error as load_npy for one device and the array's constructor do
 template <class T, std::size_t Rank, memory_kind Kind = memory_kind::device>
 sharded_array<T, Rank, Kind> load_npy(const std::string& path, const team& t, const shard_options& o) {
   const std::string what = "load_npy(\"" + path + "\")";
@@ -100,17 +110,20 @@ sharded_array<T, Rank, Kind> load_npy(const std::string& path, const team& t, co
   });
   sharded_array<T, Rank, Kind> a;
   detail::together(t, what, [&] {
-    a = sharded_array<T, Rank, Kind>(t, e, o);  // whose halos are out of date
+    a = sharded_array<T, Rank, Kind>(t, e, o);  // its halos are out of date
     detail::read_npy_shards(*file, a);
   });
   return a;
 }
 
-// Writes all elements, without halos; the same bytes as save_npy of an ordinary array. Arrays cut along axis 0 pass through
-// memory of the CPU shard by shard, others as a whole. Waits for the work that writes the array, and blocks until the
-// file is on the disk. In a team that spans processes all of them make this call, and each writes its own part of the one
-// file, shard by shard; what fails in one of them makes all throw, and the file stays as it was. Throws as save_npy does;
-// process_error.
+/// Writes all elements, without halos, to a file: the same bytes as save_npy of an ordinary array. Arrays cut along
+/// axis 0 pass through memory of the CPU shard by shard, others as a whole. Waits for the work that writes the array,
+/// and blocks until the file is on the disk. In a team that spans processes, all of them must call it, and each writes
+/// its own part of the one file, shard by shard. An error in one process makes all throw, and the file does not change.
+/// @param path the file
+/// @param a the array
+/// @throws process_error if another process fails
+/// @throws error as save_npy of an ordinary array does
 template <class T, std::size_t Rank, memory_kind Kind>
 void save_npy(const std::string& path, const sharded_array<T, Rank, Kind>& a) {
   const team& t = a.team();

@@ -1,5 +1,6 @@
-// Loops that leave the halos of what they write valid: the edges of shards first, and the halos travel while the devices
-// work on the inside.
+/// @file
+/// Sweeps: loops that also exchange the halos of the arrays that they write. The boundary comes first; its cells travel
+/// while the devices process the interior.
 #pragma once
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/reproducible.hpp"
@@ -7,17 +8,19 @@
 
 namespace ferry {
 
-// A region whose loops exchange the halos of the sharded arrays that they write. Made by sweep().
+/// A region whose loops exchange the halos of the sharded arrays that they write. Made by sweep().
 template <class Space>
 struct swept {
   Space space;
 };
+/// Returns a sweep over all cells of an array.
 template <class T, std::size_t Rank, memory_kind Kind>
 swept<shard_region<Rank>> sweep(const sharded_array<T, Rank, Kind>& a) {
   return {owned(a)};
 }
-// Of tiles. The region must be owned(a), or a part of it by within().
+/// Returns a sweep over tiles. Their region must be owned(a), or a part of it by within().
 inline swept<shard_tiles> sweep(const shard_tiles& tiles) { return {tiles}; }
+/// Returns a sweep over a region: owned(a), or a part of it by within().
 template <std::size_t Rank>
 swept<shard_region<Rank>> sweep(const shard_region<Rank>& r) {
   return {r};
@@ -35,7 +38,8 @@ void note_swept(const sharded_argument<T, Rank, Kind>& a) {
   if (a.mode != access_mode::in) halos_are_filled(*a.what);
 }
 
-// The arrays that a sweep writes, and whether it may be cut into boundary and interior by the halos of its region.
+// The halos of the arrays that a sweep writes. Throws if an array is distributed differently, or has wider halos than
+// the region.
 template <std::size_t Rank>
 struct written_halos {
   const shard_layout<Rank>& region;
@@ -73,7 +77,7 @@ auto halos_of_sweep(const Region& region, const A&... a) {
   return halos;
 }
 
-// on_part(member, space) submits the loop over a part of the region.
+// on_part(member, space, is_last) submits the loop over a part of the region.
 template <class Space, class OnPart, class... A>
 void run_sweep(const Space& space, OnPart on_part, const A&... a) {
   const auto& region = detail::region_of(space);
@@ -97,7 +101,7 @@ void loop_of_sweep(const Space& space, const F& f, const A&... a) {
       space, [&](std::size_t m, const auto& part, bool) { run_on_member(m, part, f, a...); }, a...);
 }
 
-// One reduction over edges and inside.
+// One reduction over boundary and interior.
 template <class Space, class F, class Op, class... A>
 auto reduction_of_sweep(const Space& space, const F& f, const Op& op, const A&... a) {
   using T = typename shard_result<Space, F, Op, A...>::type;
@@ -124,7 +128,7 @@ auto reproducible_sweep(const shard_region<Rank>& region, const F& f, const Op& 
   return result;
 }
 
-// The sweeps of calls that were checked.
+// The sweeps of calls that passed their checks.
 template <class... P, class Space, class F, class... A>
 void call_sweep(detail::accepted_call<P...>, const swept<Space>& s, const F& f, A&&... a) {
   loop_of_sweep(s.space, f, detail::as_shard_argument<P>(a)...);
@@ -150,17 +154,19 @@ scalar<double> call_reproducible_sweep(detail::refused_call, const Any&...) {
 
 }  // namespace detail_unit
 
-// parallel_for over all cells, after which the halos of the arrays that it writes are valid. The cells at the edges of
-// shards come first; what they are copied to travels on the side streams of the team while the rest is worked on. Cells with
-// strides, as in columns, are packed in between, which costs a kernel. The array of the region must have the widest halos of all
-// the arguments. Never blocks.
+/// As parallel_for over all cells of the region. Afterwards the halos of the arrays that it writes are up to date. The
+/// boundary comes first. Its halo cells travel on the side streams of the team while the interior is processed. Strided
+/// cells, as in columns, are packed for that, which costs a kernel. Never blocks.
+/// @param s the sweep; the array of its region must have the widest halos of all arguments
+/// @param f the function of a cell
+/// @param arguments arrays and values for f
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
   detail_unit::call_sweep(detail_unit::checked<detail_unit::shard_loop_check<Space, F, Arguments...>>(), s, f,
                           std::forward<Arguments>(arguments)...);
 }
 
-// The same with a result, as parallel_reduce: one reduction over edges and inside.
+/// As the sweep by parallel_for, with one reduction over boundary and interior.
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&&... arguments) {
   return detail_unit::call_reducing_sweep(
@@ -168,8 +174,8 @@ auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&
       std::forward<Arguments>(arguments)...);
 }
 
-// The same bits on any number of devices, as reproducible() says. Its chunks have cells of the edges and of the inside, so
-// that halos travel behind all of them.
+/// As the reducing sweep, with the same bits on any number of devices; see reproducible(). Its chunks contain cells of
+/// boundary and interior, so halos travel after all of them.
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const swept<shard_region<Rank>>& s, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {

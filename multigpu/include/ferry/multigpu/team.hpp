@@ -1,4 +1,5 @@
-// Several devices as one: which they are, in which order, and how a range is dealt out to them.
+/// @file
+/// Teams: several devices with an order, and the distribution of ranges over them.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -13,89 +14,114 @@
 
 namespace ferry {
 
-class transport;  // what carries bytes between the processes of a team
+class transport;  // carries bytes between the processes of a team
 namespace detail {
-struct team_link;  // what collectives keep with a team
+struct team_link;  // state of collectives on a team
 class submitters;
 }  // namespace detail
 
-// Rows [begin, end) that a member of a team owns.
+/// Rows [begin, end) that a member of a team owns.
 struct part {
   std::size_t begin = 0, end = 0;
   std::size_t size() const { return end - begin; }
   bool operator==(const part&) const = default;
 };
 
-// Who gives work to the devices of a team.
+/// The threads that submit work to the devices of a team.
 enum class submission : std::uint8_t {
-  by_caller,   // the calling thread, one device after the other
-  by_threads,  // a thread a device, all at once: for short steps on several devices
+  by_caller,   ///< the calling thread, one device after the other
+  by_threads,  ///< a thread for each device, concurrently: for short steps on several devices
 };
 
 namespace detail {
-// The environment's words about teams and collectives are checked when a machine is made, in programs of one process too.
+// Environment variables about teams and collectives are checked when a runtime is made, in programs of one process,
+// too.
 void check_team_settings();
 inline const bool team_settings_are_checked = (add_settings_check(check_team_settings), true);
 }  // namespace detail
 
-// Members in order, each a device with one stream of its own. A team may span processes: each holds some consecutive
-// members, its local ones, and every process says the same things to the team in the same order. A handle: copies name
-// the same team. The streams go back when the last of them is destroyed.
+/// Members in order; each is a device with one stream of its own. A team may span processes. Each process then has some
+/// consecutive members, its local ones, and must make the same calls on the team in the same order. A team is a handle:
+/// copies refer to the same team. The streams are released when the last copy is destroyed.
 class team {
  public:
-  // All members are local. Throws invalid_argument for no device, one that is not there, or one named twice.
+  /// Makes a team of which all members are local.
+  /// @param members the devices
+  /// @throws invalid_argument for no device, one that does not exist, or one that is named twice
   explicit team(std::span<const ferry::device> members);
-  // `local` are the members first, first + 1, ... of a team of `size`; the others are reached over `wire`.
+  /// Makes a team that spans processes.
+  /// @param local the devices of the members first, first + 1, ...
+  /// @param first the rank of the first local member
+  /// @param size the number of members in all processes
+  /// @param wire the transport to the other members
   team(std::span<const ferry::device> local, std::size_t first, std::size_t size, std::shared_ptr<transport> wire);
-  // All devices of this machine.
+  /// Returns a team of all devices of the current runtime.
   static team all();
-  // All devices of all processes that mpirun started, in the order of processes; for a program that was started alone,
-  // all(). The devices of a machine are dealt out to its processes in order, unless the launcher gave each its own. Every
-  // process makes this call, and waits for the others. Throws not_supported (no MPI, no NCCL), invalid_argument (more
-  // processes than GPUs), process_error.
+  /// Returns a team of all devices of all processes that mpirun started, in the order of processes; all() for a program
+  /// without mpirun. The devices of a machine are distributed over its processes in order, unless the launcher has
+  /// assigned devices to each. All processes must call it, and each waits for the others.
+  /// @return the team
+  /// @throws not_supported without MPI or NCCL
+  /// @throws invalid_argument for more processes than GPUs
+  /// @throws process_error if another process fails
   static team world();
 
-  // Members in all processes; how many of them are local, and which is the first of these.
+  /// Returns the number of members in all processes.
   std::size_t size() const { return held().size; }
+  /// Returns the number of local members.
   std::size_t local_size() const { return held().members.size(); }
+  /// Returns the rank of the first local member.
   std::size_t first_local() const { return held().first; }
+  /// True if the member is one of this process.
   bool is_local(std::size_t member) const { return member - first_local() < local_size(); }
-  // Null when all members are local.
+  /// Returns the transport to other processes; null if all members are local.
   const std::shared_ptr<transport>& wire() const { return held().wire; }
 
-  // Of a local member, by its place in the team: its device; its stream; a second, more urgent stream for what should
-  // happen beside the work of the first. Throws invalid_argument.
+  /// Returns the device of a local member.
+  /// @param member the rank of the member
+  /// @return the device
+  /// @throws invalid_argument for a member of another process
   ferry::device device(std::size_t member) const { return stream(member).where(); }
+  /// Returns the stream of a local member. Throws as device() does.
   stream_ref stream(std::size_t member) const { return local(member).own; }
+  /// Returns a second stream of a local member, of higher priority, for work concurrent with that of the first. Throws
+  /// as device() does.
   stream_ref side_stream(std::size_t member) const { return local(member).side; }
+  /// As stream().
   stream_ref operator[](std::size_t member) const { return stream(member); }
 
-  // How `count` elements are dealt out: contiguous parts in order, sizes differing by at most one; some are empty when
-  // there are fewer elements than members.
+  /// Returns the part of `count` elements that a member owns. Parts are contiguous and in order, and their sizes differ
+  /// by at most one. Some are empty if there are fewer elements than members.
   part part_of(std::size_t member, std::size_t count) const;
-  // The member whose part holds element `index` of `count`. Throws invalid_argument.
+  /// Returns the member whose part contains element `index` of `count`.
+  /// @throws invalid_argument if there is no such element
   std::size_t member_of(std::size_t index, std::size_t count) const;
 
-  // From now on: who calls the functions that for_each is given. Starting threads may block; each stays on the cores near
-  // its device, but the first member's: that is the caller, who stays where he is. The caller's scopes of pools, tags and
-  // devices hold for all of them; a workspace_scope is for the caller alone. Throws invalid_argument inside a loop over the
-  // team whose calls are made by threads.
+  /// Sets which threads call the functions of for_each. Starting threads may block. Each thread stays on the cores near
+  /// its device. The caller itself acts for the first member and stays on its cores. The caller's scopes of pools, tags
+  /// and devices hold for all threads; a workspace_scope holds for the caller only.
+  /// @param how the threads
+  /// @throws invalid_argument inside a loop over the team whose calls are made by threads
   void submit(submission how);
+  /// Returns the setting of submit().
   submission how_submitted() const;
-  // Calls f(member) for every local member, by the caller or by a thread each; returns when all calls have. What
-  // different members submit must not conflict, unless submissions are by_caller. Throws what the first of them threw.
+  /// Calls f(member) for every local member, in the caller or in one thread for each. Returns when all calls have
+  /// returned. Work of different members must not conflict, unless submissions are by_caller. Rethrows the first
+  /// exception of f.
+  /// @param f the function
   void for_each(const std::function<void(std::size_t member)>& f) const;
 
-  // Blocks until the streams of all local members are idle. Throws process_error when collectives among them were ended
-  // because another process failed; what they wrote is undefined then.
+  /// Blocks until the streams of all local members are idle.
+  /// @throws process_error if collectives were ended because another process failed; their results are undefined then
   void synchronize() const;
 
+  /// True if both are the same team.
   bool operator==(const team&) const = default;
 
-  // For collectives: made at first use.
+  /// Returns the state of collectives, which is made at first use.
   detail::team_link& link() const;
-  // One thread a local member, near its device, for what each member waits for by itself. Made at first use, which may
-  // block.
+  /// Returns one thread for each local member, near its device, for waits of single members. Made at first use, which
+  /// may block.
   detail::submitters& waiting_threads() const;
 
  private:
@@ -104,7 +130,7 @@ class team {
   };
   struct state {
     std::vector<local_member> members;
-    shared_links links;  // large copies from and to the CPU go over the links of all members
+    shared_links links;  // large copies from and to the CPU use the links of all members
     std::size_t first = 0, size = 0;
     std::shared_ptr<transport> wire;
     std::shared_ptr<detail::submitters> threads;  // null: by the caller

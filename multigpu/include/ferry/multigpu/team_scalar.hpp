@@ -1,4 +1,5 @@
-// One value that the members of a team work out together.
+/// @file
+/// Results that the members of a team compute together.
 #pragma once
 #include <list>
 
@@ -7,27 +8,30 @@
 
 namespace ferry {
 
-// A scalar in parts, one of each member, in pinned memory: every member writes its own without waiting for the others, and
-// whoever reads joins them, in the order of the members. So the CPU can read it steps later without stalling anybody.
-// Kernels take it as ferry::mdspan<const T, 1> and join what it holds: the parts of all members; for a team that spans
-// processes the result alone, which all processes wait for then, as in value().
+/// A scalar in parts, one for each member, in pinned memory. Every member writes its own part without waiting for the
+/// others. A reader joins the parts in the order of the members. So the CPU can read the result several steps later
+/// without stalling the devices. Kernels take it as ferry::mdspan<const T, 1> and join its elements: the parts of all
+/// members. For a team that spans processes, it contains the joined result only; all processes then wait for each
+/// other, as in value().
+/// @tparam T type of the value
 template <class T>
 class team_scalar {
  public:
   using join = T (*)(const T&, const T&);
-  // The parts are undefined until work writes them.
+  /// Makes a scalar whose parts are undefined until work writes them.
   team_scalar(ferry::team t, T identity, join op)
       : team_(std::move(t)),
         parts_({team_.local_size()}, team_.device(team_.first_local())),
         identity_(identity),
         join_(op) {}
-  // Declared, as containers otherwise try to copy.
+  // Declared explicitly, because containers otherwise try to copy.
   team_scalar(team_scalar&&) noexcept = default;
   team_scalar& operator=(team_scalar&&) noexcept = default;
 
-  // Blocks until the work that writes the parts is over; not again until other work writes them.
-  // For a team that spans processes all of them ask, and wait for each other.
+  /// Returns the result. Blocks until the work that writes the parts is complete; later reads do not block until other
+  /// work writes them. For a team that spans processes, all of them must call it, and each waits for the others.
   operator T() const { return value(); }
+  /// As the conversion to T.
   T value() const {
     T here = identity_;
     (void)team();
@@ -37,17 +41,21 @@ class team_scalar {
                              [&](const T& theirs) { all = join_(all, theirs); });
     return all;
   }
-  // Whether value() would return at once. Never blocks.
+  /// True if the parts of this process are complete. Never blocks.
   bool is_ready() const { return parts_.is_ready(); }
+  /// Names the parts.
   void name(std::string text) { parts_.name(std::move(text)); }
 
+  /// Returns the team.
   const ferry::team& team() const {
     if (parts_.empty()) throw_moved_from("the result of a team");
     return team_;
   }
+  /// Returns the parts of the local members.
   const host_array<T, 1>& parts() const { return parts_; }
+  /// @overload
   host_array<T, 1>& parts() { return parts_; }
-  // Not from several threads at once, as all that a team is told.
+  /// Returns the argument for a kernel. Not thread-safe, as all calls on a team.
   auto as_kernel_argument(source_line at) const {
     if (!detail::spans_processes(team())) return in(parts_, at);
     if (joined_.size() == most_arguments) joined_.pop_front();
@@ -58,7 +66,7 @@ class team_scalar {
  private:
   ferry::team team_;
   host_array<T, 1> parts_;
-  // Of all processes, for kernels: new each time, as earlier ones may still be read, and live within the call.
+  // Results of all processes, for kernels. Each call makes a new one, because kernels may still read earlier ones.
   static constexpr std::size_t most_arguments = 16;
   mutable std::list<host_array<T, 1>> joined_;
   T identity_;

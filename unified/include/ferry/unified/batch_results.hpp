@@ -1,4 +1,5 @@
-// What ferry::batches puts the results of a loop into.
+/// @file
+/// Destinations for the results of a loop over ferry::batches.
 #pragma once
 #include <type_traits>
 
@@ -10,8 +11,8 @@ namespace ferry {
 
 namespace detail {
 
-// A dense object of Eigen, known by its members: vectors have rank 1, matrices are cut along their outer dimension
-// (columns, or rows where they are row-major), and a piece has the shape {outer, inner}.
+// A dense Eigen object, detected by its members. Vectors have rank 1. Matrices are cut along their outer dimension
+// (columns, or rows if they are row-major), and a piece has the shape {outer, inner}.
 template <class M>
 concept eigen_like = requires(const M& m) {
   typename M::Scalar;
@@ -31,13 +32,13 @@ auto extents_of_eigen(const M& m) {
 
 }  // namespace detail
 
-// Results of a loop over batches: pieces are not uploaded, and what the loop wrote is downloaded into `to` when the loop
-// goes on to the next piece.
+/// Destination of the results of a loop over batches. See out() and inout(). Pieces are not uploaded unless `upload` is
+/// set. The results of a piece are downloaded when the loop continues with the next piece.
 template <class T, std::size_t Rank>
 struct batch_results {
   T* data;
   ferry::extents<Rank> extents;
-  bool upload;  // the old elements are wanted, too
+  bool upload;  ///< true: the loop also reads the previous elements
 };
 
 namespace detail {
@@ -53,23 +54,35 @@ auto results_of_eigen(M& to, bool upload) {
 
 }  // namespace detail
 
+/// Marks a contiguous range as a destination that the loop writes completely. The range must outlive the loop.
+/// @param to the range; pieces have rank 1
+/// @return the destination, for batches()
 template <std::ranges::contiguous_range Elements>
 requires(!array_like<Elements> && !detail::eigen_like<Elements>) auto out(Elements& to) {
   return batch_results<std::ranges::range_value_t<Elements>, 1>{std::ranges::data(to),
                                                                 extents<1>(std::ranges::size(to)), false};
 }
-// The same for elements that the loop reads and writes.
+/// Marks a contiguous range that the loop reads and writes. The range must outlive the loop.
+/// @param to the range; pieces have rank 1
+/// @return the destination, for batches()
 template <std::ranges::contiguous_range Elements>
 requires(!array_like<Elements> && !detail::eigen_like<Elements>) auto inout(Elements& to) {
   return batch_results<std::ranges::range_value_t<Elements>, 1>{std::ranges::data(to),
                                                                 extents<1>(std::ranges::size(to)), true};
 }
-// The same for a dense object of Eigen, whose pieces have the shape that it has as a source: of a vector rank 1, of a matrix
-// {outer, inner}. Throws invalid_argument for a strided block.
+/// Marks a dense Eigen object as a destination that the loop writes completely. Pieces have the shape of a source: rank
+/// 1 for a vector, {outer, inner} for a matrix.
+/// @param to the object, which must outlive the loop
+/// @return the destination, for batches()
+/// @throws invalid_argument for a strided block
 template <detail::eigen_like M>
 auto out(M& to) {
   return detail::results_of_eigen(to, false);
 }
+/// Marks a dense Eigen object that the loop reads and writes.
+/// @param to the object, which must outlive the loop
+/// @return the destination, for batches()
+/// @throws invalid_argument for a strided block
 template <detail::eigen_like M>
 auto inout(M& to) {
   return detail::results_of_eigen(to, true);

@@ -1,4 +1,5 @@
-// What ferry::batches takes its pieces from.
+/// @file
+/// Sources of ferry::batches.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -21,15 +22,17 @@
 
 namespace ferry {
 
-// Pieces that a function makes, each of its own length. See generate().
+/// A source whose pieces a function makes, each of its own length. See generate().
 template <class Function>
 struct batch_generator {
   Function make;
 };
 
-// A source for ferry::batches: make() gives the elements of the next piece as a std::optional<std::vector<T>>, empty at the
-// end. It is called from another thread than the loop's, one call after the other, while the piece before is uploaded;
-// pieces may differ in length, be empty, and differ from what the other sources give.
+/// Makes a source of ferry::batches from a function. Another thread than the loop's calls the function, one call after
+/// the other, while the previous piece is uploaded. Pieces may differ in length, may be empty, and may differ in length
+/// from those of other sources.
+/// @param make returns the elements of the next piece as a std::optional<std::vector<T>>, empty at the end
+/// @return the source
 template <class Function>
 auto generate(Function make) {
   return batch_generator<Function>{std::move(make)};
@@ -37,7 +40,7 @@ auto generate(Function make) {
 
 namespace detail {
 
-// Elements of the CPU that lie one after the other.
+// Contiguous elements in memory of the CPU.
 template <class T, std::size_t Rank>
 struct memory_source {
   using slot = batch_slot<T, Rank>;
@@ -55,8 +58,8 @@ struct memory_source {
   void store(slot&, const batch_rows&, const batch_streams&) {}
 };
 
-// A mapped file. Pieces are read into pinned memory, not copied from the map's pages: a file that shrinks while somebody
-// touches those ends the program.
+// A mapped file. Pieces are read into pinned memory instead of copied from the mapped pages: an access to such pages
+// ends the program if the file shrinks meanwhile.
 template <class T, std::size_t Rank>
 struct file_source {
   struct slot : batch_slot<T, Rank> {
@@ -76,7 +79,7 @@ struct file_source {
       to.read = {};  // first: there may be no room for both
       to.read = host_array<T, 1>(extents<1>(n), s.on);
     }
-    // Waits for the upload of the piece that was there.
+    // Blocks until the upload of the previous piece in this buffer is complete.
     const host_elements<T> elements = host_span(to.read, source_line{});
     s.pipeline.read_in_parts(n, sizeof(T), [&](std::size_t first, std::size_t count) {
       map->read(r.first * row_size(e) + first, elements.subspan(first, count));
@@ -154,7 +157,8 @@ struct generator_source {
     if (!*piece) return false;
     auto view = to.make(extents<1>(std::ranges::size(**piece)), s.on);
     const std::span<const T> elements(std::ranges::data(**piece), std::ranges::size(**piece));
-    // What may not own its elements, as a span, may be made of them again by the next call: they are read before.
+    // Only a vector certainly owns its elements. The next call may overwrite those of a span, so that they are read
+    // first.
     if constexpr (std::is_same_v<typename made::value_type, std::vector<std::remove_const_t<T>>>)
       s.upload(elements, view, piece);
     else
@@ -164,7 +168,7 @@ struct generator_source {
   void store(slot&, const batch_rows&, const batch_streams&) {}
 };
 
-// Several sources with their pieces side by side.
+// Several sources whose pieces are processed together.
 template <class... Sources>
 struct tuple_source {
   struct slot {
@@ -180,7 +184,7 @@ struct tuple_source {
   std::size_t row_bytes() const {
     return std::apply([](const auto&... s) { return (s.row_bytes() + ...); }, each);
   }
-  // Throws invalid_argument when two sources know different numbers.
+  // Throws invalid_argument if two sources have different numbers of rows.
   std::optional<std::size_t> rows() const {
     std::optional<std::size_t> all;
     const auto join = [&](std::optional<std::size_t> n) {
@@ -221,7 +225,7 @@ auto source_of_eigen(const M& m) {
   return memory_source<typename M::Scalar, std::remove_cvref_t<decltype(e)>::rank>{m.data(), e};
 }
 
-// ferry::out(array) and the like. What kind of memory it is, its bytes know.
+// ferry::out(array) and the like. The kind of the view does not matter: copies take the memory kind of the allocation.
 template <class T, std::size_t Rank>
 auto source_of_argument(const array_argument<T, Rank>& a) {
   extents<Rank> e;
@@ -231,7 +235,7 @@ auto source_of_argument(const array_argument<T, Rank>& a) {
   return array_source<view>{view(*a.owner, a.span.data(), e, s), a.mode};
 }
 
-// The source that stands for an argument of batches(). Refers to the elements, never copies them.
+// Returns the source for an argument of batches(). It refers to the elements and never copies them.
 template <class A>
 auto source_of(A&& a) {
   using X = std::remove_cvref_t<A>;

@@ -1,4 +1,5 @@
-// Data larger than a device, piece by piece: while the loop works on one, the next are on their way.
+/// @file
+/// Processes data larger than a device in pieces: while the loop works on one piece, the next ones are uploaded.
 #pragma once
 #include <cstddef>
 #include <iterator>
@@ -13,31 +14,36 @@
 
 namespace ferry {
 
+/// Options of batches().
 struct batch_options {
-  // Rows of the first axis (elements of a vector) in a piece; 0: as many as make pieces of some 32 MiB. Pieces of
-  // generators are as long as they come.
+  /// Rows of the first axis (elements of a vector) in a piece. 0: as many as make pieces of about 32 MiB. Generators
+  /// determine the lengths of their pieces themselves.
   std::size_t size = 0;
-  // Pieces that lie on the device at once: one in the loop, the others on their way. 1 to 4096.
+  /// Number of pieces on the device at the same time, 1 to 4096: one in the loop, the others in transfer.
   std::size_t depth = 3;
-  // Where the pieces go; the default device of the thread when empty.
+  /// Device of the pieces. Empty: the default device of the thread.
   std::optional<device> on = {};
-  // none: sources are read and results written by the loop's own thread when it takes a piece, so that copies from
-  // pageable memory overlap nothing; for programs that must run in one thread.
+  /// none: the loop's thread reads sources and writes results itself, when it takes a piece. Copies from pageable
+  /// memory then overlap nothing. For programs that must run in one thread.
   batch_threads threads = batch_threads::background;
 };
 
-// What a range-based for over batches() walks. Its destructor waits for its threads, and for the device where that still reads a
-// source.
+/// The range that a range-based for iterates over; see batches(). Its destructor blocks until its threads have ended,
+/// and until the device has read all sources.
 template <class Source>
 class batch_range : private detail::batch_work {
  public:
+  /// Input iterator over the pieces.
   class iterator {
    public:
     using iterator_concept = std::input_iterator_tag;
     using value_type = decltype(std::declval<typename Source::slot&>().view());
     using difference_type = std::ptrdiff_t;
+    /// Blocks until the first piece is loaded.
     explicit iterator(batch_range& of) : of_(&of), slot_(of.pipeline_.next()) {}
+    /// Returns the views of the current piece.
     value_type operator*() const { return of_->slots_[*slot_].view(); }
+    /// Ends the work on the current piece, and blocks until the next one is loaded.
     iterator& operator++() {
       of_->pipeline_.done();
       slot_ = of_->pipeline_.next();
@@ -51,6 +57,7 @@ class batch_range : private detail::batch_work {
     std::optional<std::size_t> slot_;
   };
 
+  /// Starts the threads. See batches() for errors.
   batch_range(Source source, const batch_options& o)
       : source_(std::move(source)),
         size_(size_of_pieces(source_, o)),
@@ -63,7 +70,7 @@ class batch_range : private detail::batch_work {
   batch_range(const batch_range&) = delete;
   batch_range& operator=(const batch_range&) = delete;
 
-  // Once: the pieces come in order, and only once.
+  /// Returns an iterator to the first piece. Call it once: the pieces come in order, and only once.
   iterator begin() { return iterator(*this); }
   std::default_sentinel_t end() const { return {}; }
 
@@ -71,7 +78,7 @@ class batch_range : private detail::batch_work {
   static constexpr std::size_t usual_bytes = std::size_t{32} << 20;
   static constexpr std::size_t most_depth = 4096;
   static std::size_t size_of_pieces(const Source& source, const batch_options& o) {
-    (void)source.rows();  // throws when the lengths differ
+    (void)source.rows();  // throws if the lengths differ
     if (o.size != 0) return o.size;
     return std::max<std::size_t>(1, usual_bytes / std::max<std::size_t>(1, source.row_bytes()));
   }
@@ -97,40 +104,57 @@ class batch_range : private detail::batch_work {
   const stream up_, down_;
   std::vector<typename Source::slot> slots_;
   std::vector<detail::batch_rows> rows_;
-  detail::batch_pipeline pipeline_;  // last: its threads use the others
+  detail::batch_pipeline pipeline_;  // last: its threads use the other members
 };
 
-// A loop over pieces of the sources in the memory of a device:
-//     for (auto&& [x, y] : batches(host_x, ferry::out(host_y), {.size = 1 << 20})) parallel_for(...);
-// A source is a contiguous range of trivially copyable elements, an array or view of ferry (cut along its first axis), a
-// dense object of Eigen, a ferry::npy_map, ferry::generate(function), or a std::tuple of sources; one source gives views,
-// several give tuples of views (device memory, contiguous). A file is read into pinned memory, depth pieces of it; when it
-// shrinks, that is an error. ferry::out(range) and ferry::inout(range), also of objects of Eigen, are written: what the
-// loop has left in a piece is copied back, in order, when the loop goes on; they are complete when the loop has ended, and
-// hold the pieces that it went on from when it was left by break or an exception.
-// What is read must stay as it is until the loop has ended: later pieces are read ahead, and pinned memory that is given as
-// a span when the device comes to it.
-// Pieces are read by one thread of their own and uploaded by another, ahead of the loop, on a stream of their own; work that
-// the loop gives to any stream is ordered behind that, and the memory of a piece is used again behind that work. Nothing
-// blocks the device.
-// The memory of the pieces comes from the pool, and counts under the tag, of the scopes (pool_scope, memory_tag_scope) in which
-// batches() is called, as does what copies take beside. Generators run as if in these scopes, too, and in that of the device.
-// A view is good for its turn of the loop. The loop's thread blocks until its piece has been given to the stream.
-// Throws invalid_argument for lengths that differ and a depth that is not allowed, out_of_memory, and in the loop what a source throws.
+/// Returns a range of pieces of the sources in the memory of a device. Example:
+/// @code
+/// for (auto&& [x, y] : batches(host_x, ferry::out(host_y), {.size = 1 << 20})) parallel_for(...);
+/// @endcode
+///
+/// @par Sources
+/// A source is a contiguous range of trivially copyable elements, or an array or view of ferry, which is cut along its
+/// first axis. It may also be a dense Eigen object, a ferry::npy_map, ferry::generate(function), or a std::tuple of
+/// sources. One source yields views; several yield tuples of views (device memory, contiguous). Files are read into
+/// pinned memory, depth pieces at a time; a file that shrinks is an error.
+///
+/// @par Results
+/// ferry::out(range) and ferry::inout(range), also of Eigen objects, are destinations: when the loop continues, ferry
+/// copies the results of the piece back, in order. They are complete when the loop has ended. After break or an
+/// exception, they hold the pieces that the loop had completed before.
+///
+/// @par Ordering
+/// Sources must not change until the loop has ended: later pieces are read ahead. Pinned memory in a span is read when
+/// the device reaches the copy. One thread reads pieces and another uploads them, ahead of the loop, on a separate
+/// stream. Work that the loop enqueues on any stream runs after the upload. The memory of a piece is reused after that
+/// work. The device is never blocked. A view is valid during its iteration of the loop. The loop's thread blocks until
+/// its piece is enqueued.
+///
+/// @par Scopes
+/// The scopes in which batches() is called (pool_scope, memory_tag_scope) also hold for the memory of the pieces and of
+/// staging buffers. Generators run in these scopes, too, and in that of the device.
+/// @param a the source
+/// @param o size and number of pieces, device, and threads
+/// @return the range; its iterators throw the exceptions of the sources
+/// @throws invalid_argument for different lengths, or a depth that is not allowed
+/// @throws out_of_memory if the pieces do not fit
 template <class A>
 auto batches(A&& a, const batch_options& o = {}) {
   return batch_range<decltype(detail::source_of(std::forward<A>(a)))>(detail::source_of(std::forward<A>(a)), o);
 }
+/// @overload
 template <class A, class B>
 requires(!std::is_same_v<std::remove_cvref_t<B>, batch_options>) auto batches(A&& a, B&& b,
                                                                               const batch_options& o = {}) {
   return batches(std::forward_as_tuple(std::forward<A>(a), std::forward<B>(b)), o);
 }
+/// @overload
 template <class A, class B, class C>
 requires(!std::is_same_v<std::remove_cvref_t<C>, batch_options>) auto batches(A&& a, B&& b, C&& c,
                                                                               const batch_options& o = {}) {
   return batches(std::forward_as_tuple(std::forward<A>(a), std::forward<B>(b), std::forward<C>(c)), o);
 }
+/// @overload
 template <class A, class B, class C, class D>
 requires(!std::is_same_v<std::remove_cvref_t<D>, batch_options>) auto batches(A&& a, B&& b, C&& c, D&& d,
                                                                               const batch_options& o = {}) {

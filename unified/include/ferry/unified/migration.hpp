@@ -1,4 +1,5 @@
-// Hints: moving pages of unified arrays ahead of their use, dropping their contents, and telling the driver of their use.
+/// @file
+/// Hints about unified arrays: prefetch pages, discard contents, and advise the driver.
 #pragma once
 #include <cstdint>
 #include <initializer_list>
@@ -9,18 +10,23 @@
 
 namespace ferry {
 
+/// Kinds of advice; see advise().
 using advice = memory_advice;
 
-// The CPU's memory of one NUMA node, as a place for pages. Programs that were built with CUDA before 12.2 cannot tell nodes
-// apart: where it is used there it is a not_supported error.
+/// Returns the CPU memory of one NUMA node, as a location for pages.
+/// @param node the number of the node, as Linux has it
+/// @return the location
+/// @note Programs that were built with CUDA before 12.2 cannot distinguish nodes; a use of the location then throws
+///   not_supported.
 inline memory_location numa_node(int node) { return {-1, node}; }
 
-// A view with the place that its pages are to go to: for several prefetches at once.
+/// A view with the location that its pages move to, for several prefetches in one call.
 struct page_destination {
   const allocation_ref* owner;
   byte_range bytes;
   memory_location to;
   source_line at;
+  /// Sends the pages of a view to a location.
   template <class T, std::size_t Rank>
   page_destination(const array_view<T, Rank, memory_kind::unified>& v, memory_location where,
                    source_line line = source_line::here())
@@ -28,6 +34,7 @@ struct page_destination {
         bytes(v.bytes()),
         to(where),
         at(line) {}
+  /// Sends the pages of a view to a device.
   template <class T, std::size_t Rank>
   page_destination(const array_view<T, Rank, memory_kind::unified>& v, device where,
                    source_line line = source_line::here())
@@ -41,7 +48,7 @@ void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous,
 bool is_discardable(const allocation_ref& owner, byte_range bytes);
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                   source_line at = {});
-// The same until end_advice() with the number.
+// As advise_bytes, until end_advice() is called with the returned number.
 std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                            source_line at);
 void end_advice(const allocation_ref& owner, std::uint64_t number);
@@ -54,11 +61,15 @@ constexpr void need_unified() {
 }
 }  // namespace detail
 
-// Moves the pages under a view to a device, or to the CPU with ferry::host or numa_node(n), as work on `s`: ordered behind
-// what writes the array and before what writes it later. Never blocks. Contents do not change; whole pages move, 2 MiB or
-// less. Pages that a host_guard holds go to no device. Does nothing where unified memory is pinned
-// (machine::migrates_unified). Throws invalid_argument for a device or node that is not there, and inside a capture: prefetch
-// before the launch.
+/// Moves the pages of a view to a device, or to the CPU with ferry::host or numa_node(n). Work on `s`, ordered after
+/// earlier writes of the array and before later ones. Never blocks. Contents do not change. Whole pages move, 2 MiB or
+/// less. Pages of a host_guard do not move to a device.
+/// @param s the stream
+/// @param v the view
+/// @param to the destination
+/// @param at the caller's source line, for error texts
+/// @throws invalid_argument for a device or node that does not exist, and inside a capture: prefetch before the launch
+/// @note Has no effect where unified memory is pinned (runtime::migrates_unified).
 template <class T, std::size_t Rank, memory_kind Kind>
 void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, memory_location to,
               source_line at = source_line::here()) {
@@ -66,70 +77,87 @@ void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, memory_location 
   const page_destination one(v, to, at);
   detail::prefetch_bytes(s, {&one, 1});
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 void prefetch(stream_ref s, const array_view<T, Rank, Kind>& v, device to, source_line at = source_line::here()) {
   prefetch(s, v, memory_location{to.index()}, at);
 }
-// The same on this thread's stream of the device that the pages go to, or that they come from.
+/// Prefetches on this thread's default stream of the destination device.
 template <class T, std::size_t Rank, memory_kind Kind>
 void prefetch(const array_view<T, Rank, Kind>& v, device to, source_line at = source_line::here()) {
   prefetch(default_stream(to), v, to, at);
 }
+/// Prefetches on this thread's default stream of the device of the view.
 template <class T, std::size_t Rank, memory_kind Kind>
 void prefetch(const array_view<T, Rank, Kind>& v, memory_location to, source_line at = source_line::here()) {
   prefetch(default_stream(v.device()), v, to, at);
 }
-// Several views, each to a place of its own, as one piece of work: prefetch(s, {{u, d0}, {v, d1}, {w, host}}).
+/// Prefetches several views, each to its own location, in one submission: prefetch(s, {{u, d0}, {v, d1}, {w, host}}).
 inline void prefetch(stream_ref s, std::initializer_list<page_destination> what) {
   detail::prefetch_bytes(s, {what.begin(), what.size()});
 }
 
-// From here on the contents are undefined until somebody writes them. Pages of 2 MiB that lie wholly inside go to the device
-// of `s` without their contents, where CUDA 13 is (on CUDA 12 they stay). A write to the array, ordered on `s`. Never blocks.
-// Throws invalid_argument for strided views, and inside a capture.
+/// Makes the contents of a view undefined until they are written. Counts as a write of the array, ordered on `s`. Never
+/// blocks. With CUDA 13, pages of 2 MiB that lie completely inside move to the device of `s` without their contents.
+/// With CUDA 12, they stay where they are.
+/// @param s the stream
+/// @param v a contiguous view
+/// @param at the caller's source line, for error texts
+/// @throws invalid_argument for a strided view, and inside a capture
 template <class T, std::size_t Rank, memory_kind Kind>
 void discard(stream_ref s, array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_unified<Kind>();
   static_assert(!std::is_const_v<T>, "discard(view): the view is read-only");
   detail::discard_bytes(s, v.owner(), v.bytes(), v.is_contiguous(), at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 void discard(stream_ref s, array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
   discard(s, v, at);
 }
+/// Discards on this thread's default stream of the device of the view.
 template <class V>
 void discard(V&& v, source_line at = source_line::here()) {
   discard(default_stream(v.device()), v, at);
 }
 
-// What the view holds by all that was submitted so far is not needed any more: when a device runs out of memory, its pages
-// there may be given up without being copied, once no work uses them (madvise has this as MADV_FREE). Costs nothing until
-// then. It ends with the next use of the array, by whomever: what is written from then on stays. So a scratch array is
-// offered anew each time its contents are done with. What was given up is undefined until it is written. Never blocks; does
-// nothing where unified memory is pinned. Throws invalid_argument for strided views.
+/// Marks the contents of a view, as of all earlier submissions, as discardable. If a device runs out of memory, ferry
+/// may drop unused pages of the view there without a copy (compare MADV_FREE of madvise). Until then the mark costs
+/// nothing. Any next use of the array removes the mark: later writes are preserved. Mark a scratch array again each
+/// time its contents are no longer needed. Dropped contents are undefined until they are written. Never blocks.
+/// @param v a contiguous view
+/// @param at the caller's source line, for error texts
+/// @throws invalid_argument for a strided view
+/// @note Has no effect where unified memory is pinned.
 template <class T, std::size_t Rank, memory_kind Kind>
 void discard_when_needed(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_unified<Kind>();
   static_assert(!std::is_const_v<T>, "discard_when_needed(view): the view is read-only");
   detail::offer_bytes(v.owner(), v.bytes(), v.is_contiguous(), at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 void discard_when_needed(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
   discard_when_needed(v, at);
 }
-// Whether that still holds.
+/// True if the contents of the view are still marked as discardable.
 template <class T, std::size_t Rank, memory_kind Kind>
 bool may_be_discarded(const array_view<T, Rank, Kind>& v) {
   detail::need_unified<Kind>();
   return detail::is_discardable(v.owner(), v.bytes());
 }
 
-// Tells the driver how the pages under a view will be used (cudaMemAdvise). Takes effect at once; orders nothing; does
-// nothing where unified memory is pinned. Pages with a preferred location, or read mostly, are left to the driver by automatic
-// migration. With several GPUs, read_mostly for pages that had a device as preferred location (or share 2 MiB with such) moves
-// them to the CPU first, whose memory must have room, and waits for that: else the driver would give stale bytes
-// (docs/decisions/0027). Preferences that differ within 2 MiB are lost then. Throws invalid_argument for a device or node that
-// is not there, and inside a capture.
+/// Advises the driver how the pages of a view will be used (cudaMemAdvise). Takes effect immediately and orders
+/// nothing. Automatic migration does not move pages that are read mostly or have a preferred location. With several
+/// GPUs, read_mostly first moves pages to the CPU if they, or others in the same 2 MiB, had a device as preferred
+/// location. It blocks until they have moved; the CPU's memory must have room. Without this move, the driver would
+/// return stale bytes (docs/decisions/0027). Preferences that differ within 2 MiB are then lost.
+/// @param v the view
+/// @param a the advice
+/// @param where the location that the advice is about
+/// @param at the caller's source line, for error texts
+/// @throws invalid_argument for a device or node that does not exist, and inside a capture
+/// @note Has no effect where unified memory is pinned.
 template <class T, std::size_t Rank, memory_kind Kind>
 void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host,
             source_line at = source_line::here()) {
@@ -137,24 +165,29 @@ void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where 
   refuse_inside_capture("advise");
   detail::advise_bytes(v.owner(), v.bytes(), a, where, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 void advise(const array_view<T, Rank, Kind>& v, advice a, device where, source_line at = source_line::here()) {
   advise(v, a, memory_location{where.index()}, at);
 }
 
-// Advice for a scope: at its end what else was advised holds again, by advise(), by other scopes, which may end in any
-// order, and by the array's policy. Does nothing then if the array was freed meanwhile.
+/// Advice for a scope. At its end, the remaining advice for the same bytes holds again: that of advise(), of other
+/// scopes, and of the array's policy. Scopes may end in any order. If the array was freed meanwhile, the end has no
+/// effect.
 class advice_scope {
  public:
+  /// Gives the advice; parameters and errors as for advise().
   template <class T, std::size_t Rank>
   advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, memory_location where = host,
                source_line at = source_line::here())
       : owner_(v.owner()),
         number_(detail::begin_advice(owner_, v.bytes(), a, where, at)) {}
+  /// @overload
   template <class T, std::size_t Rank>
   advice_scope(const array_view<T, Rank, memory_kind::unified>& v, advice a, device where,
                source_line at = source_line::here())
       : advice_scope(v, a, memory_location{where.index()}, at) {}
+  /// Ends the advice.
   ~advice_scope();
   advice_scope(const advice_scope&) = delete;
   advice_scope& operator=(const advice_scope&) = delete;

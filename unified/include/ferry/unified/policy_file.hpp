@@ -1,4 +1,5 @@
-// Policies of a program's arrays by their names, as a tuner found them: a file that FERRY_TUNE names.
+/// @file
+/// Policies of a program's arrays by name, as a tuner found them. FERRY_TUNE names the file.
 #pragma once
 #include <map>
 #include <string>
@@ -9,34 +10,51 @@
 
 namespace ferry {
 
-// The file is text, a line each; docs/tuning.md has an example:
-//   ferry policies 1
-//   program "relax" "2.1"
-//   array "field" prefetch page=512KiB
-// Lines that begin with # are notes.
+/// Policies of the arrays of one program. The file is text, one statement a line. Lines that begin with # are notes.
+/// docs/tuning.md has an example:
+/// @code
+/// ferry policies 1
+/// program "relax" "2.1"
+/// array "field" prefetch page=512KiB
+/// @endcode
 struct array_policies {
-  std::string program, version;  // whose arrays these are; see name_program
+  std::string program, version;  ///< program that the policies belong to; see name_program
+  /// Policies by the names of arrays.
   std::map<std::string, array_policy> of;
-  std::vector<std::string> notes;  // one line each
+  std::vector<std::string> notes;  ///< one line each
 
+  /// Returns the text of the file.
   std::string text() const;
-  // `from` names the text in errors. Throws parse_error with line and column.
+  /// Parses the text of a file.
+  /// @param text the text
+  /// @param from the name of the text in errors
+  /// @return the policies
+  /// @throws parse_error with line and column
   static array_policies parse(std::string_view text, std::string_view from = "policies");
-  // Throws parse_error, also if there is no such file.
+  /// Reads a file.
+  /// @param path its path
+  /// @return the policies
+  /// @throws parse_error if the file does not exist or is wrong
   static array_policies load(const std::string& path);
-  // Through a file beside it, so that there is always a whole one. Throws invalid_argument if it cannot be written.
+  /// Writes a file, through a temporary file beside it, so that the path always names a complete one.
+  /// @param path its path
+  /// @throws invalid_argument if the file cannot be written
   void save(const std::string& path) const;
 };
 
-// Who this program is, for policies: before its first array, where FERRY_TUNE is read. Not named, it is called as its
-// executable file is, and has no version.
+/// Sets the identity of this program, for policies. Call it before the first array: ferry then reads FERRY_TUNE.
+/// Without this call, the name is that of the executable file, and the version is empty.
+/// @param name the name of the program
+/// @param version its version, may be empty
 void name_program(std::string name, std::string version = {});
 
-// What FERRY_TUNE does, in code, for the current machine: every unified array of one of these names has that policy from its
-// next use on, if it has none by set_policy. Throws invalid_argument for policies of another program or version, of
-// devices or NUMA nodes that are not there, or that set_policy would refuse.
+/// Sets the policies of arrays by name for the current runtime, as FERRY_TUNE does. From its next use on, every unified
+/// array with one of these names has that policy, unless set_policy() gave it another one.
+/// @param p the policies
+/// @throws invalid_argument for policies of another program or version, of devices or NUMA nodes that do not exist, or
+///   that set_policy would refuse
 void use_policies(const array_policies& p);
-// Names for which the current machine has a policy and has seen no array used.
+/// Returns the names that have a policy in the current runtime, but that no used array has had.
 std::vector<std::string> unmet_policies();
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// What moved, and why: the migration report.
+/// @file
+/// The migration report: which pages moved, and why.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -10,87 +11,98 @@
 
 namespace ferry {
 
-// Where the CPU asked for an array, how often (asks that had to look at the log; raw loops ask once, and elements once
-// until a device has used the array; each time under trace_elements), and for what.
+/// One line of the program in which the CPU accessed an array. `asks` counts the host access checks that examined the
+/// access history. A loop over a raw pointer makes one check. Elements make one until a device uses the array; with
+/// trace_elements, each access makes one.
 struct cpu_touch {
   source_line at;
   bool writes = false, elements = false;
   std::uint64_t asks = 0;
 };
 
-// Bytes that went one way. By faults: as the library reckons it, from who used what last.
+/// Bytes that moved in one direction. by_fault is an estimate by the library, from the last user of each range.
 struct moved_bytes {
   std::uint64_t by_prefetch = 0, by_fault = 0;
 };
 
-// What the driver counted, see set_migration_counters. By prefetch: asked for, by the program or ahead of an access; by fault:
-// all else that moved, also what the driver sent along.
+/// Counts of the driver; see set_migration_counters. by_prefetch: requested by the program or ahead of an access.
+/// by_fault: all other moves, including pages that the driver added.
 struct counted_moves {
   moved_bytes to_devices, to_cpu, between_devices;
-  std::uint64_t evicted = 0;  // bytes to the CPU that made room for others
-  std::uint64_t remote = 0;   // bytes mapped to who needed them, and not moved
+  std::uint64_t evicted = 0;  ///< bytes that moved to the CPU to make room for others
+  std::uint64_t remote = 0;   ///< bytes mapped for a remote user instead of moved
   std::uint64_t cpu_faults = 0, device_faults = 0;
-  std::uint64_t thrashing = 0, throttled = 0;  // how often several places fought for pages, and had to wait for that
-  double busy_milliseconds = 0;                // in which faults of devices were served and bytes moved by faults
+  std::uint64_t thrashing = 0, throttled = 0;  ///< how often processors competed for pages, and had to wait for that
+  double busy_milliseconds = 0;                ///< time in which device faults were served or bytes moved by faults
 };
 
-// One array in one phase of the program.
+/// One array in one phase of the program.
 struct migration_entry {
   std::string array, phase;
-  std::size_t bytes = 0;  // of the array
+  std::size_t bytes = 0;  ///< size of the array
   moved_bytes to_devices, to_cpu, between_devices;
-  std::uint64_t dropped = 0;        // bytes that went without their contents, for out()
-  std::uint64_t remote = 0;         // bytes that a device used where they were, on another
-  std::uint64_t prefetches = 0;     // calls
-  std::uint64_t bounces = 0;        // moves back to the device that a range had come from
-  bool migration_disabled = false;  // it bounced so often that it is no longer moved
-  bool stays = false;               // memory of the program (as_unified), which nobody moves or advises about
-  // By faults, compared with prefetches, and with mapped pages between devices: reckoned, from the figures for an H200 in
-  // docs/unified.md.
+  std::uint64_t dropped = 0;        ///< bytes that moved without their contents, for out()
+  std::uint64_t remote = 0;         ///< bytes that a device used in place, on another device
+  std::uint64_t prefetches = 0;     ///< number of calls
+  std::uint64_t bounces = 0;        ///< moves of a range back to the device that it came from
+  bool migration_disabled = false;  ///< ping-pong limit reached: ferry does not move it any more
+  bool stays = false;               ///< adopted memory (as_unified), which ferry neither moves nor advises about
+  /// Estimated time that faults cost more than prefetches, and between devices more than mapped pages. From the figures
+  /// for an H200 in docs/unified.md.
   double lost_milliseconds = 0;
-  std::vector<cpu_touch> touches;  // all lines of the CPU; the table shows the first 32, and how many more there are
-  source_line device_use;          // of the last work of a device that had pages moved or mapped, where it is known
-  std::optional<counted_moves> counted;  // where the report is counted
-  std::string suggestion;                // what the program could do about it, and in which line; or nothing
+  std::vector<cpu_touch> touches;  ///< all lines of the CPU; the table shows the first 32 and the number of the others
+  source_line device_use;          ///< last device work, if known, for which pages moved or were mapped
+  std::optional<counted_moves> counted;  ///< if the driver's counts were read
+  std::string suggestion;                ///< what to change in the program, and in which line; empty if nothing
 };
 
+/// The report of one runtime.
 struct migration_report {
   std::vector<migration_entry> entries;
-  bool is_counted = false;        // the driver's counts were read
-  std::string not_counted;        // they were asked for and cannot be read: why
-  std::uint64_t lost_counts = 0;  // events for which there was no room
-  // Why automatic migration has ended: the last of eight moves that failed. Nothing if it has not.
+  bool is_counted = false;        ///< the driver's counts were read
+  std::string not_counted;        ///< why requested counts cannot be read
+  std::uint64_t lost_counts = 0;  ///< events for which there was no room
+  /// Why automatic migration has ended: the error of the last of eight failed moves. Empty if it has not ended.
   std::string migration_ended;
+  /// Returns the report as a table for people.
   std::string table() const;
+  /// Returns the report as JSON.
   std::string json() const;
 };
+/// Writes the table.
 std::ostream& operator<<(std::ostream& out, const migration_report& r);
 
-// Since the machine was made or the report was reset. Arrays of equal names share an entry; so do unnamed ones of one size.
-// With counters, both block until the driver has handed over what it counted, and do not wait for devices: synchronize()
-// first to have all of it.
+/// Returns the report since the runtime was made or the report was reset. Arrays of equal names share an entry, as do
+/// unnamed arrays of equal size. With counters, blocks until the driver has delivered its counts. It does not wait for
+/// devices: call synchronize() first to include all work.
+/// @return the report of the current runtime
 migration_report report_migration();
+/// Starts the report of the current runtime again from zero. Blocks as report_migration() does.
 void reset_migration_report();
 
-// Whether the CPU's accesses to elements, u[i] and u(i, j), ask each time, so that explain and reports have each of their
-// lines, and the number of accesses. Else an element is asked for once until a device uses the array again, and the lines
-// of the accesses between are not known. For unified arrays of the current machine, from then on; FERRY_TRACE_ELEMENTS says
-// it for a program, off if not set: an access then costs a few hundred nanoseconds instead of that of a raw pointer. Never
-// blocks. Throws nothing.
+/// Whether each access of the CPU to an element, u[i] or u(i, j), makes a host access check. Then explain and reports
+/// show each of their lines and the number of accesses. Without traces, one check is made until a device uses the array
+/// again, and the lines of the accesses between are not recorded.
 enum class element_traces { off, on };
+/// Turns element traces on or off, for unified arrays of the current runtime, from now on. Never blocks, never throws.
+/// FERRY_TRACE_ELEMENTS sets them for a program; the default is off. With traces, an access costs a few hundred
+/// nanoseconds instead of as much as through a raw pointer.
 void trace_elements(element_traces how);
 
-// Whether reports also have what the driver counted in the current machine: FERRY_MIGRATION_COUNTERS, off if not set. On CUDA
-// devices CUPTI counts: the process can have no other profiler meanwhile, and faults cost somewhat more. Never fails: where
-// nothing can be counted the report says why. A count belongs to the array that has the address, and to the phase in which
-// that was last asked for; turning counters off drops what they counted.
+/// Whether reports include the counts of the driver. CUPTI counts on CUDA devices: the process can then have no other
+/// profiler, and faults cost somewhat more. If nothing can be counted, the report states why. A count belongs to the
+/// array at that address, and to the phase in which that array was last accessed.
 enum class migration_counters { off, on };
+/// Turns counters on or off for the current runtime. Turning them off drops their counts. FERRY_MIGRATION_COUNTERS sets
+/// them for a program; the default is off.
 void set_migration_counters(migration_counters how);
 
-// Names the part of the program that this thread is in, for reports.
+/// Names the phase of the program that the calling thread is in, for reports, for a scope.
 class migration_phase {
  public:
+  /// Begins a phase.
   explicit migration_phase(std::string name);
+  /// Restores the previous phase.
   ~migration_phase();
   migration_phase(const migration_phase&) = delete;
   migration_phase& operator=(const migration_phase&) = delete;

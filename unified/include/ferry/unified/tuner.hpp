@@ -1,4 +1,6 @@
-// Finds how each unified array of a program is treated best: runs a step of it under candidate policies and takes the time.
+/// @file
+/// Finds the best policy of each unified array of a program: runs one step under candidate policies and measures the
+/// time.
 #pragma once
 #include <functional>
 #include <iosfwd>
@@ -11,62 +13,75 @@
 
 namespace ferry {
 
+/// Options of a tuner.
 struct tune_options {
-  // Steps of each trial: first some that do not count, then those whose median does.
+  /// Number of steps in each trial: first those that do not count, then those whose median counts.
   int warm_up = 1, repeats = 5;
-  // A policy must be faster than what it replaces by more than the spread of either, and by this part of its time.
+  /// A policy replaces another one only if it is faster by more than the spread of either, and by this fraction of the
+  /// time.
   double least_gain = 0.01;
-  // What is tried for each array; empty: tuner::usual_candidates().
+  /// Candidates for each array. Empty: tuner::usual_candidates().
   std::vector<array_policy> candidates = {};
-  // Milliseconds since whenever, asked when all devices are idle; empty: a steady clock. Others measure other costs.
+  /// Returns a time in milliseconds from any origin, and is called while all devices are idle. Empty: a steady clock. A
+  /// program can supply another measure of cost.
   std::function<double()> clock = {};
-  // Called before each trial: sets back what the step changes and the tuner does not know.
+  /// Called before each trial. Resets what the step changes besides the arrays of the tuner.
   std::function<void()> before = {};
-  // Null: a progress bar on stderr, if that is a terminal.
+  /// Output of the progress. Null: a progress bar on stderr, if that is a terminal.
   std::ostream* progress = nullptr;
 };
 
-// The steps of one trial: all arrays as found best so far, but for one.
+/// One trial: all arrays have the best policies found before, except one.
 struct tune_trial {
-  std::string array;  // empty: all arrays have the policy
+  std::string array;  ///< empty: all arrays have the policy
   array_policy policy;
-  std::vector<double> milliseconds;  // of each step
-  double median = 0, spread = 0;     // spread: between the quartiles
-  std::string rejected;              // why it does not count, if it does not
+  std::vector<double> milliseconds;  ///< of each step
+  double median = 0, spread = 0;     ///< spread: the interquartile range
+  std::string rejected;              ///< why the trial does not count; empty if it counts
   bool chosen = false;
 };
 
+/// The result of a tuner.
 struct tune_result {
-  array_policies best;  // without the arrays for which automatic is best
+  array_policies best;  ///< without the arrays for which automatic is best
   std::vector<tune_trial> trials;
-  double automatic_milliseconds = 0, best_milliseconds = 0;  // of a step, at the end; or of automatic's own trial
+  /// of a step, measured at the end, or in the trial of automatic
+  double automatic_milliseconds = 0, best_milliseconds = 0;
+  /// Returns the trials as a table for people.
   std::string table() const;
-  // One picture that needs no other file.
+  /// Returns the trials as one self-contained SVG picture.
   std::string svg() const;
+  /// Writes the picture to a file.
   void save_svg(const std::string& path) const;
 };
+/// Writes the table.
 std::ostream& operator<<(std::ostream& out, const tune_result& r);
 
 namespace detail {
-// An array as the tuner sees it, whatever its elements are.
+// An array of the tuner, without its element type.
 struct tuned_array {
   std::string name;
   std::type_index type;
   allocation_ref owner;
   byte_range bytes;
   void* object;
-  const std::byte* (*now)(const void* object);  // where the elements of the object are
-  void (*exchange)(void* object, void* other);  // of one type
-  std::function<void()> reset;                  // makes the object this array again, whatever it is now
+  const std::byte* (*now)(const void* object);  // address of the object's elements
+  void (*exchange)(void* object, void* other);  // swaps two objects of one type
+  std::function<void()> reset;                  // makes the object refer to this array again
 };
 }  // namespace detail
 
+/// Searches the best policies of the arrays that one step of a program uses.
 class tuner {
  public:
+  /// Makes a tuner without arrays.
+  /// @throws invalid_argument for fewer than one repeat, or a negative warm_up or least_gain
   explicit tuner(tune_options how = {});
 
-  // An array that the step uses, which must outlive the tuner and keep its size. Throws invalid_argument if it has no
-  // name, no elements, or a name that another one has.
+  /// Adds an array that the step uses. It must outlive the tuner, and its size must not change.
+  /// @param a the array
+  /// @return this tuner
+  /// @throws invalid_argument if the array has no name, no elements, or the name of another array
   template <class T, std::size_t Rank>
   tuner& add(unified_array<T, Rank>& a) {
     using array = unified_array<T, Rank>;
@@ -79,17 +94,27 @@ class tuner {
          [&a, as_it_was = view(a)] { static_cast<view&>(a) = as_it_was; }});
     return *this;
   }
-  // What is tried for one array instead. Throws invalid_argument for a name that no array of the tuner has.
+  /// Sets the candidates of one array.
+  /// @param array the name of the array
+  /// @param policies the candidates
+  /// @return this tuner
+  /// @throws invalid_argument if the tuner has no array of this name
   tuner& candidates(const std::string& array, std::vector<array_policy> policies);
+  /// Returns the candidates that are tried by default.
   static std::vector<array_policy> usual_candidates();
 
-  // Runs the step, some hundred times for a few arrays, on this thread. The step must do the same each time that the
-  // arrays (and what options.before sets back) hold the same; it may exchange arrays of the tuner with each other.
-  // Blocks: each step is timed until all devices are idle. The arrays are then as they were before, with their contents,
-  // pages, and policies; see use_policies() for having the result. Policies under which the arrays end with other bytes
-  // than under `explicit` are rejected. Throws what the step throws; invalid_argument if there are no arrays, if the step
-  // ends with other bytes each time, or replaces or resizes an array; not_supported where unified memory does not move.
-  // In each case the arrays are as before, but for one that the step has freed. Needs CPU memory for a copy of all arrays.
+  /// Runs the step on this thread, some hundred times for a few arrays. The step must do the same each time that the
+  /// arrays, and what options.before resets, hold the same. It may swap arrays of the tuner with each other. Blocks:
+  /// each step is timed until all devices are idle. Afterwards the arrays have their previous contents, pages and
+  /// policies; use_policies() applies the result. This also holds after an exception, except for an array that the step
+  /// has freed. Policies that change the resulting bytes, compared with `explicit`, are rejected. Rethrows exceptions
+  /// of the step.
+  /// @param step the step
+  /// @return the best policies and all trials
+  /// @throws invalid_argument if there are no arrays, if the results of the step vary, or if it replaces or resizes an
+  ///   array
+  /// @throws not_supported if unified memory does not move
+  /// @note Needs memory of the CPU for a copy of all arrays.
   tune_result run(const std::function<void()>& step);
 
  private:

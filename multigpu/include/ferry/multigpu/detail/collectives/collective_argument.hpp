@@ -1,4 +1,4 @@
-// What members give to a collective, without its type.
+// Arguments of members to a collective, without their type.
 #pragma once
 #include <cstddef>
 
@@ -17,7 +17,7 @@ struct collective_argument {
   bool contiguous = true;
 };
 
-// One for each member: up to 8, as many GPUs as a machine usually has at most, with no memory of their own.
+// One for each member. Up to 8, the usual maximum of GPUs in one machine, without an allocation.
 using collective_arguments = small_vector<collective_argument, 8>;
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// Which cells travel where when halos are exchanged, for one array; and the ways they do.
+// The halo exchange of one array: which cells travel where, and how.
 #pragma once
 #include <memory>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace ferry::detail {
 
-// Cells that member `from` owns and member `to` mirrors. The side of a member of another process is left out.
+// Cells that member `from` owns and member `to` mirrors. The side of a member in another process is empty.
 struct halo_box {
   std::size_t from = 0, to = 0;
   strided_bytes source, target;
@@ -19,10 +19,11 @@ struct halo_box {
   bool source_contiguous = true, target_contiguous = true;
 };
 
-// Where halos travel: on the members' own streams, or beside them, where only what has strides is packed on the own ones.
+// The streams of an exchange: the members' own streams, or their side streams. With side streams, only strided cells
+// are packed on the own streams.
 enum class halo_streams : std::uint8_t { own, side };
 
-// One side of it: cells in the memory of a member of this process.
+// The planned exchange of one array, for the members of this process.
 class halo_plan {
  public:
   halo_plan(const team& t, std::vector<halo_box> boxes, halo_method how);
@@ -30,21 +31,21 @@ class halo_plan {
   halo_plan(const halo_plan&) = delete;
   halo_plan& operator=(const halo_plan&) = delete;
 
-  // What the plans of several arrays of one team have to do for one member, in a kernel or none. First all members start,
-  // then all finish. start: gives what the member owns to those who mirror it; finish: puts what arrived packed where it
-  // belongs, on the stream.
+  // Executes the plans of several arrays of one team for one member, in one kernel or none. Call start for all members,
+  // then finish for all. start stores or copies the cells of the member to the members that mirror them. finish
+  // unpacks, on the stream, the cells that arrived packed.
   static void start(std::span<halo_plan* const> plans, const team& t, std::size_t member, halo_streams where);
   static void finish(std::span<halo_plan* const> plans, std::size_t member, stream_ref on);
-  // Between the two, for teams that span processes: what goes to members of other processes and comes from them, in one
-  // submission to one stream a member. Waits for them where the processes talk by the CPU.
+  // For teams that span processes, between start and finish: exchanges cells with members of other processes, in one
+  // submission to one stream for each member. Blocks for them if the processes communicate through the CPU.
   static void carry(std::span<halo_plan* const> plans, const team& t, std::span<const stream_ref> streams);
   bool is_carried() const { return !messages_.empty(); }
-  // Whether finish has anything to do on some member.
+  // True if finish has work for some member.
   bool packs() const { return packs_; }
 
  private:
   struct member_plan;
-  // To or from a member of another process.
+  // A message to or from a member of another process.
   struct message {
     std::size_t member, other;
     bool sends;
@@ -62,15 +63,15 @@ class halo_plan {
   bool packs_ = false;
 };
 
-// The same cells in coordinates: `target` is a box of halo cells of member `to`, `source` the cells that member `from`
-// owns and that they mirror.
+// One copy in coordinates: `target` is a box of halo cells of member `to`. `source` contains the cells of member `from`
+// that they mirror.
 template <std::size_t Rank>
 struct halo_copy {
   std::size_t from, to;
   box<Rank> source, target;
 };
 
-// All of them, in every process, in the same order everywhere.
+// Returns all copies, in the same order in every process.
 template <std::size_t Rank>
 std::vector<halo_copy<Rank>> halo_copies(const shard_layout<Rank>& l) {
   struct segment {
@@ -93,7 +94,7 @@ std::vector<halo_copy<Rank>> halo_copies(const shard_layout<Rank>& l) {
     }
     std::array<std::size_t, Rank> which{};
     for (;;) {
-      std::size_t d = 0;  // the next combination; the first, all its own, is nobody's halo
+      std::size_t d = 0;  // the next combination; the first one is the shard itself, and no halo
       while (d != Rank && ++which[d] == along[d].size()) which[d++] = 0;
       if (d == Rank) break;
       box<Rank> target;
@@ -113,7 +114,7 @@ std::vector<halo_copy<Rank>> halo_copies(const shard_layout<Rank>& l) {
   return all;
 }
 
-// What other processes give and get.
+// Exchanges cells between members of different processes.
 void carry_exchange(const team& t, std::span<halo_plan* const> plans, halo_streams where);
 
 }  // namespace ferry::detail

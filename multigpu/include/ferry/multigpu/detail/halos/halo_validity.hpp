@@ -1,4 +1,4 @@
-// Which halos of a sharded array are up to date: tracked on simulated machines, and for arrays that are made while
+// Tracks which halos of a sharded array are up to date: on simulated devices, and for arrays that are made while
 // check::halos is on.
 #pragma once
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ferry::detail {
 
-// A set of cells that is a union of few boxes. It may lack cells that were added, and never has others.
+// A set of cells, as the union of a few boxes. It may lack cells that were added, but contains no others.
 template <std::size_t Rank>
 class cell_set {
  public:
@@ -37,7 +37,7 @@ class cell_set {
 
  private:
   static constexpr std::size_t most = 16;
-  // Makes b the union of both if that is a box.
+  // Extends b to the union of both if that is a box. True if it is.
   static bool join(box<Rank>& b, const box<Rank>& c) {
     if (b.contains(c)) return true;
     if (c.contains(b)) return b = c, true;
@@ -58,7 +58,7 @@ struct stale_halos {
     std::size_t member;
     box<Rank> cells;
   };
-  // All of the halo on one side of a shard.
+  // The complete halo on one side of a shard.
   struct side {
     std::size_t member, axis;
     bool low;
@@ -68,12 +68,12 @@ struct stale_halos {
 };
 
 // Halo cells that mirror no cell, beyond the end of an axis that is not periodic, are never out of date. Inside a
-// capture the changes are recorded, and each launch of the graph makes them. When a capture begins, the state of all
-// halos is unknown, which counts as up to date. Thread safe.
+// capture, changes are recorded, and each launch of the graph applies them. When a capture begins, the state of all
+// halos is unknown, which counts as up to date. Thread-safe.
 template <std::size_t Rank>
 class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
  public:
-  // Null where nothing is tracked. All halos of a new array are out of date.
+  // Returns the state of a new array, whose halos are all out of date; null if halos are not tracked.
   static std::shared_ptr<halo_validity> of_new_array(const shard_layout<Rank>& l) {
     const runtime& m = runtime::current();
     if (!l.has_halo() || !(m.is_simulated() || m.checks.has(check::halos))) return nullptr;
@@ -85,12 +85,12 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     for (std::size_t i = 0; i < copies_.size(); ++i) known_[i].stale.add(copies_[i].target);
   }
 
-  // All halos were filled.
+  // Records that all halos were filled.
   void refreshed() {
     const std::lock_guard lock(mutex_);
     for (mark& m : now()) m.refreshed = true, m.stale.clear();
   }
-  // All cells were written, or those of a region.
+  // Records that all cells were written, or those of a region.
   void changed() {
     const std::lock_guard lock(mutex_);
     marks& all = now();
@@ -106,14 +106,14 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
       for (const auto& p : parts[copies_[i].from])
         for (std::size_t k = 0; k < p.slabs(); ++k) all[i].stale.add(mirror_of(p.slab(k), copies_[i]));
   }
-  // A view that can write these cells of a member was handed out. Its halo cells are not tracked from now on.
+  // Records that a view exists which can write these cells of a member. Its halo cells are not tracked from now on.
   void handed_out(std::size_t member, const box<Rank>& cells) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < copies_.size(); ++i)
       if (copies_[i].to == member && !(copies_[i].target & cells).empty()) untracked_[i] = true;
   }
 
-  // Null if there are none.
+  // Returns the halo cells that are out of date; null if there are none.
   std::shared_ptr<const stale_halos<Rank>> stale() const {
     const std::lock_guard lock(mutex_);
     const std::shared_ptr<const marks> inside = captured(current_capture());
@@ -131,7 +131,7 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
 
  private:
   struct mark {
-    bool refreshed = false;  // before what is stale became so; matters to captures only
+    bool refreshed = false;  // before the cells of `stale` were written; used in captures only
     cell_set<Rank> stale;    // in indices of the halo
   };
   using marks = std::vector<mark>;  // one for each copy
@@ -141,8 +141,9 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
     for (std::size_t d = 0; d != Rank; ++d) shift[d] = c.target.begin[d] - c.source.begin[d];
     return (cells & c.source).shifted(shift);
   }
-  // Adds the side that the cells of copy i are on, if every cell there is out of date. A span refuses whole planes of indices, so
-  // ghost cells that mirror nothing, cells that a view can write, and cells that are up to date must not be among them.
+  // Adds the side that contains the cells of copy i, if every cell of that side is out of date. A span refuses whole
+  // planes of indices. So the side must not contain ghost cells that mirror nothing, cells that a view can write, or
+  // cells that are up to date.
   void add_side(stale_halos<Rank>& to, std::size_t i, const marks& all) const {
     const box<Rank>&t = copies_[i].target, &own = own_[i];
     std::size_t outside = 0, axis = 0;
@@ -164,14 +165,14 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
       if (capture != 0 && id == capture) return what.lock();
     return nullptr;
   }
-  // What the next change is recorded in.
+  // Returns the marks that record the next change.
   marks& now() {
     const std::uint64_t capture = current_capture();
     if (capture == 0) return known_;
     if (const auto there = captured(capture)) return *there;
     std::erase_if(captured_, [](const auto& c) { return c.second.expired(); });
     const auto made = std::make_shared<marks>(copies_.size());
-    at_each_launch([self = this->shared_from_this(), made] { self->launched(*made); });  // keeps both alive
+    at_each_launch([self = this->shared_from_this(), made] { self->launched(*made); });  // owns both
     captured_.emplace_back(capture, made);
     return *made;
   }
@@ -186,8 +187,8 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
 
   mutable std::mutex mutex_;
   const std::vector<halo_copy<Rank>> copies_;
-  std::vector<box<Rank>> own_;    // what the member that mirrors owns, for each copy
-  std::vector<box<Rank>> local_;  // and what it sees
+  std::vector<box<Rank>> own_;    // cells that the mirroring member owns, for each copy
+  std::vector<box<Rank>> local_;  // cells that it sees, for each copy
   std::vector<bool> untracked_;   // for each copy
   marks known_;
   std::vector<std::pair<std::uint64_t, std::weak_ptr<marks>>> captured_;

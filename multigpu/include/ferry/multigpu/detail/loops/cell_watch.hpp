@@ -1,4 +1,4 @@
-// Cells of shards around the body of a simulated kernel: what it must not write, and what it must not read.
+// Checks cells of shards while a simulated kernel runs: cells that it must not write, and cells that it must not read.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -14,12 +14,12 @@ struct watched_cells {
   std::byte* data = nullptr;
   strided_shape shape{};
   std::array<std::ptrdiff_t, max_rank> stride_bytes{}, first{};
-  bool stale = false;       // reads as NaN while the kernel works on copies; else compared
-  bool is_declared = true;  // among what the kernel reads; else compared only while it works on copies
+  bool stale = false;       // true: reads as NaN if the kernel works on copies; false: compared
+  bool is_declared = true;  // false: not declared as read; compared only if the kernel works on copies
   std::string array{}, region{};
 };
 
-// Made before the body runs. check() throws invalid_argument if the body wrote a cell that is watched.
+// Construct it before the body runs. check() throws invalid_argument if the body has written a watched cell.
 class cell_watch {
  public:
   cell_watch(const std::vector<watched_cells>& cells, const relocation& move);

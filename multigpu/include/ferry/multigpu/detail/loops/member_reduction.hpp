@@ -1,4 +1,4 @@
-// The part of a reduction that one member of a team works out: several kernels, one result.
+// The part of a reduction that one member of a team computes: several kernels, one result.
 #pragma once
 #include "ferry/multigpu/detail/loops/shard_loop.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
@@ -10,7 +10,7 @@ namespace detail_unit {
 #if defined(__CUDACC__)
 inline constexpr unsigned finishing_blocks = 64;
 
-// The sum over the threads of a block, in thread 0; in an order that never changes.
+// Combines the values of the threads of a block, in a fixed order; thread 0 has the result.
 template <class T, class Op>
 __device__ T reduce_block(T mine, Op op, T identity) {
   if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
@@ -18,7 +18,7 @@ __device__ T reduce_block(T mine, Op op, T identity) {
     __shared__ T of_warp[warps];
     const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
     for (unsigned half = 16; half > 0; half /= 2) mine = op(mine, __shfl_down_sync(0xffffffffu, mine, half));
-    __syncthreads();  // who called before may still read
+    __syncthreads();  // threads may still read the result of a previous call
     if (thread % 32 == 0) of_warp[thread / 32] = mine;
     __syncthreads();
     if (thread >= 32) return mine;
@@ -39,7 +39,7 @@ __device__ T reduce_block(T mine, Op op, T identity) {
   }
 }
 
-// Blocks lie as in run_over_blocks; they stride over x, except for tiles, where a loop would cost registers.
+// Blocks are arranged as in run_over_blocks. They stride over x, except for tiles, where a loop would cost registers.
 template <class T, class Space, class F, class Op, class... P>
 __global__ void __launch_bounds__(reduce_threads)
     reduce_shard(Space space, block_layout b, F f, Op op, T identity, T* partial, unsigned* finished, P... p) {
@@ -58,11 +58,11 @@ __global__ void __launch_bounds__(reduce_threads)
   mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0 && threadIdx.y == 0) {
     partial[blockIdx.x] = mine;
-    if (blockIdx.x == 0) *finished = 0;  // for finish_reduction, behind this kernel
+    if (blockIdx.x == 0) *finished = 0;  // for finish_reduction, which runs after this kernel
   }
 }
 
-// The block that finishes last joins what all have.
+// The last block to finish combines the results of all blocks.
 template <class T, class Op>
 __global__ void __launch_bounds__(reduce_threads)
     finish_reduction(const T* partial, unsigned count, Op op, T identity, T* of_block, unsigned* finished, T* to) {
@@ -105,7 +105,7 @@ reduction_size reduction_size_of(const Space& s, int multiprocessors) {
 }
 #endif
 
-// First expect() each space, then run() each, then finish().
+// Call expect() for each space, then run() for each, then finish().
 template <class T, class Op>
 class member_reduction {
  public:
@@ -174,14 +174,14 @@ class member_reduction {
           space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
       to(0) = sum;
     };
-    // The result stands in the place of the last index, whose type no span parameter has.
+    // The result takes the position of the last index, because no span parameter has the type of an index.
     simulate_on_shard<F, Space::indices - 1>(
         enqueue, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
         a...);
   }
 
 #if defined(__CUDACC__)
-  static constexpr std::size_t counter_bytes = 64;  // in front of the results
+  static constexpr std::size_t counter_bytes = 64;  // before the results
   unsigned* counter() { return reinterpret_cast<unsigned*>(memory_.unsynchronized_data()); }
   T* partial() { return reinterpret_cast<T*>(memory_.unsynchronized_data() + counter_bytes); }
 
@@ -213,7 +213,7 @@ class member_reduction {
   Op op_;
   slot_view slot_;
   bool simulated_;
-  std::size_t expected_ = 0, done_ = 0;  // results of blocks; on simulated devices, kernels
+  std::size_t expected_ = 0, done_ = 0;  // results of blocks; on simulated devices, of kernels
 };
 
 }  // namespace detail_unit

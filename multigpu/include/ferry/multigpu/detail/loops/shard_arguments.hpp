@@ -1,4 +1,4 @@
-// What a loop over shards is given, and what each member's kernel gets of it.
+// Arguments of loops over shards, and their form in each member's kernel.
 #pragma once
 #include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/detail/kernels/call_checks.hpp"
@@ -10,32 +10,34 @@
 
 namespace ferry {
 
-// A sharded array in a call. T is const when it is only read. Refers to the array: for use within the call.
+/// A sharded array as an argument of a loop. T is const if the array is only read. Refers to the array: for use within
+/// the call.
 template <class T, std::size_t Rank, memory_kind Kind>
 struct sharded_argument {
   using array = sharded_array<std::remove_const_t<T>, Rank, Kind>;
   std::conditional_t<std::is_const_v<T>, const array, array>* what;
   access_mode mode;
-  std::shared_ptr<const detail::stale_halos<Rank>> stale{};  // when the call begins
+  std::shared_ptr<const detail::stale_halos<Rank>> stale{};  ///< state when the call begins
 };
 
-// Read: the cells of the loop's region and, along the axis of distribution, the halo's width around them.
+/// Marks a sharded array that a loop reads: the cells of its region and, along the axis of distribution, the halo width
+/// around them.
 template <class T, std::size_t Rank, memory_kind Kind>
 sharded_argument<const T, Rank, Kind> in(const sharded_array<T, Rank, Kind>& a) {
   return {&a, access_mode::in};
 }
-// The same cells read, those of the region written too.
+/// Marks a sharded array of which a loop reads the same cells as by in(), and also writes those of its region.
 template <class T, std::size_t Rank, memory_kind Kind>
 sharded_argument<T, Rank, Kind> inout(sharded_array<T, Rank, Kind>& a) {
   return {&a, access_mode::inout};
 }
-// Every cell of the region is written, and none is read.
+/// Marks a sharded array of which a loop writes every cell of its region, and reads none.
 template <class T, std::size_t Rank, memory_kind Kind>
 out_argument<sharded_argument<T, Rank, Kind>> out(sharded_array<T, Rank, Kind>& a) {
   return {{&a, access_mode::out}};
 }
 
-// What a sharded array is for one kernel of one member.
+// A sharded array as an argument of one kernel of one member.
 template <class T, std::size_t Rank>
 struct shard_argument {
   const allocation_ref* owner;
@@ -43,10 +45,10 @@ struct shard_argument {
   byte_range bounding_range;  // of all that the span reaches
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
-  bool contiguous;  // what is written
+  bool contiguous;  // true: the written cells are contiguous
   detail::shard_part<Rank> region{};
   std::size_t member = 0, axis = 0;
-  std::ptrdiff_t width = 0;  // of the halo along that axis, the one of distribution
+  std::ptrdiff_t width = 0;  // of the halo along `axis`, which is the axis of distribution
   const std::string* name = nullptr;
   const detail::stale_halos<Rank>* stale = nullptr;  // lives as long as the call
 };
@@ -103,14 +105,14 @@ inline constexpr bool is_sharded_argument = false;
 template <class T, std::size_t Rank, memory_kind Kind>
 inline constexpr bool is_sharded_argument<sharded_argument<T, Rank, Kind>> = true;
 
-// With the halos that are out of date before the call.
+// Adds the halos that are out of date before the call.
 template <class T, std::size_t Rank, memory_kind Kind>
 sharded_argument<T, Rank, Kind> with_stale_halos(sharded_argument<T, Rank, Kind> a) {
   if (const auto* v = a.what->validity(); v && a.mode != access_mode::out) [[unlikely]]
     a.stale = v->stale();
   return a;
 }
-// Called when the work of a loop over a region was submitted.
+// Records what a loop over a region wrote. Called when the work of the loop has been submitted.
 template <class Region, class A>
 void note_written(const Region&, const A&) {}
 template <class Region, class T, std::size_t Rank, memory_kind Kind>
@@ -119,7 +121,8 @@ void note_written(const Region& r, const sharded_argument<T, Rank, Kind>& a) {
     v->changed(r);
 }
 
-// Sharded and replicated arrays as calls take them, where the functor declares P, as in as_argument; the rest too.
+// Converts sharded and replicated arrays, and all other arguments, for a parameter P of the functor, as as_argument
+// does.
 template <class P = void, class A>
 auto as_shard_argument(A&& a) {
   using X = std::remove_cvref_t<A>;
@@ -147,7 +150,7 @@ auto as_shard_argument(A&& a) {
   }
 }
 
-// Makes a span refuse the sides of its halo that are out of date.
+// Marks the sides of a span's halo that are out of date, so that accesses to them fail.
 template <class T, std::size_t Rank>
 void refuse_stale_sides(shard_span<T, Rank>& s, std::size_t member, const box<Rank>& own,
                         const stale_halos<Rank>& stale) {
@@ -161,7 +164,7 @@ void refuse_stale_sides(shard_span<T, Rank>& s, std::size_t member, const box<Ra
   }
 }
 
-// What a kernel of one member gets for an argument.
+// The type of an argument in the kernel of one member.
 template <class X>
 struct member_argument {
   using type = X;
@@ -175,13 +178,13 @@ template <class T, std::size_t Rank, memory_kind Kind>
 struct member_argument<sharded_argument<T, Rank, Kind>> {
   using type = shard_argument<T, Rank>;
 };
-// How arguments arrive at the functor of a loop over shards (see call_checks.hpp).
+// The types of arguments at the functor of a loop over shards (see call_checks.hpp).
 struct shard_loop_arguments : device_arguments {
   template <class P, class A>
   using given = typename member_argument<decltype(as_shard_argument<P>(std::declval<A>()))>::type;
 };
 
-// The part of a sharded array that a kernel over `p` on `member` may touch.
+// Returns the part of a sharded array that a kernel over `p` on `member` may access.
 template <class T, std::size_t Rank, memory_kind Kind, std::size_t RegionRank>
 shard_argument<T, Rank> argument_of(std::size_t member, const shard_layout<RegionRank>& region,
                                     const shard_part<RegionRank>& p, const sharded_argument<T, Rank, Kind>& a) {
@@ -230,7 +233,8 @@ void add_shard_use(List& list, const shard_argument<T, Rank>& a) {
   for (const byte_range& w : a.writes) list.add(*a.owner, w, true, a.mode == access_mode::out && a.contiguous);
 }
 
-// An argument as a kernel finds it that runs on mirrors. Shards are always in reach of their member.
+// Returns an argument for a kernel that runs on staged copies. A member can always access its shard, which is not
+// copied.
 template <class Launch, class A>
 A moved_shard_argument(const Launch& launch, const A& a) {
   return launch.moved(a);
@@ -240,7 +244,7 @@ shard_argument<T, Rank> moved_shard_argument(const Launch&, const shard_argument
   return a;
 }
 
-// What is watched while a simulated kernel runs.
+// Adds the cells that are watched while a simulated kernel runs.
 template <class A>
 void add_watched(std::vector<watched_cells>&, const A&) {}
 template <class T, std::size_t Rank>
@@ -272,7 +276,8 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
     rest = rest.with(d, bounding_range.begin[d], bounding_range.end[d]);
   }
   if (!a.region.has_gap()) return;
-  // Of the gap, the kernel declares to read what lies within the halo's width of its slabs. Others may write the rest meanwhile.
+  // In the gap, the kernel declares to read the cells within the halo width of its slabs. Other kernels may write the
+  // rest meanwhile.
   const std::size_t across = a.region.gap_axis;
   const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = across == a.axis ? a.width : 0;
   const std::ptrdiff_t low = std::min(begin + reach, end), high = std::max(end - reach, low);
@@ -281,8 +286,8 @@ void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>&
   add(bounding_range.with(across, low, high), false, false);
 }
 
-// Under memory checks: the cells that one kernel promises to write (see output_poison). Arrays that are not sharded are written
-// by several kernels, and are left alone.
+// For memory checks: adds the cells that one kernel promises to write (see output_poison). Arrays that are not sharded
+// are omitted, because several kernels write them.
 template <class A>
 void add_shard_outputs(std::vector<output_elements>&, const A&) {}
 template <class T, std::size_t Rank>
@@ -321,7 +326,7 @@ void poison_shard_outputs(Give& enqueue, const A&... a) {
     ((is_shard_read_beside(a, a...) ? void() : add_shard_outputs(enqueue.outputs_to_poison(), a)), ...);
 }
 
-// With check::uses: cells that `out` promises to write, and those that `in` may read.
+// For check::uses: adds the cells that `out` promises to write, and those that `in` may read.
 template <class T, std::size_t Rank>
 void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
   const auto add = [&](const box<Rank>& cells) {
@@ -345,7 +350,7 @@ void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
     seen.begin[d] = a.span.begin(d);
     seen.end[d] = seen.begin[d] + static_cast<std::ptrdiff_t>(a.span.length(d));
   }
-  for (std::size_t i = 0; i < a.region.slabs(); ++i) {  // others may write what lies between the slabs
+  for (std::size_t i = 0; i < a.region.slabs(); ++i) {  // other kernels may write the cells between the slabs
     const box<Rank> b = a.region.slab(i);
     add(b.with(a.axis, b.begin[a.axis] - a.width, b.end[a.axis] + a.width) & seen);
   }
@@ -363,7 +368,7 @@ void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T,
   const auto add = [&](const byte_range& r, bool reads, bool writes) {
     if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes, a.span.label()});
   };
-  add(a.bounding_range, false, false);  // addresses are counted from its beginning
+  add(a.bounding_range, false, false);  // addresses are relative to its beginning
   for (const byte_range& r : a.reads) add(r, true, false);
   for (const byte_range& w : a.writes) add(w, !a.contiguous, true);
 }

@@ -1,4 +1,4 @@
-// Functors over the cells of sharded arrays, each member on its own shard.
+// Loops over the cells of sharded arrays: each member processes its own shard.
 #pragma once
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/multigpu/detail/loops/shard_arguments.hpp"
@@ -35,7 +35,7 @@ void simulate_on_shard(Give& enqueue, Body body, const A&... a) {
       a...);
 }
 
-// give: submits the launch, ordered by what the arguments use.
+// enqueue: submits the launch, ordered by the accesses of the arguments.
 template <class Give, class Space, class F, class... A>
 void launch_on_shard([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
 #if defined(__CUDACC__)
@@ -75,7 +75,7 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
   launch_on_shard(s, enqueue, space, f, a...);
 }
 
-// The kernels of one member.
+// Submits the kernels of one member.
 template <class Space, class F, class... A>
 void run_on_member(std::size_t member, const Space& space, const F& f, const A&... a) {
   const auto& region = detail::region_of(space);
@@ -110,7 +110,7 @@ using shard_loop_check =
 template <class Space, class F, class... A>
 using member_loop_check = call_check<detail::shard_loop_arguments, false, F, typename front_of<Space>::type, A...>;
 
-// The loop of a call that was checked; nothing for one that was refused.
+// Executes the loop of a call that passed its checks; a refused call has no loop.
 template <class... P, class Space, class F, class... A>
 void call_on_team(detail::accepted_call<P...>, const Space& space, const F& f, A&&... a) {
   run_on_team(space, f, detail::as_shard_argument<P>(a)...);
@@ -126,17 +126,23 @@ void call_on_each(detail::refused_call, const Any&...) {}
 
 }  // namespace detail_unit
 
-// Calls f(index..., arguments...) for every cell of a region of sharded arrays: owned(a), interior(a), boundary(a), these
-// .within({{begin, end}, {begin, end}}), or shard_tiles of one; each member for its own cells, on its stream. Indices are
-// those of the whole array. Sharded arrays arrive as ferry::shard_span, everything else as in parallel_for over one device; arrays that are
-// not sharded are the same one for all members. Never blocks. Throws invalid_argument, peer_access_error, device_error.
+/// Calls f(index..., arguments...) for every cell of a region of sharded arrays. Each member processes its own cells,
+/// on its stream. Never blocks. Indices are those of the whole array. Sharded arrays arrive as ferry::shard_span, all
+/// other arguments as in parallel_for over one device. All members receive the same array if it is not sharded.
+/// @param space owned(a), interior(a) or boundary(a), these .within({{begin, end}, {begin, end}}), or shard_tiles of
+///   one
+/// @param f the function of a cell
+/// @param arguments arrays and values for f
+/// @throws invalid_argument for arrays of different distributions, and for other wrong arguments
+/// @throws peer_access_error if a device cannot access an array
+/// @throws device_error if a device failed
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
   detail_unit::call_on_team(detail_unit::checked<detail_unit::shard_loop_check<Space, F, Arguments...>>(), space, f,
                             std::forward<Arguments>(arguments)...);
 }
 
-// parallel_for over one device, once on each member: replicated arrays arrive as the member's copy.
+/// Executes parallel_for over one device once on each member. Replicated arrays arrive as the copy of the member.
 template <class Space, class F, class... Arguments>
 void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... arguments) {
   using over = decltype(detail::space_of(each.space));
@@ -146,8 +152,8 @@ void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... 
 
 }  // namespace FERRY_UNIT
 
-// Anything else, member by member: f(member, stream of the member, view of its shard of each array...), submitted as the
-// team says. What f submits is ordered as everywhere; it should use the stream it is given.
+/// Calls f(member, stream of the member, view of its shard of each array...) for each local member, as team::for_each
+/// does. Work of f is ordered as everywhere; f should use the stream that it receives.
 template <class F, class First, class... More>
 void for_each_shard(const F& f, First& first, More&... more) {
   first.team().for_each([&](std::size_t m) { f(m, first.team().stream(m), first.shard(m), more.shard(m)...); });

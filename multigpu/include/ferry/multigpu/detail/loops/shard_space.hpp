@@ -1,10 +1,10 @@
-// Parts of shards as kernels see them: index spaces that begin anywhere, with a gap along one axis.
+// Index spaces of parts of shards, for kernels. They begin at any index, and may have a gap along one axis.
 #pragma once
 #include "ferry/multigpu/shard_region.hpp"
 
 namespace ferry::detail {
 
-// 0, 1, ... become first, first + 1, ..., and jump once.
+// Maps 0, 1, ... to first, first + 1, ..., with one jump.
 struct stretch {
   std::size_t first, before_jump, jump;
   FERRY_HOST_DEVICE std::size_t operator()(std::size_t i) const { return first + i + (i >= before_jump ? jump : 0); }
@@ -56,10 +56,10 @@ struct part_space_3d {
   }
 };
 
-// Tiles along one axis: those of the first slab, then those of the second.
+// Tiles along one axis: those of the first slab, then those of the second slab.
 struct tile_line {
-  std::size_t size, first, cells, tiles;   // of a tile; of the first slab
-  std::size_t second_first, second_cells;  // of the second
+  std::size_t size, first, cells, tiles;   // of a tile; then of the first slab
+  std::size_t second_first, second_cells;  // of the second slab
   FERRY_HOST_DEVICE void at(std::size_t t, std::size_t& begin, std::size_t& length) const {
     const bool in_second = t >= tiles;
     const std::size_t done = (in_second ? t - tiles : t) * size, all = in_second ? second_cells : cells;
@@ -123,7 +123,7 @@ template <std::size_t Rank>
 shard_region<Rank> with_region(const shard_region<Rank>&, const shard_region<Rank>& r) {
   return r;
 }
-// The space of one part.
+// The index space of one part.
 template <class Region, std::size_t Rank>
 auto part_of_region(const Region& s, const shard_region<Rank>& r) -> decltype(space_of_part(s, *r.parts(0).begin()));
 template <class Space>

@@ -1,4 +1,4 @@
-// A list that is short nearly always.
+// A vector that is usually short.
 #pragma once
 #include <cstddef>
 #include <new>
@@ -8,7 +8,7 @@
 
 namespace ferry::detail {
 
-// Up to `Few` elements, with no memory of its own; more of them are in a vector.
+// Stores up to `Few` elements without an allocation; more elements are in a std::vector.
 template <class T, std::size_t Few>
 class small_vector {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
@@ -23,7 +23,8 @@ class small_vector {
   }
 
   void push_back(const T& one) { add() = one; }
-  // One more, to be filled in where it is: a copy of what was just written in small pieces makes the processor wait.
+  // Appends an element, which the caller fills in place: a copy of an object right after small writes to it stalls the
+  // processor.
   T& add() {
     if (many_.empty() && size_ < Few) [[likely]]
       return *::new (room_ + sizeof(T) * size_++) T;  // T() would clear it first
@@ -43,11 +44,11 @@ class small_vector {
   [[gnu::noinline]] T& add_to_many() {
     if (many_.empty()) many_.assign(get().begin(), get().end());
     T& one = many_.emplace_back();
-    ++size_;  // last: what comes before may throw
+    ++size_;  // last: the lines above may throw
     return one;
   }
-  alignas(T) std::byte room_[Few * sizeof(T)];  // not initialised: what is not used costs nothing
-  std::vector<T> many_;                         // all of them, when they are not few
+  alignas(T) std::byte room_[Few * sizeof(T)];  // not initialized: unused elements cost nothing
+  std::vector<T> many_;                         // all elements, if there are more than `Few`
   std::size_t size_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Element types and operations of collectives, as libraries know them.
+// Element types and operations of collectives, as libraries define them.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ferry {
 
-// bytes: what is moved and never computed with.
+// bytes: elements that are moved, but not computed with.
 enum class element_type : std::uint8_t {
   int8,
   uint8,
@@ -29,7 +29,8 @@ enum class reduction : std::uint8_t { sum, product, minimum, maximum, average, m
 const char* name_of(element_type t);
 const char* name_of(reduction r);
 
-// The mean over all members, in the arithmetic of the type: integers lose what is behind the point. For collectives only.
+/// The mean over all members, as the operation of a collective. It uses the arithmetic of the type: integers lose the
+/// fraction.
 struct average {};
 
 namespace detail {

@@ -1,4 +1,5 @@
-// The threads under ferry::batches: pieces are read and uploaded ahead of the loop, and stored behind it, each in order.
+// The threads of ferry::batches: they read and upload pieces ahead of the loop, and store results after it, each in
+// order.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -13,47 +14,49 @@
 
 namespace ferry {
 
-// Who reads, uploads and stores: threads of their own, or the loop's thread whenever it takes a piece.
+// background: separate threads read, upload and store. none: the loop's thread does, when it takes a piece.
 enum class batch_threads { background, none };
 
 namespace detail {
 
-// What the pipeline moves. Piece p uses slot p % depth.
+// The work of a pipeline. Piece p uses slot p % depth.
 class batch_work {
  public:
-  // Reads piece p for a slot, in the reading thread; what fills the slot goes to batch_pipeline::give. False when there is
+  // Reads a piece for a slot, on the reading thread, and passes its uploads to batch_pipeline::give. False if there is
   // no such piece.
   virtual bool load(std::size_t slot, std::size_t piece) = 0;
-  // Takes the results of a slot away, in the storing thread.
+  // Stores the results of a slot, on the storing thread.
   virtual void store(std::size_t slot) = 0;
 
  protected:
   ~batch_work() = default;
 };
 
-// Used by one thread. Its own threads call batch_work only. When that thread calls exit() inside the loop, they are ended before
-// static objects are destroyed, which they may read.
+// Used by one thread, that of the loop. The pipeline's own threads only call batch_work. If the loop's thread calls
+// exit() inside the loop, they end before static objects are destroyed, because they may read them.
 class batch_pipeline {
  public:
-  // stores: whether there is anything to store. All work is done as if in these scopes, which live as long as the pipeline.
+  // stores: true if slots have results to store. All work runs in these scopes, which must outlive the pipeline.
   batch_pipeline(batch_work& work, std::size_t depth, bool stores, batch_threads threads, const thread_scopes& scopes);
-  // Abandons pieces that the loop has not taken, and waits for the threads.
+  // Drops the pieces that the loop has not taken, and blocks until the threads have ended.
   ~batch_pipeline();
   batch_pipeline(const batch_pipeline&) = delete;
   batch_pipeline& operator=(const batch_pipeline&) = delete;
 
-  // The slot of the next piece; none after the last one, when all results are stored. Blocks until it is loaded. Throws
-  // what loading it, or storing an earlier one, has thrown: then there is no further piece.
+  // Returns the slot of the next piece. Returns nothing after the last one, when all results are stored. Blocks until
+  // the piece is loaded. Rethrows the exception of loading it or of storing an earlier one; there is no further piece
+  // then.
   std::optional<std::size_t> next();
-  // The loop is through with the slot that next() gave.
+  // Ends the loop's work on the slot that next() returned.
   void done();
-  // A part of the piece that is being read, for the uploading thread: run in order, or never when the loop ends before.
-  // Blocks while an earlier one waits for its turn, so that no more than two have begun to read beside the one that runs.
-  // What it throws reaches the loop at the turn of the piece. settle, if any, is run behind the next upload or at the end,
-  // before the loop ends: it may wait for what the upload still needs. Called by batch_work::load.
+  // Adds an upload of the piece that is being read, for the uploading thread. Uploads run in order; uploads that have
+  // not started when the loop ends are dropped. Blocks while an earlier upload waits: at most two have begun to read
+  // besides the running one. An exception of the upload reaches the loop at this piece. settle, if any, runs after the
+  // next upload, or before the loop ends: it may wait for what the upload still needs. Called by batch_work::load.
   void give(std::function<void()> upload, std::function<void()> settle = {});
-  // Reads n elements of a large piece by several threads, unless the loop must have one: calls read(first, count) for parts
-  // that make up all of them, blocks until all have been read, and throws what one of them threw. Called by batch_work::load.
+  // Reads n elements of a large piece with several threads, or in the calling thread if the pipeline has no threads.
+  // Calls read(first, count) for parts that cover all elements. Blocks until all are read, and rethrows the exception
+  // of a part. Called by batch_work::load.
   using read_part = std::function<void(std::size_t first, std::size_t count)>;
   void read_in_parts(std::size_t n, std::size_t element_bytes, const read_part& read) const;
 
@@ -65,7 +68,7 @@ class batch_pipeline {
   void load_loop();
   void upload_loop();
   void store_loop();
-  // Returns whether there was a piece.
+  // True if there was a piece.
   bool load_one();
   void store_one();
   void run(const std::function<void()>& work);
@@ -82,17 +85,18 @@ class batch_pipeline {
   const std::size_t depth_;
   const bool stores_, background_;
   const thread_scopes& scopes_;
-  // Pieces that were read, uploaded, given to the loop, left by the loop, and whose slots are free again.
+  // Numbers of pieces that were read, uploaded, taken by the loop, finished by the loop, and whose slots are free
+  // again.
   std::size_t read_ = 0, loaded_ = 0, given_ = 0, done_ = 0, released_ = 0;
-  std::deque<step> steps_;  // of the uploading thread
+  std::deque<step> steps_;  // for the uploading thread
   std::size_t waiting_uploads_ = 0;
-  std::function<void()> unsettled_;  // of the uploading thread's last upload
+  std::function<void()> unsettled_;  // settle function of the last upload
   bool ended_ = false, stopped_ = false;
   std::exception_ptr failed_;
   std::mutex mutex_;
-  struct workers;  // the threads, and what they wait for each other by
+  struct workers;  // the threads, and the condition variable that they wait for
   std::unique_ptr<workers> own_;
-  const void* loop_ = nullptr;  // names the thread that took a piece last
+  const void* loop_ = nullptr;  // address that identifies the thread that took the last piece
 };
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-// Where pieces lie in a device's memory, and the streams and threads that fill them.
+// Device memory of pieces, and the streams and threads that fill it.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,13 +12,13 @@
 namespace ferry {
 namespace detail {
 
-// Where one source has its piece in the device's memory. Grows, and is used again by every depth-th piece.
+// Device memory for the pieces of one source. It grows as needed, and every depth-th piece reuses it.
 template <class T, std::size_t Rank>
 class batch_slot {
  public:
   using piece = array_view<T, Rank, memory_kind::device>;
   piece view() const { return view_; }
-  // Room for a piece; the old one is gone.
+  // Returns a view of memory for a piece of this shape. The previous piece becomes invalid.
   piece make(const extents<Rank>& e, device on) {
     const std::size_t n = e.count();
     if (buffer_.size() < n) {
@@ -39,18 +39,18 @@ struct batch_rows {
   std::size_t first = 0, count = 0;
 };
 
-// Streams of one loop over batches, and who uploads.
+// The streams and the pipeline of one loop over batches.
 struct batch_streams {
   device on;
   stream_ref up, down;
   batch_pipeline& pipeline;
-  // Fills a piece. Threads begin to read at once, which hides behind the uploads before this one. owner: what goes when the
-  // elements were read.
+  // Uploads a piece. Threads start to read pageable memory immediately, so that reading overlaps earlier uploads.
+  // owner: released when the elements have been read.
   template <class T, class Piece>
   void upload(std::span<const T> from, const Piece& to, std::shared_ptr<const void> owner = {}) const {
     if (to.empty()) return;
     struct reading {
-      std::shared_ptr<const void> elements;  // first: the upload's threads end before
+      std::shared_ptr<const void> elements;  // declared first: destroyed after `upload`, whose threads read it
       begun_upload upload;
     };
     const auto begun = std::make_shared<reading>(reading{
