@@ -36,18 +36,22 @@ class host_permission {
     forget();
     return *this;
   }
+  /// True if the CPU may read the bytes without waiting.
   bool may_read(const access_history& l) const {
     if (l.is_host_clean()) [[likely]]
       return true;  // one load less than the counter comparison; loads bound a loop over elements
     return l.writes() == writes_.load(std::memory_order_acquire);
   }
+  /// True if the CPU may write the bytes without waiting.
   bool may_write(const access_history& l) const {
     return l.access_epoch() == access_epoch_.load(std::memory_order_acquire);
   }
+  /// Stores the result of a completed wait for reading, or also for writing.
   void keep(host_access_state s, bool write) {
     writes_.store(s.writes, std::memory_order_release);
     if (write) access_epoch_.store(s.access_epoch, std::memory_order_release);
   }
+  /// Invalidates the permission: the next access waits again.
   void forget() { access_epoch_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
 
  private:
@@ -67,6 +71,7 @@ struct slice {
   };
   constexpr slice() = default;
   constexpr slice(first_index first) : begin(first.value) {}  ///< {first}: from first to the end
+  /// The range [first, last), every by-th index.
   template <std::integral Begin, std::integral End, std::integral Step = std::ptrdiff_t>
   constexpr slice(Begin first, End last, Step by = 1)
       : begin(static_cast<std::ptrdiff_t>(first)),
@@ -118,6 +123,7 @@ struct no_host_iterator {
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const detail::array_look& of);
 [[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
                                      const detail::array_look& of, source_line at);
+/// Implements array_view::last_stream().
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes);
 
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -159,6 +165,11 @@ class array_view {
     permission_.forget();
     return *this;
   }
+  /// View of memory of an allocation.
+  /// @param owner allocation; the view shares its ownership
+  /// @param data element at index 0 of every dimension
+  /// @param e shape, in elements
+  /// @param s strides, in elements
   array_view(allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
       : owner_(std::move(owner)),
         data_(data),
@@ -175,12 +186,18 @@ class array_view {
            !std::is_same_v<A, const array_view>) array_view(A&)
   = delete;
 
+  /// Shape, in elements.
   const ferry::extents<Rank>& extents() const { return extents_; }
+  /// Number of elements of dimension d.
   std::size_t extent(std::size_t d) const { return extents_[d]; }
+  /// Distance in elements between neighbors along each dimension.
   const ferry::strides<Rank>& strides() const { return strides_; }
+  /// Number of elements.
   std::size_t size() const { return extents_.count(); }
+  /// Size of the elements in bytes.
   std::size_t size_bytes() const { return size() * sizeof(T); }
   bool empty() const { return size() == 0; }
+  /// True if the elements are contiguous, last dimension fastest.
   bool is_contiguous() const { return ferry::is_contiguous(extents_, strides_); }
   /// Device that owns the memory; for unified and pinned memory the home device.
   ferry::device device() const { return ferry::device(owner_ ? owner_.unchecked()->device : 0); }
@@ -200,6 +217,7 @@ class array_view {
   /// @throws use_after_free if the array was freed
   /// @note The reference stays valid for the life of the runtime, but another owner may reuse the stream.
   std::optional<stream_ref> last_stream() const { return last_stream_of(owner_, bytes()); }
+  /// Name of the array; empty if it has none.
   const std::string& name() const {
     static const std::string none;
     return owner_ ? owner_.get().name.get() : none;
@@ -224,6 +242,7 @@ class array_view {
   }
   /// Address of the first element, without any synchronization. The caller must order all accesses through it.
   T* unsynchronized_data() const { return data_; }
+  /// The allocation that the view shares.
   const allocation_ref& owner() const { return owner_; }
 
   /// Subview with one slice for each dimension; missing slices mean the whole dimension.
@@ -267,6 +286,7 @@ class array_view {
       located_index first, Index... index) const {
     return at_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
+  /// The value of an array of rank 0; otherwise as above.
   T& operator()(source_line at = source_line::here()) requires(Rank == 0) { return at_offset<T>(at); }
   const T& operator()(source_line at = source_line::here()) const requires(Rank == 0) { return at_offset<const T>(at); }
   T& operator[](located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
@@ -276,6 +296,7 @@ class array_view {
   /// Same as operator(), under the name that containers use.
   template <class... Index>
   requires(sizeof...(Index) == Rank) T& at(Index... index) { return (*this)(index...); }
+  /// @overload
   template <class... Index>
   requires(sizeof...(Index) == Rank) const T& at(Index... index) const { return (*this)(index...); }
 

@@ -22,15 +22,21 @@ class atomic_ref {
 
  public:
   FERRY_HOST_DEVICE explicit atomic_ref(T& object) : object_(&object) {}
+  /// Current value.
   FERRY_HOST_DEVICE T load() const { return object().load(relaxed); }
+  /// Replaces the value by v.
   FERRY_HOST_DEVICE void store(T v) const { object().store(v, relaxed); }
+  /// Replaces the value by v and returns the previous one.
   FERRY_HOST_DEVICE T exchange(T v) const { return object().exchange(v, relaxed); }
   /// Adds v. This and the following functions return the value before the operation.
   FERRY_HOST_DEVICE T fetch_add(T v) const { return object().fetch_add(v, relaxed); }
+  /// Subtracts v.
   FERRY_HOST_DEVICE T fetch_sub(T v) const { return object().fetch_sub(v, relaxed); }
+  /// Replaces the value by v if v is less.
   FERRY_HOST_DEVICE T fetch_min(T v) const {
     return update([&](T now) { return v < now ? v : now; });
   }
+  /// Replaces the value by v if v is greater.
   FERRY_HOST_DEVICE T fetch_max(T v) const {
     return update([&](T now) { return now < v ? v : now; });
   }

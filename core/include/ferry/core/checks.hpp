@@ -37,8 +37,11 @@ inline const bool noted_debug_build = note_debug_build();
 /// The checks of one runtime. A call loads it once. Thread-safe.
 class check_set {
  public:
+  /// True if any check is on.
   bool any() const { return bits_.load(std::memory_order_relaxed) != 0; }
+  /// True if check c is on.
   bool has(enum check c) const { return (bits_.load(std::memory_order_relaxed) & static_cast<std::uint8_t>(c)) != 0; }
+  /// Switches check c on or off.
   void set(enum check c, bool on) {
     const auto bit = static_cast<std::uint8_t>(c);
     if (on)

@@ -261,6 +261,8 @@ void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Ran
 /// One copy of copy_many().
 class copy_task {
  public:
+  /// A copy of `from` to `to`. Shares the memory of both until the task is destroyed.
+  /// @throws invalid_argument if the shapes differ
   template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
   copy_task(const array_view<T, Rank, From>& from, array_view<U, Rank, To> to, source_line at = source_line::here())
       : to_owner_(to.owner()),
@@ -275,6 +277,7 @@ class copy_task {
   /// Destination and source; valid as long as the task.
   detail::copy_side to() const { return owned(to_, to_owner_); }
   detail::copy_side from() const { return owned(from_, from_owner_); }
+  /// Shape of the copy, in elements.
   const strided_shape& shape() const { return shape_; }
 
  private:

@@ -14,6 +14,7 @@ class device {
  public:
   constexpr device() = default;
   constexpr explicit device(int index) : index_(index) {}
+  /// Index of the device, from 0.
   constexpr int index() const { return index_; }
   constexpr bool operator==(const device&) const = default;
   /// Name, memory and multiprocessors.
@@ -30,6 +31,7 @@ class device {
   int index_ = 0;
 };
 
+/// Prints the device with its index.
 std::ostream& operator<<(std::ostream& out, device d);
 
 /// All devices of the current runtime; never empty.

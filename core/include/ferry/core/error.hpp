@@ -74,6 +74,9 @@ class deadlock : public error {
 /// An allocation of the requested kind failed.
 class out_of_memory : public error {
  public:
+  /// @param text message
+  /// @param requested bytes of the failed allocation
+  /// @param where where the memory went; may be null
   out_of_memory(const std::string& text, std::size_t requested, std::shared_ptr<const memory_shortage> where = {})
       : error(text),
         requested_(requested),
@@ -96,10 +99,12 @@ class out_of_memory : public error {
 /// error again until the array is destroyed. Other devices continue to work.
 class device_error : public error {
  public:
+  /// sticky: every later call on the device fails. passing: later calls may succeed.
   enum class severity { sticky, passing };
   explicit device_error(const std::string& text, severity how_bad = severity::sticky)
       : error(text),
         severity_(how_bad) {}
+  /// True if every later call on the device fails.
   bool is_sticky() const noexcept { return severity_ == severity::sticky; }
 
  private:

@@ -28,6 +28,7 @@ class extents {
   /// @throws invalid_argument if one is negative
   template <std::integral... Int>
   requires(sizeof...(Int) == Rank && Rank > 0) constexpr extents(Int... e) : value_{checked(e)...} {}
+  /// Extents as an array.
   constexpr extents(const std::array<std::size_t, Rank>& e) {
     for (std::size_t d = 0; d != Rank; ++d) value_[d] = e[d];
   }

@@ -21,8 +21,11 @@ class host_view {
   /// Conversion for functors that run on the CPU too. Its accesses are checked.
   operator mdspan<T, Rank>() const { return {data_, extents_, strides_}; }
   operator mdspan<const T, Rank>() const requires(!std::is_const_v<T>) { return {data_, extents_, strides_}; }
+  /// Element at index 0 of every dimension.
   T* data() const { return data_; }
+  /// Number of elements of dimension d.
   std::size_t extent(std::size_t d) const { return extents_[d]; }
+  /// Distance in elements between neighbors along dimension d.
   std::ptrdiff_t stride(std::size_t d) const { return strides_[d]; }
   /// The element at one index for each dimension. Unchecked.
   template <class... Index>

@@ -20,6 +20,10 @@ class mdspan {
   static constexpr std::size_t rank() { return Rank; }
 
   mdspan() = default;
+  /// @param data element at index 0 of every dimension
+  /// @param e shape, in elements
+  /// @param s strides, in elements
+  /// @param label name of the array for messages
   mdspan(T* data, const extents<Rank>& e, const strides<Rank>& s, array_label label = {}) : data_(data), label_(label) {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
   }
@@ -37,10 +41,15 @@ class mdspan {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = o.extent(d), stride_[d] = o.stride(d);
   }
 
+  /// Element at index 0 of every dimension.
   FERRY_HOST_DEVICE T* data() const { return data_; }
+  /// Number of elements of dimension d.
   FERRY_HOST_DEVICE std::size_t extent(std::size_t d) const { return extent_[d]; }
+  /// Distance in elements between neighbors along dimension d.
   FERRY_HOST_DEVICE std::ptrdiff_t stride(std::size_t d) const { return stride_[d]; }
+  /// Name of the array for messages.
   FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  /// Number of elements.
   FERRY_HOST_DEVICE std::size_t size() const {
     std::size_t n = 1;
     for (std::size_t d = 0; d != Rank; ++d) n *= extent_[d];

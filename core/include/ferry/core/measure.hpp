@@ -19,6 +19,7 @@ struct measurement {
 /// Runs body and measures its work on `s`. Blocks until that stream is complete.
 measurement measure(stream_ref s, const std::function<void()>& body);
 
+/// Prints a measurement as one line.
 std::ostream& operator<<(std::ostream& out, const measurement& m);
 
 }  // namespace ferry

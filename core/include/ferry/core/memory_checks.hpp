@@ -33,6 +33,7 @@ std::optional<memory_checks> parse_memory_checks(std::string_view text);
 /// Sets the checks of the current runtime from now on; nullopt disables them.
 /// @throws invalid_argument for an invalid red_zone
 void set_memory_checks(const std::optional<memory_checks>& what);
+/// The checks of the current runtime; empty if they are off.
 std::optional<memory_checks> current_memory_checks();
 
 /// Sets the checks for a scope, on all threads.
@@ -49,6 +50,7 @@ class memory_checks_scope {
 
 /// Bytes that were written outside an array's lifetime or bounds.
 struct memory_fault {
+  /// Position of the changed bytes, relative to an array.
   enum class place {
     before,  ///< before the first element of the array
     after,   ///< after its last element
@@ -62,6 +64,7 @@ struct memory_fault {
   std::size_t bytes = 0;
   std::ptrdiff_t first = 0;  ///< offset of the first changed byte from `address`
   std::size_t changed = 0;   ///< number of changed bytes among those that are checked
+  /// Description of the fault for messages.
   std::string text() const;
 };
 

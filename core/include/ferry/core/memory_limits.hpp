@@ -37,9 +37,11 @@ struct memory_scope {
   std::optional<memory_kind> kind = {};
   std::string tag = {};
 
+  /// True if memory of kind k on device d belongs to the scope. Does not consider the tag.
   bool covers(memory_kind k, int d) const {
     return (!on || on->index() == d) && (kind ? *kind == k : !tag.empty() || k != memory_kind::host);
   }
+  /// The scope in words.
   std::string text() const;
   bool operator==(const memory_scope&) const = default;
 };
@@ -95,7 +97,9 @@ class memory_limits {
   void set(rules changed);
   /// Restores an earlier result of all().
   void restore(std::shared_ptr<const rules> before);
+  /// True if any limit is set.
   bool any() const { return any_.load(std::memory_order_relaxed); }
+  /// True if any limit of a tag is set.
   bool any_on_tags() const { return any_on_tags_.load(std::memory_order_relaxed); }
   /// Current rules.
   std::shared_ptr<const rules> all() const;

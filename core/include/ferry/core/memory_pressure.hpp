@@ -44,6 +44,7 @@ class memory_callback {
 /// needed before allocations, which do this when they must.
 /// @return released bytes
 std::size_t reclaim();
+/// As above, for one device.
 std::size_t reclaim(device d);
 
 /// Sets what else the current runtime may try when memory runs out; see out_of_memory_policy.

@@ -11,11 +11,13 @@ namespace ferry {
 
 /// State of memory at a failed allocation.
 struct memory_shortage {
+  /// Bytes and number of the arrays with one label.
   struct holder {
     std::string label;  ///< tag or name; empty for arrays without one
     bool is_tag = false;
     std::size_t bytes = 0, arrays = 0;
   };
+  /// One out-of-memory handler that ran, and the bytes that it freed.
   struct attempt {
     std::string rung;
     std::size_t freed_bytes = 0;

@@ -12,6 +12,7 @@ class memory_size {
  public:
   /// Unset: no limit.
   constexpr memory_size() = default;
+  /// An amount in bytes.
   constexpr memory_size(std::size_t bytes) : unit_(unit::bytes), bytes_(bytes) {}
   /// Parses "8589934592", "512B", "64KiB", "512MiB", "1.5GiB", "2TiB", or "60%". A percentage is relative to the value
   /// that bytes_of() receives.
@@ -20,7 +21,9 @@ class memory_size {
   memory_size(const char* text) : memory_size(std::string_view(text)) {}
   memory_size(const std::string& text) : memory_size(std::string_view(text)) {}
 
+  /// True unless the amount is unset.
   bool is_set() const { return unit_ != unit::none; }
+  /// True for a percentage.
   bool is_percentage() const { return unit_ == unit::percent; }
   /// The amount in bytes; 0 if unset.
   /// @param whole bytes that correspond to 100%

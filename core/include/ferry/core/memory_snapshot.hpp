@@ -16,6 +16,7 @@ namespace ferry {
 
 /// One event of a recording.
 struct memory_event {
+  /// allocate, free: by arrays. reserve, give_back: by pools, from and to the backend.
   enum class action : std::uint8_t { allocate, free, reserve, give_back };
   double seconds = 0;  ///< seconds from the start of the recording
   action what = action::allocate;
@@ -42,6 +43,7 @@ struct memory_snapshot {
   /// Bytes that arrays and pools held when the history begins; index by kind, then by device.
   std::vector<std::size_t> allocated_before, reserved_before;
 
+  /// One JSON object with usage, pools and history.
   std::string json() const;
   /// One self-contained page for a browser, with the data and the program that draws it. It loads no other resource.
   std::string html() const;
@@ -56,10 +58,12 @@ void save_memory_snapshot(const memory_snapshot& s, const std::string& file);
 /// Records the memory events of the current runtime during its lifetime. It stores the last `most_events` of them.
 class memory_recording : private allocation_observer {
  public:
+  /// @param most_events number of events to store
   explicit memory_recording(std::size_t most_events = std::size_t{1} << 17);
   ~memory_recording() override;
   memory_recording(const memory_recording&) = delete;
   memory_recording& operator=(const memory_recording&) = delete;
+  /// The pools now, with the recorded history.
   memory_snapshot snapshot() const;
 
  private:

@@ -77,10 +77,13 @@ class memory_peak_meter : private allocation_observer {
   memory_peak_meter(const memory_peak_meter&) = delete;
   memory_peak_meter& operator=(const memory_peak_meter&) = delete;
 
+  /// Bytes that arrays of the scope hold now.
   std::size_t current_bytes() const { return now_.load(); }
+  /// Peak of those bytes.
   std::size_t peak_bytes() const { return peak_.load(); }
   /// Peak minus the bytes at construction or the last reset().
   std::size_t growth_bytes() const { return peak_.load() - begin_; }
+  /// Restarts the measurement: the current bytes become both the peak and the start.
   void reset() { peak_.store(begin_ = now_.load()); }
 
  private:
@@ -101,6 +104,7 @@ class memory_budget {
   /// @param scope must name a device
   /// @throws invalid_argument if it names none
   explicit memory_budget(memory_scope scope);
+  /// Budget for device memory of one device.
   explicit memory_budget(device d) : memory_budget(memory_scope{d, memory_kind::device, {}}) {}
 
   /// The most bytes that new arrays of the scope may hold together; of device memory if .kind is empty. Pools that

@@ -22,6 +22,7 @@ inline constexpr memory_label other_names = most_names - 1;
 /// Number of a tag, or of a name. May allocate host memory.
 /// @throws invalid_argument for a tag after most_tags - 1 different ones
 memory_label intern_tag(std::string_view text);
+/// Number of a name. May allocate host memory. Returns other_names when the names are used up.
 memory_label intern_name(std::string_view text);
 /// Text of a label; empty for 0.
 std::string label_text(label_kind kind, memory_label label);
@@ -32,6 +33,7 @@ inline thread_local constinit memory_label this_thread_tag = 0;
 /// Sets the tag of the arrays that the calling thread makes within the scope. Scopes nest: the innermost applies.
 class memory_tag_scope {
  public:
+  /// Sets the tag of this thread. Throws as intern_tag.
   explicit memory_tag_scope(std::string_view tag) : before_(this_thread_tag) { this_thread_tag = intern_tag(tag); }
   ~memory_tag_scope() { this_thread_tag = before_; }
   memory_tag_scope(const memory_tag_scope&) = delete;

@@ -58,8 +58,11 @@ class npy_map {
   explicit npy_map(const std::string& path) : file_(path, detail::npy_type_of<T>(), Rank, alignof(T)) {
     for (std::size_t d = 0; d < Rank; ++d) extents_[d] = file_.info().shape[d];
   }
+  /// Shape, in elements.
   const ferry::extents<Rank>& extents() const { return extents_; }
+  /// Number of elements.
   std::size_t size() const { return extents_.count(); }
+  /// The mapped elements. An access loads their pages, which may block for the disk.
   std::span<const T> elements() const { return {reinterpret_cast<const T*>(file_.elements()), size()}; }
   /// @throws error naming the file, if it was truncated after it was mapped
   void need_whole() const { file_.need_whole(); }

@@ -33,7 +33,9 @@ class pool {
   pool(pool&& o) noexcept = default;
   pool& operator=(pool&& o) noexcept = default;
 
+  /// The device of the pools.
   ferry::device where() const;
+  /// The kind of the pools, never automatic.
   pool_kind kind() const;
   /// Allocates untyped memory. May block when the pool grows.
   /// @param bytes at least this many (0 counts as 1)
@@ -67,6 +69,7 @@ class pool {
 /// moved or destroyed before the scope ends, because the scope shares its pools.
 class pool_scope {
  public:
+  /// @throws invalid_argument for a moved-from pool
   explicit pool_scope(pool& p) : scope_({pool::named(p), p.where().index()}) {}
 
   /// The pool that the calling thread's scopes select for a device, or null.

@@ -18,6 +18,7 @@ enum class pool_kind : std::uint8_t {
   simple,     ///< each block comes from the driver, and is cached for requests of similar size
   none        ///< each allocation and free calls the driver; for memory checkers
 };
+/// Name of a kind, as in FERRY_POOL.
 const char* pool_kind_name(pool_kind k);
 /// Parses "driver", "split", "binned", "simple" or "none".
 /// @throws parse_error that quotes the text and lists these

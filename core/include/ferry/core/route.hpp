@@ -21,6 +21,7 @@ enum class route_kind : std::uint8_t {
   parallel,  ///< from or to pageable memory: CPU threads fill or empty pinned staging buffers
   multipath  ///< between pinned memory and one device, also over the PCIe links of its neighbors
 };
+/// Name of a route, such as "staged".
 const char* route_name(route_kind k);
 
 /// The route of a copy, with the reason.
@@ -31,17 +32,24 @@ struct route_info {
   /// Such as "staged: devices 0 and 1 cannot be peers".
   std::string text() const { return std::string(route_name(kind)) + ": " + why; }
 };
+/// Prints text().
 std::ostream& operator<<(std::ostream& out, const route_info& r);
 
 /// One end of a copy, for queries about routes.
 struct copy_end {
+  /// Kinds of memory, for routes.
   enum class memory : std::uint8_t { pageable, pinned, unified, device };
   memory where = memory::device;
   int on = 0;                            ///< the device, for memory::device
   std::optional<peer_memory> sort = {};  ///< class of memory for memory::device; empty: that of the runtime's arrays
   copy_end() = default;
+  /// @param m kind of memory
+  /// @param device index of the device, for memory::device
+  /// @param s class of the memory; empty for that of the runtime's arrays
   copy_end(memory m, int device, std::optional<peer_memory> s = {}) : where(m), on(device), sort(s) {}
+  /// Device memory of a device.
   copy_end(ferry::device d) : on(d.index()) {}
+  /// Memory of a view.
   template <class T, std::size_t Rank, memory_kind Kind>
   copy_end(const array_view<T, Rank, Kind>& v)
       : where(Kind == memory_kind::device    ? memory::device
@@ -94,6 +102,7 @@ struct copy_options {
 };
 /// Options of the current runtime.
 copy_options current_copy_options();
+/// Sets the options of the current runtime. Call it only while no copies run.
 void set_copy_options(const copy_options& o);
 
 /// While it lives, large copies between pinned memory and one of its devices also use the PCIe links of the others. For
@@ -101,6 +110,7 @@ void set_copy_options(const copy_options& o);
 class shared_links {
  public:
   shared_links() = default;  ///< shares no links
+  /// Shares the links of these devices until the destructor.
   explicit shared_links(std::span<const device> devices);
   ~shared_links();
   shared_links(shared_links&& o) noexcept : id_(std::exchange(o.id_, 0)), serial_(o.serial_) {}

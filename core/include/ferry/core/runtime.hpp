@@ -26,6 +26,8 @@ struct access;
 /// State of one set of devices, real or simulated. Most programs use it only through other headers.
 class runtime {
  public:
+  /// @param backend real or simulated devices
+  /// @param pools options of the pools of arrays
   explicit runtime(std::unique_ptr<ferry::backend> backend, pool_options pools = {});
   ~runtime();
   runtime(const runtime&) = delete;
@@ -39,8 +41,11 @@ class runtime {
   /// Unique for each runtime of this process.
   std::uint64_t serial() const { return serial_; }
   ferry::backend& backend() { return *backend_; }
+  /// True if the devices are simulated.
   bool is_simulated() const { return simulated_; }
+  /// Timelines of all streams.
   timelines& streams() { return streams_; }
+  /// All devices; never empty.
   std::span<const device> devices() const { return devices_; }
   /// Properties of a device.
   /// @throws invalid_argument if there is no such device
@@ -54,6 +59,7 @@ class runtime {
   pool_kind default_pool_kind() const { return default_kind_; }
   /// A separate pool: a new one, or a returned one with the same options. It lives as long as the runtime.
   memory_pool& take_pool(memory_kind kind, int device, const pool_options& options);
+  /// Returns a pool of take_pool() for reuse.
   void give_back_pool(memory_pool& p) noexcept;
   /// Accounting of all pools: observers, limits, out-of-memory handlers.
   memory_accounting& memory() { return memory_; }
@@ -98,6 +104,7 @@ class runtime {
   void need_peer(int device, int owner, peer_memory sort = peer_memory::plain) {
     if (!peers_.reaches(device, owner, sort)) grant_peer(device, owner, sort);
   }
+  /// Peer access between devices.
   peer_grants& peers() { return peers_; }
   /// True if kernels of a device can use memory of another: as peers, or by staging copies (FERRY_PEER_KERNELS=stage).
   bool can_reach(int device, int owner) const {
@@ -146,10 +153,13 @@ class runtime {
 /// not, the runtime stays in memory, and stderr reports their number.
 class runtime_scope {
  public:
+  /// @param backend real or simulated devices
+  /// @param pools options of the pools of arrays
   explicit runtime_scope(std::unique_ptr<ferry::backend> backend, pool_options pools = {});
   ~runtime_scope();
   runtime_scope(const runtime_scope&) = delete;
   runtime_scope& operator=(const runtime_scope&) = delete;
+  /// The runtime of the scope.
   runtime& get() { return *runtime_; }
 
  private:

@@ -29,6 +29,7 @@ struct array_key {
 /// An event that another process can open by its key. One process records it, and streams of the other wait for it.
 class shared_event {
  public:
+  /// Creates an event on a device.
   explicit shared_event(device d);
   /// Opens an event of another process.
   explicit shared_event(const shared_event_key& key);

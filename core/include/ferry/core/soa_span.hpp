@@ -40,6 +40,9 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
   using member_type = std::tuple_element_t<I, std::tuple<M...>>;
 
   soa_span() = default;
+  /// @param size number of elements of each member
+  /// @param data first element of each member
+  /// @param label name for messages
   soa_span(std::size_t size, M*... data, array_label label = {})
       : detail::soa_slots<std::index_sequence_for<M...>, M...>{{data}...},
         size_(size),
@@ -50,8 +53,11 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
       soa_span(const soa_span<U...>& o)
       : soa_span(o, std::index_sequence_for<M...>()) {}
 
+  /// Number of elements of each member.
   FERRY_HOST_DEVICE std::size_t size() const { return size_; }
+  /// Name of the array for messages.
   FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  /// First element of member I.
   template <std::size_t I>
   FERRY_HOST_DEVICE member_type<I>* data() const {
     return static_cast<const detail::soa_slot<I, member_type<I>>&>(*this).data;

@@ -13,6 +13,7 @@ class event;
 /// Non-owning reference to a stream.
 class stream_ref {
  public:
+  /// Reference to a stream of the runtime.
   explicit stream_ref(ferry::timeline& t) : timeline_(&t) {}
   /// Refers to a stream that the program created (cudaStream_t), or to a default stream. Default streams are null,
   /// cudaStreamLegacy and cudaStreamPerThread; they support submissions but not raw pointers. Call release() before
@@ -23,7 +24,9 @@ class stream_ref {
   /// Stops tracking a stream of from_native. Records an event after its work; ferry never uses the handle again.
   void release();
 
+  /// Device of the stream.
   device where() const { return device(timeline().device()); }
+  /// Priority: 0, or negative for more urgent.
   int priority() const { return timeline().priority(); }
   /// Native handle, for work that ferry does not track. Orders nothing.
   native_stream native() const;
@@ -78,6 +81,7 @@ stream_ref default_stream(device d);
 /// A point in a stream, with its time.
 class event {
  public:
+  /// Records the event after all work enqueued to s so far.
   explicit event(stream_ref s);
   event(event&& o) noexcept;
   event& operator=(event&& o) noexcept;
@@ -86,6 +90,7 @@ class event {
   void synchronize() const;
   /// True if the point is reached. Never blocks.
   bool is_done() const;
+  /// Native handle.
   native_event native() const { return native_; }
   /// Native handle, checked to belong to the current runtime.
   /// @throws invalid_argument for a moved-from event, and for an event of another runtime

@@ -116,6 +116,7 @@ T* pointer(array_view<T, Rank, Kind>&& v, stream_ref s, source_line at = source_
 
 /// Grid of a CUDA launch.
 struct launch_size {
+  /// Three dimensions; each must be in [1, 2^31 - 1], otherwise the constructor throws invalid_argument.
   struct dimensions {
     unsigned x = 1, y = 1, z = 1;
     dimensions(std::size_t x_ = 1, std::size_t y_ = 1, std::size_t z_ = 1)

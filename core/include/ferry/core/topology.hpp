@@ -42,13 +42,16 @@ class topology {
   /// Empty for no file.
   static std::string default_file();
 
+  /// Number of devices.
   std::size_t devices() const { return places_.size(); }
+  /// Location of a device.
   const device_place& place(device d) const { return places_.at(static_cast<std::size_t>(d.index())); }
   /// Connection between two devices; from == to: within one device.
   const device_link& link(device from, device to) const { return links_.at(index(from, to)); }
   /// GB/s between pinned memory and a device, over its own link; 0: not measured.
   double upload(device d) const { return up_.at(static_cast<std::size_t>(d.index())); }
   double download(device d) const { return down_.at(static_cast<std::size_t>(d.index())); }
+  /// True if bandwidths are known.
   bool is_measured() const { return measured_; }
 
   /// Text form, as in the file.

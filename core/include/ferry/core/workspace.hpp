@@ -57,6 +57,7 @@ class workspace {
 
   /// Returns the blocks that no array uses to their pools.
   void clear() noexcept;
+  /// Current use.
   workspace_statistics statistics() const;
 
  private:
@@ -69,6 +70,7 @@ class workspace {
 /// end in any order, and on other threads. The scope then ends for the thread that began it.
 class workspace_scope {
  public:
+  /// Starts an iteration of this thread.
   explicit workspace_scope(workspace& w) : scope_(detail::workspace_turn(w)) {}
 
   /// Blocks of the calling thread's innermost scope, or null.
