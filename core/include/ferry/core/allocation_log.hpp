@@ -27,7 +27,7 @@ class allocation_log : private allocation_observer {
   /// @throws error with the system's reason if the file cannot be written
   /// @note If a later write fails, such as on a full disk, stderr says so, once.
   explicit allocation_log(const std::string& file);
-  /// Opens the file for another runtime; otherwise as above.
+  /// As above, for runtime m.
   allocation_log(const std::string& file, runtime& m);
   ~allocation_log() override;
   allocation_log(const allocation_log&) = delete;

@@ -313,9 +313,9 @@ class array_view {
   /// Blocks until the CPU may access the elements: for reading, until writers are complete; for writing, also readers.
   /// Used by begin(), host() and host_span().
   void wait_for_host(bool write, source_line at = source_line::here()) const {
-    /// @overload
     wait_for_host(write ? access_mode::inout : access_mode::in, {host_reach::range, nullptr, at});
   }
+  /// @overload
   void wait_for_host(access_mode mode, const host_ask& how) const {
     detail::need_host_access<Kind>();
     if (!owner_ && empty()) return;

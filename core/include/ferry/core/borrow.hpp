@@ -81,7 +81,7 @@ byte_range bytes_at(T* p, const extents<Rank>& e) {
 }  // namespace detail
 
 /// View of memory that the caller owns. give_back() and the destructor end the borrow; both block until the work that
-/// uses the memory is complete. This is the only destructor in ferry that blocks. Later uses of other views of the
+/// uses the memory is complete. Destructors of arrays, in contrast, never block. Later uses of other views of the
 /// memory throw use_after_free.
 template <class T, std::size_t Rank, memory_kind Kind>
 class borrowed : public array_view<T, Rank, Kind> {

@@ -90,7 +90,7 @@ std::string side_text(const Side& side) {
 }
 [[noreturn]] void throw_shapes_differ(const std::string& from, const std::string& to, source_line at);
 
-// from, to: arrays, elements of the CPU, or extents.
+// from, to: arrays, elements in host memory, or extents.
 template <std::size_t Rank, class From, class To>
 void need_same_shape(const extents<Rank>& from_shape, const extents<Rank>& to_shape, const From& from, const To& to,
                      source_line at) {
@@ -300,7 +300,7 @@ inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
 
 /// Copies between an array and host memory.
 ///
-/// Host memory is anything that converts to std::span, std::vector<bool>, or an mdspan. Spans and vectors are in
+/// Host memory is anything that converts to std::span, `std::vector<bool>`, or an mdspan. Spans and vectors are in
 /// row-major order and must have as many elements as the array. An mdspan must have the shape of the array; it may be
 /// strided. A temporary that owns its elements cannot be a destination. Numbers of different types are converted.
 /// Ordered on `s`, or on the calling thread's stream of the array's device. Blocks until the host memory has been read

@@ -69,10 +69,10 @@ std::size_t steps_before(T first, T end, T step) {
 
 }  // namespace detail
 
-/// The values first, first + step, ... before end, each rounded once. Blocks until the array is written.
+/// The values first, first + step, ... before end, each rounded once. Blocks until the elements are copied.
 /// @return ceil((end - first) / step) elements
 /// @throws invalid_argument for a step of 0 and for bounds that are not finite
-/// @throws out_of_memory as an array of that many elements
+/// @note Throws as the constructor of an array of that many elements.
 template <class T, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default_device()) {
   static_assert(std::is_arithmetic_v<T>, "arange needs numbers with an order");
@@ -85,8 +85,8 @@ basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default
   });
 }
 
-/// `count` evenly spaced elements from first to last, both included. Blocks until the array is written.
-/// @throws out_of_memory as an array of that many elements
+/// `count` evenly spaced elements from first to last, both included. Blocks until the elements are copied.
+/// @note Throws as the constructor of an array of that many elements.
 template <class T, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, 1, Kind> linspace(T first, T last, std::size_t count, device d = default_device()) {
   static_assert(std::is_floating_point_v<T>, "linspace needs a floating point type");

@@ -31,7 +31,7 @@ struct memory_checks {
 std::optional<memory_checks> parse_memory_checks(std::string_view text);
 
 /// Sets the checks of the current runtime from now on; nullopt disables them.
-/// @throws invalid_argument for an invalid red_zone
+/// @throws invalid_argument for a red_zone that is no multiple of 256, or too large
 void set_memory_checks(const std::optional<memory_checks>& what);
 /// The checks of the current runtime; empty if they are off.
 std::optional<memory_checks> current_memory_checks();

@@ -37,7 +37,8 @@ struct memory_scope {
   std::optional<memory_kind> kind = {};
   std::string tag = {};
 
-  /// True if memory of kind k on device d belongs to the scope. Does not consider the tag.
+  /// True if memory of kind k on device d belongs to the scope, provided that the tag matches. Without a kind, host
+  /// memory belongs only to scopes with a tag.
   bool covers(memory_kind k, int d) const {
     return (!on || on->index() == d) && (kind ? *kind == k : !tag.empty() || k != memory_kind::host);
   }
@@ -52,8 +53,9 @@ struct memory_scope {
 /// @param limit limits in bytes or percent
 /// @throws out_of_memory if arrays, workspaces, pinned ranges and the free parts of pool segments that arrays use
 ///   exceed a hard limit
-/// @throws invalid_argument for a limit above the device's memory, a soft limit above the hard one, a percentage of a
-///   scope without a size, or a missing device; also inside a submission, if bytes must be released
+/// @throws invalid_argument for a limit above the device's memory, or a soft limit above the hard one
+/// @throws invalid_argument for a percentage of a scope without a size, or a missing device
+/// @throws invalid_argument inside a submission, if bytes must be released
 void set_memory_limit(const memory_scope& scope, const memory_limit& limit);
 /// @overload
 inline void set_memory_limit(device d, const memory_limit& limit) { set_memory_limit({d, {}, {}}, limit); }

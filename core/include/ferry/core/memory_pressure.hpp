@@ -33,11 +33,11 @@ class memory_callback {
 /// Registers a callback for allocations that fail after ferry's own caches were released. It runs on the allocating
 /// thread, may free arrays, and returns how many bytes it freed. If that is more than 0, the allocation is retried.
 /// Allocations inside the callback do not call callbacks when they fail.
-/// @return the registration, which must be kept alive
+/// @return the registration; its destructor removes the callback
 [[nodiscard]] memory_callback on_out_of_memory(std::function<std::size_t(const memory_demand&)> f);
 /// Registers a callback for crossed soft limits. It runs on the thread that allocated or synchronized, as early reclaim
 /// does, and returns how many bytes it freed. It runs no more often than its cost and the bytes it frees justify.
-/// @return the registration, which must be kept alive
+/// @return the registration; its destructor removes the callback
 [[nodiscard]] memory_callback on_memory_pressure(std::function<std::size_t(const memory_pressure&)> f);
 
 /// Releases all bytes that no array uses to the driver, after their last uses are complete. Blocks for those. Not

@@ -55,8 +55,9 @@ struct pool_options {
   bool operator==(const pool_options&) const = default;
 };
 /// Checks the options of a pool.
-/// @throws invalid_argument that names the wrong option and the allowed values; also for an option that the kind lacks
-///   and that differs from its default (automatic counts as split)
+/// @throws invalid_argument that names the wrong option and the allowed values
+/// @throws invalid_argument for an option that the kind lacks and that differs from its default (automatic counts as
+///   split)
 void check(const pool_options& o);
 /// Checks the options and replaces the kind automatic. Options that split pools have and the resulting kind lacks
 /// return to their defaults. So FERRY_POOL can be set for every program.
