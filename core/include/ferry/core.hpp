@@ -1,4 +1,5 @@
-// Everything of ferry::core: devices, streams, arrays and the work on them.
+/// @file
+/// All of ferry::core: devices, streams, arrays and the work on them.
 #pragma once
 #include "ferry/core/allocation_log.hpp"
 #include "ferry/core/array.hpp"

@@ -1,5 +1,5 @@
-// A log of allocations as CSV, in the form that RMM writes: Thread,Time,Action,Pointer,Size,Stream. And what such a log
-// does to a pool.
+/// @file
+/// Allocation logs as CSV in RMM's format (Thread,Time,Action,Pointer,Size,Stream), and replay of such a log on a pool.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +17,17 @@ namespace ferry {
 
 class runtime;
 
-// Writes a row for each allocation and free of the current machine until it is destroyed; FERRY_MEMORY_LOG=file does so for
-// a whole run. Sizes are those of blocks. Stream stands for the one that the thread used last, or that used the bytes last
-// when they are freed; 0x0 for none.
+/// Writes one row for each allocation and free of the current runtime, until it is destroyed. FERRY_MEMORY_LOG=file
+/// does the same for a whole run. Size is the size of the block. Stream is the stream that the thread used last; for a
+/// free, the stream that used the bytes last; 0x0 for none.
 class allocation_log : private allocation_observer {
  public:
-  // Throws error with the system's reason when the file cannot be written. Rows that cannot be written later, as on a full
-  // disk, are told on stderr, once.
+  /// Opens the file for the current runtime.
+  /// @param file path of the log
+  /// @throws error with the system's reason if the file cannot be written
+  /// @note If a later write fails, such as on a full disk, stderr says so, once.
   explicit allocation_log(const std::string& file);
+  /// As above, for runtime m.
   allocation_log(const std::string& file, runtime& m);
   ~allocation_log() override;
   allocation_log(const allocation_log&) = delete;
@@ -42,32 +45,38 @@ class allocation_log : private allocation_observer {
   std::uint64_t runtime_;
 };
 
+/// One row of a log.
 struct logged_allocation {
   std::uint64_t thread = 0, pointer = 0, stream = 0;
   std::size_t bytes = 0;
   bool is_free = false;
 };
-// The allocations and frees of a log, in their order; rows of failed allocations are left out. Throws parse_error that
-// names line and column.
+/// Parses the text of a log.
+/// @return the allocations and frees in file order, without rows of failed allocations
+/// @throws parse_error with line and column
 std::vector<logged_allocation> parse_allocation_log(std::string_view text);
-// The same of a file; throws error with the system's reason, too.
+/// Parses a log file.
+/// @throws error with the system's reason if the file cannot be read
+/// @throws parse_error as parse_allocation_log
 std::vector<logged_allocation> load_allocation_log(const std::string& file);
 
+/// What a replay of a log did to a pool.
 struct replay_result {
   std::size_t allocations = 0, frees = 0;
-  std::size_t failures = 0;   // the pool had no memory; their frees are left out
-  std::size_t unmatched = 0;  // frees of what the log did not allocate
-  std::size_t left = 0;       // what the log did not free; it is freed at the end
+  std::size_t failures = 0;   ///< allocations that failed with out_of_memory; their frees are skipped
+  std::size_t unmatched = 0;  ///< frees of pointers that the log did not allocate
+  std::size_t left = 0;       ///< allocations that the log did not free; replay() frees them at the end
   std::size_t left_bytes = 0;
   double seconds = 0;
   std::size_t peak_bytes = 0, peak_reserved_bytes = 0;
-  // The share of the reserved bytes that nobody used, at their peaks.
+  /// Fraction of the reserved bytes that no allocation used: 1 - peak_bytes / peak_reserved_bytes, in [0, 1].
   double fragmentation() const {
     return peak_reserved_bytes ? 1 - static_cast<double>(peak_bytes) / static_cast<double>(peak_reserved_bytes) : 0;
   }
 };
-// Does to the pool what the log says, on the calling thread. The pool should be empty, and the only one of its kind and
-// device that is used meanwhile.
+/// Repeats the allocations and frees of a log on a pool, on the calling thread.
+/// @param log rows, as parse_allocation_log returns them
+/// @param pool should be empty, and no other pool of its kind and device should be used during the call
 replay_result replay(const std::vector<logged_allocation>& log, memory_pool& pool);
 
 }  // namespace ferry

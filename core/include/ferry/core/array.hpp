@@ -1,4 +1,5 @@
-// Arrays with all their members.
+/// @file
+/// Arrays, with the definitions of all their members.
 #pragma once
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/arrays/basic_array.hpp"

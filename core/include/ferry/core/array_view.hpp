@@ -1,4 +1,6 @@
-// Views: strided elements of an array, which they keep alive. Disjoint views never wait for each other.
+/// @file
+/// Views: strided elements of an array. A view keeps its array's memory alive. Accesses to disjoint views never wait
+/// for each other.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -23,8 +25,9 @@
 
 namespace ferry {
 
-// What the CPU has asked for already; stands still until somebody submits to the same bytes. Two threads may ask through one view:
-// who sees what the other one was granted sees what was written before.
+/// Host access that this view has already waited for; valid until the next submission to the same bytes. Several
+/// threads may use one view. Release and acquire order make the writes before one thread's wait visible to every thread
+/// that reads the result.
 class host_permission {
  public:
   host_permission() = default;
@@ -33,54 +36,61 @@ class host_permission {
     forget();
     return *this;
   }
+  /// True if the CPU may read the bytes without waiting.
   bool may_read(const access_history& l) const {
     if (l.is_host_clean()) [[likely]]
-      return true;  // a load less than counters, and loads are what a loop over elements waits for
+      return true;  // one load less than the counter comparison; loads bound a loop over elements
     return l.writes() == writes_.load(std::memory_order_acquire);
   }
+  /// True if the CPU may write the bytes without waiting.
   bool may_write(const access_history& l) const {
     return l.access_epoch() == access_epoch_.load(std::memory_order_acquire);
   }
+  /// Stores the result of a completed wait for reading, or also for writing.
   void keep(host_access_state s, bool write) {
     writes_.store(s.writes, std::memory_order_release);
     if (write) access_epoch_.store(s.access_epoch, std::memory_order_release);
   }
+  /// Invalidates the permission: the next access waits again.
   void forget() { access_epoch_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
 
  private:
   std::atomic<std::uint64_t> access_epoch_{0}, writes_{0};
 };
 
-// Half-open indices [begin, end) of one dimension, every step-th of them; by default all. Takes integers of any type;
-// the call that takes the slice refuses what does not lie in the dimension, such as negative ones.
+/// Half-open range [begin, end) of indices of one dimension, every step-th of them; by default all. Any integer type is
+/// accepted. The call that takes the slice throws for indices outside the dimension, such as negative ones.
 struct slice {
   std::ptrdiff_t begin = 0, end = std::numeric_limits<std::ptrdiff_t>::max();
-  std::ptrdiff_t step = 1;  // negative: from end - 1 downwards
-  // An integer that is not converted to a slice: a.slice({0, 10}) are ten elements.
+  std::ptrdiff_t step = 1;  ///< negative: from end - 1 downwards
+  /// An integer that does not convert to a slice, so that a.slice({0, 10}) means ten elements.
   struct first_index {
     std::ptrdiff_t value;
     template <std::integral I>
     constexpr first_index(I i) : value(static_cast<std::ptrdiff_t>(i)) {}
   };
   constexpr slice() = default;
-  constexpr slice(first_index first) : begin(first.value) {}  // {first}: to the end
+  constexpr slice(first_index first) : begin(first.value) {}  ///< {first}: from first to the end
+  /// The range [first, last), every by-th index.
   template <std::integral Begin, std::integral End, std::integral Step = std::ptrdiff_t>
   constexpr slice(Begin first, End last, Step by = 1)
       : begin(static_cast<std::ptrdiff_t>(first)),
         end(static_cast<std::ptrdiff_t>(last)),
         step(static_cast<std::ptrdiff_t>(by)) {}
-  // The end in a dimension of that extent.
+  /// End of the range in a dimension of this extent.
   constexpr std::ptrdiff_t end_in(std::size_t extent) const {
     return end == slice().end ? static_cast<std::ptrdiff_t>(extent) : end;
   }
-  // True if it lies in [0, extent], does not end before it begins, and has a step.
+  /// True if the range lies in [0, extent], does not end before it begins, and its step is not 0.
   constexpr bool fits(std::size_t extent) const {
     const std::ptrdiff_t last = end_in(extent);
     return step != 0 && begin >= 0 && begin <= last && static_cast<std::size_t>(last) <= extent;
   }
 };
+/// The whole dimension.
 inline constexpr slice all_of{};
 
+/// True if the CPU can access memory of this kind.
 inline constexpr bool is_host_accessible(memory_kind k) { return k != memory_kind::device; }
 
 namespace detail {
@@ -92,8 +102,8 @@ constexpr void need_host_access() {
       "or make it a ferry::unified_array");
 }
 
-// What begin() of a device array gives: no iterator, so that whoever asks whether the array is a range is told no, and
-// enough of one that a loop over it says why.
+// What begin() of a device array returns. It is not an iterator, so the array does not satisfy std::ranges::range. Its
+// operators exist only so that a range-based for loop fails with the message of need_host_access.
 template <class T, memory_kind Kind>
 struct no_host_iterator {
   T& operator*() const {
@@ -105,17 +115,25 @@ struct no_host_iterator {
 };
 }  // namespace detail
 
+// Throws invalid_argument for a slice that does not fit.
 [[noreturn]] void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of);
-// Throws invalid_argument unless s lies in [0, extent] and does not end before it begins; returns the number of elements.
+/// Checks a slice of one dimension.
+/// @return the number of elements of the slice
+/// @throws invalid_argument unless s lies in [0, extent] and does not end before it begins
 std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const detail::array_look& of);
 [[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
                                      const detail::array_look& of, source_line at);
+/// Implements array_view::last_stream().
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes);
 
 template <class T, std::size_t Rank, memory_kind Kind>
 class basic_array;
 
-// T may be const: then the elements can only be read. A const view gives const elements, as containers do.
+/// View of the elements of an array; it does not own them, but keeps their memory alive. Constness is deep, as for
+/// containers: a const view returns const elements.
+/// @tparam T trivially copyable element type; const for read-only elements
+/// @tparam Rank number of dimensions, 0 to max_rank
+/// @tparam Kind kind of memory
 template <class T, std::size_t Rank, memory_kind Kind>
 class array_view {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -131,7 +149,7 @@ class array_view {
   array_view() = default;
   array_view(const array_view&) = default;
   array_view& operator=(const array_view&) = default;
-  // The other one has no elements from then on (of rank 0: no memory, and each use of it throws).
+  /// The moved-from view has no elements afterwards. For rank 0 it has no memory, and each use of it throws.
   array_view(array_view&& o) noexcept
       : owner_(std::move(o.owner_)),
         data_(std::exchange(o.data_, nullptr)),
@@ -147,32 +165,43 @@ class array_view {
     permission_.forget();
     return *this;
   }
+  /// View of memory of an allocation.
+  /// @param owner allocation; the view shares its ownership
+  /// @param data element at index 0 of every dimension
+  /// @param e shape, in elements
+  /// @param s strides, in elements
   array_view(allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
       : owner_(std::move(owner)),
         data_(data),
         extents_(e),
         strides_(s) {}
-  // A read-only view of a writable one.
+  /// Read-only view of a writable one.
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) array_view(const array_view<U, Rank, Kind>& o)
       : array_view(o.owner(), o.unsynchronized_data(), o.extents(), o.strides()) {}
 
-  // A const array gives no writable view, not even by slicing off its class.
+  /// Deleted: a const array does not convert to a writable view, not even by slicing to its base class.
   template <class A>
   requires(std::is_const_v<A> && !std::is_const_v<T> && std::is_base_of_v<array_view, A> &&
            !std::is_same_v<A, const array_view>) array_view(A&)
   = delete;
 
+  /// Shape, in elements.
   const ferry::extents<Rank>& extents() const { return extents_; }
+  /// Number of elements of dimension d.
   std::size_t extent(std::size_t d) const { return extents_[d]; }
+  /// Distance in elements between neighbors along each dimension.
   const ferry::strides<Rank>& strides() const { return strides_; }
+  /// Number of elements.
   std::size_t size() const { return extents_.count(); }
+  /// Size of the elements in bytes.
   std::size_t size_bytes() const { return size() * sizeof(T); }
   bool empty() const { return size() == 0; }
+  /// True if the elements are contiguous, last dimension fastest.
   bool is_contiguous() const { return ferry::is_contiguous(extents_, strides_); }
-  // The device that owns the memory; for unified and pinned memory the home device.
+  /// Device that owns the memory; for unified and pinned memory the home device.
   ferry::device device() const { return ferry::device(owner_ ? owner_.unchecked()->device : 0); }
-  // The bytes from the lowest element to the end of the highest.
+  /// Byte range from the lowest element to the end of the highest.
   byte_range bytes() const {
     if (empty()) return {};
     std::ptrdiff_t low = 0, high = 0;
@@ -182,78 +211,98 @@ class array_view {
     }
     return {reinterpret_cast<const std::byte*>(data_ + low), reinterpret_cast<const std::byte*>(data_ + high + 1)};
   }
-  // The stream that was given work on these bytes last: of several that touch parts of them, the one of the newest use.
-  // A raw pointer that is out counts as the stream's use at the time it was taken. None for bytes that nobody has used
-  // since they were allocated, or whose uses are over and forgotten; the CPU's own accesses do not count. The name stays
-  // good for the life of the machine, but the stream may have another owner by then. Never blocks. Throws use_after_free.
+  /// Stream of the newest submission that touches any of these bytes. Never blocks. A raw pointer from pointer() counts
+  /// as a use by its stream at the time of that call. Accesses by the CPU do not count.
+  /// @return empty if no submission has used the bytes, or all uses are complete and their records are dropped
+  /// @throws use_after_free if the array was freed
+  /// @note The reference stays valid for the life of the runtime, but another owner may reuse the stream.
   std::optional<stream_ref> last_stream() const { return last_stream_of(owner_, bytes()); }
+  /// Name of the array; empty if it has none.
   const std::string& name() const {
     static const std::string none;
     return owner_ ? owner_.get().name.get() : none;
   }
-  // The elements in an array of their own: contiguous, in memory of the same kind on the same device. Copies on that device's
-  // stream of this thread. Throws as copy does; out_of_memory.
+  /// Contiguous copy of the elements, in memory of the same kind on the same device. Ordered on the calling thread's
+  /// stream of that device.
+  /// @throws out_of_memory and whatever copy() throws
   basic_array<value_type, Rank, Kind> clone(source_line at = source_line::here()) const;
-  // What messages call the array.
+  /// Description of the array for messages.
   detail::array_look look() const {
     detail::array_look l{&owner_, Kind, detail::type_name<value_type>(), Rank, {}};
     for (std::size_t d = 0; d != Rank; ++d) l.extent[d] = extents_[d];
     return l;
   }
-  // The allocation. Throws use_after_free, which names the array and the line; invalid_argument if there is none.
+  /// The allocation behind the view.
+  /// @throws use_after_free naming the array and the source line, if it was freed
+  /// @throws invalid_argument if there is no allocation
   allocation& need_alive(source_line at) const {
     if (!owner_ || owner_.is_freed()) [[unlikely]]
       throw_freed(at);
     return *owner_.unchecked();
   }
-  // The address, ordered behind nothing: what touches it must be ordered by the caller.
+  /// Address of the first element, without any synchronization. The caller must order all accesses through it.
   T* unsynchronized_data() const { return data_; }
+  /// The allocation that the view shares.
   const allocation_ref& owner() const { return owner_; }
 
-  // One slice a dimension; those left out are whole. Throws invalid_argument out of range.
+  /// Subview with one slice for each dimension; missing slices mean the whole dimension.
+  /// @throws invalid_argument if a slice does not fit
   array_view slice(std::initializer_list<ferry::slice> parts) { return sliced<array_view>(parts); }
+  /// @overload
   const_view slice(std::initializer_list<ferry::slice> parts) const { return sliced<const_view>(parts); }
-  // The elements [begin, end) of the first dimension.
+  /// Subview of the elements [begin, end) of the first dimension.
   array_view slice(ferry::slice part) { return sliced<array_view>({part}); }
+  /// @overload
   const_view slice(ferry::slice part) const { return sliced<const_view>({part}); }
-  // The same elements in another shape; throws invalid_argument unless contiguous and of equal count.
+  /// The same elements in another shape.
+  /// @throws invalid_argument unless the view is contiguous and has as many elements as the new shape
   template <std::size_t NewRank>
   auto reshape(const ferry::extents<NewRank>& e) {
     return reshaped<array_view<T, NewRank, Kind>>(e);
   }
+  /// @overload
   template <std::size_t NewRank>
   auto reshape(const ferry::extents<NewRank>& e) const {
     return reshaped<array_view<const T, NewRank, Kind>>(e);
   }
-  // Dimensions in reverse order.
+  /// View with the dimensions in reverse order.
   array_view transpose() { return transposed<array_view>(); }
+  /// @overload
   const_view transpose() const { return transposed<const_view>(); }
 
-  // Element access from the CPU: waits for the device work that it conflicts with, then costs one comparison, and one for each
-  // index. Throws invalid_argument, with the array, the index and its extent.
+  /// Accesses one element from the CPU. Blocks until the conflicting device work is complete. Without such work it
+  /// costs one comparison, plus one for each index.
+  /// @param first first index, with the caller's source line
+  /// @param index further indices, each in [0, extent)
+  /// @throws invalid_argument with the array, the index and its extent, if an index is out of range
   template <class... Index>
   requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
       located_index first, Index... index) {
     return at_offset<T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
+  /// @overload
   template <class... Index>
   requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) const T& operator()(
       located_index first, Index... index) const {
     return at_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
+  /// The value of an array of rank 0; otherwise as above.
   T& operator()(source_line at = source_line::here()) requires(Rank == 0) { return at_offset<T>(at); }
   const T& operator()(source_line at = source_line::here()) const requires(Rank == 0) { return at_offset<const T>(at); }
   T& operator[](located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
   const T& operator[](located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
-  // Whether the work that writes the elements is over. Never blocks.
+  /// True if the work that writes the elements is complete. Never blocks.
   bool is_ready() const { return !owner_ || are_uses_complete(owner_.get(), bytes(), false); }
-  // The same, as containers call it.
+  /// Same as operator(), under the name that containers use.
   template <class... Index>
   requires(sizeof...(Index) == Rank) T& at(Index... index) { return (*this)(index...); }
+  /// @overload
   template <class... Index>
   requires(sizeof...(Index) == Rank) const T& at(Index... index) const { return (*this)(index...); }
 
-  // Contiguous iteration at raw pointer speed: asks once. A pointer is good until the next submission that conflicts.
+  /// Contiguous iteration at raw pointer speed: one host access check in begin(), none in the loop. Blocks as
+  /// operator() does. A pointer is valid until the next conflicting submission.
+  /// @throws invalid_argument if the view is not contiguous
   auto begin(source_line at = source_line::here()) { return first<T>(at); }
   auto end() { return last<T>(); }
   auto begin(source_line at = source_line::here()) const { return first<const T>(at); }
@@ -261,10 +310,12 @@ class array_view {
   auto cbegin(source_line at = source_line::here()) const { return first<const T>(at); }
   auto cend() const { return last<const T>(); }
 
-  // Asks for access from the CPU: blocks for what conflicts. For begin(), host() and host_span().
+  /// Blocks until the CPU may access the elements: for reading, until writers are complete; for writing, also readers.
+  /// Used by begin(), host() and host_span().
   void wait_for_host(bool write, source_line at = source_line::here()) const {
     wait_for_host(write ? access_mode::inout : access_mode::in, {host_reach::range, nullptr, at});
   }
+  /// @overload
   void wait_for_host(access_mode mode, const host_ask& how) const {
     detail::need_host_access<Kind>();
     if (!owner_ && empty()) return;
@@ -280,12 +331,13 @@ class array_view {
   [[noreturn, gnu::noinline, gnu::cold]] void throw_outside(std::size_t index, std::size_t d, source_line at) const {
     throw_out_of_range(index, extents_[d], d, look(), at);
   }
-  // One comparison while nobody has submitted to the same bytes.
+  // Costs one comparison while no new submission touches the same bytes.
   template <class U>
   U* granted(T* element, source_line line) const {
     detail::need_host_access<Kind>();
     constexpr bool write = !std::is_const_v<U>;
-    if constexpr (Rank == 0) (void)owner_.get();  // others have no index that lets an element be asked for
+    // Other ranks need no check: without an owner there are no elements, so every index is out of range.
+    if constexpr (Rank == 0) (void)owner_.get();
     const access_history& log = owner_.unchecked()->history;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
       wait_for_host(write ? access_mode::inout : access_mode::in,

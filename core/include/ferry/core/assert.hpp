@@ -1,6 +1,9 @@
-// FERRY_ASSERT(condition, text): for functors. A failure on a simulated device becomes a device_error with the text and the
-// index that the functor was called with; on CUDA (debug builds) it is printed, with the thread's, and traps, which makes
-// every later call on the device a device_error.
+/// @file
+/// FERRY_ASSERT(condition, text): assertion for functors.
+///
+/// On a simulated device, a failure becomes a device_error with the text and the index of the functor's call. In debug
+/// builds for CUDA, a failure prints the text with the thread's index and traps. The trap makes every later call on the
+/// device a device_error.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Atomic operations on elements from inside functors, on devices and on the CPU.
+/// @file
+/// Atomic operations on elements from inside functors, on devices and on the CPU.
 #pragma once
 #include <atomic>
 #include <type_traits>
@@ -10,9 +11,10 @@
 
 namespace ferry {
 
-// Relaxed atomic operations on an object of 4 or 8 bytes, among all threads of all devices and the CPU. Arithmetic types.
-// In pinned memory of the CPU they hold only on GPUs with native atomics over their bus (cudaDevAttrHostNativeAtomicSupported;
-// not over PCIe): use device or unified arrays.
+/// Relaxed atomic operations on an object, among all threads of all devices and the CPU.
+/// @tparam T arithmetic type of 4 or 8 bytes
+/// @note In pinned host memory they are atomic only on GPUs with native atomics over their bus
+///   (cudaDevAttrHostNativeAtomicSupported), which excludes PCIe. Use device or unified arrays instead.
 template <class T>
 class atomic_ref {
   static_assert(std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
@@ -20,19 +22,26 @@ class atomic_ref {
 
  public:
   FERRY_HOST_DEVICE explicit atomic_ref(T& object) : object_(&object) {}
+  /// Current value.
   FERRY_HOST_DEVICE T load() const { return object().load(relaxed); }
+  /// Replaces the value by v.
   FERRY_HOST_DEVICE void store(T v) const { object().store(v, relaxed); }
+  /// Replaces the value by v and returns the previous one.
   FERRY_HOST_DEVICE T exchange(T v) const { return object().exchange(v, relaxed); }
-  // Each returns the value before.
+  /// Adds v. This and the following functions return the value before the operation.
   FERRY_HOST_DEVICE T fetch_add(T v) const { return object().fetch_add(v, relaxed); }
+  /// Subtracts v.
   FERRY_HOST_DEVICE T fetch_sub(T v) const { return object().fetch_sub(v, relaxed); }
+  /// Replaces the value by v if v is less.
   FERRY_HOST_DEVICE T fetch_min(T v) const {
     return update([&](T now) { return v < now ? v : now; });
   }
+  /// Replaces the value by v if v is greater.
   FERRY_HOST_DEVICE T fetch_max(T v) const {
     return update([&](T now) { return now < v ? v : now; });
   }
-  // Replaces `expected` by v; if something else is there, `expected` becomes that.
+  /// Replaces the value by v if it equals `expected`; otherwise stores the value in `expected`.
+  /// @return true if the value was replaced
   FERRY_HOST_DEVICE bool compare_exchange(T& expected, T v) const {
     return object().compare_exchange_strong(expected, v, relaxed, relaxed);
   }

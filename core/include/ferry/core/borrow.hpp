@@ -1,4 +1,5 @@
-// Memory that ferry did not allocate, as arrays and views with a log of their own: borrowed, owned, or pinned.
+/// @file
+/// Memory that ferry did not allocate, as arrays and views with their own access history: borrowed, adopted, or pinned.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,37 +12,41 @@
 
 namespace ferry {
 
+/// Options of borrow(), adopt(), as_unified() and pin().
 struct borrow_options {
-  // The stream that used the memory last: work of ferry on other streams comes after what this one was given until now.
-  // Without it, whatever touches the memory must be over.
+  /// The stream that used the memory last. Work of ferry on other streams waits for what this stream has enqueued so
+  /// far. If it is empty, all earlier work on the memory must be complete.
   std::optional<stream_ref> stream{};
   std::string name{};
 };
 
 namespace detail {
 
-// known: the backend must know the memory. pinned: pageable memory becomes pinned. in_place: pageable memory is used as it is.
+// known: the memory must be registered with the backend. pinned: pin pageable memory. in_place: use pageable memory as
+// it is.
 enum class borrow_method : std::uint8_t { known, pinned, in_place };
 
-// One borrow of some bytes. Borrows of the same bytes share one log, which goes with the last of them.
+// One borrow of a byte range. Borrows of the same bytes share one access history, which is destroyed with the last of
+// them.
 class borrow_handle {
  public:
   borrow_handle() = default;
-  // Throws invalid_argument for memory of another kind, memory that the backend does not know, and memory that overlaps
-  // several other borrows or an adopted array.
+  // Throws invalid_argument for memory of another kind or unknown to the backend. Also throws it for memory that
+  // overlaps several other borrows or an adopted array.
   static borrow_handle borrowed(byte_range bytes, memory_kind kind, const borrow_options& how);
-  // Pageable memory of the CPU; pinned as long as somebody pins it. May block.
+  // Borrows pageable host memory and pins it until its last pinned borrow ends. May block.
   static borrow_handle pinned(byte_range bytes, const borrow_options& how);
-  // Memory of the CPU, however devices reach it best: as it is, or pinned.
+  // Borrows host memory as devices reach it best: in place, or pinned.
   static borrow_handle reachable(byte_range bytes, const borrow_options& how);
   borrow_handle(borrow_handle&& o) noexcept { swap(o); }
   borrow_handle& operator=(borrow_handle o) noexcept {
     swap(o);
     return *this;
   }
-  // Waits for the work that uses the bytes; a device that fails meanwhile is reported by the next call that uses it.
+  // Blocks until the work that uses the bytes is complete. If a device fails meanwhile, the next call that uses that
+  // device reports it.
   ~borrow_handle();
-  void end();                   // the same now, and throws device_error
+  void end();                   // as the destructor, but throws device_error
   void end(stream_ref before);  // never blocks: later work of that stream comes after all uses
   const allocation_ref& owner() const { return owner_; }
 
@@ -57,8 +62,8 @@ class borrow_handle {
   bool pinned_ = false;
 };
 
-// The home of an adopted block and what runs when its array and all work on it are gone. Throws as borrowing does, and
-// then nothing was adopted.
+// Creates the owner of an adopted block. The deleter runs when the array is destroyed and all work on it is complete.
+// Throws as borrow does; then nothing is adopted.
 using block_deleter = std::function<void(void*, const stream_ref*)>;
 allocation_ref adopt_block(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
                            block_deleter deleter);
@@ -75,8 +80,9 @@ byte_range bytes_at(T* p, const extents<Rank>& e) {
 
 }  // namespace detail
 
-// A view of memory that somebody else owns. Giving it back waits for the work that uses the memory, and so does the
-// destructor: the one destructor that blocks. Views of it throw use_after_free afterwards.
+/// View of memory that the caller owns. give_back() and the destructor end the borrow; both block until the work that
+/// uses the memory is complete. Destructors of arrays, in contrast, never block. Later uses of other views of the
+/// memory throw use_after_free.
 template <class T, std::size_t Rank, memory_kind Kind>
 class borrowed : public array_view<T, Rank, Kind> {
   using view = array_view<T, Rank, Kind>;
@@ -90,10 +96,13 @@ class borrowed : public array_view<T, Rank, Kind> {
   borrowed(const borrowed&) = delete;
   borrowed& operator=(const borrowed&) = delete;
 
-  // Blocks until all work on the memory is over. Throws device_error.
+  /// Ends the borrow. Blocks until all work on the memory is complete.
+  /// @throws device_error if a device failed
   void give_back() { borrow_.end(); }
-  // The same without waiting: later work of s, and what waits for it, comes after all work on the memory.
+  /// Ends the borrow without blocking: later work of s, and of streams that wait for it, comes after all work on the
+  /// memory.
   void give_back(stream_ref s) { borrow_.end(s); }
+  /// Not available: ferry does not own the memory.
   template <class Never = T>
   void free() {
     static_assert(!std::is_same_v<Never, T>,
@@ -105,7 +114,7 @@ class borrowed : public array_view<T, Rank, Kind> {
   detail::borrow_handle borrow_;
 };
 
-// Memory of the CPU that copies reach without blocking and kernels directly, as long as this lives.
+/// Pinned host memory for the life of this object. Copies reach it without blocking, and kernels access it directly.
 template <class T>
 class pinned : public array_view<T, 1, memory_kind::host> {
   using view = array_view<T, 1, memory_kind::host>;
@@ -118,28 +127,42 @@ class pinned : public array_view<T, 1, memory_kind::host> {
   pinned& operator=(pinned&& o) noexcept = default;
   pinned(const pinned&) = delete;
   pinned& operator=(const pinned&) = delete;
-  // Blocks until all work on the memory is over, and unpins it unless others pin it too. Throws device_error.
+  /// Ends the borrow. Blocks until all work on the memory is complete, then unpins it unless other borrows pin it too.
+  /// @throws device_error if a device failed
   void give_back() { borrow_.end(); }
 
  private:
   detail::borrow_handle borrow_;
 };
 
-// Elements at p, in row-major order, for as long as the result lives. Kind must be what the memory is: device
-// (cudaMalloc, cudaMallocAsync), unified (cudaMallocManaged) or host (cudaMallocHost, cudaHostRegister). Borrows of the
-// same bytes are ordered against each other. Throws invalid_argument for other memory.
+/// Borrows elements in row-major order until the result is destroyed. Borrows of the same bytes are ordered against
+/// each other.
+/// Kind must be what the memory is: device (cudaMalloc, cudaMallocAsync), unified (cudaMallocManaged) or host
+/// (cudaMallocHost, cudaHostRegister).
+/// @param p first element
+/// @param e shape, in elements
+/// @param how last stream and name of the memory
+/// @throws invalid_argument for other memory
 template <memory_kind Kind = memory_kind::device, class T, std::size_t Rank>
 borrowed<T, Rank, Kind> borrow(T* p, const extents<Rank>& e, const borrow_options& how = {}) {
   return {p, e, detail::borrow_handle::borrowed(detail::bytes_at(p, e), Kind, how)};
 }
+/// @overload
 template <memory_kind Kind = memory_kind::device, class T, std::integral Int>
 borrowed<T, 1, Kind> borrow(T* p, Int n, const borrow_options& how = {}) {
   return borrow<Kind>(p, extents<1>(n), how);
 }
 
-// An array that owns what is at p. When it and the work on it are gone, deleter(p) is called by whoever destroys it, or
-// later by a synchronisation or another adopted array if work is still running; deleter(p, stream) is called at once, with
-// a stream of ferry that comes after that work. Neither blocks. Throws as borrow does; then p remains the caller's.
+/// Makes an array that owns existing memory.
+///
+/// A deleter(p) runs when the array is destroyed and the work on it is complete. If work is still running then, a later
+/// synchronization or the next adopted array calls it. A deleter(p, stream) runs at once, with a stream of ferry that
+/// comes after that work. Neither form blocks.
+/// @param p first element, in row-major order
+/// @param e shape, in elements
+/// @param deleter called as deleter(p) or deleter(p, ferry::stream_ref)
+/// @param how last stream and name of the memory
+/// @throws invalid_argument as borrow(); then p still belongs to the caller
 template <memory_kind Kind = memory_kind::device, class T, std::size_t Rank, class Deleter>
 basic_array<T, Rank, Kind> adopt(T* p, const extents<Rank>& e, Deleter deleter, const borrow_options& how = {}) {
   static_assert(!std::is_const_v<T>, "an array of const elements cannot be owned: cast the pointer, or borrow it");
@@ -155,20 +178,30 @@ basic_array<T, Rank, Kind> adopt(T* p, const extents<Rank>& e, Deleter deleter, 
                                    });
   return basic_array<T, Rank, Kind>::from_owner(std::move(owner), e);
 }
+/// @overload
 template <memory_kind Kind = memory_kind::device, class T, std::integral Int, class Deleter>
 basic_array<T, 1, Kind> adopt(T* p, Int n, Deleter deleter, const borrow_options& how = {}) {
   return adopt<Kind>(p, extents<1>(n), std::move(deleter), how);
 }
 
-// Memory of the CPU (std::vector, malloc, a mapped file) in the place of a unified array, for as long as the result lives:
-// nothing is copied, the program goes on using its vector, and every device can use the view. Where devices read pageable
-// memory (HMM, ATS) pages stay or migrate as in unified arrays; elsewhere the memory is pinned meanwhile. While the view
-// lives, touch the elements through it, or after give_back(): the vector's own iterators wait for nobody.
-// Throws invalid_argument for device memory, not_supported where the memory can be neither; out_of_memory.
+/// Borrows host memory (std::vector, malloc, a mapped file) for use in place of a unified array.
+///
+/// Nothing is copied: the program continues to use its vector, and every device can use the view. Where devices access
+/// pageable memory (HMM, ATS), pages stay or migrate as in unified arrays. Elsewhere the memory is pinned until the
+/// result is destroyed.
+/// @param p first element, in row-major order
+/// @param e shape, in elements
+/// @param how last stream and name of the memory
+/// @throws invalid_argument for device memory
+/// @throws not_supported if the memory can be neither used in place nor pinned
+/// @throws out_of_memory if the system cannot pin it
+/// @note While the view lives, access the elements through the view, or call give_back() first. The vector's own
+///   iterators do not wait for device work.
 template <class T, std::size_t Rank>
 borrowed<T, Rank, memory_kind::unified> as_unified(T* p, const extents<Rank>& e, const borrow_options& how = {}) {
   return {p, e, detail::borrow_handle::reachable(detail::bytes_at(p, e), how)};
 }
+/// @overload
 template <class Container>
 requires requires(Container& c) { std::span(c); }
 auto as_unified(Container& memory, const borrow_options& how = {}) {
@@ -176,14 +209,18 @@ auto as_unified(Container& memory, const borrow_options& how = {}) {
   return as_unified(all.data(), extents<1>(all.size()), how);
 }
 
-// Pins memory of the CPU (std::vector, malloc, a mapped file) as long as the result lives: a view of it as pinned memory.
-// Pinning costs about as much as touching the pages; may block. Spans that overlap are pinned together and counted. Throws
-// invalid_argument, not_supported; out_of_memory when the system pins no more.
+/// Pins host memory (std::vector, malloc, a mapped file) until the result is destroyed, as a view of pinned memory.
+/// Overlapping spans are pinned together, with a reference count. May block. Pinning costs about as much as touching
+/// the pages.
+/// @throws invalid_argument for device memory
+/// @throws not_supported if the backend cannot pin memory
+/// @throws out_of_memory if the system cannot pin more
 template <class T>
 pinned<T> pin(std::span<T> memory, const borrow_options& how = {}) {
   const auto bytes = detail::bytes_at(memory.data(), extents<1>(memory.size()));
   return {memory, detail::borrow_handle::pinned(bytes, how)};
 }
+/// @overload
 template <class Container>
 requires requires(Container& c) { std::span(c); }
 auto pin(Container& memory, const borrow_options& how = {}) { return pin(std::span(memory), how); }

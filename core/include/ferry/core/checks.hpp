@@ -1,25 +1,28 @@
-// Checks of calls: which of them a machine makes.
+/// @file
+/// Which checks of calls a runtime performs.
 #pragma once
 #include <atomic>
 #include <cstdint>
 
 namespace ferry {
 
-// One check each, as bits of a check_set.
+/// Checks, as bits of a check_set.
 enum class check : std::uint8_t {
-  poison = 1,    // elements that out() promises to write read as NaN until they are written
-  pointers = 2,  // addresses inside functors and value arguments are looked up among live arrays
-  uses = 4,      // on simulated devices, what a kernel wrote is compared with what its arguments declared
-  halos = 8      // loops over shards are refused halo cells that are out of date
+  poison = 1,    ///< elements that an out() argument must write read as NaN until they are written
+  pointers = 2,  ///< looks up addresses inside functors and value arguments among live arrays
+  uses = 4,      ///< on simulated devices, compares what a kernel wrote with what its arguments declare
+  halos = 8      ///< loops over shards throw for halo cells that are out of date
 };
 
-// How much of a program is checked: the value of FERRY_CHECK, and of check= of simulated devices.
+/// How much to check: the value of FERRY_CHECK, and of the option check= of simulated devices.
 enum class check_level : std::uint8_t {
-  none,   // off
-  usual,  // not set: check::pointers on simulated devices, and on CUDA in programs with a source compiled without NDEBUG
-  all     // on: every check, with memory checks and spans that are followed
+  none,  ///< off
+  /// not set: check::pointers on simulated devices, and on CUDA in programs with a source compiled without NDEBUG
+  usual,
+  all  ///< on: every check, with memory checks and checked spans
 };
-// FERRY_CHECK; usual if it is not set. Throws parse_error.
+/// The value of FERRY_CHECK; usual if it is not set.
+/// @throws parse_error for other values
 check_level check_level_of_environment();
 
 namespace detail {
@@ -31,11 +34,14 @@ inline const bool noted_debug_build = note_debug_build();
 #endif
 }  // namespace detail
 
-// The checks of one machine. A call loads it once.
+/// The checks of one runtime. A call loads it once. Thread-safe.
 class check_set {
  public:
+  /// True if any check is on.
   bool any() const { return bits_.load(std::memory_order_relaxed) != 0; }
+  /// True if check c is on.
   bool has(enum check c) const { return (bits_.load(std::memory_order_relaxed) & static_cast<std::uint8_t>(c)) != 0; }
+  /// Switches check c on or off.
   void set(enum check c, bool on) {
     const auto bit = static_cast<std::uint8_t>(c);
     if (on)

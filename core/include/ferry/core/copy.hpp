@@ -1,4 +1,5 @@
-// Copies between arrays, views and memory of the CPU, whatever kinds and devices they are of.
+/// @file
+/// Copies between arrays, views and host memory of all kinds and devices.
 #pragma once
 #include <initializer_list>
 #include <memory>
@@ -16,36 +17,38 @@ namespace ferry {
 
 namespace detail {
 
-// One side of a copy, without its type. `owner` is null for memory of the CPU that ferry does not know.
+// One side of a copy, without its element type. `owner` is null for host memory that ferry does not track.
 struct copy_side {
   const allocation_ref* owner = nullptr;
   std::byte* data = nullptr;
   std::array<std::ptrdiff_t, max_rank> stride_bytes{};
   byte_range bytes;
   bool contiguous = true;
-  source_line at = {};  // where the copy was asked for
+  source_line at = {};  // source line of the call
 };
 
-// Ordered on s, as one use of each side. Blocks the CPU when a side is pageable memory. shape has the elements of the
-// source; where the types differ, numbers are converted.
+// Copies elements, ordered on s, as one access of each side. Blocks the CPU if a side is pageable memory. `shape` is in
+// elements of the source. If the types differ, numbers are converted.
 void copy_elements(const stream_ref* s, const copy_side& to, const copy_side& from, const strided_shape& shape,
                    number_type to_type = number_type::none, number_type from_type = number_type::none);
 
-// An upload from memory of the CPU in two parts, so that one can be read while another one has its turn on the stream. Those
-// of one stream come one after the other anyway, and wait for the chunks of those that were given rather than take more.
+// An upload from host memory in two steps, so that reading one overlaps with the wait for another one's submission
+// slot. Uploads to one stream serialize anyway. They wait for the staging buffers of enqueued uploads instead of
+// allocating more.
 class begun_upload {
  public:
-  // Plans the copy and takes what it needs, and threads begin to read pageable memory, which must stay as it is until give()
-  // returns, or later where is_read_later(). May block for chunks; throws what can be thrown.
+  // Plans the copy, acquires its resources, and starts threads that read pageable memory. That memory must not change
+  // before enqueue() returns; if is_read_later(), before wait_until_read() returns. May block for staging buffers.
+  // Performs all steps that can throw.
   begun_upload(stream_ref s, const copy_side& to, const copy_side& from, const strided_shape& shape);
-  // Waits for those threads. An upload that was never given has left no trace.
+  // Waits for those threads. An upload that was never enqueued has no effect.
   ~begun_upload();
   begun_upload(begun_upload&&) noexcept;
-  // The copy, as copy_elements gives it, but without waiting for it. Once; in any thread.
+  // Enqueues the copy as copy_elements does, but does not wait for it. Call once, from any thread.
   void enqueue();
-  // Whether the device may read the memory when the copy's turn comes: always, unless threads read it.
+  // True if the device may read the memory as late as the copy runs: always, unless threads read it.
   bool is_read_later() const;
-  // After give(): blocks until it was read.
+  // Call after enqueue(). Blocks until the memory has been read.
   void wait_until_read();
 
  private:
@@ -75,7 +78,7 @@ strided_shape shape_of(const extents<Rank>& e) {
   return shape;
 }
 
-// What messages call one side of a copy: an array, or elements of the CPU.
+// Name of one side of a copy for messages: an array, or elements in host memory.
 template <class Side>
 std::string side_text(const Side& side) {
   if constexpr (requires { side.look(); })
@@ -87,7 +90,7 @@ std::string side_text(const Side& side) {
 }
 [[noreturn]] void throw_shapes_differ(const std::string& from, const std::string& to, source_line at);
 
-// from, to: arrays, elements of the CPU, or extents.
+// from, to: arrays, elements in host memory, or extents.
 template <std::size_t Rank, class From, class To>
 void need_same_shape(const extents<Rank>& from_shape, const extents<Rank>& to_shape, const From& from, const To& to,
                      source_line at) {
@@ -99,7 +102,7 @@ void need_same_shape(const extents<Rank>& from, const extents<Rank>& to, source_
 }
 [[noreturn]] void throw_counts_differ(const std::string& from, const std::string& to, source_line at);
 
-// Row-major elements of that shape.
+// Side of a copy in host memory with these strides, or in row-major order.
 template <class T, std::size_t Rank>
 copy_side pageable_side(T* data, const extents<Rank>& e, const strides<Rank>& s) {
   copy_side side;
@@ -113,7 +116,7 @@ copy_side pageable_side(T* data, const extents<Rank>& e) {
   return pageable_side(data, e, row_major(e));
 }
 
-// What must hold of the element types of a copy.
+// Compile-time checks of the element types of a copy.
 template <class From, class To>
 constexpr void need_element_types() {
   using T = typename To::value_type;
@@ -126,7 +129,8 @@ constexpr void need_element_types() {
       "copy(from, to): the element types differ, and they are not both numbers");
 }
 
-// What is copied must be there afterwards: in an lvalue, or in what only refers to its elements (std::span, mdspan).
+// Checks that the destination outlives the copy: an lvalue, or a type that only refers to its elements (std::span,
+// mdspan).
 template <class To>
 constexpr void need_lasting_destination() {
   static_assert(
@@ -135,7 +139,7 @@ constexpr void need_lasting_destination() {
       "a variable, or a std::span or mdspan of what stays");
 }
 
-// The copy of elements of a shape, of the types of From and To.
+// Copies elements of this shape, with the element types of From and To.
 template <class To, class From, std::size_t Rank>
 void copy_typed(const stream_ref* s, const copy_side& to, const copy_side& from, const extents<Rank>& e) {
   using T = typename To::value_type;
@@ -155,7 +159,7 @@ void copy_views(const stream_ref* s, const From& from, To& to, source_line at) {
   copy_typed<To, From>(s, side_of(to, at), side_of(from, at), from.extents());
 }
 
-// Memory of the CPU as the side of a copy of that shape: its own, if it has one, else in row-major order.
+// Host memory as a side of a copy of this shape: its own strides if it has them, else row-major order.
 template <class Side, std::size_t Rank>
 copy_side in_shape(const Side& side, const extents<Rank>& e) {
   if constexpr (Side::is_shaped) {
@@ -225,31 +229,40 @@ void copy_on_the_cpu(const stream_ref* s, From&& source, To&& target, source_lin
 
 }  // namespace detail
 
-// Copies every element; shapes must be equal. Numbers of different types are converted, as static_cast does. Ordered on
-// `s`, or on this thread's stream of the destination's device. One use of each array, whatever the way (see route.hpp). Does
-// not block, except on first use of a pair of devices or of a size of ring, and where scratch memory is needed.
+/// Copies every element; the shapes must be equal.
+///
+/// Numbers of different types are converted, as static_cast does. Ordered on `s`, or on the calling thread's stream of
+/// the destination's device. Each array has one recorded access, whatever the route (see route.hpp). Does not block,
+/// except on the first use of a pair of devices, for new staging buffers, and where scratch memory is needed.
+/// @throws invalid_argument if the shapes differ
+/// @throws use_after_free if an array was freed
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
 void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>& to,
           source_line at = source_line::here()) {
   detail::copy_views(&s, from, to, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
 void copy(const array_view<T, Rank, From>& from, array_view<U, Rank, To>& to, source_line at = source_line::here()) {
   detail::copy_views(nullptr, from, to, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
 void copy(const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to, source_line at = source_line::here()) {
   detail::copy_views(nullptr, from, to, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
 void copy(stream_ref s, const array_view<T, Rank, From>& from, array_view<U, Rank, To>&& to,
           source_line at = source_line::here()) {
   detail::copy_views(&s, from, to, at);
 }
 
-// One of several copies.
+/// One copy of copy_many().
 class copy_task {
  public:
+  /// A copy of `from` to `to`. Shares the memory of both until the task is destroyed.
+  /// @throws invalid_argument if the shapes differ
   template <class T, std::size_t Rank, memory_kind From, class U, memory_kind To>
   copy_task(const array_view<T, Rank, From>& from, array_view<U, Rank, To> to, source_line at = source_line::here())
       : to_owner_(to.owner()),
@@ -261,9 +274,10 @@ class copy_task {
     static_assert(std::is_same_v<U, std::remove_const_t<T>>, "copy_task(from, to): the element types differ");
     detail::need_same_shape(from.extents(), to.extents(), from, to, at);
   }
-  // Valid as long as the task.
+  /// Destination and source; valid as long as the task.
   detail::copy_side to() const { return owned(to_, to_owner_); }
   detail::copy_side from() const { return owned(from_, from_owner_); }
+  /// Shape of the copy, in elements.
   const strided_shape& shape() const { return shape_; }
 
  private:
@@ -276,55 +290,67 @@ class copy_task {
   strided_shape shape_;
 };
 
-// Several copies as one operation: small ones cost little more than one. Where one reads or writes what another writes
-// they run one after the other, as if each had been asked for by itself. Ordered on `s`; blocks as copy does.
+/// Runs several copies as one operation. Many small copies cost little more than one. Tasks where one reads or writes
+/// what another writes run in order, as separate copies would. Ordered on `s`; blocks as copy() does.
 void copy_many(stream_ref s, std::span<const copy_task> tasks);
+/// @overload
 inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
   copy_many(s, std::span<const copy_task>(tasks.begin(), tasks.size()));
 }
 
-// From and to memory of the CPU: whatever std::span can be made of, and std::vector<bool>, in row-major order and as long as
-// the other side, and mdspans of the other side's shape, strided or not; a temporary that owns its elements is no
-// destination. Numbers of different types are converted. Ordered on `s`, or on this thread's stream of the array's device. Blocks until that memory was
-// read or written. Strided memory of the CPU is packed into as much memory of the CPU first; throws invalid_argument for that
-// of a device.
+/// Copies between an array and host memory.
+///
+/// Host memory is anything that converts to std::span, `std::vector<bool>`, or an mdspan. Spans and vectors are in
+/// row-major order and must have as many elements as the array. An mdspan must have the shape of the array; it may be
+/// strided. A temporary that owns its elements cannot be a destination. Numbers of different types are converted.
+/// Ordered on `s`, or on the calling thread's stream of the array's device. Blocks until the host memory has been read
+/// or written. Strided host memory is first packed into a temporary of equal size in host memory.
+/// @throws invalid_argument if shapes or counts differ, or if strided memory is on a device
 template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
+/// @overload
 template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
+/// @overload
 template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
+/// @overload
 template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
 void copy(const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(nullptr, from, std::forward<To>(to), at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
 void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(&s, from, std::forward<To>(to), at);
 }
-// Between memory of the CPU and memory of the CPU. Blocks until it is done, and before that until all is over that `s` was
-// given; without a stream it waits for nothing. What overlaps is copied as it was before. Throws invalid_argument for memory
-// of a device, and inside a capture.
+/// Copies from host memory to host memory.
+///
+/// Blocks until the copy is complete. With a stream, first blocks until all work enqueued to `s` is complete. Without a
+/// stream it waits for nothing. Overlapping ranges copy the contents from before the call.
+/// @throws invalid_argument for device memory, and inside a capture
 template <cpu_elements From, cpu_elements To>
 void copy(From&& from, To&& to, source_line at = source_line::here()) {
   detail::copy_on_the_cpu(nullptr, from, std::forward<To>(to), at);
 }
+/// @overload
 template <cpu_elements From, cpu_elements To>
 void copy(stream_ref s, From&& from, To&& to, source_line at = source_line::here()) {
   detail::copy_on_the_cpu(&s, from, std::forward<To>(to), at);
 }
 
-// The elements in row-major order. Blocks until the array is written and copied.
+/// The elements in row-major order. Blocks until the array is written and copied.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::vector<std::remove_const_t<T>> to_vector(const array_view<T, Rank, Kind>& a,
                                               source_line at = source_line::here()) {
@@ -332,7 +358,7 @@ std::vector<std::remove_const_t<T>> to_vector(const array_view<T, Rank, Kind>& a
   return detail::written_vector<U>(a.size(), [&](std::span<U> all) { copy(a, all, at); });
 }
 
-// Members of arrays that copy.
+// Definitions of array members that copy.
 
 template <class T, std::size_t Rank, memory_kind Kind>
 basic_array<T, Rank, Kind> basic_array<T, Rank, Kind>::from(std::span<const T> elements, const extents<Rank>& e,

@@ -1,4 +1,5 @@
-// Devices: which there are, and which one new arrays go to.
+/// @file
+/// Devices: enumeration, properties, and the default device of new arrays.
 #pragma once
 #include <iosfwd>
 #include <span>
@@ -8,37 +9,40 @@
 
 namespace ferry {
 
-// A device of the machine, by its index. A value: cheap to copy and compare.
+/// A device of the current runtime, by its index. A value type: cheap to copy and compare.
 class device {
  public:
   constexpr device() = default;
   constexpr explicit device(int index) : index_(index) {}
+  /// Index of the device, from 0.
   constexpr int index() const { return index_; }
   constexpr bool operator==(const device&) const = default;
-  // Name, memory, multiprocessors. Throws invalid_argument for a device that is not there.
+  /// Name, memory and multiprocessors.
+  /// @throws invalid_argument if there is no such device
   const device_properties& properties() const;
-  // Free and total bytes as the driver sees them now.
+  /// Free and total bytes, as the driver reports them now.
   device_memory memory() const;
-  // What the device failed with, as far as calls have found out; empty while it works. Never blocks.
+  /// Error that the device failed with, as far as calls have observed it; empty while it works. Never blocks.
   std::string failure() const;
-  // Whether kernels of this device can use memory of another.
+  /// True if kernels of this device can use memory of `owner`.
   bool can_reach(device owner) const;
 
  private:
   int index_ = 0;
 };
 
+/// Prints the device with its index.
 std::ostream& operator<<(std::ostream& out, device d);
 
-// All devices of the machine; never empty.
+/// All devices of the current runtime; never empty.
 std::span<const device> devices();
-// The device that new arrays go to when none is named: the innermost device_scope of this thread, else device 0.
+/// Device of new arrays if none is named: that of the thread's innermost device_scope, else device 0.
 device default_device();
 
-// New arrays of this thread go to a device, for a scope. The current CUDA device is not touched.
+/// Sets the device of new arrays of this thread, for a scope. The current CUDA device does not change.
 class device_scope {
  public:
-  // Throws invalid_argument for a device that is not there.
+  /// @throws invalid_argument if there is no such device
   explicit device_scope(device d);
   ~device_scope();
   device_scope(const device_scope&) = delete;

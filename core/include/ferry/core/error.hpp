@@ -1,4 +1,5 @@
-// The errors of ferry: one small hierarchy, sorted by what a program can do about them.
+/// @file
+/// Exceptions of ferry, by what a program can do about them.
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -10,13 +11,13 @@ namespace ferry {
 
 struct memory_shortage;
 
-// Base of every exception that ferry throws. The text says what failed, on what, why, and the way out. what() begins with
-// "ferry: ", once.
+/// Base of every exception that ferry throws. The text says what failed, on which object, why, and what to do. what()
+/// begins with "ferry: ", once.
 class error : public std::runtime_error {
  public:
-  // Texts need no prefix: it is added to those that lack it.
+  /// Adds the prefix "ferry: " to texts that lack it.
   explicit error(const std::string& text) : std::runtime_error(std::string(prefix) + plain(text.c_str())) {}
-  // what() without the prefix, to be quoted in another text.
+  /// what() without the prefix, for quoting in another text.
   const char* text() const noexcept { return plain(what()); }
 
  private:
@@ -27,58 +28,62 @@ class error : public std::runtime_error {
   friend const char* plain_what(const std::exception& e) noexcept;
 };
 
-// The text of any exception, without the prefix where it is one of ferry.
+/// Text of any exception, without the prefix of ferry's exceptions.
 inline const char* plain_what(const std::exception& e) noexcept { return error::plain(e.what()); }
 
-// The call is wrong as written: shapes, ranges, devices, streams. Nothing was submitted.
+/// The call is wrong as written: shapes, ranges, devices, streams. Nothing was submitted.
 class invalid_argument : public error {
  public:
   using error::error;
 };
 
-// Throws invalid_argument: `what`, as "the stream", holds nothing, and was used.
+/// Throws invalid_argument for the use of a moved-from object.
+/// @param what the object, such as "the stream"
 [[noreturn]] void throw_moved_from(const char* what);
 
-// A text does not parse (configuration, .npy): it quotes the text and lists what is allowed.
+/// A text (configuration, .npy) does not parse. The message quotes the text and lists what is allowed.
 class parse_error : public error {
  public:
   using error::error;
 };
 
-// The request is right, but this machine, backend or build cannot do it.
+/// The request is valid, but this computer, backend or build does not support it.
 class not_supported : public error {
  public:
   using error::error;
 };
 
-// A device has no way to the memory of another.
+/// A device cannot access the memory of another device.
 class peer_access_error : public error {
  public:
   using error::error;
 };
 
-// The array gave its bytes back by free(); it or a view of it was used later.
+/// An array, or a view of it, was used after free() released its memory.
 class use_after_free : public error {
  public:
   using error::error;
 };
 
-// Somebody waits for work that can never run (found by the simulator).
+/// A wait can never finish, because the work that it waits for can never run (found by the simulator).
 class deadlock : public error {
  public:
   using error::error;
 };
 
-// No memory of the asked kind is left.
+/// An allocation of the requested kind failed.
 class out_of_memory : public error {
  public:
+  /// @param text message
+  /// @param requested bytes of the failed allocation
+  /// @param where where the memory went; may be null
   out_of_memory(const std::string& text, std::size_t requested, std::shared_ptr<const memory_shortage> where = {})
       : error(text),
         requested_(requested),
         where_(std::move(where)) {}
-  // Bytes that could not be had.
+  /// Size of the failed allocation, in bytes.
   std::size_t requested() const noexcept { return requested_; }
-  // Where the memory went (memory_shortage.hpp); null where a single call of the backend failed.
+  /// Where the memory went (memory_shortage.hpp); null if a single backend call failed.
   const memory_shortage* shortage() const noexcept { return where_.get(); }
 
  private:
@@ -86,16 +91,20 @@ class out_of_memory : public error {
   std::shared_ptr<const memory_shortage> where_;
 };
 
-// A device or its driver failed. Sticky: that device answers every later call with it. All its work counts as complete, so
-// nothing waits for it. What it wrote, and was not known to have finished, is lost, and so is what other devices may have
-// computed from that: each use of those bytes, by the CPU or a device, throws this again until the array is gone. The other
-// devices go on.
+/// A device or its driver failed.
+///
+/// A sticky error is permanent: every later call on that device throws it. All work of the device counts as complete,
+/// so nothing waits for it. Data that the device wrote, and that was not known to be complete, is lost. So are results
+/// that other devices may have computed from that data. Each use of lost bytes, by the CPU or a device, throws this
+/// error again until the array is destroyed. Other devices continue to work.
 class device_error : public error {
  public:
+  /// sticky: every later call on the device fails. passing: later calls may succeed.
   enum class severity { sticky, passing };
   explicit device_error(const std::string& text, severity how_bad = severity::sticky)
       : error(text),
         severity_(how_bad) {}
+  /// True if every later call on the device fails.
   bool is_sticky() const noexcept { return severity_ == severity::sticky; }
 
  private:

@@ -1,4 +1,5 @@
-// What ferry knows of an array, in words, and arrays as text.
+/// @file
+/// Explanations of the state of an array, and arrays as text.
 #pragma once
 #include <iosfwd>
 #include <string>
@@ -13,18 +14,19 @@ namespace detail {
 std::string explain_allocation(const allocation_ref& owner, byte_range bytes);
 std::string headline(std::string_view type, std::string_view kind, const std::string& shape,
                      const allocation_ref& owner);
-// Where a printed row leaves out elements, as NumPy does.
+// Rows with more elements than printed_most show printed_edge at each end, as NumPy does.
 inline constexpr std::size_t printed_edge = 3, printed_most = 8;
 }  // namespace detail
 
-// Owner, size, pool and log: which streams touched which bytes last, and what is still running. Never blocks.
+/// Describes an array: owner, size, pool and access history (last streams on each byte range, running work). Never
+/// blocks.
 template <class T, std::size_t Rank, memory_kind Kind>
 std::string explain(const array_view<T, Rank, Kind>& v) {
   return detail::headline(detail::type_name<std::remove_const_t<T>>(), kind_name(Kind), v.extents().text(), v.owner()) +
          "\n" + detail::explain_allocation(v.owner(), v.bytes());
 }
 
-// Kind, device, shape and the elements, shortened; waits for them.
+/// Prints kind, device, shape and the elements, abbreviated. Blocks until the elements are written.
 template <class Traits, class T, std::size_t Rank, memory_kind Kind>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
                                              const array_view<T, Rank, Kind>& v) {

@@ -1,4 +1,5 @@
-// Shapes: one 64-bit extent a dimension, slowest first.
+/// @file
+/// Shapes: one 64-bit extent for each dimension, slowest first.
 #pragma once
 #include <array>
 #include <concepts>
@@ -11,9 +12,11 @@
 
 namespace ferry {
 
-// The most dimensions that an array has.
+/// Maximum number of dimensions of an array.
 inline constexpr std::size_t max_rank = 6;
 
+/// Shape of an array, in elements.
+/// @tparam Rank number of dimensions, 0 to max_rank
 template <std::size_t Rank>
 class extents {
   static_assert(Rank <= max_rank, "ferry arrays have at most 6 dimensions");
@@ -21,9 +24,11 @@ class extents {
  public:
   static constexpr std::size_t rank = Rank;
   constexpr extents() = default;
-  // One integer a dimension. Throws invalid_argument for a negative one.
+  /// One integer for each dimension.
+  /// @throws invalid_argument if one is negative
   template <std::integral... Int>
   requires(sizeof...(Int) == Rank && Rank > 0) constexpr extents(Int... e) : value_{checked(e)...} {}
+  /// Extents as an array.
   constexpr extents(const std::array<std::size_t, Rank>& e) {
     for (std::size_t d = 0; d != Rank; ++d) value_[d] = e[d];
   }
@@ -32,7 +37,8 @@ class extents {
   FERRY_HOST_DEVICE constexpr std::size_t& operator[](std::size_t d) { return value_[d]; }
   constexpr bool operator==(const extents&) const = default;
 
-  // Number of elements; 1 for rank 0. Throws invalid_argument when it does not fit 64 bits.
+  /// Number of elements; 1 for rank 0.
+  /// @throws invalid_argument if it does not fit 64 bits
   constexpr std::size_t count() const {
     std::size_t n = 1;
     for (std::size_t d = 0; d != Rank; ++d)
@@ -42,7 +48,7 @@ class extents {
         throw invalid_argument("the shape " + text() + " has too many elements");
     return n;
   }
-  // "3 x 4"
+  /// Such as "3 x 4"; "scalar" for rank 0.
   std::string text() const {
     std::string s = Rank == 0 ? "scalar" : "";
     for (std::size_t d = 0; d != Rank; ++d) s += (d ? " x " : "") + std::to_string(value_[d]);
@@ -55,18 +61,18 @@ class extents {
     if (std::cmp_less(e, 0)) throw invalid_argument("an extent is negative: " + std::to_string(e));
     return static_cast<std::size_t>(e);
   }
-  // No std::array: nvcc warns of its operators in code for devices.
+  // Not std::array: nvcc warns about its operators in device code.
   std::size_t value_[Rank > 0 ? Rank : 1] = {};
 };
 
 template <std::integral... Int>
 extents(Int...) -> extents<sizeof...(Int)>;
 
-// Distance in elements between neighbours along each dimension.
+/// Distance in elements between neighbors along each dimension.
 template <std::size_t Rank>
 using strides = std::array<std::ptrdiff_t, Rank>;
 
-// Strides of a contiguous array, last dimension fastest.
+/// Strides of a contiguous array, last dimension fastest.
 template <std::size_t Rank>
 constexpr strides<Rank> row_major(const extents<Rank>& e) {
   strides<Rank> s{};
@@ -78,7 +84,7 @@ constexpr strides<Rank> row_major(const extents<Rank>& e) {
   return s;
 }
 
-// Whether elements lie one after the other, last dimension fastest.
+/// True if the elements are contiguous, last dimension fastest.
 template <std::size_t Rank>
 constexpr bool is_contiguous(const extents<Rank>& e, const strides<Rank>& s) {
   for (std::size_t d = 0; d != Rank; ++d)

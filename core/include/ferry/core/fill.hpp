@@ -1,4 +1,5 @@
-// Setting every element to one value.
+/// @file
+/// Setting every element to one value.
 #pragma once
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
@@ -15,21 +16,25 @@ void fill_view(const stream_ref* s, array_view<T, Rank, Kind>& to, const T& valu
 }
 }  // namespace detail
 
-// Ordered on `s`, or on this thread's stream of the array's device. Does not block (elements above 16 bytes: it may).
+/// Sets every element to `value`. Ordered on `s`, or on the calling thread's stream of the array's device. Does not
+/// block, but for elements above 16 bytes it may.
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(stream_ref s, array_view<T, Rank, Kind>& to, std::type_identity_t<T> value,
           source_line at = source_line::here()) {
   detail::fill_view<T>(&s, to, value, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(stream_ref s, array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value,
           source_line at = source_line::here()) {
   fill(s, to, value, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(array_view<T, Rank, Kind>& to, std::type_identity_t<T> value, source_line at = source_line::here()) {
   detail::fill_view<T>(nullptr, to, value, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 void fill(array_view<T, Rank, Kind>&& to, std::type_identity_t<T> value, source_line at = source_line::here()) {
   detail::fill_view<T>(nullptr, to, value, at);

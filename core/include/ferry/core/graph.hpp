@@ -1,4 +1,5 @@
-// Work that is recorded once and launched many times.
+/// @file
+/// Work that is recorded once and launched many times.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,15 +10,16 @@
 
 namespace ferry {
 
-// Owns what its work touches: the arrays stay alive, and those made and destroyed inside belong to it. Destroying a
-// graph waits for its last launch.
+/// Recorded work. It owns the arrays that the work touches: they stay alive. Memory of arrays that were made and
+/// destroyed during the capture belongs to the graph. The destructor blocks until its last launch is complete.
 class graph {
  public:
   graph(graph&&) noexcept;
   graph& operator=(graph&&) noexcept;
   ~graph();
-  // One submission: ordered behind what the captured work requires of each array, reads and writes apart. Never blocks.
-  // Throws use_after_free when an array was freed.
+  /// Launches the work as one submission, ordered after the hazards of each array, with separate reads and writes.
+  /// Never blocks.
+  /// @throws use_after_free if an array was freed
   void launch(stream_ref s, source_line at = source_line::here());
 
  private:
@@ -27,22 +29,26 @@ class graph {
   friend graph capture(stream_ref s, const std::function<void()>& body);
 };
 
-// Called after each launch of a graph, by the thread that launches, with the stream that the graph was given to. Launched
-// inside a capture, a graph becomes part of the outer one, whose launches count. What it throws goes to stderr, and no further.
+/// Called after each launch of a graph, on the launching thread, with the stream of the launch. A graph that is
+/// launched inside a capture becomes part of the outer graph, and the launches of that graph count. Exceptions of the
+/// listener are printed to stderr and not propagated.
 using launch_listener = std::function<void(stream_ref s)>;
-// Inside a capture: for the graph that it becomes, as long as that lives. For what looks after the work of libraries.
+/// Registers a listener for the graph of the current capture, for the life of that graph. For code that monitors the
+/// work of libraries.
 void when_launched(launch_listener f);
 
 namespace detail {
-// Identifies the capture that this thread is inside of; 0 outside of captures. No two captures have the same one.
+// Identifies the current capture of this thread; 0 outside of captures. Each capture has a unique value.
 std::uint64_t current_capture();
-// Inside a capture: f is called by each launch of the graph that it becomes. Unlike a launch_listener, a launch inside
-// another capture calls it at once too, with that one as the current capture. f must not throw.
+// Inside a capture: each launch of the resulting graph calls f. A launch inside another capture also calls f at once,
+// with that capture as current; this differs from a launch_listener. f must not throw.
 void at_each_launch(std::function<void()> f);
 }  // namespace detail
 
-// Runs body, recording instead of running what this thread submits, on any stream. Raw pointers, and access from the CPU,
-// are errors meanwhile. May block (instantiation). What the arrays hold is unchanged until a launch.
+/// Runs body and records what this thread submits, on any stream, instead of running it. Array contents do not change
+/// before a launch. Raw pointers and access from the CPU throw during the capture. May block (instantiation).
+/// @param s stream of the capture
+/// @param body submits the work
 graph capture(stream_ref s, const std::function<void()>& body);
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Raw access from the CPU to unified and pinned arrays: wait once, then plain addresses.
+/// @file
+/// Raw CPU access to unified and pinned arrays: one wait, then plain addresses.
 #pragma once
 #include <span>
 #include <utility>
@@ -8,7 +9,7 @@
 
 namespace ferry {
 
-// Strided elements of an array as the CPU has asked for them: nothing is checked any more, so loops vectorise.
+/// Strided elements of an array for CPU loops. Accesses are unchecked, so loops vectorize.
 template <class T, std::size_t Rank>
 class host_view {
  public:
@@ -17,13 +18,16 @@ class host_view {
         extents_(e),
         strides_(s),
         held_(std::move(held)) {}
-  // For functors that run on the CPU too. Its accesses are checked.
+  /// Conversion for functors that run on the CPU too. Its accesses are checked.
   operator mdspan<T, Rank>() const { return {data_, extents_, strides_}; }
   operator mdspan<const T, Rank>() const requires(!std::is_const_v<T>) { return {data_, extents_, strides_}; }
+  /// Element at index 0 of every dimension.
   T* data() const { return data_; }
+  /// Number of elements of dimension d.
   std::size_t extent(std::size_t d) const { return extents_[d]; }
+  /// Distance in elements between neighbors along dimension d.
   std::ptrdiff_t stride(std::size_t d) const { return strides_[d]; }
-  // The element at one index a dimension. Unchecked.
+  /// The element at one index for each dimension. Unchecked.
   template <class... Index>
   requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
       Index... index) const {
@@ -40,19 +44,19 @@ class host_view {
   detail::held_range held_;
 };
 
-// A std::span whose life ferry may follow (FERRY_CHECK_SPANS): as long as it or a copy lives, its elements are in use. What
-// it is converted to, and pointers and iterators, are not followed.
+/// A std::span whose lifetime ferry tracks if FERRY_CHECK_SPANS is set. While it or a copy of it lives, its elements
+/// count as in use. Spans that it converts to, pointers and iterators are not tracked.
 template <class T>
 class host_elements : public std::span<T> {
  public:
   host_elements() = default;
   host_elements(std::span<T> all, detail::held_range held) : std::span<T>(all), held_(std::move(held)) {}
-  // Read only, and followed on.
+  /// Read-only span of the same elements, tracked too.
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) host_elements(const host_elements<U>& o)
       : std::span<T>(o),
         held_(o.held_) {}
-  // A part of it, or something else: not followed any more.
+  /// Assigns other elements, such as a part of these. The result is no longer tracked.
   host_elements& operator=(std::span<T> other) {
     std::span<T>::operator=(other);
     held_ = nullptr;
@@ -65,41 +69,50 @@ class host_elements : public std::span<T> {
   detail::held_range held_;
 };
 
-// Names the CPU as a place, and, called with an array, gives its elements to the CPU.
+/// Type of ferry::host: names the CPU as a location, and makes the elements of an array accessible to the CPU.
 struct host_type : memory_location {
-  // Elements h(i, j) at raw pointer speed. Blocks until the device work that conflicts is over; good until the next
-  // submission that conflicts. A const array waits for writers only, and gives const elements. Where spans are checked
-  // (FERRY_CHECK_SPANS), submitting what conflicts while the result lives is an invalid_argument; host_guard is that always.
+  /// Elements h(i, j) at raw pointer speed. Blocks until the conflicting device work is complete; for a const array,
+  /// only until its writers are. A const array returns const elements. The result is valid until the next conflicting
+  /// submission.
+  /// @throws use_after_free if the array was freed
+  /// @note With FERRY_CHECK_SPANS, a conflicting submission throws invalid_argument while the result lives. host_guard
+  ///   always has this check.
   template <class T, std::size_t Rank, memory_kind Kind>
   host_view<T, Rank> operator()(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) const {
     v.wait_for_host(!std::is_const_v<T>, at);
     return {v.unsynchronized_data(), v.extents(), v.strides(), detail::hold(v, !std::is_const_v<T>, at, "host()")};
   }
+  /// @overload
   template <class T, std::size_t Rank, memory_kind Kind>
   host_view<T, Rank> operator()(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) const {
     return (*this)(v, at);
   }
+  /// @overload
   template <class T, std::size_t Rank, memory_kind Kind>
   host_view<const T, Rank> operator()(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) const {
     v.wait_for_host(false, at);
     return {v.unsynchronized_data(), v.extents(), v.strides(), detail::hold(v, false, at, "host()")};
   }
 };
+/// The CPU, as a location and as a function of arrays; see host_type.
 inline constexpr host_type host{};
 
-// All elements of a contiguous array; the same rules.
+/// All elements of a contiguous array. Blocks, and stays valid, as host().
+/// @throws invalid_argument if the array is not contiguous
 template <class T, std::size_t Rank, memory_kind Kind>
 host_elements<T> host_span(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_host_access<Kind>();
   T* const begin = v.begin(at);
   return {{begin, v.size()}, detail::hold(v, !std::is_const_v<T>, at, "host_span")};
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 host_elements<const T> host_span(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   detail::need_host_access<Kind>();
   const T* const begin = v.begin(at);
   return {{begin, v.size()}, detail::hold(v, false, at, "host_span")};
 }
+/// Read-only elements of an array that may be writable; see host_span().
 template <class T, std::size_t Rank, memory_kind Kind>
 host_elements<const T> const_host_span(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   return host_span(v, at);

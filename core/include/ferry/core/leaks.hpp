@@ -1,4 +1,5 @@
-// Which allocations are still there, since when, whose they are and where they were made.
+/// @file
+/// Outstanding allocations: their age, owner and place of allocation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,33 +11,36 @@
 
 namespace ferry {
 
+/// What leak tracking records.
 enum class leak_mode : std::uint8_t {
   off,
-  report,  // what is left, with tag, name and age
-  stacks   // and the stacks of the calls that made it; some 10 us an allocation
+  report,  ///< outstanding allocations with tag, name and age
+  stacks   ///< also call stacks of the allocations; about 10 us for each allocation
 };
-// "report" or "stacks", as in FERRY_LEAKS. Throws parse_error.
+/// Parses "report" or "stacks", as in FERRY_LEAKS.
+/// @throws parse_error for other texts
 leak_mode parse_leak_mode(std::string_view text);
 
-// Begins to note the current machine's allocations, or stops. FERRY_LEAKS does so from the beginning, and prints
-// leak_report() to stderr when the program exits, if anything is left then. Off, it costs nothing.
+/// Starts or stops recording the allocations of the current runtime. FERRY_LEAKS starts with the first allocation, and
+/// prints leak_report() to stderr at exit if allocations remain. When it is off, it costs nothing.
 void track_leaks(leak_mode mode);
 
-// An allocation that was noted and is still there.
+/// A recorded allocation that is not freed.
 struct outstanding_allocation {
   std::size_t bytes = 0;
   memory_kind kind = memory_kind::device;
   int device = 0;
   std::string tag, name;
   double age_seconds = 0;
-  std::string last_stream;         // the last user, as "stream 3 of device 0"; empty for none
-  std::vector<const void*> stack;  // return addresses, innermost first
+  std::string last_stream;         ///< last stream that used it, as "stream 3 of device 0"; empty for none
+  std::vector<const void*> stack;  ///< return addresses, innermost first
 };
-// The oldest first.
+/// Recorded allocations that are not freed, oldest first.
 std::vector<outstanding_allocation> outstanding_allocations();
 
-// In words, those of one stack (without stacks: of one tag, name, kind and device) together, most bytes first. Empty if
-// nothing is left. Stacks are read by addr2line where it is installed; compile with -g, link with -rdynamic for names.
+/// Text report of outstanding allocations, most bytes first; empty if there are none. Allocations with the same stack
+/// form one entry; without stacks, those with the same tag, name, kind and device.
+/// @note addr2line resolves the stacks where it is installed. Compile with -g and link with -rdynamic for names.
 std::string leak_report();
 
 }  // namespace ferry

@@ -1,32 +1,33 @@
-// What lets one source be compiled by g++, clang++ and nvcc.
+/// @file
+/// Macros that let g++, clang++ and nvcc compile the same source.
 #pragma once
 
 #ifndef FERRY_HAS_CUDA
 #define FERRY_HAS_CUDA 0
 #endif
 
-// For functors that run on the CPU and on devices.
+/// Marks functors and functions that run on the CPU and on devices.
 #if defined(__CUDACC__)
 #define FERRY_HOST_DEVICE __host__ __device__
 #else
 #define FERRY_HOST_DEVICE
 #endif
 
-// Whether this pass of the compiler makes code for a device.
+/// 1 if this compiler pass generates device code, else 0.
 #if defined(__CUDA_ARCH__)
 #define FERRY_IN_DEVICE_CODE 1
 #else
 #define FERRY_IN_DEVICE_CODE 0
 #endif
 
-// Checks in functors: always on simulated devices, on CUDA in debug builds.
+/// 1 if functors are checked: always on simulated devices, on CUDA in debug builds.
 #if FERRY_IN_DEVICE_CODE && defined(NDEBUG)
 #define FERRY_CHECKS 0
 #else
 #define FERRY_CHECKS 1
 #endif
 
-// The build of this source: code for kernels differs between them, so they must not be merged by the linker.
+/// Namespace for the build of this source. Kernel code differs between builds, so the linker must not merge it.
 #if defined(__CUDACC__)
 #define FERRY_UNIT compiled_by_nvcc
 #elif FERRY_HAS_CUDA

@@ -1,5 +1,6 @@
-// Arrays with known contents, and copies on other devices or in other kinds of memory. Each is written on this thread's
-// stream of its device; none blocks, except arange and linspace, which are made on the CPU.
+/// @file
+/// Arrays with initial contents, and copies on other devices or in other kinds of memory. Each is written on the
+/// calling thread's stream of its device. None blocks, except arange and linspace, whose elements the CPU computes.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -11,14 +12,17 @@
 
 namespace ferry {
 
+/// Array of this shape with every element set to `value`.
 template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> full(const extents<Rank>& e, std::type_identity_t<T> value, device d = default_device()) {
   return basic_array<T, Rank, Kind>(e, value, d);
 }
+/// Array of this shape, filled with T().
 template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> zeros(const extents<Rank>& e, device d = default_device()) {
   return full<T, Rank, Kind>(e, T(), d);
 }
+/// Array of this shape, filled with T(1).
 template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> ones(const extents<Rank>& e, device d = default_device()) {
   return full<T, Rank, Kind>(e, T(1), d);
@@ -26,7 +30,7 @@ basic_array<T, Rank, Kind> ones(const extents<Rank>& e, device d = default_devic
 
 namespace detail {
 
-// Elements f(0), f(1), ... The array comes first: it refuses counts that no machine has.
+// Elements f(0), f(1), ... The array is allocated first, because that throws for impossible counts.
 template <class T, memory_kind Kind, class F>
 basic_array<T, 1, Kind> made_on_cpu(std::size_t count, device d, F f) {
   basic_array<T, 1, Kind> a({count}, d);
@@ -36,7 +40,7 @@ basic_array<T, 1, Kind> made_on_cpu(std::size_t count, device d, F f) {
   return a;
 }
 
-// How many of first, first + step, ... come before end.
+// Number of the values first, first + step, ... before end.
 template <class T>
 std::size_t steps_before(T first, T end, T step) {
   if constexpr (std::is_floating_point_v<T>)
@@ -51,10 +55,10 @@ std::size_t steps_before(T first, T end, T step) {
     return ((up ? b - a : a - b) - 1) / (up ? s : 0 - s) + 1;
   } else {
     const long double n = std::ceil((static_cast<long double>(end) - first) / step);
-    if (n >= 0x1p63L) return std::numeric_limits<std::size_t>::max() / sizeof(T);  // more than any array has
+    if (n >= 0x1p63L) return std::numeric_limits<std::size_t>::max() / sizeof(T);  // more than any array holds
     auto count = static_cast<std::size_t>(n);
-    if (count >> 48 != 0) return count;  // more than any machine has
-    while (count > 0) {                  // the last may have been rounded up to the end
+    if (count >> 48 != 0) return count;  // more than any computer holds
+    while (count > 0) {                  // rounding may have moved the last value to the end
       const auto last = static_cast<T>(first + static_cast<long double>(count - 1) * step);
       if (up ? last < end : last > end) break;
       --count;
@@ -65,8 +69,10 @@ std::size_t steps_before(T first, T end, T step) {
 
 }  // namespace detail
 
-// first, first + step, ... before end: ceil((end - first) / step) elements, each rounded once. Throws invalid_argument for
-// a step of 0 and for bounds that are not finite, and like an array of that many elements.
+/// The values first, first + step, ... before end, each rounded once. Blocks until the elements are copied.
+/// @return ceil((end - first) / step) elements
+/// @throws invalid_argument for a step of 0 and for bounds that are not finite
+/// @note Throws as the constructor of an array of that many elements.
 template <class T, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default_device()) {
   static_assert(std::is_arithmetic_v<T>, "arange needs numbers with an order");
@@ -79,7 +85,8 @@ basic_array<T, 1, Kind> arange(T first, T end, T step = T(1), device d = default
   });
 }
 
-// `count` elements from first to last, both included, evenly spaced. Throws like an array of that many elements.
+/// `count` evenly spaced elements from first to last, both included. Blocks until the elements are copied.
+/// @note Throws as the constructor of an array of that many elements.
 template <class T, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, 1, Kind> linspace(T first, T last, std::size_t count, device d = default_device()) {
   static_assert(std::is_floating_point_v<T>, "linspace needs a floating point type");
@@ -89,7 +96,7 @@ basic_array<T, 1, Kind> linspace(T first, T last, std::size_t count, device d = 
   });
 }
 
-// A copy in another kind of memory, on device d.
+/// Copies an array into another kind of memory, on device d. The name is copied too.
 template <memory_kind To, class T, std::size_t Rank, memory_kind Kind>
 auto to_kind(const array_view<T, Rank, Kind>& a, device d) {
   basic_array<std::remove_const_t<T>, Rank, To> b(a.extents(), d);
@@ -97,19 +104,22 @@ auto to_kind(const array_view<T, Rank, Kind>& a, device d) {
   if (a.owner()) b.name(a.name());
   return b;
 }
-// A copy of the same kind on another device.
+/// Copies an array into the same kind of memory on device d.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto to(device d, const array_view<T, Rank, Kind>& a) {
   return to_kind<Kind>(a, d);
 }
+/// Copies an array into unified memory on the same device.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto to_unified(const array_view<T, Rank, Kind>& a) {
   return to_kind<memory_kind::unified>(a, a.device());
 }
+/// Copies an array into device memory on the same device.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto to_device(const array_view<T, Rank, Kind>& a) {
   return to_kind<memory_kind::device>(a, a.device());
 }
+/// Copies an array into pinned host memory near the same device.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto to_host(const array_view<T, Rank, Kind>& a) {
   return to_kind<memory_kind::host>(a, a.device());

@@ -1,5 +1,6 @@
-// Strided elements without ownership: what arrays become inside kernels, and on the CPU behind host(). Vocabulary of
-// std::mdspan, to which (and to cuda::std::mdspan, with layout_stride) it can be turned by data(), extents, strides.
+/// @file
+/// Strided elements without ownership: how kernels see arrays, and what host() converts to. The interface follows
+/// std::mdspan. data(), extents and strides convert it to std::mdspan or cuda::std::mdspan with layout_stride.
 #pragma once
 #include <cstddef>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 namespace ferry {
 
+/// Non-owning strided elements, for device code and the CPU.
 template <class T, std::size_t Rank>
 class mdspan {
  public:
@@ -18,16 +20,20 @@ class mdspan {
   static constexpr std::size_t rank() { return Rank; }
 
   mdspan() = default;
+  /// @param data element at index 0 of every dimension
+  /// @param e shape, in elements
+  /// @param s strides, in elements
+  /// @param label name of the array for messages
   mdspan(T* data, const extents<Rank>& e, const strides<Rank>& s, array_label label = {}) : data_(data), label_(label) {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
   }
-  // n elements, one after the other.
+  /// n contiguous elements.
   FERRY_HOST_DEVICE mdspan(T* data, std::size_t n, const array_label& label = {}) requires(Rank == 1)
       : data_(data),
         extent_{n},
         stride_{1},
         label_(label) {}
-  // A read-only span from a writable one.
+  /// Read-only span of a writable one.
   template <class U>
   requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>) FERRY_HOST_DEVICE mdspan(const mdspan<U, Rank>& o)
       : data_(o.data()),
@@ -35,17 +41,22 @@ class mdspan {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = o.extent(d), stride_[d] = o.stride(d);
   }
 
+  /// Element at index 0 of every dimension.
   FERRY_HOST_DEVICE T* data() const { return data_; }
+  /// Number of elements of dimension d.
   FERRY_HOST_DEVICE std::size_t extent(std::size_t d) const { return extent_[d]; }
+  /// Distance in elements between neighbors along dimension d.
   FERRY_HOST_DEVICE std::ptrdiff_t stride(std::size_t d) const { return stride_[d]; }
+  /// Name of the array for messages.
   FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  /// Number of elements.
   FERRY_HOST_DEVICE std::size_t size() const {
     std::size_t n = 1;
     for (std::size_t d = 0; d != Rank; ++d) n *= extent_[d];
     return n;
   }
 
-  // The element at one index a dimension, each in [0, extent).
+  /// The element at one index for each dimension, each in [0, extent). Out-of-range indices fail if FERRY_CHECKS is 1.
   template <class... Index>
   requires(sizeof...(Index) == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) FERRY_HOST_DEVICE T&
   operator()(Index... index) const {
@@ -56,7 +67,7 @@ class mdspan {
   }
   FERRY_HOST_DEVICE T& operator[](std::size_t i) const requires(Rank == 1) { return (*this)(i); }
 
-  // The same elements from another address: for the simulator, which runs kernels on copies.
+  /// The same elements at another address. For the simulator, which runs kernels on copies.
   template <class Move>
   mdspan relocated(const Move& move) const {
     mdspan m = *this;
@@ -88,7 +99,7 @@ class mdspan {
 #endif
 
   T* data_ = nullptr;
-  // One more than needed for rank 0, where an array of no elements is not allowed.
+  // Rank 0 has one unused entry, because arrays of no elements are not allowed.
   std::size_t extent_[Rank == 0 ? 1 : Rank] = {};
   std::ptrdiff_t stride_[Rank == 0 ? 1 : Rank] = {};
   array_label label_;

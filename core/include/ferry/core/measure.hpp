@@ -1,4 +1,5 @@
-// Time and traffic of a piece of a program.
+/// @file
+/// Time and traffic of a part of a program.
 #pragma once
 #include <functional>
 #include <iosfwd>
@@ -7,16 +8,18 @@
 
 namespace ferry {
 
+/// Result of measure().
 struct measurement {
-  double device_milliseconds = 0;  // between the first and the last work given to the stream
-  double cpu_milliseconds = 0;     // until body returned: what submitting cost, and what it waited for
-  std::uint64_t copied_bytes = 0;  // given to copies on all streams meanwhile
-  std::uint64_t allocations = 0;   // arrays made meanwhile
+  double device_milliseconds = 0;  ///< between the first and the last work of body on the stream
+  double cpu_milliseconds = 0;     ///< until body returned: cost of submissions, and time that it blocked
+  std::uint64_t copied_bytes = 0;  ///< bytes of copies enqueued to all streams meanwhile
+  std::uint64_t allocations = 0;   ///< arrays allocated meanwhile
 };
 
-// Runs body, whose work goes to `s`, and blocks until that stream has done it.
+/// Runs body and measures its work on `s`. Blocks until that stream is complete.
 measurement measure(stream_ref s, const std::function<void()>& body);
 
+/// Prints a measurement as one line.
 std::ostream& operator<<(std::ostream& out, const measurement& m);
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Finding reads of what was never written, writes past the end of arrays, and uses after free, in device code too.
+/// @file
+/// Detection of reads of uninitialized memory, writes past the end of arrays, and use after free, in device code too.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -10,28 +11,32 @@
 
 namespace ferry {
 
-// What is done to arrays that are made while checks are on; those made before stay as they are.
+/// Checks for arrays that are allocated while they are on; earlier arrays are unaffected.
 struct memory_checks {
-  // Bytes of 0xFF, which read as NaN in float and double (and as -1), before the first write and after free. What out(v)
-  // promises to write is filled with them, too, so that whoever writes only a part shows.
+  /// Fills elements with 0xFF before the first write and after free: NaN in float and double, -1 in integers. Also
+  /// fills what an out(v) argument must write, so that partial writes are visible.
   bool poison = true;
-  // Bytes before and after each block that nobody may write; a multiple of 256.
+  /// Guard bytes before and after each block; a multiple of 256. Writes to them are faults.
   std::size_t red_zone = 256;
-  // Freed blocks that are kept from reuse: so many bytes and blocks, the oldest goes first.
+  /// Freed blocks in quarantine, which are not reused: maximum bytes and blocks. The oldest leaves first.
   std::size_t quarantine_bytes = std::size_t{64} << 20;
   std::size_t quarantine_blocks = 1024;
   bool operator==(const memory_checks&) const = default;
 };
 
-// "on", "off", or keys and values as in "zone=512;quarantine=256MiB;blocks=100;poison=off", each with its default where it
-// is left out: the text of FERRY_POISON. Throws parse_error.
+/// Parses the text of FERRY_POISON: "on", "off", or keys and values, as in
+/// "zone=512;quarantine=256MiB;blocks=100;poison=off". Missing keys have their defaults.
+/// @return empty for "off"
+/// @throws parse_error for other texts
 std::optional<memory_checks> parse_memory_checks(std::string_view text);
 
-// For the current machine, from now on; nullopt switches them off. Throws invalid_argument.
+/// Sets the checks of the current runtime from now on; nullopt disables them.
+/// @throws invalid_argument for a red_zone that is no multiple of 256, or too large
 void set_memory_checks(const std::optional<memory_checks>& what);
+/// The checks of the current runtime; empty if they are off.
 std::optional<memory_checks> current_memory_checks();
 
-// Switched for a scope, on all threads.
+/// Sets the checks for a scope, on all threads.
 class memory_checks_scope {
  public:
   explicit memory_checks_scope(const std::optional<memory_checks>& what = memory_checks());
@@ -43,27 +48,30 @@ class memory_checks_scope {
   std::optional<memory_checks> before_;
 };
 
-// Bytes that somebody wrote and should not have.
+/// Bytes that were written outside an array's lifetime or bounds.
 struct memory_fault {
+  /// Position of the changed bytes, relative to an array.
   enum class place {
-    before,  // the array's first element
-    after,   // its last one
-    freed    // the array's elements, after it was freed
+    before,  ///< before the first element of the array
+    after,   ///< after its last element
+    freed    ///< in the elements, after the array was freed
   };
   place where = place::before;
-  std::string name, tag;  // of the array; may be empty
+  std::string name, tag;  ///< of the array; may be empty
   memory_kind kind = memory_kind::device;
   int device = 0;
-  const std::byte* address = nullptr;  // of the array, and its size
+  const std::byte* address = nullptr;  ///< of the array; `bytes` is its size
   std::size_t bytes = 0;
-  std::ptrdiff_t first = 0;  // offset from the address of the first byte that changed
-  std::size_t changed = 0;   // how many bytes did, of those that are looked at
+  std::ptrdiff_t first = 0;  ///< offset of the first changed byte from `address`
+  std::size_t changed = 0;   ///< number of changed bytes among those that are checked
+  /// Description of the fault for messages.
   std::string text() const;
 };
 
-// Waits for all work on checked arrays, looks around the live ones, those that were freed and those in quarantine, and
-// returns all faults since the last call. Each is also told on stderr as soon as it is found: here, at a synchronisation
-// after the array was freed, or when the program ends. Raw pointers that are out must be taken again.
+/// Checks all memory of checked arrays: live, freed and in quarantine. Blocks until all work on them is complete.
+/// stderr reports each fault as soon as it is found: here, at a synchronization after the free, or at program end.
+/// @return all faults since the last call
+/// @note Raw pointers from pointer() must be taken again after the call.
 std::vector<memory_fault> check_memory();
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Limits on memory: soft ones make ferry give unused bytes back early, hard ones are never crossed.
+/// @file
+/// Limits on memory. Soft limits release unused bytes early; hard limits are never exceeded.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,75 +17,93 @@
 
 namespace ferry {
 
+/// A soft and a hard limit; unset means no limit.
 struct memory_limit {
-  memory_size soft = {}, hard = {};  // percentages are of the scope's device, or of the system's RAM for pinned memory
+  /// Percentages are of the scope's device; for pinned memory, of the system's RAM.
+  memory_size soft = {}, hard = {};
 };
 
-// The bytes that a limit or a budget is about.
-//   {.on = d}                                device and unified memory of that device
-//   {.on = d, .kind = memory_kind::unified}  one kind
-//   {.kind = memory_kind::host}              pinned memory, of all devices
-//   {.tag = "solver"}                        arrays made under a tag, everywhere or (with .on, .kind) in one place
-// Limits without a tag are about what pools hold, with what they cache; those of a tag about arrays alone.
+/// The bytes that a limit or a budget applies to.
+///
+///     {.on = d}                                device and unified memory of that device
+///     {.on = d, .kind = memory_kind::unified}  one kind
+///     {.kind = memory_kind::host}              pinned memory, of all devices
+///     {.tag = "solver"}                        arrays made under a tag, everywhere or (with .on, .kind) in one place
+///
+/// Limits without a tag apply to all bytes that pools hold, including cached ones. Limits of a tag apply to arrays
+/// only.
 struct memory_scope {
   std::optional<device> on = {};
   std::optional<memory_kind> kind = {};
   std::string tag = {};
 
+  /// True if memory of kind k on device d belongs to the scope, provided that the tag matches. Without a kind, host
+  /// memory belongs only to scopes with a tag.
   bool covers(memory_kind k, int d) const {
     return (!on || on->index() == d) && (kind ? *kind == k : !tag.empty() || k != memory_kind::host);
   }
+  /// The scope in words.
   std::string text() const;
   bool operator==(const memory_scope&) const = default;
 };
 
-// Sets the limits of a scope, in place of those it had; none to take them away. If more than a hard limit is in use, gives
-// cached bytes back first, which may block for their last uses. Throws out_of_memory if arrays, workspaces and pinned ranges
-// hold more than a hard limit, with the free parts of the pools' segments that arrays use. Throws invalid_argument for a limit above the device, a soft one above the hard one, a
-// scope without a size that a percentage could be of, a device that is not there, and, if bytes have to go back,
-// inside a submission.
+/// Sets the limits of a scope and replaces its previous ones; unset limits remove them. If more than a hard limit is in
+/// use, releases cached bytes first, which may block until their last uses are complete.
+/// @param scope bytes that the limits apply to
+/// @param limit limits in bytes or percent
+/// @throws out_of_memory if arrays, workspaces, pinned ranges and the free parts of pool segments that arrays use
+///   exceed a hard limit
+/// @throws invalid_argument for a limit above the device's memory, or a soft limit above the hard one
+/// @throws invalid_argument for a percentage of a scope without a size, or a missing device
+/// @throws invalid_argument inside a submission, if bytes must be released
 void set_memory_limit(const memory_scope& scope, const memory_limit& limit);
+/// @overload
 inline void set_memory_limit(device d, const memory_limit& limit) { set_memory_limit({d, {}, {}}, limit); }
-// "soft:60%,hard:8GiB": one limit. Throws parse_error.
+/// Parses one limit, such as "soft:60%,hard:8GiB".
+/// @throws parse_error for other texts
 memory_limit parse_memory_limit(std::string_view text);
 
+/// A limit with the scope that it applies to.
 struct scoped_memory_limit {
   memory_scope scope;
   memory_limit limit;
 };
-// Limits separated by ';', as in FERRY_MEMORY_LIMIT, each with what it is for: "soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB;
-// tag=solver,hard:1GiB". No scope twice. Throws parse_error that quotes the part.
+/// Parses limits with their scopes, separated by ';', as in FERRY_MEMORY_LIMIT:
+/// "soft:60%;device=1,hard:8GiB;kind=host,hard:4GiB;tag=solver,hard:1GiB".
+/// @throws parse_error that quotes the wrong part, also if a scope occurs twice
 std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text);
-// Sets them for the current machine: those that name neither device nor tag hold for each device, unless others
-// name that device; those of pinned memory for all together. Other threads see none of them, or all. Blocks and throws as
-// set_memory_limit does; if it throws, no limit has changed.
+/// Sets limits of the current runtime, atomically for other threads. Limits without device and tag apply to each device
+/// that no other limit names. Limits of pinned memory apply to all devices together. Blocks and throws as
+/// set_memory_limit; if it throws, no limit changes.
 void set_memory_limits(const std::vector<scoped_memory_limit>& limits);
 
-// RAM that this process may use: the machine's, or less in a container.
+/// RAM that this process may use, in bytes: that of the computer, or less in a container.
 std::size_t system_memory_bytes();
 
-// A limit in bytes.
+/// A limit in bytes.
 struct limit_rule {
   static constexpr std::size_t none = SIZE_MAX;
   memory_scope scope;
   memory_label tag = 0;
   std::size_t soft = none, hard = none;
-  std::string text() const;  // "device 0: soft 4.800 GiB (60%), hard 8.000 GiB"
+  std::string text() const;  ///< such as "device 0: soft 4.800 GiB (60%), hard 8.000 GiB"
   std::string soft_as, hard_as;
-  std::string left_text(std::size_t used) const;  // "the hard limit of 8.000 GiB on ... leaves 512.000 MiB"
+  std::string left_text(std::size_t used) const;  ///< such as "the hard limit of 8.000 GiB on ... leaves 512.000 MiB"
 };
 
-// The limits of one machine.
+/// The limits of one runtime. Thread-safe.
 class memory_limits {
  public:
   using rules = std::vector<limit_rule>;
-  // In place of those of the same scopes; all() has none of them, or all.
+  /// Replaces the rules of the same scopes. all() returns either none or all of the changes.
   void set(rules changed);
-  // As all() was before.
+  /// Restores an earlier result of all().
   void restore(std::shared_ptr<const rules> before);
+  /// True if any limit is set.
   bool any() const { return any_.load(std::memory_order_relaxed); }
+  /// True if any limit of a tag is set.
   bool any_on_tags() const { return any_on_tags_.load(std::memory_order_relaxed); }
-  // As they are now.
+  /// Current rules.
   std::shared_ptr<const rules> all() const;
 
  private:

@@ -1,4 +1,5 @@
-// What happens when memory becomes scarce: callbacks, early reclaim, the last resorts before out_of_memory.
+/// @file
+/// Handling of scarce memory: callbacks, early reclaim, and the last attempts before out_of_memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace ferry {
 
-// Takes its callback away when destroyed.
+/// Registration of a callback. The destructor removes it.
 class memory_callback {
  public:
   memory_callback(std::uint64_t runtime, std::uint64_t id) : runtime_(runtime), id_(id) {}
@@ -29,22 +30,27 @@ class memory_callback {
   std::uint64_t runtime_, id_;
 };
 
-// Calls f when an allocation finds no memory, after ferry's own caches were given back: it may free arrays, and returns
-// how many bytes it made free; with any, the allocation is tried again. On the thread that allocates. What f allocates itself
-// calls no callbacks when it finds no memory.
+/// Registers a callback for allocations that fail after ferry's own caches were released. It runs on the allocating
+/// thread, may free arrays, and returns how many bytes it freed. If that is more than 0, the allocation is retried.
+/// Allocations inside the callback do not call callbacks when they fail.
+/// @return the registration; its destructor removes the callback
 [[nodiscard]] memory_callback on_out_of_memory(std::function<std::size_t(const memory_demand&)> f);
-// Calls f when a soft limit is crossed: on the thread that allocated or synchronised, as early reclaim is, and no more
-// often than its cost and what it frees make worthwhile. Returns how many bytes it made free.
+/// Registers a callback for crossed soft limits. It runs on the thread that allocated or synchronized, as early reclaim
+/// does, and returns how many bytes it freed. It runs no more often than its cost and the bytes it frees justify.
+/// @return the registration; its destructor removes the callback
 [[nodiscard]] memory_callback on_memory_pressure(std::function<std::size_t(const memory_pressure&)> f);
 
-// Gives all bytes that no array holds back to the driver, after waiting for their last uses. Returns how many. Never
-// needed before an allocation: that does it by itself.
+/// Releases all bytes that no array uses to the driver, after their last uses are complete. Blocks for those. Not
+/// needed before allocations, which do this when they must.
+/// @return released bytes
 std::size_t reclaim();
+/// As above, for one device.
 std::size_t reclaim(device d);
 
-// Sets what may be tried besides, on this machine; see out_of_memory_policy.
+/// Sets what else the current runtime may try when memory runs out; see out_of_memory_policy.
 void set_out_of_memory_policy(const out_of_memory_policy& p);
-// "synchronize", "spill", both by a comma, or "none", as in FERRY_OOM. Throws parse_error.
+/// Parses "synchronize", "spill", both with a comma between, or "none", as in FERRY_OOM.
+/// @throws parse_error for other texts
 out_of_memory_policy parse_out_of_memory_policy(std::string_view text);
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Where the memory went, when there was none: what out_of_memory says and holds.
+/// @file
+/// Where memory went when an allocation failed: the contents of out_of_memory.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,12 +9,15 @@
 
 namespace ferry {
 
+/// State of memory at a failed allocation.
 struct memory_shortage {
+  /// Bytes and number of the arrays with one label.
   struct holder {
-    std::string label;  // a tag, a name, or empty for arrays without
+    std::string label;  ///< tag or name; empty for arrays without one
     bool is_tag = false;
     std::size_t bytes = 0, arrays = 0;
   };
+  /// One out-of-memory handler that ran, and the bytes that it freed.
   struct attempt {
     std::string rung;
     std::size_t freed_bytes = 0;
@@ -21,18 +25,19 @@ struct memory_shortage {
   memory_kind kind = memory_kind::device;
   int device = 0;
   std::size_t requested = 0;
-  std::string why;                              // the backend's words, or the limit's
-  std::size_t free_bytes = 0, total_bytes = 0;  // of the device, as the driver sees it
-  std::size_t this_process = 0;                 // what ferry's pools hold on the device
-  std::size_t allocated = 0, reserved = 0;      // of the asked kind: by arrays; by pools, with what they cache
-  std::size_t kept = 0;                         // by workspaces: in no array, and in no pool
-  std::size_t quarantined = 0;                  // likewise, by memory checks
-  std::size_t largest_free_block = 0;           // that a pool caches
-  std::vector<std::string> limits;              // that hold there
-  std::vector<holder> holders;                  // the largest first
-  std::vector<attempt> tried;                   // the rungs that were climbed
-  std::vector<std::string> advice;              // what to try
-  // All of that in lines.
+  std::string why;                              ///< message of the backend or of the limit
+  std::size_t free_bytes = 0, total_bytes = 0;  ///< of the device, as the driver reports them
+  std::size_t this_process = 0;                 ///< bytes that ferry's pools hold on the device
+  /// Of the requested kind: bytes in arrays, and bytes that pools hold, including cached ones.
+  std::size_t allocated = 0, reserved = 0;
+  std::size_t kept = 0;                ///< retained by workspaces: in no array and in no pool
+  std::size_t quarantined = 0;         ///< in quarantine of the memory checks: in no array and in no pool
+  std::size_t largest_free_block = 0;  ///< largest block that a pool caches
+  std::vector<std::string> limits;     ///< limits that apply
+  std::vector<holder> holders;         ///< largest first
+  std::vector<attempt> tried;          ///< out-of-memory handlers that ran
+  std::vector<std::string> advice;     ///< what the user can try
+  /// All of this as lines of text.
   std::string text() const;
 };
 

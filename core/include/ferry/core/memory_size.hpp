@@ -1,4 +1,5 @@
-// Amounts of memory as people write them: bytes, "512MiB", "60%" of a device.
+/// @file
+/// Amounts of memory as text: bytes, "512MiB", "60%" of a device.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -6,22 +7,28 @@
 
 namespace ferry {
 
+/// An amount of memory in bytes or percent; may be unset.
 class memory_size {
  public:
-  // None: no limit.
+  /// Unset: no limit.
   constexpr memory_size() = default;
+  /// An amount in bytes.
   constexpr memory_size(std::size_t bytes) : unit_(unit::bytes), bytes_(bytes) {}
-  // "8589934592", "512B", "64KiB", "512MiB", "1.5GiB", "2TiB", or "60%" of what the amount is compared with.
-  // Throws parse_error, which quotes the text and lists these forms.
+  /// Parses "8589934592", "512B", "64KiB", "512MiB", "1.5GiB", "2TiB", or "60%". A percentage is relative to the value
+  /// that bytes_of() receives.
+  /// @throws parse_error that quotes the text and lists these forms
   memory_size(std::string_view text);
   memory_size(const char* text) : memory_size(std::string_view(text)) {}
   memory_size(const std::string& text) : memory_size(std::string_view(text)) {}
 
+  /// True unless the amount is unset.
   bool is_set() const { return unit_ != unit::none; }
+  /// True for a percentage.
   bool is_percentage() const { return unit_ == unit::percent; }
-  // In bytes, where a percentage is of `whole`. None is 0.
+  /// The amount in bytes; 0 if unset.
+  /// @param whole bytes that correspond to 100%
   std::size_t bytes_of(std::size_t whole) const;
-  // As it was meant: "60%", "8.000 GiB".
+  /// The amount as written: "60%", "8.000 GiB".
   std::string text() const;
 
  private:
@@ -31,11 +38,11 @@ class memory_size {
   double percent_ = 0;
 };
 
-// "512 bytes", "1.500 KiB", "8.000 GiB": three places, as tools of the field print them.
+/// Bytes as text with three decimals: "512 bytes", "1.500 KiB", "8.000 GiB".
 std::string bytes_text(std::size_t bytes);
 
 namespace detail {
-// Why a text is no size: "'Mib' is no unit", or that it has no number. units: those that are allowed there.
+// Why a text is not a size: "'Mib' is no unit", or that the number is missing. `units`: the allowed units.
 std::string why_no_size(std::string_view text, std::string_view units = "B, KiB, MiB, GiB or TiB");
 }  // namespace detail
 

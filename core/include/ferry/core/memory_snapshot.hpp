@@ -1,4 +1,5 @@
-// Pictures of memory: what was allocated and freed over time, and the blocks of all pools, as JSON and as a page.
+/// @file
+/// Snapshots of memory: allocations and frees over time, and the blocks of all pools, as JSON and as a page.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,48 +13,56 @@
 
 namespace ferry {
 
+/// One event of a recording.
 struct memory_event {
+  /// allocate, free: by arrays. reserve, give_back: by pools, from and to the backend.
   enum class action : std::uint8_t { allocate, free, reserve, give_back };
-  double seconds = 0;  // since the recording began
+  double seconds = 0;  ///< seconds from the start of the recording
   action what = action::allocate;
   memory_kind kind = memory_kind::device;
   std::int16_t device = 0;
-  memory_label tag = 0, name = 0;  // arrays get their names late: known when they are freed
+  memory_label tag = 0, name = 0;  ///< the name of an array is known only when it is freed
   std::uint64_t address = 0;
   std::size_t bytes = 0;
 };
 
+/// The blocks of one pool.
 struct pool_blocks {
   memory_kind kind = memory_kind::device;
   int device = 0;
   std::vector<block_info> blocks;
 };
 
+/// Pools and recorded history of a runtime.
 struct memory_snapshot {
   memory_usage usage;
-  std::vector<pool_blocks> pools;     // those that hold anything
-  std::vector<memory_event> history;  // empty if nothing was recorded
-  std::size_t forgotten_events = 0;   // that were recorded before, and had no room
-  // What arrays and pools of each kind and device held when the history begins; by kind, then by device.
+  std::vector<pool_blocks> pools;     ///< pools that hold bytes
+  std::vector<memory_event> history;  ///< empty without a recording
+  std::size_t forgotten_events = 0;   ///< older events that the recording dropped for lack of space
+  /// Bytes that arrays and pools held when the history begins; index by kind, then by device.
   std::vector<std::size_t> allocated_before, reserved_before;
 
+  /// One JSON object with usage, pools and history.
   std::string json() const;
-  // One page for a browser, with the data and the program that draws it; it loads nothing.
+  /// One self-contained page for a browser, with the data and the program that draws it. It loads no other resource.
   std::string html() const;
 };
 
-// The pools of the current machine as they are now, without a history.
+/// State of the pools of the current runtime, without a history.
 memory_snapshot take_memory_snapshot();
-// Writes json(), or html() if the file's name ends so. Throws error with the system's reason.
+/// Writes json(), or html() if the file name ends in ".html".
+/// @throws error with the system's reason if the file cannot be written
 void save_memory_snapshot(const memory_snapshot& s, const std::string& file);
 
-// Records what happens to the current machine's memory from its construction on, the last `most_events` of it.
+/// Records the memory events of the current runtime during its lifetime. It stores the last `most_events` of them.
 class memory_recording : private allocation_observer {
  public:
+  /// @param most_events number of events to store
   explicit memory_recording(std::size_t most_events = std::size_t{1} << 17);
   ~memory_recording() override;
   memory_recording(const memory_recording&) = delete;
   memory_recording& operator=(const memory_recording&) = delete;
+  /// The pools now, with the recorded history.
   memory_snapshot snapshot() const;
 
  private:
@@ -69,9 +78,9 @@ class memory_recording : private allocation_observer {
   std::uint64_t runtime_;
   std::size_t devices_;
   mutable std::mutex mutex_;
-  std::vector<memory_event> events_;  // a ring when it is full
+  std::vector<memory_event> events_;  // ring buffer when full
   std::size_t oldest_ = 0, forgotten_ = 0;
-  std::vector<std::size_t> allocated_before_, reserved_before_;  // before the oldest event
+  std::vector<std::size_t> allocated_before_, reserved_before_;  ///< before the oldest event
 };
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// How much memory is used, by whom, and how much it was at most.
+/// @file
+/// Current and peak use of memory, by device, kind, tag and name.
 #pragma once
 #include <array>
 #include <atomic>
@@ -16,55 +17,58 @@
 
 namespace ferry {
 
-// All bytes are those of blocks: what was asked for, rounded up by the pool.
+/// Memory use of a runtime. All bytes are block sizes: the requested size, rounded up by the pool.
 struct memory_usage {
+  /// Memory use of one kind on one device.
   struct of_kind {
     memory_kind kind = memory_kind::device;
-    std::size_t current_bytes = 0, peak_bytes = 0, total_bytes = 0;  // held by arrays: now, at most, ever
+    std::size_t current_bytes = 0, peak_bytes = 0, total_bytes = 0;  ///< in arrays: now, at most, in total
     std::size_t arrays = 0, total_arrays = 0;
-    std::size_t reserved_bytes = 0;  // that pools hold of the driver's, with what they cache
+    std::size_t reserved_bytes = 0;  ///< bytes that pools hold, including cached ones
     std::size_t largest_free_bytes = 0;
-    std::size_t retained_bytes = 0;  // in no array and in no pool: kept by workspaces, or in quarantine (memory checks)
-    std::size_t quarantined_bytes = 0;  // of these, in quarantine
+    std::size_t retained_bytes = 0;     ///< in no array and in no pool: retained by workspaces, or in quarantine
+    std::size_t quarantined_bytes = 0;  ///< part of retained_bytes that is in quarantine
   };
+  /// Memory use of one device.
   struct of_device {
     int device = 0;
     std::string name;
-    std::size_t free_bytes = 0, total_bytes = 0;  // as the driver sees it, whoever uses it
-    std::array<of_kind, 3> kinds;                 // device, unified, host
+    std::size_t free_bytes = 0, total_bytes = 0;  ///< as the driver reports them, for all processes
+    std::array<of_kind, 3> kinds;                 ///< device, unified, host
     std::vector<std::string> limits;
   };
-  struct of_label {  // a tag, or the name of arrays
+  /// Memory use of a tag, or of arrays of the same name.
+  struct of_label {
     std::string label;
     bool is_tag = false;
     std::size_t current_bytes = 0, peak_bytes = 0, arrays = 0;
-    std::size_t total_bytes = 0;  // ever
+    std::size_t total_bytes = 0;  ///< of all allocations so far
     struct place {
       memory_kind kind = memory_kind::device;
       int device = 0;
       std::size_t current_bytes = 0, arrays = 0;
     };
-    std::vector<place> places;  // where the label holds something now; by device, then by kind
+    std::vector<place> places;  ///< places where the label holds bytes now; by device, then by kind
   };
   std::vector<of_device> devices;
-  std::vector<of_label> labels;  // those that hold most first
-  std::size_t pinned_bytes = 0;  // of the program's own memory, by fr::pin
-  // In lines: effective use of each device, use of the pools, what is reserved, limits, tags.
+  std::vector<of_label> labels;  ///< largest first
+  std::size_t pinned_bytes = 0;  ///< host memory of the program that is pinned by ferry::pin
+  /// Lines of text: use of each device and of the pools, retained bytes, limits, tags.
   std::string text() const;
-  // One object with the same fields.
+  /// One JSON object with the same fields.
   std::string json() const;
 };
 
-// Of the current machine. Exact while no other thread allocates or frees, but for peaks of several threads (see
-// memory_counters::step). Never blocks on devices.
+/// Memory use of the current runtime. Never blocks on devices. Exact while no other thread allocates or frees, except
+/// for peaks of several threads (see memory_counters::step).
 memory_usage memory_use();
-// Prints memory_use().text().
+/// Prints memory_use().text().
 void memory_status(std::ostream& out);
-// What the calling thread allocated and freed of a kind on a device. Exact always.
+/// Allocations and frees of the calling thread, of one kind on one device. Always exact.
 memory_counts memory_counts_of_this_thread(memory_kind kind, device d);
 
-// Bytes that arrays of a scope hold at most between its construction and now, exactly. Allocations everywhere cost some
-// 20 ns more while there is one.
+/// Measures the exact peak of the bytes that arrays of a scope hold, from construction to now. While one exists, each
+/// allocation costs about 20 ns more.
 class memory_peak_meter : private allocation_observer {
  public:
   explicit memory_peak_meter(memory_scope scope);
@@ -73,10 +77,13 @@ class memory_peak_meter : private allocation_observer {
   memory_peak_meter(const memory_peak_meter&) = delete;
   memory_peak_meter& operator=(const memory_peak_meter&) = delete;
 
+  /// Bytes that arrays of the scope hold now.
   std::size_t current_bytes() const { return now_.load(); }
+  /// Peak of those bytes.
   std::size_t peak_bytes() const { return peak_.load(); }
-  // How much more than at the beginning.
+  /// Peak minus the bytes at construction or the last reset().
   std::size_t growth_bytes() const { return peak_.load() - begin_; }
+  /// Restarts the measurement: the current bytes become both the peak and the start.
   void reset() { peak_.store(begin_ = now_.load()); }
 
  private:
@@ -90,30 +97,37 @@ class memory_peak_meter : private allocation_observer {
   std::size_t begin_ = 0;
 };
 
-// Would this fit? Answers for now, without allocating: other threads and processes may be faster.
+/// Predicts whether allocations fit, without allocating. The answer is for the current state: other threads and
+/// processes may allocate first.
 class memory_budget {
  public:
-  // The scope must name a device. Throws invalid_argument.
+  /// @param scope must name a device
+  /// @throws invalid_argument if it names none
   explicit memory_budget(memory_scope scope);
+  /// Budget for device memory of one device.
   explicit memory_budget(device d) : memory_budget(memory_scope{d, memory_kind::device, {}}) {}
 
-  // The most bytes that new arrays of the scope may hold together; device memory unless .kind says otherwise. Pools that
-  // round sizes, or keep free bytes in pieces, may have room for less, and so have several arrays with red zones each. What a
-  // workspace keeps is not free, but within a scope of it (see workspace_scope), and what is in quarantine is not.
+  /// The most bytes that new arrays of the scope may hold together; of device memory if .kind is empty. Pools that
+  /// round sizes or have fragmented free bytes may hold less, and so may several arrays with red zones. Blocks that a
+  /// workspace retains count as free only within a scope of it (see workspace_scope). Blocks in quarantine do not count
+  /// as free.
   std::size_t available_bytes() const;
-  // Whether one array of so many bytes can be had without freeing another: by limits, what the driver has, and the rules of
-  // the pool that new arrays of this thread come from (see pool_scope and workspace_scope), whose caches and those of others
-  // are given back when that helps; before it says no, the quarantine ends and cached unified memory goes back, which may block. It
-  // sees no room that needs arrays moved, evicted or freed (by callbacks), nor that the driver's pools lack pages to give all.
+  /// True if one array of this size fits without freeing another one.
+  ///
+  /// Considers limits, the driver's free memory, and the rules of the pool of this thread's new arrays (see pool_scope
+  /// and workspace_scope). Caches of all pools count as free if releasing them helps. Before it returns false, it
+  /// empties the quarantine and releases cached unified memory, which may block. It does not count room that requires
+  /// moving or evicting arrays, or callbacks that free them. It also does not detect that the driver's pools lack pages
+  /// to release everything.
   bool would_fit(std::size_t bytes) const;
 
  private:
   struct room {
     request_cost cost;
     std::size_t from_driver = 0, trimmable = 0, pieces = 0;
-    std::size_t zones = 0;                                 // around each array, see memory_checks
-    std::size_t kept = 0, kept_block = 0;                  // by the workspace of the thread's scope; for this array
-    std::size_t by_limits = SIZE_MAX, by_tags = SIZE_MAX;  // what they leave
+    std::size_t zones = 0;                 // around each array; see memory_checks
+    std::size_t kept = 0, kept_block = 0;  // retained by the workspace of the thread's scope; for this array
+    std::size_t by_limits = SIZE_MAX, by_tags = SIZE_MAX;  // what limits and limits of tags leave
   };
   room look(std::size_t bytes) const;
   memory_scope scope_;

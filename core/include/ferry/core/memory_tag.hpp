@@ -1,4 +1,5 @@
-// Whose memory it is: tags for scopes of a program, and names of arrays. Reports list both, limits are about tags.
+/// @file
+/// Attribution of memory: tags for scopes of a program, and names of arrays. Reports list both; limits apply to tags.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,28 +8,32 @@
 
 namespace ferry {
 
-// A tag, or the name of an array, as a small number; 0 is none. Tags and names are numbered apart: the tag "solver" and the
-// name "solver" have nothing in common. The same text has the same number for the life of the process.
+/// A tag, or the name of an array, as a small number; 0 is none. Tags and names have separate numbers: the tag "solver"
+/// and the name "solver" are unrelated. The same text has the same number for the life of the process.
 using memory_label = std::uint32_t;
+/// Distinguishes tags from names.
 enum class label_kind : std::uint8_t { tag, name };
 
-// An allocation stores both numbers, and a flag, in 32 bits. Beyond the last tag tagging throws; names that come later are
-// accounted together under one label, other_names.
+/// Maximum numbers: an allocation stores both, and a flag, in 32 bits. Beyond the last tag, tagging throws. Later names
+/// are accounted together as other_names.
 inline constexpr std::size_t most_tags = std::size_t{1} << 19, most_names = std::size_t{1} << 12;
 inline constexpr memory_label other_names = most_names - 1;
 
-// May allocate CPU memory. Throws invalid_argument for a tag after most_tags - 1 different ones.
+/// Number of a tag, or of a name. May allocate host memory.
+/// @throws invalid_argument for a tag after most_tags - 1 different ones
 memory_label intern_tag(std::string_view text);
+/// Number of a name. May allocate host memory. Returns other_names when the names are used up.
 memory_label intern_name(std::string_view text);
-// Empty for 0.
+/// Text of a label; empty for 0.
 std::string label_text(label_kind kind, memory_label label);
 
-// The tag that the calling thread's allocations get.
+/// Tag of the calling thread's allocations.
 inline thread_local constinit memory_label this_thread_tag = 0;
 
-// The arrays that the calling thread makes within the scope are counted under a tag. Scopes nest: the innermost holds.
+/// Sets the tag of the arrays that the calling thread makes within the scope. Scopes nest: the innermost applies.
 class memory_tag_scope {
  public:
+  /// Sets the tag of this thread. Throws as intern_tag.
   explicit memory_tag_scope(std::string_view tag) : before_(this_thread_tag) { this_thread_tag = intern_tag(tag); }
   ~memory_tag_scope() { this_thread_tag = before_; }
   memory_tag_scope(const memory_tag_scope&) = delete;

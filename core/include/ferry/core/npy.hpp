@@ -1,4 +1,5 @@
-// NumPy's .npy files to arrays and back.
+/// @file
+/// Reading and writing NumPy's .npy files.
 #pragma once
 #include <memory>
 #include <span>
@@ -22,7 +23,7 @@ extents<Rank> reversed(const extents<Rank>& e) {
   return r;
 }
 
-// Elements of the file, one after the other, into all of a.
+// Reads consecutive elements of the file into all of a.
 template <class T, std::size_t Rank, memory_kind Kind>
 void read_npy_elements(npy_reader& file, array_view<T, Rank, Kind>& a) {
   if (a.empty()) return;
@@ -40,7 +41,7 @@ void read_npy_elements(npy_reader& file, array_view<T, Rank, Kind>& a) {
   }
 }
 
-// Elements of v in row-major order.
+// Writes the elements of v in row-major order.
 template <class T, std::size_t Rank, memory_kind Kind>
 void write_npy_elements(npy_writer& file, const array_view<const T, Rank, Kind>& v) {
   if (v.empty()) return;
@@ -74,12 +75,20 @@ std::vector<std::size_t> shape_list(const extents<Rank>& e) {
 
 }  // namespace detail
 
-// Reads a file of elements T and Rank dimensions into an array on device d, row-major whatever the file's order; other byte
-// orders are swapped, and bytes of a bool other than 0 count as true. Bytes after the data are ignored, as NumPy does.
-// Blocks for the disk; unified and host arrays are read in place, device arrays through at most 64 MiB of CPU memory
-// (Fortran order: also a second array of the device, which is ordered on the device's stream of this thread).
-// Throws error with the system's reason for a file that cannot be read; parse_error, naming the byte, for malformed or short
-// contents and unsupported dtypes; invalid_argument when the file holds another type or rank; out_of_memory.
+/// Reads a .npy file into a row-major array, whatever the order of the file.
+///
+/// Converts other byte orders; bytes of a bool other than 0 count as true. Ignores bytes after the data, as NumPy does.
+/// Blocks for the disk. Unified and host arrays are read in place, device arrays through at most 64 MiB of host memory.
+/// For Fortran order, it also needs a second array of the device, ordered on the device's stream of this thread.
+/// @tparam T element type of the file
+/// @tparam Rank number of dimensions of the file
+/// @tparam Kind kind of memory of the array
+/// @param path file to read
+/// @param d device of the array
+/// @throws error with the system's reason if the file cannot be read
+/// @throws parse_error naming the byte, for malformed or short contents and unsupported dtypes
+/// @throws invalid_argument if the file has another type or rank
+/// @throws out_of_memory if the array or its buffers cannot be allocated
 template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_device()) {
   detail::npy_reader file(path);
@@ -101,16 +110,23 @@ basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_
   return a;
 }
 
-// Writes an array or view, strided too, in native byte order and the same bytes as numpy.save. Waits for the work that
-// writes it, and blocks until the file is on the disk. Device arrays pass through CPU memory, and strided ones through
-// scratch memory of the device. A file that was there is replaced at the end by a rename, and stays as it was on errors.
-// Throws error with the system's reason (no such directory, no permission, disk full, not a regular file); out_of_memory.
+/// Writes an array or view as a .npy file, in native byte order and with the same bytes as numpy.save.
+///
+/// Blocks until the work that writes the array is complete and the file is on the disk. Device arrays pass through host
+/// memory, and strided ones through scratch memory of the device. An existing file is replaced at the end by a rename,
+/// and does not change on errors.
+/// @param path file to write
+/// @param a array or view, strided or not
+/// @param order row-major or Fortran order
+/// @param at source line of the caller, for messages
+/// @throws error with the system's reason (no such directory, no permission, disk full, not a regular file)
+/// @throws out_of_memory if buffers cannot be allocated
 template <class T, std::size_t Rank, memory_kind Kind>
 void save_npy(const std::string& path, const array_view<T, Rank, Kind>& a,
               storage_order order = storage_order::row_major, source_line at = source_line::here()) {
   using value = std::remove_const_t<T>;
   if (a.owner())
-    (void)a.need_alive(at);  // freed: throws before there is a file
+    (void)a.need_alive(at);  ///< a freed array throws before a file is created
   else if (!a.empty())
     throw invalid_argument("save_npy(\"" + path + "\"): the array was moved from or never made, it holds no elements");
   const array_view<const value, Rank, Kind> v(a.owner(), a.unsynchronized_data(), a.extents(), a.strides());
@@ -119,8 +135,9 @@ void save_npy(const std::string& path, const array_view<T, Rank, Kind>& a,
   file.commit();
 }
 
-// The same for elements of the CPU in row-major order (std::span, std::vector, std::array). Uses no device.
-// Throws invalid_argument when counts differ.
+/// Writes elements in host memory, in row-major order (std::span, std::vector, std::array). Uses no device.
+/// @throws invalid_argument if the number of elements differs from the shape
+/// @throws error as the overload for arrays
 template <std::ranges::contiguous_range Elements, std::size_t Rank>
 void save_npy(const std::string& path, const Elements& elements, const extents<Rank>& e,
               storage_order order = storage_order::row_major) {

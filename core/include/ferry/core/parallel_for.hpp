@@ -1,4 +1,5 @@
-// Functors over index spaces, on devices or on simulated ones.
+/// @file
+/// Functors over index spaces, on CUDA devices or simulated ones.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -27,16 +28,16 @@ inline constexpr bool kernels_can_be_compiled =
 #if defined(__CUDACC__)
 inline constexpr unsigned block_threads = 256;
 
-// One dimension: the grid strides over it. 32 blocks a multiprocessor read memory faster than a block for every 256
-// elements does (3656 against 3436 GB/s in axpy on an H200; benchmarks/axpy).
+// One dimension, with a grid-stride loop. 32 blocks for each multiprocessor read memory faster than one block for every
+// 256 elements (3656 against 3436 GB/s in axpy on an H200; benchmarks/axpy).
 template <class F, class... P>
 __global__ void __launch_bounds__(block_threads) run_over_line(std::size_t n, F f, P... p) {
   const std::size_t step = std::size_t{gridDim.x} * block_threads;
   for (std::size_t i = blockIdx.x * std::size_t{block_threads} + threadIdx.x; i < n; i += step) f(i, p...);
 }
 
-// Two and three dimensions, and tiles: an index a thread and no loop, which costs registers. Blocks of bx x (256 / bx)
-// threads lie along x first.
+// Two and three dimensions, and tiles: one index for each thread and no loop, which would cost registers. Blocks have
+// bx x (256 / bx) threads and advance along x first.
 struct block_layout {
   unsigned bx, along_x, along_y;  // threads along x; blocks along x and y
 };
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(block_threads) run_over_blocks(Space space, bl
                          std::to_string(x) + " calls needs more than 2^31 - 1 blocks of 256 threads: split it");
 }
 
-// The blocks of a launch over a space. Throws before anything is submitted.
+// Grid of a launch over a space. Throws before anything is submitted.
 struct grid_layout {
   block_layout layout{};
   unsigned blocks = 0;
@@ -62,7 +63,7 @@ struct grid_layout {
 template <class Space>
 grid_layout grid_over([[maybe_unused]] const Space& s) {
   if constexpr (std::is_same_v<Space, detail::space_1d>) {
-    return {};  // the grid strides: its size depends on the device
+    return {};  // grid-stride loop: the grid size depends on the device
   } else {
     unsigned bx = block_threads;
     while (bx > 32 && bx / 2 >= s.x) bx /= 2;
@@ -96,12 +97,12 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
     for (k = 0; k < space.z; ++k)
       for (j = 0; j < space.y; ++j)
         for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
-  } catch (const error& e) {  // of a check: what it does not know is who called
+  } catch (const error& e) {  // from a check, which lacks the index of the call
     detail::failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
   }
 }
 
-// Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. What is wrong with the arguments throws
+// Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. Throws for invalid arguments
 // before the submission begins.
 template <class F, std::size_t First, class Give, class Body, class... A>
 void launch_simulated(Give& enqueue, Body body, const A&... a) {
@@ -126,7 +127,7 @@ void launch_simulated(Give& enqueue, Body body, const A&... a) {
       a...);
 }
 
-// give: submits the launch, ordered by what the arguments use.
+// enqueue: submits the launch, ordered after the hazards of its arguments.
 template <class Give, class Space, class F, class... A>
 void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
 #if defined(__CUDACC__)
@@ -171,7 +172,7 @@ void for_each_placed(source_line at, const Space& space, const F& f, const A&...
   for_each(default_stream(detail::placement(a...)), at, space, f, a...);
 }
 
-// The loop of a call that was checked; nothing for one that was refused.
+// Runs the loop of an accepted call; does nothing for a refused one.
 template <class... P, class Space, class F, class... A>
 void call_for_each(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
                    A&&... a) {
@@ -186,62 +187,77 @@ void call_for_each(detail::refused_call, const Any&...) {}
 
 }  // namespace detail_unit
 
-// Calls f(index..., arguments...) for every index of a space, in parallel: an integer n gives f(i, ...), extents of
-// 2 or 3 give f(i, j, ...) or f(i, j, k, ...) with the last fastest, also written as {n, m} or {n, m, l}; tiles give
-// f(tile, ...). Arrays arrive as pointers (contiguous only) or ferry::mdspan, as f declares. Const arrays, in(a),
-// and arrays for which f declares const elements are read; others are read and written; out(a) is written. Ordered
-// on `s`. Does not block, except on first use of a pair of devices, whose link is tested then (that allocates, and
-// waits for the test), and where memory is needed for mirrors. Throws invalid_argument, peer_access_error,
-// device_error; then nothing ran.
+/// Calls f(index..., arguments...) in parallel for every index of a space.
+///
+/// Arrays arrive in f as pointers (contiguous arrays only) or ferry::mdspan, as f declares. Const arrays, in(a), and
+/// arrays for which f declares const elements are read; out(a) is written. Other arrays are read and written. Ordered
+/// on `s`. Does not block, except on the first use of a pair of devices and where staging copies need memory. The first
+/// use of a pair tests its link, which allocates and waits for the test.
+/// @param s stream of the launch
+/// @param space an integer n calls f(i, ...); extents of 2 or 3 call f(i, j, ...) or f(i, j, k, ...), last index
+///   fastest, also written as {n, m} or {n, m, l}; tiles call f(tile, ...)
+/// @param f functor that can run on the device
+/// @param arguments arrays and values to pass to f
+/// @throws invalid_argument if the call is wrong as written
+/// @throws peer_access_error if the device cannot access an argument
+/// @throws device_error if the device has failed
+/// @note If it throws, nothing ran.
 template <detail::index_space Space, class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const Space& space, const F& f, Arguments&&... arguments) {
   using over = decltype(detail::space_of(space));
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<over, F, Arguments...>>(), s,
                              detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const extents<1>& space, const F& f, Arguments&&... arguments) {
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), s,
                              detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const extents<2>& space, const F& f, Arguments&&... arguments) {
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), s,
                              detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const extents<3>& space, const F& f, Arguments&&... arguments) {
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), s,
                              detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
 
-// The same on this thread's stream of the device of the first written argument.
+/// Same as above, on the calling thread's stream of the device of the first written argument.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_1d> space, const F& f, Arguments&&... arguments) {
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), space,
                              f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_2d> space, const F& f, Arguments&&... arguments) {
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), space,
                              f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_3d> space, const F& f, Arguments&&... arguments) {
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), space,
                              f, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_of_tiles> space, const F& f, Arguments&&... arguments) {
   detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_of_tiles, F, Arguments...>>(),
                              space, f, std::forward<Arguments>(arguments)...);
 }
 
-// More than three dimensions.
+/// Rejects spaces of more than three dimensions at compile time.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
   detail_unit::checked<detail_unit::loop_check<detail::space_beyond, F, Arguments...>>();
 }
+/// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
   detail_unit::checked<detail_unit::loop_check<detail::space_beyond, F, Arguments...>>();

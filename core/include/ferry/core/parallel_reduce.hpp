@@ -1,4 +1,5 @@
-// Reductions of a functor's results over an index space.
+/// @file
+/// Reductions of a functor's results over an index space.
 #pragma once
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/reduction_operations.hpp"
@@ -9,7 +10,7 @@ namespace ferry {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-// The type of the result: what op makes of the type that f returns for one index.
+// The type of the result: the type in which op combines what f returns for one index.
 template <class Op, class F, class Space, class... A>
 auto reduced_type(const Space& space, const F& f, const A&... a) {
   return detail::with_parameters<F, Space::indices>(
@@ -24,7 +25,7 @@ auto reduced_type(const Space& space, const F& f, const A&... a) {
 inline constexpr unsigned reduce_threads = 256;
 
 #if defined(__CUDACC__)
-// The sum over the threads of a block, in thread 0; a tree in shared memory, in an order that never changes.
+// Reduces the values of a block's threads into thread 0: a tree in shared memory, always in the same order.
 template <class T, class Op>
 __device__ T block_reduce(T mine, Op op) {
   __shared__ alignas(T) unsigned char bytes[reduce_threads * sizeof(T)];
@@ -72,7 +73,7 @@ dim3 reduce_grid(const Space& s, int multiprocessors) {
 }
 #endif
 
-// give: submits the launch, ordered by what the arguments use; it is told of the result and of the partial sums.
+// enqueue: submits the launch, ordered after the hazards of its arguments, the result and the partial results.
 template <class T, class Give, class Space, class F, class Op, class... A>
 void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const Op& op,
                    host_array<T, 0>& result, const A&... a) {
@@ -98,7 +99,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
         },
         a...);
 #endif
-  // The result stands in the place of the last index, whose type no mdspan parameter has.
+  // The result takes the place of the last index, whose type is never an mdspan parameter.
   launch_simulated<F, Space::indices - 1>(
       enqueue,
       [space, f, op, identity](const auto& to, const auto&... p) {
@@ -144,7 +145,7 @@ auto reduce_placed(source_line at, const Space& space, const F& f, const Op& op,
   return reduce_on(default_stream(detail::placement(a...)), at, space, f, op, a...);
 }
 
-// The reduction of a call that was checked; a number that stands for the result of one that was refused.
+// Runs an accepted reduction; returns a placeholder scalar for a refused one.
 template <class... P, class Space, class F, class Op, class... A>
 auto call_reduce(detail::accepted_call<P...>, const located<stream_ref>& s, const Space& space, const F& f,
                  const Op& op, A&&... a) {
@@ -162,20 +163,26 @@ scalar<double> call_reduce(detail::refused_call, const Any&...) {
 
 }  // namespace detail_unit
 
-// The results f(index..., arguments...) of all indices, joined by op, in an order that depends only on the space and the
-// device. Spaces and arguments as in parallel_for. Ordered on `s`; does not block but where parallel_for does: the result
-// waits when the CPU reads it.
-//
-// op: plus, multiplies, minimum, maximum, minimum_number, maximum_number (see reduction_operations.hpp), or an associative
-// functor with a static identity<T>(), the value that changes nothing. Returns scalar<T>, where T is the type that f
-// returns. For plus and multiplies, T is std::uint64_t in place of bool and of unsigned integers of less than 64 bits, and
-// std::int64_t in place of signed ones.
+/// Combines the results f(index..., arguments...) of all indices by op.
+///
+/// The order of the operations depends only on the space and the device. Ordered on `s`; blocks only where parallel_for
+/// does. Reading the result on the CPU blocks.
+/// @param s stream of the launch
+/// @param space as in parallel_for
+/// @param f functor that can run on the device
+/// @param op plus, multiplies, minimum, maximum, minimum_number, maximum_number (see reduction_operations.hpp), or an
+///   associative functor with a static `identity<T>()`, its neutral element
+/// @param arguments as in parallel_for
+/// @return `scalar<T>`, where T is the type that f returns. For plus and multiplies, T is std::uint64_t in place of bool
+///   and unsigned integers of less than 64 bits, and std::int64_t in place of signed ones.
+/// @note Throws as parallel_for.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
   using over = decltype(detail::space_of(space));
   return detail_unit::call_reduce(detail_unit::checked<detail_unit::reduction_check<over, F, Arguments...>>(), s,
                                   detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const extents<1>& space, const F& f, const Op& op,
                      Arguments&&... arguments) {
@@ -183,6 +190,7 @@ auto parallel_reduce(located<stream_ref> s, const extents<1>& space, const F& f,
       detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), s,
       detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const extents<2>& space, const F& f, const Op& op,
                      Arguments&&... arguments) {
@@ -190,6 +198,7 @@ auto parallel_reduce(located<stream_ref> s, const extents<2>& space, const F& f,
       detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), s,
       detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f, const Op& op,
                      Arguments&&... arguments) {
@@ -198,7 +207,7 @@ auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f,
       detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 
-// The same on this thread's stream of the device of the first written argument, else of the first array.
+/// Same as above, on the calling thread's stream of the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
@@ -206,6 +215,7 @@ auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, 
       detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), space, f, op,
       std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
@@ -213,6 +223,7 @@ auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, 
       detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), space, f, op,
       std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
@@ -220,6 +231,7 @@ auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, 
       detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), space, f, op,
       std::forward<Arguments>(arguments)...);
 }
+/// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
@@ -228,12 +240,13 @@ auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const 
       std::forward<Arguments>(arguments)...);
 }
 
-// More than three dimensions.
+/// Rejects spaces of more than three dimensions at compile time.
 template <class F, class Op, class... Arguments>
 scalar<double> parallel_reduce(detail::located_space<detail::space_beyond>, const F&, const Op&, Arguments&&...) {
   detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
   return scalar<double>();
 }
+/// @overload
 template <class F, class Op, class... Arguments>
 scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, const Op&,
                                Arguments&&...) {

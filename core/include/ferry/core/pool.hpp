@@ -1,4 +1,5 @@
-// Pools that a program chooses: one for a part of it, for a scope, or the driver's that other libraries use, too.
+/// @file
+/// Pools that a program chooses: for a part of it, for a scope, or the driver's pool that other libraries use too.
 #pragma once
 #include <memory>
 
@@ -12,54 +13,66 @@ namespace ferry {
 
 class runtime;
 
-// The pools of one device with the same options, one for each kind of memory; they are made when they are first used. Arrays
-// and scopes may outlive the object: then the pools go back to the machine when the last scope ends, and serve the next
-// object with the same options. An object that was moved from throws invalid_argument in each call.
+/// The pools of one device with the same options, one for each kind of memory. Each is created on first use. Arrays and
+/// scopes may outlive the object. Then its pools return to the runtime when the last scope ends, and later objects with
+/// the same options reuse them.
+/// @note Every call on a moved-from object throws invalid_argument.
 class pool {
  public:
-  // options.kind automatic: by FERRY_POOL. Throws invalid_argument for options that make no sense, or that the kind lacks.
+  /// @param d device of the pools
+  /// @param options kind automatic means the kind of FERRY_POOL
+  /// @throws invalid_argument for invalid options, or options that the kind lacks
   explicit pool(ferry::device d = default_device(), const pool_options& options = {});
-  // The driver's default pool of the device, which other libraries of the process (PyTorch, CuPy, Thrust) may use, too: what
-  // one of them frees, the others can have. So are its settings: this sets those of pool_options for all of them. Device
-  // memory; pinned memory comes from a driver pool of ferry's own, and unified memory from a split pool. Throws
-  // not_supported where the driver has no pools.
+  /// The driver's default pool of the device, which other libraries of the process (PyTorch, CuPy, Thrust) may use too.
+  ///
+  /// Memory that one library frees is available to the others. The settings are shared too: this call sets those of
+  /// pool_options for all of them. It serves device memory. Pinned memory comes from a separate driver pool, and
+  /// unified memory from a split pool.
+  /// @throws not_supported if the driver has no pools
   static pool default_of(ferry::device d);
   pool(pool&& o) noexcept = default;
   pool& operator=(pool&& o) noexcept = default;
 
+  /// The device of the pools.
   ferry::device where() const;
+  /// The kind of the pools, never automatic.
   pool_kind kind() const;
-  // Bytes without a type: at least so many (0 counts as 1). May block when the pool grows. Throws out_of_memory.
+  /// Allocates untyped memory. May block when the pool grows.
+  /// @param bytes at least this many (0 counts as 1)
+  /// @param kind kind of memory
+  /// @throws out_of_memory if the pool cannot grow
   allocation_ref allocate(std::size_t bytes, memory_kind kind = memory_kind::device) {
     return of(kind).allocate(bytes);
   }
-  // Gives bytes that are not in use back to the system, after waiting for their last uses. Returns how many.
+  /// Releases unused bytes to the system. Blocks until their last uses are complete.
+  /// @return released bytes
   std::size_t trim();
-  // Of all kinds of memory together.
+  /// Statistics of all kinds of memory together.
   pool_statistics statistics() const;
-  // The pool of one kind of memory.
+  /// The pool of one kind of memory.
   memory_pool& of(memory_kind kind);
 
  private:
   friend class pool_scope;
   friend class thread_scopes;
   struct state;
-  // Another name of the same pools, for a scope.
+  // A second reference to the same pools, for a scope.
   static pool named(const pool& p);
-  state& held() const;     // throws invalid_argument for a pool that was moved from
-  state& at_home() const;  // and when its machine is not the current one
+  state& held() const;     // throws invalid_argument for a moved-from pool
+  state& at_home() const;  // also throws if its runtime is not the current one
   explicit pool(std::shared_ptr<state> s) : state_(std::move(s)) {}
   std::shared_ptr<state> state_;
 };
 
-// New arrays of this thread on the pool's device come from it until the scope ends. Scopes nest; those of different
-// devices hold at the same time. They may end in any order, and on other threads. The pool object may be moved or destroyed
-// meanwhile: the scope holds what it names.
+/// Within the scope, new arrays of this thread on the pool's device come from the pool. Scopes nest; scopes of
+/// different devices apply at the same time. They may end in any order, and on other threads. The pool object may be
+/// moved or destroyed before the scope ends, because the scope shares its pools.
 class pool_scope {
  public:
+  /// @throws invalid_argument for a moved-from pool
   explicit pool_scope(pool& p) : scope_({pool::named(p), p.where().index()}) {}
 
-  // The pool that the calling thread's scopes name for a device, or null.
+  /// The pool that the calling thread's scopes select for a device, or null.
   static pool* of(int device) {
     for (auto* n = scopes::innermost(); n; n = n->outer)
       if (n->value.device == device && !n->ended.load(std::memory_order_relaxed)) return &n->value.what;

@@ -1,4 +1,5 @@
-// Operations of reductions: associative, each with the value that changes nothing, and the types that they compute in.
+/// @file
+/// Operations of reductions: associative, with their neutral element and the type that they compute in.
 #pragma once
 #include <cmath>
 #include <concepts>
@@ -9,21 +10,24 @@
 #include "ferry/core/detail/support/number_type.hpp"
 #include "ferry/core/macros.hpp"
 
-struct __half;         // of CUDA's cuda_fp16.h and cuda_bf16.h, which only those who use them include
+struct __half;         ///< from CUDA's cuda_fp16.h and cuda_bf16.h, which only their users include
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
 
 namespace ferry {
 
-// True for types whose T(0) and T(1) are zero and one, so that plus and multiplies have an identity: numbers, complex ones
-// and CUDA's __half and __nv_bfloat16 too. Specialize it for a type of your own:
-//   template <> inline constexpr bool ferry::is_number<decimal> = true;
+/// True for types whose T(0) and T(1) are zero and one, so that plus and multiplies have an identity. These are
+/// numbers, complex numbers, and CUDA's __half and __nv_bfloat16. Specialize it for other types:
+///
+/// @code
+/// template <> inline constexpr bool ferry::is_number<decimal> = true;
+/// @endcode
 template <class T>
 inline constexpr bool is_number = std::numeric_limits<T>::is_specialized || detail::complex_number<T> ||
                                   std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>;
 
 namespace detail {
 
-// The type in which numbers of type T are added up: 64 bits for bool and integers, T for others.
+// Accumulator type of sums of T: 64 bits for bool and integers, T for others.
 template <class T>
 struct sum_of {
   static_assert(is_number<T>,
@@ -34,7 +38,7 @@ struct sum_of {
   using type = std::conditional_t<std::is_integral_v<T> && sizeof(T) < sizeof(wide), wide, T>;
 };
 
-// The type in which the least or greatest of T is found.
+// Type in which the least or greatest of T is computed.
 template <class T>
 struct extreme_of {
   static_assert(std::numeric_limits<T>::is_specialized,
@@ -53,7 +57,7 @@ FERRY_HOST_DEVICE bool is_nan([[maybe_unused]] const T& a) {
   else
     return false;
 }
-// Total order of numbers that are no NaN: -0 is below +0.
+// Total order of numbers that are not NaN: -0 is less than +0.
 template <class T>
 FERRY_HOST_DEVICE bool is_less(const T& a, const T& b) {
   if constexpr (std::is_floating_point_v<T>)
@@ -62,7 +66,8 @@ FERRY_HOST_DEVICE bool is_less(const T& a, const T& b) {
     return a < b;
 }
 
-// Of numbers; NaN only if both are. On devices one instruction for float, which orders zeros likewise.
+// The lesser number; NaN only if both are. For float on devices this is one instruction, which orders zeros the same
+// way.
 template <class T>
 FERRY_HOST_DEVICE T lesser_number(const T& a, const T& b) {
 #if FERRY_IN_DEVICE_CODE
@@ -81,7 +86,7 @@ FERRY_HOST_DEVICE T greater_number(const T& a, const T& b) {
 #endif
     return is_less(b, a) || is_nan(b) ? a : b;
 }
-// NaN if one of both is; otherwise the number.
+// NaN if one of the values is; otherwise the number.
 template <class T>
 FERRY_HOST_DEVICE T nan_or([[maybe_unused]] const T& a, [[maybe_unused]] const T& b, const T& number) {
   if constexpr (extreme_of<T>::has_nan)
@@ -90,8 +95,8 @@ FERRY_HOST_DEVICE T nan_or([[maybe_unused]] const T& a, [[maybe_unused]] const T
     return number;
 }
 
-// The type in which Op joins results of type R, which is the type of what the reduction returns. An operation may say it
-// by an alias template `result`; otherwise it is R.
+// The type in which Op combines results of type R, and which the reduction returns. An operation may define it by an
+// alias template `result`; otherwise it is R.
 template <class Op, class R>
 struct reduction_result {
   using type = R;
@@ -104,8 +109,8 @@ struct reduction_result<Op, R> {
 
 }  // namespace detail
 
-// Sums and products of bool and of integers of less than 64 bits are computed in 64 bits: std::uint64_t for bool and
-// unsigned types, std::int64_t for signed ones. All other types keep theirs.
+/// Sum. Bool and integers of less than 64 bits are summed in 64 bits: std::uint64_t for bool and unsigned types,
+/// std::int64_t for signed ones. All other types stay as they are.
 struct plus {
   template <class T>
   using result = typename detail::sum_of<T>::type;
@@ -118,6 +123,7 @@ struct plus {
     return typename detail::sum_of<T>::type(0);
   }
 };
+/// Product. The types are those of plus.
 struct multiplies {
   template <class T>
   using result = typename detail::sum_of<T>::type;
@@ -131,8 +137,8 @@ struct multiplies {
   }
 };
 
-// The least and the greatest value, as IEEE 754-2019 defines minimum and maximum: NaN if any value is NaN, and -0 is less
-// than +0. Over no values: plus and minus infinity, for integers the largest and the smallest.
+/// The least value, as IEEE 754-2019 defines minimum: NaN if any value is NaN, and -0 is less than +0. For no values:
+/// plus infinity, or the largest integer.
 struct minimum {
   template <class T>
   using result = typename detail::extreme_of<T>::type;
@@ -149,6 +155,8 @@ struct minimum {
       return limits::max();
   }
 };
+/// The greatest value, as IEEE 754-2019 defines maximum: NaN if any value is NaN, and -0 is less than +0. For no
+/// values: minus infinity, or the smallest integer.
 struct maximum {
   template <class T>
   using result = typename detail::extreme_of<T>::type;
@@ -166,8 +174,8 @@ struct maximum {
   }
 };
 
-// The same among the values that are not NaN (IEEE 754-2019 minimumNumber and maximumNumber). NaN if there is none: all
-// are NaN, or there are no values of a type that has NaN.
+/// The least of the values that are not NaN (IEEE 754-2019 minimumNumber). NaN if there is none: all are NaN, or there
+/// are no values of a type that has NaN.
 struct minimum_number {
   template <class T>
   using result = typename detail::extreme_of<T>::type;
@@ -183,6 +191,7 @@ struct minimum_number {
       return minimum::identity<T>();
   }
 };
+/// The greatest of the values that are not NaN (IEEE 754-2019 maximumNumber). NaN if there is none, as minimum_number.
 struct maximum_number {
   template <class T>
   using result = typename detail::extreme_of<T>::type;

@@ -1,4 +1,5 @@
-// One computer with its devices: the backend, the timelines, the pools and the peer grants.
+/// @file
+/// The runtime: the backend, stream timelines, pools and peer access of one set of devices.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -22,87 +23,102 @@ class host_pinned_pages;
 class memory_checker;
 struct access;
 
+/// State of one set of devices, real or simulated. Most programs use it only through other headers.
 class runtime {
  public:
+  /// @param backend real or simulated devices
+  /// @param pools options of the pools of arrays
   explicit runtime(std::unique_ptr<ferry::backend> backend, pool_options pools = {});
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  // The machine that this process uses. The first call chooses the backend (FERRY_BACKEND; see docs/configuration.md).
-  // Throws device_error when a driver is there but broken, parse_error for a configuration that does not parse.
+  /// The runtime that this process uses. The first call selects the backend (FERRY_BACKEND; see docs/configuration.md).
+  /// @throws device_error if a driver is present but broken
+  /// @throws parse_error for a configuration that does not parse
   static runtime& current();
 
-  // Different for each machine of this process.
+  /// Unique for each runtime of this process.
   std::uint64_t serial() const { return serial_; }
   ferry::backend& backend() { return *backend_; }
+  /// True if the devices are simulated.
   bool is_simulated() const { return simulated_; }
+  /// Timelines of all streams.
   timelines& streams() { return streams_; }
+  /// All devices; never empty.
   std::span<const device> devices() const { return devices_; }
-  // Throws invalid_argument for a device that is not there.
+  /// Properties of a device.
+  /// @throws invalid_argument if there is no such device
   const device_properties& properties(int device) const;
-  // The pool that arrays come from where no pool_scope says otherwise.
+  /// The pool of new arrays where no pool_scope applies.
   memory_pool& pool(memory_kind kind, int device) {
     if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) (void)properties(device);
     return *pools_[static_cast<std::size_t>(kind) * devices_.size() + static_cast<std::size_t>(device)];
   }
-  // What pool_kind::automatic stands for.
+  /// The kind that pool_kind::automatic means.
   pool_kind default_pool_kind() const { return default_kind_; }
-  // A pool of its own, or one that was given back and has the same options. They live as long as the machine.
+  /// A separate pool: a new one, or a returned one with the same options. It lives as long as the runtime.
   memory_pool& take_pool(memory_kind kind, int device, const pool_options& options);
+  /// Returns a pool of take_pool() for reuse.
   void give_back_pool(memory_pool& p) noexcept;
-  // The books of all pools: observers, limits, what is tried when memory runs out.
+  /// Accounting of all pools: observers, limits, out-of-memory handlers.
   memory_accounting& memory() { return memory_; }
-  // Whether unified memory moves between the CPU and devices. Where a device lacks concurrent managed access it is pinned
-  // memory that devices map, and where links between devices lose pages the CPU keeps them all: it stays where it is.
+  /// True if unified memory migrates between the CPU and devices. False if a device lacks concurrent managed access:
+  /// then it is pinned memory that devices map. Also false if links between devices lose pages: then all pages stay
+  /// pinned to the CPU.
   bool migrates_unified() const { return migrates_ && !peers_.loses_pages(); }
-  // For a device that is about to use unified memory: tests its links to all devices that have used some, on first use (may
-  // block). Not in a capture. Throws out_of_memory.
+  /// Prepares a device for its first use of unified memory: tests its links to all devices that have used some. May
+  /// block then. Must not be called in a capture.
+  /// @throws out_of_memory if the test cannot allocate
   void test_pages(int device) {
     if (migrates_ && !peers_.uses_pages(device)) [[unlikely]]
       test_links_of_pages(device);
   }
-  // Where a link has failed that test (peers().loses_pages()): pages of the arrays go to the CPU, ordered on a stream, and stay
-  // there.
+  /// If a link has failed that test (peers().loses_pages()), moves the pages of the arrays to the CPU, ordered on a
+  /// stream, and pins them there.
   void pin_pages_to_host(timeline& on, std::span<const access> uses);
-  // Whether all devices use pageable memory of the CPU as it is.
+  /// True if all devices can access pageable host memory in place.
   bool reaches_pageable() const { return reaches_pageable_; }
-  // What arrays use and others allocated (see borrow.hpp).
+  /// Memory that arrays use and ferry did not allocate (see borrow.hpp).
   foreign_memory& foreign() { return *foreign_; }
-  // Red zones, poison, quarantine (see memory_checks.hpp), and whether arrays get them.
+  /// Red zones, poison and quarantine (see memory_checks.hpp). checks_arrays: true if new arrays have them.
   memory_checker& checker() { return *checker_; }
   std::atomic<bool> checks_arrays{false};
-  // Which checks calls make.
+  /// Checks that calls perform.
   check_set checks;
-  // How much FERRY_CHECK or the backend's options ask to check. FERRY_CHECK=on goes before the options; off replaces only
-  // what they do not ask for.
+  /// Level of checks that FERRY_CHECK or the backend's options request. FERRY_CHECK=on overrides the options; off
+  /// replaces only what they do not request.
   check_level level() const { return level_; }
-  // For whoever has waited for devices: what waited for their work is seen to. Never blocks; one load if there is nothing.
+  /// Call after a device synchronization: runs deferred deleters and completed memory checks. Never blocks; costs one
+  /// load if nothing is pending.
   void synchronized() noexcept;
-  // Who is told of accesses before they are ordered; null: nobody. Set when the machine is made.
+  /// Policy to notify of accesses before they are ordered; null for none. Set when the runtime is created.
   access_policy* policy() const { return policy_.load(std::memory_order_relaxed); }
-  // Arrays that are alive, and arrays made so far.
+  /// Number of live arrays, and of arrays made so far.
   std::size_t allocations() const;
   std::uint64_t made_allocations() const { return all_pools().made; }
 
-  // Lets kernels of `device` reach memory of `owner` of that sort, asking the driver and testing the link on first use (may block).
-  // Throws peer_access_error where it is impossible.
+  /// Enables access by kernels of `device` to memory of `owner` of this class. The first use calls the driver and tests
+  /// the link, which may block.
+  /// @throws peer_access_error if access is impossible
   void need_peer(int device, int owner, peer_memory sort = peer_memory::plain) {
     if (!peers_.reaches(device, owner, sort)) grant_peer(device, owner, sort);
   }
+  /// Peer access between devices.
   peer_grants& peers() { return peers_; }
-  // Whether kernels of a device can use memory of another: as peers, or through mirrors (FERRY_PEER_KERNELS=stage).
+  /// True if kernels of a device can use memory of another: as peers, or by staging copies (FERRY_PEER_KERNELS=stage).
   bool can_reach(int device, int owner) const {
     return peers_.stages_kernels() || peers_.can_reach(device, owner, peer_class_of_arrays(owner));
   }
-  // Of device arrays that come from the machine's own pools.
+  /// Memory class of device arrays from the runtime's own pools.
   peer_memory peer_class_of_arrays(int device) const;
-  // Lanes, threads and options of copies.
+  /// Staging streams, threads and options of copies.
   copy_engine& copies() { return *copies_; }
-  // Gives back what lanes of copies hold and do not use. Returns the bytes.
+  /// Releases unused staging memory of copies.
+  /// @return released bytes
   std::size_t trim_lanes(memory_kind kind, int device);
 
-  // Bytes that copies were given so far.
+  /// Bytes of all copies enqueued so far.
   std::atomic<std::uint64_t> copied_bytes{0};
 
  private:
@@ -121,8 +137,8 @@ class runtime {
   pool_kind default_kind_;
   std::vector<std::unique_ptr<memory_pool>> pools_;  // by kind and device
   mutable std::mutex extra_mutex_;
-  std::vector<std::unique_ptr<memory_pool>> extra_;  // those of programs
-  std::vector<memory_pool*> stock_;                  // of these, the ones that nobody has
+  std::vector<std::unique_ptr<memory_pool>> extra_;  // pools that programs created
+  std::vector<memory_pool*> stock_;                  // the returned ones among them
   std::unique_ptr<foreign_memory> foreign_;
   std::unique_ptr<memory_checker> checker_;
   peer_grants peers_;
@@ -132,15 +148,18 @@ class runtime {
   std::atomic<access_policy*> policy_{nullptr};
 };
 
-// Replaces the current machine for a scope: simulated machines in tests, backends that count or fail. Leaving waits for
-// all its work. Arrays of the machine must be gone or freed by then; if some are not, the machine stays in memory, and
-// stderr says how many.
+/// Replaces the current runtime for a scope: simulated devices in tests, backends that count or fail. The destructor
+/// blocks until all its work is complete. Arrays of the runtime must be destroyed or freed before that. If some are
+/// not, the runtime stays in memory, and stderr reports their number.
 class runtime_scope {
  public:
+  /// @param backend real or simulated devices
+  /// @param pools options of the pools of arrays
   explicit runtime_scope(std::unique_ptr<ferry::backend> backend, pool_options pools = {});
   ~runtime_scope();
   runtime_scope(const runtime_scope&) = delete;
   runtime_scope& operator=(const runtime_scope&) = delete;
+  /// The runtime of the scope.
   runtime& get() { return *runtime_; }
 
  private:
@@ -148,7 +167,7 @@ class runtime_scope {
   std::shared_ptr<runtime> before_;
 };
 
-// A simulated machine for a scope, by the text form of FERRY_SIM: "devices=3;schedule=random:42".
+/// A simulated computer for a scope. Options are those of FERRY_SIM: "devices=3;schedule=random:42".
 class simulation : public runtime_scope {
  public:
   explicit simulation(std::string_view options = {}, pool_options pools = {});

@@ -1,5 +1,7 @@
-// Arrays of driver pools in several processes of one machine: a pool is exported once, by file descriptor; an array by a few
-// bytes; events hand it over. CUDA only. Whoever opens an array closes it before its owner frees it.
+/// @file
+/// Sharing arrays of driver pools between processes of one computer. CUDA only. A pool is exported once by file
+/// descriptor, and an array by a few bytes; events order access between the processes. A process must close an opened
+/// array before the owner frees it.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -12,28 +14,31 @@
 
 namespace ferry {
 
-// A file descriptor for another process: send it over a Unix socket (SCM_RIGHTS), and close it. The pool must be a driver
-// pool with .shareable = true. Throws invalid_argument, not_supported.
+/// File descriptor of a pool for another process. The caller sends it over a Unix socket (SCM_RIGHTS) and closes it.
+/// @param p a driver pool with .shareable = true
+/// @throws invalid_argument for other pools
+/// @throws not_supported if the backend cannot export pools
 int export_pool(pool& p);
 
-// Where an array lies, for another process: plain bytes.
+/// Location of an array for another process; trivially copyable.
 struct array_key {
   shared_pointer_key block{};
-  std::uint64_t offset = 0, bytes = 0;  // within the block
+  std::uint64_t offset = 0, bytes = 0;  ///< within the block
 };
 
-// An event that another process can open by its key. What one process records, the other waits for, on their streams.
+/// An event that another process can open by its key. One process records it, and streams of the other wait for it.
 class shared_event {
  public:
+  /// Creates an event on a device.
   explicit shared_event(device d);
-  // Made by another process.
+  /// Opens an event of another process.
   explicit shared_event(const shared_event_key& key);
   shared_event(shared_event&& o) noexcept;
   shared_event& operator=(shared_event&& o) noexcept;
   ~shared_event();
-  // Plain bytes to send. Only of events that were made here.
+  /// Key to send to another process, trivially copyable. Only for events that were created in this process.
   shared_event_key key() const;
-  // Throws invalid_argument for an event that was moved from.
+  /// @throws invalid_argument for a moved-from event
   native_event native() const;
 
  private:
@@ -41,13 +46,14 @@ class shared_event {
   std::uint64_t serial_;
 };
 
-// A pool of another process. Keeps nothing alive there.
+/// A pool of another process. It does not keep memory alive there.
 class imported_pool {
  public:
-  // Does not close the descriptor. Throws not_supported.
+  /// Does not close the descriptor.
+  /// @throws not_supported if the backend cannot import pools
   imported_pool(device d, int descriptor);
-  // An array of the other process as one of this one, of as many T as fit. Its end closes it here, and frees nothing there.
-  // Unordered with the other process: take_over it first.
+  /// Opens an array of the other process, with as many T as fit. Its destruction closes it here and frees nothing
+  /// there. It is not ordered with the other process: call take_over() first.
   template <class T>
   device_array<T> open(const array_key& a) {
     return adopt(static_cast<T*>(map(a)), static_cast<std::size_t>(a.bytes) / sizeof(T),
@@ -66,22 +72,23 @@ void record_shared(native_stream s, const shared_event& e);
 void wait_shared(native_stream s, const shared_event& e);
 }  // namespace detail
 
-// Where an array of a shareable pool lies. The array must stay alive as long as others have it open.
+/// Location of an array of a shareable pool. The array must stay alive while other processes have it open.
+/// @throws invalid_argument if the view is strided
 template <class T, std::size_t Rank>
 array_key share(const array_view<T, Rank, memory_kind::device>& v) {
   if (!v.is_contiguous())
     throw invalid_argument("share: the view of " + detail::array_text(v.look()) + " is strided: share the whole array");
   return detail::share_bytes(v.owner(), v.bytes());
 }
-// Records the event on s, behind all uses of the array: then the other process may have it, and this one leaves it alone
-// until it takes it over again. Never blocks.
+/// Records the event on s after all uses of the array. The other process may use the array then. This process must not
+/// use it before it calls take_over() again. Never blocks.
 template <class T, std::size_t Rank>
 void hand_over(stream_ref s, array_view<T, Rank, memory_kind::device>& v, const shared_event& e) {
   submit(
       s, [&](native_stream n, mdspan<T, Rank>) { detail::record_shared(n, e); }, inout(v, source_line{}));
 }
-// Work here that uses the array comes after what the other process did before it recorded the event; it must have done so.
-// Never blocks.
+/// Makes later work of this process on the array wait for the event of the other process. The other process must have
+/// recorded the event before the call. Never blocks.
 template <class T, std::size_t Rank>
 void take_over(stream_ref s, array_view<T, Rank, memory_kind::device>& v, const shared_event& e) {
   submit(

@@ -1,4 +1,5 @@
-// The members of a structure of arrays as kernels and CPU loops see them: one pointer each, and a common size.
+/// @file
+/// The members of a structure of arrays for kernels and CPU loops: one pointer each, and a common size.
 #pragma once
 #include <cstddef>
 #include <tuple>
@@ -26,7 +27,8 @@ inline constexpr bool same_or_more_const = std::is_same_v<From, To> || std::is_s
 
 }  // namespace detail
 
-// M may be const: then that member can only be read. `size` elements each.
+/// Non-owning members of a structure of arrays, `size` elements each.
+/// @tparam M element types of the members; const for read-only ones
 template <class... M>
 class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> {
   template <std::size_t... I>
@@ -38,36 +40,42 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
   using member_type = std::tuple_element_t<I, std::tuple<M...>>;
 
   soa_span() = default;
+  /// @param size number of elements of each member
+  /// @param data first element of each member
+  /// @param label name for messages
   soa_span(std::size_t size, M*... data, array_label label = {})
       : detail::soa_slots<std::index_sequence_for<M...>, M...>{{data}...},
         size_(size),
         label_(label) {}
-  // The same with members that can only be read.
+  /// The same members, some of them read-only.
   template <class... U>
   requires(sizeof...(U) == sizeof...(M) && (detail::same_or_more_const<U, M> && ...) && !(std::is_same_v<U, M> && ...))
       soa_span(const soa_span<U...>& o)
       : soa_span(o, std::index_sequence_for<M...>()) {}
 
+  /// Number of elements of each member.
   FERRY_HOST_DEVICE std::size_t size() const { return size_; }
+  /// Name of the array for messages.
   FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  /// First element of member I.
   template <std::size_t I>
   FERRY_HOST_DEVICE member_type<I>* data() const {
     return static_cast<const detail::soa_slot<I, member_type<I>>&>(*this).data;
   }
-  // Element i of member I, i in [0, size()). Unchecked.
+  /// Element i of member I, i in [0, size()). Unchecked.
   template <std::size_t I>
   FERRY_HOST_DEVICE member_type<I>& get(std::size_t i) const {
     return data<I>()[i];
   }
-  // Member I with its size, checked as mdspans are.
+  /// Member I as an mdspan of all its elements, with checks as in mdspan.
   template <std::size_t I>
   FERRY_HOST_DEVICE mdspan<member_type<I>, 1> span() const {
     return mdspan<member_type<I>, 1>(data<I>(), size_, label_);
   }
-  // Element i of every member. On the CPU only.
+  /// References to element i of every member. On the CPU only.
   std::tuple<M&...> operator[](std::size_t i) const { return at(i, std::index_sequence_for<M...>()); }
 
-  // The same elements from another address: for the simulator, which runs kernels on copies.
+  /// The same elements at another address. For the simulator, which runs kernels on copies.
   template <class Move>
   soa_span relocated(const Move& move) const {
     return relocated(move, std::index_sequence_for<M...>());

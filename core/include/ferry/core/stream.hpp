@@ -1,4 +1,6 @@
-// Streams: work given to one runs in order; ferry orders streams against each other by what the work touches.
+/// @file
+/// Streams. Work of one stream runs in order; ferry orders streams against each other by the arrays that their work
+/// uses.
 #pragma once
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/device.hpp"
@@ -8,33 +10,40 @@ namespace ferry {
 
 class event;
 
-// Names a stream that somebody else owns.
+/// Non-owning reference to a stream.
 class stream_ref {
  public:
+  /// Reference to a stream of the runtime.
   explicit stream_ref(ferry::timeline& t) : timeline_(&t) {}
-  // A stream that the program created (cudaStream_t), or a default stream (null, cudaStreamLegacy, cudaStreamPerThread:
-  // usable for submissions, not for raw pointers). Call release() before destroying it. Throws invalid_argument for a stream
-  // of another device than d, and for a default stream while another device than d is the calling thread's current one.
+  /// Refers to a stream that the program created (cudaStream_t), or to a default stream. Default streams are null,
+  /// cudaStreamLegacy and cudaStreamPerThread; they support submissions but not raw pointers. Call release() before
+  /// destroying the stream.
+  /// @throws invalid_argument for a stream of another device than d, and for a default stream while another device than
+  ///   d is the calling thread's current one
   static stream_ref from_native(device d, native_stream s);
-  // Ends ferry's interest in a stream of from_native: what it was given is marked; it is never touched again.
+  /// Stops tracking a stream of from_native. Records an event after its work; ferry never uses the handle again.
   void release();
 
+  /// Device of the stream.
   device where() const { return device(timeline().device()); }
+  /// Priority: 0, or negative for more urgent.
   int priority() const { return timeline().priority(); }
-  // The native handle, for work that ferry does not see. Does not order anything.
+  /// Native handle, for work that ferry does not track. Orders nothing.
   native_stream native() const;
-  // Blocks until all work given to the stream is over, seen by ferry or not.
+  /// Blocks until all work of the stream is complete, whether ferry tracks it or not.
   void synchronize() const;
-  // Whether the stream has nothing left to do. Never blocks.
+  /// True if all work of the stream is complete. Never blocks.
   bool is_done() const { return timeline().is_done(); }
-  // An event behind all work given so far.
+  /// Records an event after all work enqueued so far.
   event record() const;
-  // Orders all later work here behind an event, or behind all that another stream was given. The CPU does not wait.
+  /// Makes later work of this stream wait for an event, or for all work enqueued so far on another stream. Never
+  /// blocks.
   void wait(const event& e) const;
-  // Throws device_error when the other stream's device failed: what comes later might read what is lost.
+  /// @overload
+  /// @throws device_error if the other stream's device failed: later work might read lost data
   void wait(stream_ref other) const;
 
-  // Throws invalid_argument for a stream that was moved from, as all of the above.
+  /// Timeline of the stream. This and the functions above throw invalid_argument for a moved-from stream.
   ferry::timeline& timeline() const {
     if (!timeline_) [[unlikely]]
       throw_moved_from("the stream");
@@ -46,10 +55,12 @@ class stream_ref {
   ferry::timeline* timeline_;
 };
 
-// A stream of its own, out of the machine's stock. Destroying it returns it; its work goes on.
+/// An owned stream from the runtime's cache. The destructor returns it; its work continues.
 class stream : public stream_ref {
  public:
-  // priority: 0, or negative for more urgent. May block when the stock is empty.
+  /// @param d device of the stream
+  /// @param priority 0, or negative for more urgent
+  /// @note May block if the cache is empty.
   explicit stream(device d = default_device(), int priority = 0);
   stream(stream&& o) noexcept : stream_ref(o), serial_(o.serial_) { o.timeline_ = nullptr; }
   stream& operator=(stream&& o) noexcept;
@@ -59,28 +70,32 @@ class stream : public stream_ref {
   std::uint64_t serial_;
 };
 
-// Blocks until all work on all streams of the machine is over. Throws device_error if a device has failed, whether or not
-// another call has thrown that: at the end of a program or simulation, the way to learn of a failure that no call waited for.
+/// Blocks until all work on all streams of the runtime is complete. Call it at the end of a program or simulation to
+/// detect failures that no other call waited for.
+/// @throws device_error if a device has failed, even if another call has already thrown that
 void synchronize();
 
-// The calling thread's own stream of a device, made at first use.
+/// The calling thread's own stream of a device, created on first use.
 stream_ref default_stream(device d);
 
-// A point in a stream, with its time.
+/// A point in a stream, with its time.
 class event {
  public:
+  /// Records the event after all work enqueued to s so far.
   explicit event(stream_ref s);
   event(event&& o) noexcept;
   event& operator=(event&& o) noexcept;
   ~event();
-  // Blocks until the point is reached.
+  /// Blocks until the point is reached.
   void synchronize() const;
-  // Whether the point is reached. Never blocks.
+  /// True if the point is reached. Never blocks.
   bool is_done() const;
+  /// Native handle.
   native_event native() const { return native_; }
-  // The same, of the current machine. Throws invalid_argument for an event that was moved from, and for another machine's.
+  /// Native handle, checked to belong to the current runtime.
+  /// @throws invalid_argument for a moved-from event, and for an event of another runtime
   native_event current() const;
-  // Milliseconds between two points of one device. Blocks until both are reached.
+  /// Milliseconds between two points of one device. Blocks until both are reached.
   friend double milliseconds_between(const event& from, const event& to);
 
  private:

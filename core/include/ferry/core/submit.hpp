@@ -1,4 +1,5 @@
-// Work that ferry does not write itself: library calls and CUDA kernels, ordered by the arrays they are given.
+/// @file
+/// Work that ferry does not generate: library calls and CUDA kernels, ordered by their array arguments.
 #pragma once
 #include <type_traits>
 
@@ -11,7 +12,7 @@ namespace ferry {
 
 namespace detail {
 
-// The native stream as the callee declares it: ferry's own handle, or a pointer type such as cudaStream_t.
+// Type of the callee's stream parameter: ferry's own handle, or a pointer type such as cudaStream_t.
 template <class F, class P = std::remove_cvref_t<typename declared_at<F, 0>::type>>
 using stream_type = std::conditional_t<std::is_pointer_v<P>, P, native_stream>;
 template <class F>
@@ -41,7 +42,8 @@ void enqueue_call(stream_ref s, Give& enqueue, Call call, const A&... a) {
       a...);
 }
 
-// A submission that touches the arrays among some arguments. by: what uses `values` and the arguments that are no arrays.
+// A submission that accesses the arrays among some arguments. by: what uses `values` and the arguments that are not
+// arrays.
 template <class F, class Values, class Call, class... A>
 void submit_call(located<stream_ref> to, used_by by, const F&, const Values& values, Call call, const A&... a) {
   const stream_ref s = to.value;
@@ -59,7 +61,7 @@ void submit_call(located<stream_ref> to, used_by by, const F&, const Values& val
   enqueue_call<F>(s, enqueue, call, a...);
 }
 
-// What a call that was checked submits; nothing for one that was refused.
+// Submits an accepted call; does nothing for a refused one.
 template <class... P, class F, class Values, class Call, class... A>
 void submit_checked(accepted_call<P...>, const located<stream_ref>& s, used_by by, const F& f, const Values& values,
                     const Call& call, A&&... a) {
@@ -70,9 +72,14 @@ void submit_checked(refused_call, const Any&...) {}
 
 }  // namespace detail
 
-// Calls f(stream, parameters...) on the CPU, now: it gives work to that stream, which touches the arrays as declared. f
-// takes the stream as cudaStream_t (then CUDA only) or ferry::native_stream, arrays as pointers or mdspans. The work is
-// ordered behind what it needs and others behind it; the stream's device is current meanwhile. f must not call ferry.
+/// Calls f(stream, parameters...) on the CPU at once. f enqueues work to that stream.
+///
+/// The work is ordered after its hazards, and conflicting later work after it. The stream's device is current during
+/// the call. f must not call ferry.
+/// @param s stream of the work
+/// @param f takes the stream as cudaStream_t (CUDA only) or ferry::native_stream, and arrays as pointers or mdspans
+/// @param arguments arrays, which the work accesses as declared, and values
+/// @throws not_supported if f takes a cudaStream_t and the devices are simulated
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
   using call =
@@ -81,9 +88,10 @@ void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
                          std::forward<Arguments>(arguments)...);
 }
 
-// The address of an array for work on `s` that ferry does not see: an open use. Ordered behind what it must come after;
-// it covers all that the stream is given until somebody else asks for the array. Then take the pointer again. Never
-// blocks. const arrays are read, others read and written.
+/// Address of an array for work on `s` that ferry does not track: an unbounded access.
+///
+/// Ordered after its hazards. It covers all work enqueued to the stream until the next access of the array elsewhere.
+/// After that, take the pointer again. Never blocks. Const arrays are read; others are read and written.
 template <class T, std::size_t Rank, memory_kind Kind>
 const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
@@ -91,6 +99,7 @@ const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line a
   escaped_pointer_use(detail::admit(s, uses.get(), reach::by_kernel));
   return v.unsynchronized_data();
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 T* pointer(array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
@@ -99,13 +108,15 @@ T* pointer(array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_l
   return v.unsynchronized_data();
 }
 
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 T* pointer(array_view<T, Rank, Kind>&& v, stream_ref s, source_line at = source_line::here()) {
   return pointer(v, s, at);
 }
 
-// The size of a CUDA launch.
+/// Grid of a CUDA launch.
 struct launch_size {
+  /// Three dimensions; each must be in [1, 2^31 - 1], otherwise the constructor throws invalid_argument.
   struct dimensions {
     unsigned x = 1, y = 1, z = 1;
     dimensions(std::size_t x_ = 1, std::size_t y_ = 1, std::size_t z_ = 1)
@@ -125,8 +136,12 @@ struct launch_size {
 
 inline namespace FERRY_UNIT {
 
-// Launches a __global__ function; arrays become the pointers or mdspans that it declares. CUDA only. Does not block
-// but where parallel_for does.
+/// Launches a __global__ function. CUDA only. Blocks only where parallel_for does.
+/// @param s stream of the launch
+/// @param size blocks, threads, and bytes of dynamic shared memory
+/// @param kernel function that declares arrays as pointers or mdspans
+/// @param arguments arrays and values to pass to the kernel
+/// @throws not_supported if the devices are simulated
 template <class... P, class... Arguments>
 void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launch_size& size,
             [[maybe_unused]] void (*kernel)(P...), [[maybe_unused]] Arguments&&... arguments) {

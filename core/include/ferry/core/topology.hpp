@@ -1,4 +1,5 @@
-// How the devices, the memory and the cores of a computer hang together.
+/// @file
+/// How devices, memory and cores of a computer are connected.
 #pragma once
 #include <iosfwd>
 #include <string>
@@ -8,47 +9,57 @@
 
 namespace ferry {
 
-// Where a device is.
+/// Location of a device.
 struct device_place {
-  std::string name, pci_bus_id;             // "0000:1b:00.0"; empty where there is none
-  int numa_node = -1;                       // -1: unknown
-  std::vector<int> cores;                   // near it, that this process may use
-  int pcie_generation = 0, pcie_lanes = 0;  // 0: unknown
+  std::string name, pci_bus_id;             ///< "0000:1b:00.0"; empty where there is none
+  int numa_node = -1;                       ///< -1: unknown
+  std::vector<int> cores;                   ///< near it, and available to this process
+  int pcie_generation = 0, pcie_lanes = 0;  ///< 0: unknown
 };
 
-// The way from one device's kernels to another's memory.
+/// Connection from the kernels of one device to the memory of another.
 struct device_link {
   bool peers = false, atomics = false;
-  int rank = 0;              // the driver's: the lower, the faster
-  int nvlinks = 0;           // 0: none, or unknown
-  double gb_per_second = 0;  // of copies, by whatever route; 0: not measured
+  int rank = 0;              ///< rank of the driver: lower is faster
+  int nvlinks = 0;           ///< 0: none, or unknown
+  double gb_per_second = 0;  ///< of copies, by any route; 0: not measured
 };
 
-// A value: what was found when it was made.
+/// Connections of the computer, at the time of construction. A value type.
 class topology {
  public:
-  // Asks the driver, NVML and hwloc where they are present, and Linux. Measures nothing, grants nothing.
+  /// Queries the driver, NVML and hwloc where they are present, and Linux. Measures nothing and enables no peer access.
   static topology look();
-  // The same with bandwidths: those of the file if it is of this machine, else measured now (some milliseconds a pair,
-  // 128 MiB of each device) and written there. stderr says why a file is not used, or cannot be written: one that does
-  // not parse is replaced, one of another machine, or of other devices of this one, stays as it is.
+  /// As look(), with bandwidths: from the file if it belongs to this computer, else measured now and written to the
+  /// file.
+  ///
+  /// A measurement takes some milliseconds for each pair of devices, and 128 MiB of each device. stderr reports why a
+  /// file is not used or cannot be written. A file that does not parse is replaced. A file of another computer, or of
+  /// other devices of this one, does not change.
+  /// @param file path of the file; empty for none
   static topology measured(const std::string& file = default_file());
-  // $FERRY_TOPOLOGY, else ferry/topology-HOST-HASH in $XDG_CACHE_HOME or ~/.cache, by devices and peers; empty: no file.
+  /// $FERRY_TOPOLOGY, else ferry/topology-HOST-HASH in $XDG_CACHE_HOME or ~/.cache. HASH depends on devices and peers.
+  /// Empty for no file.
   static std::string default_file();
 
+  /// Number of devices.
   std::size_t devices() const { return places_.size(); }
+  /// Location of a device.
   const device_place& place(device d) const { return places_.at(static_cast<std::size_t>(d.index())); }
-  // from == to: within one device.
+  /// Connection between two devices; from == to: within one device.
   const device_link& link(device from, device to) const { return links_.at(index(from, to)); }
-  // GB/s of pinned memory to and from a device, over its own link; 0: not measured.
+  /// GB/s between pinned memory and a device, over its own link; 0: not measured.
   double upload(device d) const { return up_.at(static_cast<std::size_t>(d.index())); }
   double download(device d) const { return down_.at(static_cast<std::size_t>(d.index())); }
+  /// True if bandwidths are known.
   bool is_measured() const { return measured_; }
 
-  // As the file holds it; parse() takes only what belongs to this machine, and throws parse_error that says why not.
+  /// Text form, as in the file.
   std::string text() const;
+  /// Reads the text form.
+  /// @throws parse_error with the reason, if the text is not of this computer
   void parse(const std::string& text);
-  // Measures everything now.
+  /// Measures all bandwidths now. Blocks.
   void measure();
 
  private:
@@ -62,7 +73,7 @@ class topology {
   bool measured_ = false;
 };
 
-// As a matrix: one row and one column a device, one column for the CPU.
+/// Prints a matrix: one row and one column for each device, one column for the CPU.
 std::ostream& operator<<(std::ostream& out, const topology& t);
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// The same blocks of memory for each iteration of a loop: no traffic with pools from the second one on.
+/// @file
+/// Reuse of the same memory blocks in each iteration of a loop: from the second one on, no pool calls.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,18 +14,18 @@ class workspace;
 namespace detail {
 class workspace_blocks;
 
-// What a scope holds of its workspace, and how many arrays were made in it.
+// The part of a workspace that a scope uses, and the number of arrays made in the scope.
 class workspace_turn {
  public:
   explicit workspace_turn(workspace& w);
   workspace_turn(workspace_turn&& o) noexcept : blocks_(std::exchange(o.blocks_, nullptr)), next_(o.next_) {}
   workspace_turn& operator=(workspace_turn&&) = delete;
   ~workspace_turn();
-  // A block for an array. Throws what a pool's allocate throws.
+  // Allocates a block for an array. Throws as the allocate function of a pool.
   allocation_ref allocate(memory_kind kind, int device, std::size_t bytes);
-  // For budgets. Bytes of the block that is kept for the next array if it has so many bytes; 0: it comes from a pool.
+  // For budgets: size of the retained block that the next array of this size gets; 0 if it comes from a pool.
   std::size_t block_for(memory_kind kind, int device, std::size_t bytes) const;
-  // Bytes of all blocks that are kept and no array has.
+  // Bytes of all retained blocks that no array uses.
   std::size_t retained_bytes(memory_kind kind, int device) const;
 
  private:
@@ -33,41 +34,46 @@ class workspace_turn {
 };
 }  // namespace detail
 
+/// Use of a workspace.
 struct workspace_statistics {
-  std::size_t blocks = 0, bytes = 0, in_use = 0;  // blocks that are held, their bytes, and how many arrays have now
-  std::uint64_t taken = 0, reused = 0;            // arrays made: with a block from a pool, with one that was here
+  std::size_t blocks = 0, bytes = 0, in_use = 0;  ///< blocks that are held, their bytes, and how many arrays use now
+  std::uint64_t taken = 0, reused = 0;            ///< arrays made with a block from a pool, and with a retained block
 };
 
-// Holds the blocks of arrays that were made within its scopes and are gone. The next array of about that size gets one,
-// ordered behind the work that still uses it by its log, whatever streams are involved. Arrays may outlive the scope, the
-// workspace, and be destroyed by other threads. Used by several threads at once, but each has scopes of its own. Its blocks
-// are reserved for it: they are not free for pools, reports and budgets, and memory pressure does not take them.
+/// Retains the blocks of destroyed arrays that were made within its scopes.
+///
+/// The next array of similar size gets such a block. Its access history orders it after the work that still uses the
+/// block, on any stream. Arrays may outlive the scope and the workspace, and other threads may destroy them.
+/// Thread-safe; each thread has its own scopes. Retained blocks are reserved: pools, reports and budgets do not count
+/// them as free, and memory pressure does not reclaim them.
 class workspace {
  public:
   workspace();
-  // Gives the blocks back to their pools; those of arrays that live on, when these go. Never blocks. Arrays that are made
-  // in a scope of it that lasts longer come from pools.
+  /// Returns the blocks to their pools; blocks of live arrays return when those are destroyed. Never blocks. Later
+  /// arrays in a scope that outlives the workspace come from pools.
   ~workspace();
   workspace(const workspace&) = delete;
   workspace& operator=(const workspace&) = delete;
 
-  // Gives the blocks that no array has back to their pools.
+  /// Returns the blocks that no array uses to their pools.
   void clear() noexcept;
+  /// Current use.
   workspace_statistics statistics() const;
 
  private:
   friend class detail::workspace_turn;
-  detail::workspace_blocks* blocks_;  // lives as long as an array has one of its blocks, or a scope of it lasts
+  detail::workspace_blocks* blocks_;  // lives until no array has one of its blocks and no scope of it exists
 };
 
-// One iteration: arrays of this thread, of all kinds and devices, and ferry's own scratch get blocks of the workspace. The
-// nth allocation of an iteration gets the block of the nth of the one before, if it fits. Scopes may end in any order, and
-// on other threads: for the thread that began it, the scope is over then.
+/// One iteration: arrays of this thread, of all kinds and devices, and ferry's own scratch get blocks of the workspace.
+/// The nth allocation of an iteration gets the block of the nth allocation of the previous one, if it fits. Scopes may
+/// end in any order, and on other threads. The scope then ends for the thread that began it.
 class workspace_scope {
  public:
+  /// Starts an iteration of this thread.
   explicit workspace_scope(workspace& w) : scope_(detail::workspace_turn(w)) {}
 
-  // Of the innermost scope of the calling thread, or null.
+  /// Blocks of the calling thread's innermost scope, or null.
   static detail::workspace_turn* current() {
     auto* const n = scopes::innermost();
     return n ? &n->value : nullptr;

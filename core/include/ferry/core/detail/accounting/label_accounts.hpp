@@ -1,4 +1,4 @@
-// Bytes in use by label: tags, and names of arrays. Few programs tag every allocation: plain shared counters will do.
+// Bytes in use by label: tags, and names of arrays. Shared counters suffice, because few programs tag every allocation.
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,23 +12,23 @@
 
 namespace ferry {
 
-// What one label holds.
+// Use of one label.
 struct label_use {
   label_kind kind = label_kind::name;
   memory_label label = 0;
   std::size_t bytes = 0, peak_bytes = 0, allocations = 0;
-  std::size_t total_bytes = 0;  // ever; as the peak, over all kinds and devices
+  std::size_t total_bytes = 0;  // of all allocations so far; like the peak, of all kinds and devices
 };
 
 class label_accounts {
  public:
-  // cells: one for each kind and device.
+  // cells: number of combinations of kind and device.
   explicit label_accounts(std::size_t cells) : cells_(cells), any_(cells) {}
   ~label_accounts();
   label_accounts(const label_accounts&) = delete;
   label_accounts& operator=(const label_accounts&) = delete;
 
-  // Makes room for a label, before add and remove, which then cannot fail.
+  // Makes room for a label, so that add() and remove() cannot fail later.
   void expect(label_kind kind, memory_label label);
   void add(label_kind kind, memory_label label, std::size_t cell, std::size_t bytes) noexcept {
     find(kind, label)->add(cell, bytes);
@@ -36,13 +36,13 @@ class label_accounts {
   void remove(label_kind kind, memory_label label, std::size_t cell, std::size_t bytes) noexcept {
     find(kind, label)->remove(cell, bytes);
   }
-  // The same for the account of what has a tag, a name or both: each allocation once.
+  // The same for the account of all labelled allocations. Counts an allocation with tag and name once.
   void add_labelled(std::size_t cell, std::size_t bytes) noexcept { any_.add(cell, bytes); }
   void remove_labelled(std::size_t cell, std::size_t bytes) noexcept { any_.remove(cell, bytes); }
 
   label_use use(label_kind kind, memory_label label, std::size_t cell) const;
   label_use labelled(std::size_t cell) const;
-  // Labels that hold something, or did; most bytes first.
+  // Labels that hold or have held bytes; most bytes first.
   std::vector<label_use> all() const;
 
  private:
@@ -57,7 +57,7 @@ class label_accounts {
     std::atomic<std::size_t> peak{0}, total{0};
     std::vector<counts> by_cell;
   };
-  // Accounts by number, in pages that are made when they are needed.
+  // Accounts by label number, in pages that are allocated on first use.
   static constexpr std::size_t page_size = 512;
   using page = std::array<std::atomic<account*>, page_size>;
   template <std::size_t Most>

@@ -1,5 +1,5 @@
-// The books of a machine's memory: what pools took from the backend and handed out, who is told, and what is tried when
-// there is no more. Pools call it; nothing of it costs more than a load on their hot path.
+// Memory accounting: per-kind counters, observers, limits, and the out-of-memory handlers. Pools call it. It adds no
+// more than one load to their hot path.
 #pragma once
 #include <array>
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace ferry {
 
-// Bytes that a pool needs and could not get.
+// Bytes that a pool needs and could not allocate.
 struct memory_demand {
   memory_kind kind = memory_kind::device;
   int device = 0;
@@ -31,43 +31,43 @@ struct memory_demand {
   memory_source* asker = nullptr;
 };
 
-// One step of the ladder that is climbed when memory runs out. Called with no lock held and outside any submission, by the
-// thread that needs the bytes; may free arrays, trim pools, move data. Returns the bytes it made free, as far as it knows:
-// with any, the allocation is tried again.
+// One out-of-memory handler. Called with no lock held and outside any submission, by the thread that needs the bytes.
+// May free arrays, trim pools and move data. Returns the known number of bytes that it freed. If that is more than 0,
+// the allocation is retried.
 struct reclaim_handler {
   std::string name;  // for reports: "trim of every pool on the device"
-  int order = 0;     // rungs are climbed from low to high; ferry's own: see handler_order
+  int order = 0;     // handlers run in ascending order; ferry's own: see handler_order
   std::function<std::size_t(const memory_demand&)> reclaim;
 };
 
-// Where ferry's own rungs stand. Rungs of equal order are climbed as they were added. to_peer makes nothing free: after all rungs
-// the array itself goes elsewhere, where the policy allows it, and the error lists the attempt as the last one.
+// Order of ferry's own handlers. Handlers of equal order run in the order of their registration. to_peer frees nothing:
+// after all handlers it places the array on a peer, if the policy allows it. The error lists this as the last attempt.
 struct handler_order {
   static constexpr int quarantine = 90, own_cache = 100, finished_frees = 200, every_pool = 300, callbacks = 400,
                        synchronize = 500, discard_scratch = 600, move_out = 700, to_peer = 800;
 };
 
-// A soft limit that is crossed.
+// A crossed soft limit.
 struct memory_pressure {
   memory_scope scope;
   std::size_t used_bytes = 0, soft_bytes = 0;
-  std::size_t hard_bytes = limit_rule::none;  // or the size of what the scope is on
-  // 0 at the soft limit, 1 at the hard one.
+  std::size_t hard_bytes = limit_rule::none;  // the hard limit, or the size of the scope's memory
+  // Fraction between the limits: 0 at the soft limit, 1 at the hard one.
   double pressure() const;
 };
 
-// What may be tried besides when memory runs out; off unless asked for.
+// Optional attempts when memory runs out; off by default.
 struct out_of_memory_policy {
-  // Wait for all work on all devices. May hang where work waits for another process, as half of a collective does.
+  // Wait for all work on all devices. May hang if work waits for another process, as in a collective.
   bool synchronize = false;
-  // Place the new array on a peer of its device that has room.
+  // Place the new array on a peer of its device with enough free memory.
   bool spill_to_peers = false;
 };
 
 struct reclaim_state;
 struct memory_shortage;
 
-// Who keeps a block that no array has.
+// Holder of a block that is retained: in no array and not in its pool.
 enum class retained_by : std::uint8_t {
   workspace,  // for its next array
   checks      // in quarantine
@@ -83,15 +83,15 @@ class memory_accounting {
 
   // For pools, on each allocation and free, with no lock held.
 
-  // Before bytes are looked for. Throws out_of_memory when a limit on handed-out bytes forbids it. What it returns lives
-  // until the block was handed out, or could not be had.
+  // Called before an allocation. Throws out_of_memory if a limit on handed-out bytes forbids it. The result must live
+  // until the block is handed out or the allocation fails.
   tag_reservation before_allocate(memory_source& by, std::size_t bytes) {
-    at_synchronization();  // taking memory while a soft limit is crossed may take a pause, too
+    at_synchronization();  // may reclaim if a soft limit is crossed, because an allocation may take a pause
     if (this_thread_tag != 0) [[unlikely]]
       return tag_reservation(*this, {by.kind(), by.device(), bytes, &by});
     return {};
   }
-  // The block was handed out; nobody else knows it yet.
+  // Called after a block is handed out, while only this thread can access it.
   void allocated(allocation& a, tag_reservation& reserved) noexcept {
     counters_.add(index(a.kind, a.device), a.bytes);
     set_labels(a, this_thread_tag);
@@ -99,10 +99,10 @@ class memory_accounting {
       add_under_tag(a, reserved);
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_allocate(a); });
   }
-  // The block is about to be taken back; its bytes and its log are still the owner's.
+  // Called before a block is taken back, while its owner still has its bytes and access history.
   void freed(allocation& a) noexcept {
     if (is_retained(a)) [[unlikely]]
-      return take_back(a);  // its last array is gone already
+      return take_back(a);  // its last array is already accounted as freed
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_free(a); });
     const std::size_t i = index(a.kind, a.device);
     counters_.remove(i, a.bytes);
@@ -115,17 +115,18 @@ class memory_accounting {
     labels_.remove_labelled(i, a.bytes);
   }
 
-  // For homes that keep a pool's blocks between two arrays, with no lock held.
+  // For deallocators that retain a pool's blocks between two arrays, with no lock held.
 
-  // The array is gone, and the pool has not got the block back: it counts with no array, and with no name and tag.
+  // The array is destroyed, and the pool does not have the block: accounted to no array, name or tag.
   void retain(allocation& a, retained_by whom) noexcept;
-  // A new array gets it. Throws out_of_memory when a limit on the thread's tag forbids it; then nothing has changed.
+  // Assigns the block to a new array. Throws out_of_memory if a limit on the thread's tag forbids it; then nothing
+  // changes.
   void reissue(allocation& a);
 
-  // For pools, when they need the backend, with no lock held.
+  // For pools, when they need memory of the backend, with no lock held.
 
-  // Books `bytes` against the limits and calls attempt(), which asks the backend for them and throws out_of_memory when
-  // there are none. Then the booking is undone.
+  // Reserves `bytes` against the limits and calls attempt(). attempt() allocates them from the backend, or throws
+  // out_of_memory; then the reservation is undone.
   template <class Attempt>
   void acquire_once(memory_source& asker, std::size_t bytes, Attempt&& attempt) {
     admit(asker, bytes);
@@ -136,9 +137,9 @@ class memory_accounting {
       throw;
     }
   }
-  // The same, climbing the ladder of rungs while there is hope. After each rung reuse() looks first whether the pool has
-  // by now what it needs: then nothing is booked, and attempt() not called again. Throws out_of_memory that says where the
-  // memory went. Returns whether bytes were booked.
+  // As acquire_once(), but runs the out-of-memory handlers in order as long as they may help. After each handler,
+  // reuse() checks first whether the pool can now serve the request itself. If so, nothing is reserved, and attempt()
+  // is not called again. Throws out_of_memory that reports where the memory went. Returns true if bytes were reserved.
   template <class Attempt, class Reuse>
   bool acquire(memory_source& asker, std::size_t bytes, Attempt&& attempt, Reuse&& reuse) {
     bool reserved = true;
@@ -156,62 +157,62 @@ class memory_accounting {
   void acquire(memory_source& asker, std::size_t bytes, Attempt&& attempt) {
     acquire(asker, bytes, attempt, [] { return false; });
   }
-  // The backend gave these bytes (already booked): observers are told.
+  // Notifies observers of bytes from the backend, which are already reserved.
   void reserved(memory_source& by, const void* begin, std::size_t bytes) noexcept {
     if (observed_.load(std::memory_order_relaxed))
       tell([&](allocation_observer& o) { o.on_reserve(by.kind(), by.device(), begin, bytes); });
   }
-  // They are about to go back to the backend.
+  // Notifies observers before bytes return to the backend.
   void returning(memory_source& by, const void* begin, std::size_t bytes) noexcept {
     if (observed_.load(std::memory_order_relaxed))
       tell([&](allocation_observer& o) { o.on_return(by.kind(), by.device(), begin, bytes); });
   }
-  // They went back.
+  // Accounts for bytes that have returned to the backend.
   void returned(memory_source& by, std::size_t bytes) noexcept { unreserve(by, bytes); }
 
-  // Memory of the CPU that fr::pin is about to pin, or has unpinned; with no lock held. It counts against limits on pinned memory
-  // of no device, {.kind = memory_kind::host}, and against the system's RAM. Climbs the ladder, and throws out_of_memory as
-  // that of `device`.
+  // Accounts for host memory before ferry::pin pins it, or after it is unpinned. Call with no lock held. It counts
+  // against limits on pinned memory of no device, {.kind = memory_kind::host}, and against the system's RAM. Runs the
+  // out-of-memory handlers, and throws out_of_memory, as for memory of `device`.
   void reserve_pinned(std::size_t bytes, int device);
   void release_pinned(std::size_t bytes) noexcept { pinned_ -= bytes; }
   std::size_t pinned_bytes() const { return pinned_.load(); }
 
   void register_source(memory_source& s);
   void unregister_source(memory_source& s) noexcept;
-  // Calls f with each pool; none is destroyed meanwhile. f may not make or destroy pools.
+  // Calls f with each pool; none is destroyed meanwhile. f must not create or destroy pools.
   void each_source(const std::function<void(memory_source&)>& f) const;
 
-  // For everybody else.
+  // For all other callers.
 
-  // Where the CPU waits anyhow, outside of submissions and locks, and before each allocation: gives bytes back early if a
-  // soft limit is crossed and it is worth the pause.
+  // Called where the CPU waits anyway, outside of submissions and locks, and before each allocation. Releases bytes
+  // early if a soft limit is crossed and the cost is justified.
   void at_synchronization() {
     if (under_pressure_.load(std::memory_order_relaxed)) [[unlikely]]
       reclaim_early();
   }
   memory_limits& limits() { return limits_; }
   const memory_limits& limits() const { return limits_; }
-  // Puts limits into force, all at once, and looks whether soft ones are crossed. Percentages are resolved (see
-  // set_memory_limit). Where pools hold more than a hard one, cached bytes go back first; may block then. If it throws, no
-  // limit has changed.
+  // Applies limits, all at once, and checks whether soft ones are crossed. Resolves percentages (see set_memory_limit).
+  // Where pools hold more than a hard limit, releases cached bytes first; may block then. If it throws, no limit
+  // changes.
   void limit(std::span<const scoped_memory_limit> all);
-  // Bytes that count against a limit of that scope.
+  // Bytes that count against a limit of this scope.
   std::size_t used_bytes(const memory_scope& scope) const;
   std::uint64_t add_pressure_callback(std::function<std::size_t(const memory_pressure&)> f);
-  // Also of rungs.
+  // Removes callbacks and handlers.
   void remove_callback(std::uint64_t id) noexcept;
   out_of_memory_policy policy() const;
   void set_policy(const out_of_memory_policy& p);
-  // Gives cached bytes of a device back (of all for -1), after waiting for their last uses.
+  // Releases cached bytes of a device (-1: of all devices) after their last uses are complete. Blocks for those.
   std::size_t reclaim(int device = -1);
 
-  // The observer must stay alive until it is removed; removal waits until nobody is calling it.
+  // The observer must live until it is removed. Removal blocks until no thread calls it.
   void observe(allocation_observer& o);
   void stop_observing(allocation_observer& o) noexcept;
-  // Adds a rung; the number removes it again.
+  // Adds a handler; remove_callback() with the returned number removes it.
   std::uint64_t add_handler(reclaim_handler r);
   void remove_handler(std::uint64_t id) noexcept { remove_callback(id); }
-  // Names the bytes, for reports; their owner calls it.
+  // Sets the name of the bytes for reports. Only their owner may call it.
   void name(allocation& a, std::string text);
   // Bytes in use, by kind and device.
   memory_counts counts(memory_kind kind, int device) const { return counters_.sum(index(kind, device)); }
@@ -220,21 +221,21 @@ class memory_accounting {
     return counters_.of_this_thread(index(kind, device));
   }
   const label_accounts& labels() const { return labels_; }
-  // What one label holds of a kind on a device.
+  // Use of one label, by kind and device.
   label_use use_of(label_kind which, memory_label label, memory_kind kind, int device) const {
     return labels_.use(which, label, index(kind, device));
   }
-  // By arrays with a tag, or by all for 0.
+  // Bytes in arrays with a tag; for 0, in all arrays.
   std::size_t bytes_in_use(memory_kind kind, int device, memory_label tag = 0) const;
-  // RAM of the system that pinned memory, and unified memory that its devices have no room for, leave.
+  // RAM of the system that remains after pinned memory, and after unified memory that does not fit on its devices.
   std::size_t room_in_system() const;
-  // What the labels do not account for.
+  // Use of arrays without tag and name.
   label_use unlabelled(memory_kind kind, int device) const;
-  // Of what pools have handed out, the blocks that no array has: those of workspaces, and those in quarantine.
+  // Bytes of retained blocks: handed out by pools, but in no array. Includes those in quarantine.
   std::size_t retained_bytes(memory_kind kind, int device) const;
-  // Of these, those in quarantine.
+  // The part of these bytes in quarantine.
   std::size_t quarantined_bytes(memory_kind kind, int device) const { return quarantined_[index(kind, device)].load(); }
-  // What pools hold of the backend's bytes, for one kind and device.
+  // Bytes that pools have reserved from the backend, by kind and device.
   std::size_t reserved_bytes(memory_kind kind, int device) const { return cell(kind, device).load(); }
 
  private:
@@ -283,13 +284,13 @@ class memory_accounting {
   mutable std::vector<std::atomic<std::size_t>> reserved_;  // by kind and device
   std::vector<std::atomic<std::size_t>> quarantined_;
   std::atomic<std::size_t> pinned_{0};
-  std::mutex setting_;  // one thread sets limits at a time; taken before admitting_
-  // One thread asks for bytes under limits at a time. Only rules and labels are looked at under it.
+  std::mutex setting_;  // serializes threads that set limits; acquired before admitting_
+  // Serializes requests for bytes under limits. Only rules and labels are accessed under it.
   std::mutex admitting_;
-  tag_reservation* coming_ = nullptr;  // with that lock held
+  tag_reservation* coming_ = nullptr;  // guarded by admitting_
   memory_counters counters_;
   label_accounts labels_;
-  const memory_label retained_label_ = intern_tag("(kept for the next array)");  // for pictures of pools
+  const memory_label retained_label_ = intern_tag("(kept for the next array)");  // shown in pictures of pools
   const memory_label quarantine_label_ = intern_tag("(in quarantine)");
   mutable std::shared_mutex enrolling_;
   std::vector<memory_source*> sources_;
@@ -298,8 +299,8 @@ class memory_accounting {
   std::atomic<bool> under_pressure_{false};
   std::unique_ptr<reclaim_state> reclaiming_;
   mutable std::mutex handlers_mutex_;
-  std::vector<numbered_handler> handlers_;  // in the order in which they are climbed
-  std::uint64_t next_handler_ = 1;          // of pressure callbacks, too
+  std::vector<numbered_handler> handlers_;  // in the order in which they run
+  std::uint64_t next_handler_ = 1;          // also numbers pressure callbacks
   out_of_memory_policy policy_;
 };
 

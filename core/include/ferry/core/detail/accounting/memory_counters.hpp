@@ -1,5 +1,5 @@
-// Counts of allocations by kind and device. Each thread counts for itself, without atomic read-modify-writes; sums are exact
-// whenever no thread is between an allocation and its count.
+// Counters of allocations by kind and device. Each thread has its own counters, without atomic read-modify-writes. Sums
+// are exact whenever no thread is between an allocation and its count.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace ferry {
 
 struct memory_counts {
   std::uint64_t allocations = 0, frees = 0;
-  std::uint64_t allocated_bytes = 0, freed_bytes = 0;  // since the beginning
-  // Bytes in use now; of one thread it may be negative, when it frees what others allocated.
+  std::uint64_t allocated_bytes = 0, freed_bytes = 0;  // total so far
+  // Bytes in use now. Negative for a thread that frees what others allocated.
   std::int64_t current_bytes() const { return static_cast<std::int64_t>(allocated_bytes - freed_bytes); }
   std::int64_t current_allocations() const { return static_cast<std::int64_t>(allocations - frees); }
   memory_counts& operator+=(const memory_counts& o) {
@@ -24,8 +24,8 @@ struct memory_counts {
 
 class memory_counters {
  public:
-  // A thread tells the others about its bytes in use when they changed by so much: how wrong a peak of several threads
-  // may be, for each of them. With one thread peaks are exact.
+  // A thread publishes its bytes in use when they have changed by this much. The error of a peak of several threads is
+  // at most this value for each thread. With one thread, peaks are exact.
   static constexpr std::int64_t step = std::int64_t{4} << 20;
 
   explicit memory_counters(std::size_t cells);
@@ -61,21 +61,21 @@ class memory_counters {
 
   memory_counts sum(std::size_t index) const;
   std::size_t peak(std::size_t index) const;
-  // What the calling thread counted.
+  // Counts of the calling thread.
   memory_counts of_this_thread(std::size_t index) const;
 
  private:
   struct alignas(64) cell {  // written by one thread, read by all
     std::atomic<std::uint64_t> allocations{0}, frees{0}, allocated_bytes{0}, freed_bytes{0};
-    std::atomic<std::int64_t> pending{0}, high{0};  // not settled yet: now, and at most
+    std::atomic<std::int64_t> pending{0}, high{0};  // not published yet: now, and at most
     memory_counts counts() const {
       return {allocations.load(std::memory_order_relaxed), frees.load(std::memory_order_relaxed),
               allocated_bytes.load(std::memory_order_relaxed), freed_bytes.load(std::memory_order_relaxed)};
     }
   };
   struct book;          // of one thread
-  struct thread_books;  // all those of one thread
-  struct quick_book {   // the one that the thread used last
+  struct thread_books;  // all counters of one thread
+  struct quick_book {   // the counters that the thread used last
     std::uint64_t serial = 0;
     cell* cells = nullptr;
   };
@@ -95,7 +95,7 @@ class memory_counters {
   };
   std::vector<settled_cell> settled_;
   mutable std::mutex mutex_;
-  std::vector<std::shared_ptr<book>> books_;  // of threads that ended, too: the next thread goes on with one
+  std::vector<std::shared_ptr<book>> books_;  // includes those of ended threads, which the next thread reuses
 };
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// Limits on tags, for threads that allocate at the same time.
+// Reservations under limits of tags, for concurrent allocations.
 #pragma once
 #include <cstddef>
 
@@ -10,12 +10,12 @@ namespace ferry {
 class memory_accounting;
 struct memory_demand;
 
-// Bytes that an allocation is about to take under a tag with limits: they count from here on, so that of threads that ask
-// together none gets past the limit with the bytes of another. Empty, and free, where no tag has limits.
+// Reserves the bytes of an allocation under a tag with limits, so that concurrent allocations cannot together exceed
+// the limit. Empty, and without cost, if no tag has limits.
 class tag_reservation {
  public:
-  tag_reservation() {}  // the rest is for those that are not empty
-  // Throws out_of_memory when a limit on the calling thread's tag forbids it.
+  tag_reservation() {}  // the other members are unused if empty
+  // Throws out_of_memory if a limit on the calling thread's tag forbids it.
   tag_reservation(memory_accounting& accounting, const memory_demand& d);
   ~tag_reservation() {
     if (accounting_) [[unlikely]]
@@ -32,7 +32,7 @@ class tag_reservation {
   memory_kind kind_;
   int device_;
   std::size_t bytes_;
-  tag_reservation *before_, *after_;  // those of other threads, in the ledger's list
+  tag_reservation *before_, *after_;  // links of the accounting's list of reservations
 };
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// Arrays that own their memory, know the device it belongs to and the streams that touched it last.
+// Arrays that own their memory.
 #pragma once
 #include <concepts>
 #include <initializer_list>
@@ -13,26 +13,27 @@
 
 namespace ferry {
 
-// Null for no bytes. Throws out_of_memory, invalid_argument for a device that is not there.
+// Allocates memory of an array; returns null for 0 bytes. Throws out_of_memory; invalid_argument if there is no such
+// device.
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes);
-// For messages and reports.
+// Sets the name for messages and reports.
 void name_allocation(allocation& a, std::string text);
 
-// Rank dimensions of T in one kind of memory. Moves, and copies only when asked (clone, copy). Its destructor never
-// blocks: the bytes are reused only behind the work that still touches them.
+// Rank dimensions of T in one kind of memory. Movable; copied only explicitly (clone, copy). The destructor never
+// blocks: the bytes are reused only after the work that still accesses them.
 template <class T, std::size_t Rank, memory_kind Kind>
 class basic_array : public array_view<T, Rank, Kind> {
   using view = array_view<T, Rank, Kind>;
 
  public:
   basic_array() = default;
-  // Contents are undefined. May block when the pool has to grow.
+  // Contents are undefined. May block when the pool grows.
   explicit basic_array(const extents<Rank>& e, ferry::device d = default_device())
       : view(allocate_array(Kind, d, e.count(), sizeof(T)), nullptr, e, row_major(e)) {
     if (this->owner_) this->data_ = reinterpret_cast<T*>(this->owner_.get().begin);
-    home_ = this->owner_ ? ferry::device(this->owner_.get().device) : d;  // a peer, where d has no room and may spill
+    home_ = this->owner_ ? ferry::device(this->owner_.get().device) : d;  // a peer, if d is full and may spill
   }
-  // The same from {n}, which could as well mean an array made from n.
+  // The same for {n}, which is otherwise ambiguous with a copy of an array made from n.
   template <std::integral Int>
   requires(Rank == 1) explicit basic_array(const Int (&n)[1], ferry::device d = default_device())
       : basic_array(ferry::extents<1>(n[0]), d) {}
@@ -42,13 +43,13 @@ class basic_array : public array_view<T, Rank, Kind> {
     swap(taken);
     return *this;
   }
-  // Compilers quote the line that deletes what was called.
+  // Compilers quote the line of a deleted function, so it states the remedy.
   basic_array(const basic_array&) = delete;             // arrays are copied only when asked: use b = a.clone()
   basic_array& operator=(const basic_array&) = delete;  // arrays are copied only when asked: use copy(a, b)
 
-  // Every element gets a value, on the device's stream of this thread.
+  // Sets every element to a value, on the device's stream of this thread.
   basic_array(const extents<Rank>& e, T value, ferry::device d = default_device());
-  // A copy of elements of the CPU, in row-major order. Throws invalid_argument when counts differ.
+  // Copies elements from host memory, in row-major order. Throws invalid_argument if the numbers of elements differ.
   static basic_array from(std::span<const T> elements, const extents<Rank>& e, ferry::device d = default_device());
   static basic_array from(std::span<const T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(elements, extents<1>{elements.size()}, d);
@@ -66,7 +67,7 @@ class basic_array : public array_view<T, Rank, Kind> {
   static basic_array from(std::initializer_list<T> elements, ferry::device d = default_device()) requires(Rank == 1) {
     return from(std::span<const T>(elements.begin(), elements.size()), d);
   }
-  // Takes over bytes that were allocated elsewhere, at the start of their block (see adopt).
+  // Takes ownership of bytes that were allocated elsewhere, at the start of their block (see adopt).
   static basic_array from_owner(allocation_ref owner, const extents<Rank>& e) {
     basic_array a;
     if (owner) {
@@ -78,10 +79,10 @@ class basic_array : public array_view<T, Rank, Kind> {
     a.strides_ = row_major(e);
     return a;
   }
-  // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
+  // Copies the array in memory of the same kind on the same device, ordered on that device's stream of this thread.
   basic_array clone(source_line at = source_line::here()) const;
 
-  // As in a view, without its strides.
+  // As in a view, but contiguous.
   T& operator[](located_index i) requires(Rank == 1) {
     this->check_indices(i.at, i.value);
     return *this->template granted<T>(this->data_ + i.value, i.at);
@@ -92,7 +93,7 @@ class basic_array : public array_view<T, Rank, Kind> {
   }
 
   using view::name;
-  // For messages, reports and explain(). The empty array has no name.
+  // Sets the name for messages, reports and explain(). An empty array has no name.
   basic_array& name(std::string text) & {
     if (this->owner_) name_allocation(this->owner_.get(), std::move(text));
     return *this;
@@ -100,9 +101,9 @@ class basic_array : public array_view<T, Rank, Kind> {
   basic_array&& name(std::string text) && { return std::move(name(std::move(text))); }
 
   ferry::device device() const { return home_; }
-  // Gives the bytes back now. Later use of the array or of a view of it throws use_after_free.
+  // Releases the bytes now. Later use of the array or of a view of it throws use_after_free.
   void free() noexcept { this->owner_.free(); }
-  // Another shape; elements whose indices lie in both are kept, others are undefined.
+  // Changes the shape. Elements with indices in both shapes are preserved; others are undefined.
   void resize(const extents<Rank>& e);
   void swap(basic_array& o) noexcept {
     std::swap(this->owner_, o.owner_);
@@ -128,7 +129,7 @@ using host_array = basic_array<T, Rank, memory_kind::host>;
 template <class T, std::size_t Rank = 1>
 using array = basic_array<T, Rank, default_memory_kind<T>>;
 
-// Types that are an array or a view of one.
+// Arrays and views.
 template <class A>
 concept array_like = requires {
   typename A::const_view;

@@ -1,7 +1,7 @@
-// The seam: the verbs that ferry needs of a machine with devices. Two implementations: src/cuda and src/sim.
+// Device backend interface. Two implementations: src/cuda and src/sim.
 //
-// Every verb may be called from any thread, leaves the caller's current device as it was, and throws a ferry::error.
-// Work verbs (copy, fill, launch, ...) are asynchronous on the stream they are given unless said otherwise.
+// All functions are thread-safe, leave the calling thread's current device unchanged, and throw ferry::error. Functions
+// that enqueue work (copy, fill, launch, ...) are asynchronous on their stream unless stated otherwise.
 #pragma once
 #include <array>
 #include <atomic>
@@ -23,19 +23,19 @@
 
 namespace ferry {
 
-// Where bytes live. device: memory of one GPU. unified: managed memory, reachable from the CPU and every device.
-// host: pinned memory of the CPU, reachable from every device.
+// Kind of memory. device: memory of one GPU. unified: managed memory, accessible from the CPU and every device. host:
+// pinned host memory, accessible from every device.
 enum class memory_kind : std::uint8_t { device, unified, host };
 const char* kind_name(memory_kind k);
 
-// How memory of a device was allocated, as far as it decides whether other devices reach it.
+// How device memory was allocated, as far as it determines peer access.
 enum class peer_memory : std::uint8_t {
-  plain,   // by backend::allocate: reached by all devices that were granted this one's memory
-  pooled,  // by a pool of the driver: reached by those that this pool was granted to
+  plain,   // by backend::allocate: accessible from all devices with access to this device's memory
+  pooled,  // by a driver pool: accessible from devices with access to this pool
   unified  // managed pages, which move between devices
 };
 
-// Handles of the backend's own objects (cudaStream_t, cudaEvent_t, cudaGraphExec_t, or the simulator's).
+// Handles of backend objects (cudaStream_t, cudaEvent_t, cudaGraphExec_t, or the simulator's).
 struct native_stream {
   void* handle = nullptr;
   bool operator==(const native_stream&) const = default;
@@ -49,7 +49,7 @@ struct native_graph {
 
 struct device_properties {
   std::string name;
-  std::size_t memory_bytes = 0;  // in all
+  std::size_t memory_bytes = 0;  // total
   int multiprocessors = 0;
   int compute_major = 0, compute_minor = 0;
   bool concurrent_managed_access = false;  // the CPU may touch managed memory while the device works
@@ -57,25 +57,25 @@ struct device_properties {
   std::string pci_bus_id = {};             // "0000:1b:00.0", lower case; empty where there is none
 };
 
-// What the driver says of the way from kernels of one device to the memory of another.
+// The driver's properties of access by kernels of one device to memory of another.
 struct peer_properties {
   bool access = false;   // kernels can load and store
-  bool atomics = false;  // and do atomic operations
-  int rank = 0;          // the driver's rank of the way: the lower, the faster
+  bool atomics = false;  // kernels can do atomic operations
+  int rank = 0;          // the driver's rank: lower is faster
 };
 
 struct device_memory {
   std::size_t free_bytes = 0, total_bytes = 0;
 };
 
-// What an address is, as far as the backend knows.
+// What the backend reports about an address.
 struct pointer_attributes {
-  bool is_known = false;  // else memory of the CPU that the backend was never told of
+  bool is_known = false;  // false: host memory that is not registered with the backend
   memory_kind kind = memory_kind::host;
   int device = 0;
 };
 
-// A place that unified memory can be moved to or advised about.
+// Destination of prefetches and advice for unified memory.
 struct memory_location {
   int device = -1;     // -1: the CPU
   int numa_node = -1;  // of the CPU's memory; -1: any
@@ -83,14 +83,14 @@ struct memory_location {
   bool operator==(const memory_location&) const = default;
 };
 
-// Pages of unified memory that go to a place.
+// Pages of unified memory to move to a location.
 struct page_move {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
   memory_location to;
 };
 
-// Hints for unified memory, as cudaMemAdvise has them; each has its undoing.
+// Hints for unified memory, as in cudaMemAdvise, each with its inverse.
 enum class memory_advice : std::uint8_t {
   read_mostly,
   unset_read_mostly,
@@ -106,30 +106,30 @@ struct strided_bytes {
   std::array<std::ptrdiff_t, max_rank> stride_bytes{};
 };
 
-// Which elements a strided operation covers: `rank` extents, slowest first.
+// The elements of a strided operation: `rank` extents, slowest first.
 struct strided_shape {
   std::size_t element_bytes = 1;
   std::size_t rank = 0;
   std::array<std::size_t, max_rank> extent{};
 };
 
-// One of several copies that are submitted together.
+// One of several copies that are enqueued together.
 struct copy_part {
   void* to = nullptr;
   const void* from = nullptr;
   std::size_t bytes = 0;
 };
 
-// Bytes that a kernel was declared to touch.
+// Bytes that a kernel declares to access.
 struct kernel_use {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
   bool reads = false, writes = false;
   array_label array = {};
-  source_line at = {};  // where the work was asked for
+  source_line at = {};  // source line of the call
 };
 
-// Where declared bytes lie while a simulated kernel runs: the simulator may run it on copies of them.
+// Location of the declared bytes during a simulated kernel: the simulator may run it on copies of them.
 class relocation {
  public:
   struct piece {
@@ -139,7 +139,7 @@ class relocation {
   };
   relocation() = default;
   explicit relocation(std::span<const piece> pieces) : pieces_(pieces) {}
-  // The address at which the kernel finds what it knows as p.
+  // The address during the kernel for the program's address p.
   template <class T>
   T* operator()(T* p) const {
     const auto* at = reinterpret_cast<const std::byte*>(p);
@@ -152,24 +152,24 @@ class relocation {
   std::span<const piece> pieces_;
 };
 
-// A kernel as the simulator runs it: the whole grid, as one function of the CPU.
+// A kernel for the simulator: the whole grid, as one CPU function.
 struct host_kernel {
   std::string_view name;             // must outlive the launch (a literal or a type's name)
   std::span<const kernel_use> uses;  // read during the call only
   std::function<void(const relocation&)> body;
-  bool has_pointers = false;  // it may use memory beside its uses, by raw pointers that its stream was given
+  bool has_pointers = false;  // it may also access memory through raw pointers that were taken for its stream
 };
 
-// A __global__ function's handle on each device, found by the first launch there.
+// Handles of a __global__ function, one for each device. The first launch on a device looks it up.
 struct compiled_kernel {
-  static constexpr int most_devices = 16;  // on later ones it is found anew by every launch
+  static constexpr int most_devices = 16;  // on later devices every launch looks it up
   std::array<std::atomic<void*>, most_devices> of_device{};
 };
 
-// One launch of such a function.
+// One launch of a __global__ function.
 struct compiled_launch {
   std::string_view name;  // for errors
-  const void* function;   // its address, as nvcc gives it to the CPU
+  const void* function;   // host-side address that nvcc generates
   compiled_kernel& handles;
   std::array<unsigned, 3> blocks, threads;
   void** parameters;  // their addresses; read during the call only
@@ -177,117 +177,118 @@ struct compiled_launch {
 
 class pool_backend;
 
-// One operation of several streams, as collectives are: it waits in each of them, and runs once, when it is the first of
-// all. Streams that come to several meetings in different orders wait for each other forever.
+// A joint operation of several streams, such as a collective. Each stream blocks at its part; the body runs once, when
+// all streams have reached it. Streams that join several rendezvous in different orders deadlock.
 struct rendezvous {
   std::string name;
-  std::size_t streams = 0;     // how many take part
+  std::size_t streams = 0;     // number of participating streams
   std::function<void()> body;  // must not call ferry or the driver
-  std::string broken = {};     // the backend's own: why it can never be held
+  std::string broken = {};     // set by the backend: why it can never complete
 };
 
 class backend {
  public:
   virtual ~backend() = default;
 
-  // The machine
+  // The computer.
   virtual std::string_view name() const = 0;  // "cuda" or "sim"
-  // How much the backend's options ask a machine to check.
+  // Level of checks that the backend's options request.
   virtual check_level level() const { return check_level::usual; }
   virtual int device_count() const = 0;
   virtual device_properties properties(int device) const = 0;
   virtual device_memory memory(int device) const = 0;
   virtual bool can_access_peer(int device, int peer) const = 0;
-  // Lets kernels and copies of `device` use memory that `peer` allocated. Calling it again is fine.
+  // Lets kernels and copies of `device` access memory that `peer` allocated. Repeated calls are allowed.
   virtual void enable_peer_access(int device, int peer) = 0;
-  // Takes that back: copies between the two go through the CPU again.
+  // Reverts enable_peer_access(): copies between the two go through the CPU again.
   virtual void disable_peer_access(int device, int peer) = 0;
   virtual peer_properties peer(int device, int peer) const = 0;
-  // Makes `device` the calling thread's current device and returns the one before.
+  // Makes `device` the calling thread's current device and returns the previous one.
   virtual int exchange_current_device(int device) = 0;
 
-  // Memory. For memory_kind::host `device` names the GPU to be near to. Throws out_of_memory. May block.
+  // Allocates memory. For memory_kind::host, `device` is the GPU that the memory should be near. Throws out_of_memory.
+  // May block.
   virtual void* allocate(memory_kind kind, int device, std::size_t bytes) = 0;
-  // The bytes must not be in use any more.
+  // Releases memory that is no longer in use.
   virtual void release(memory_kind kind, int device, void* p, std::size_t bytes) = 0;
-  // The driver's own pools; null where it has none.
+  // The driver's own pools; null if it has none.
   virtual pool_backend* pools() { return nullptr; }
 
-  // Of memory that anybody allocated, through ferry or not.
+  // Attributes of any memory, from ferry or not.
   virtual pointer_attributes attributes(const void* p) = 0;
-  // Pins pageable memory of the CPU, so that copies are asynchronous and every device reaches it. The bytes overlap
-  // none that are pinned. May block. Throws invalid_argument, not_supported, out_of_memory.
+  // Pins pageable host memory, so that copies are asynchronous and every device can access it. The bytes must not
+  // overlap pinned ones. May block. Throws invalid_argument, not_supported, out_of_memory.
   virtual void pin(void* p, std::size_t bytes) = 0;
-  // What pin() got; not in use any more.
+  // Unpins memory from pin() that is no longer in use.
   virtual void unpin(void* p, std::size_t bytes) = 0;
 
   // Streams and events. A lower priority number is more urgent; 0 is the default, -1 is high.
   virtual native_stream create_stream(int device, int priority) = 0;
   virtual void destroy_stream(native_stream s) = 0;
-  virtual std::uint64_t stream_id(native_stream s) = 0;  // unique over the life of the process
-  // The device of a stream, also of a default one (as the calling thread means it); none where that cannot be told, as of
-  // streams that are being captured.
+  virtual std::uint64_t stream_id(native_stream s) = 0;  // unique for the life of the process
+  // The device of a stream, including default streams (as the calling thread means them). Empty if it cannot be
+  // determined, as for streams in a capture.
   virtual std::optional<int> device_of(native_stream s) = 0;
   virtual bool is_done(native_stream s) = 0;
   virtual void synchronize(native_stream s) = 0;  // blocks
   virtual native_event create_event(int device, bool timing) = 0;
   virtual void destroy_event(native_event e) = 0;
   virtual void record(native_event e, native_stream s) = 0;
-  virtual void wait(native_stream s, native_event e) = 0;  // by the event's state at the time of the call
-  virtual bool is_done(native_event e) = 0;                // by the event's state at the time of the call
-  // Blocks; asks is_done() until it says yes, with naps once it takes long: an event that is recorded again meanwhile stands
-  // for the later work. So whoever must not wait for that does not record an event that somebody waits for. (CUDA itself
-  // keeps cudaEventSynchronize to the state at the time of the call, but spins or makes each kernel slower; see the
-  // CUDA backend.) Both waits tell the driver's pools what is over, which questions do not.
+  virtual void wait(native_stream s, native_event e) = 0;  // waits for the record at the time of the call
+  virtual bool is_done(native_event e) = 0;                // refers to the record at the time of the call
+  // Blocks by polling is_done() with back-off. If the event is re-recorded meanwhile, it waits for the new record;
+  // callers must not re-record an event with waiters. cudaEventSynchronize waits for the record at the time of the
+  // call, but it spins or slows down each kernel; see the CUDA backend. Both waits report completion to the driver's
+  // pools; queries do not.
   virtual void synchronize(native_event e) = 0;
   virtual double elapsed_milliseconds(native_event from, native_event to) = 0;
 
-  // Work. Addresses may be of any kind and any device; pageable memory blocks the caller until it was read or written.
+  // Work. Addresses may be of any kind and device. For pageable memory, blocks until it has been read or written.
   virtual void copy(native_stream s, void* to, const void* from, std::size_t bytes) = 0;
-  // Between two devices' own memory, whether or not they are peers.
+  // Copies between two devices' own memory, with or without peer access.
   virtual void copy_peer(native_stream s, void* to, int to_device, const void* from, int from_device,
                          std::size_t bytes) = 0;
-  // Several copies, none of which touches what another writes: they may run in any order. No pageable memory.
+  // Several copies in any order. None may access what another writes, and none may use pageable memory.
   virtual void copy_batch(native_stream s, std::span<const copy_part> parts) = 0;
-  // Both sides reachable by the stream's device.
+  // The stream's device must be able to access both sides.
   virtual void copy_strided(native_stream s, const strided_bytes& to, const strided_bytes& from,
                             const strided_shape& shape) = 0;
-  // The same with each number converted; shape.element_bytes does not count.
+  // As copy_strided, but converts each number; shape.element_bytes is ignored.
   virtual void convert_strided(native_stream s, const strided_bytes& to, number_type to_type, const strided_bytes& from,
                                number_type from_type, const strided_shape& shape) = 0;
-  // Writes one element's bytes (at most 16) to every element.
+  // Writes the bytes of one element (at most 16) to every element.
   virtual void fill_strided(native_stream s, const strided_bytes& to, const strided_shape& shape,
                             const void* element) = 0;
-  // Runs a function of the CPU in the order of the stream. It must not call ferry or the driver.
+  // Runs a CPU function in stream order. It must not call ferry or the driver.
   virtual void run_on_host(native_stream s, std::function<void()> task) = 0;
-  // The same for a task that touches bytes of the devices: `uses` are read during the call only, and looked for races.
+  // As run_on_host, for a task that accesses device bytes. `uses` are read during the call only, and checked for races.
   virtual void run_on_host_using(native_stream s, std::function<void()> task, std::span<const kernel_use> uses);
   // True if the backend checks for races. Constant.
   virtual bool finds_races() const { return false; }
-  // Where finds_races(): the CPU was granted an access to these bytes, after its waits. Throws device_error when work that
-  // uses the bytes is not known to be complete. Called with the log of the bytes locked.
+  // With finds_races(): reports a CPU access to these bytes, after its waits. Throws device_error if work that uses the
+  // bytes is not known to be complete. Called with the history of the bytes locked.
   virtual void host_access(const kernel_use&) {}
   // Simulator only.
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
   // CUDA only; device: that of s.
   virtual void launch_compiled(native_stream s, int device, const compiled_launch& kernel);
-  // Behind a launch that code which nvcc compiled made by itself: throws what went wrong with it.
+  // Called after a launch that nvcc-compiled code made directly: throws its error.
   virtual void check_launch(native_stream s, std::string_view kernel) = 0;
-  // Simulator only: the stream's part in a meeting, which touches `uses`, read during the call only.
+  // Simulator only: the stream's part in a rendezvous. It accesses `uses`, which are read during the call only.
   virtual void join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses);
 
-  // Unified memory
+  // Unified memory.
   virtual void prefetch(native_stream s, void* p, std::size_t bytes, memory_location to) = 0;
-  // Several at once. discard: the old contents of all of them are lost, and need not travel.
+  // Prefetches several ranges. discard: their old contents are lost and are not transferred.
   virtual void prefetch_many(native_stream s, std::span<const page_move> moves, bool discard) = 0;
-  // From this point of the stream on the contents are undefined until they are written.
+  // From this point of the stream, the contents are undefined until they are written.
   virtual void discard(native_stream s, void* p, std::size_t bytes) = 0;
-  // Where the pages were last prefetched to, if all to one place; they may have moved since. The simulator knows where
-  // they are.
+  // The last prefetch destination of the pages, if it is the same for all; they may have moved since then. The
+  // simulator returns their real location.
   virtual std::optional<memory_location> prefetched_to(const void* p, std::size_t bytes) const = 0;
   virtual void advise(void* p, std::size_t bytes, memory_advice advice, memory_location where) = 0;
 
-  // Capture: everything given to s, and to streams that wait for events of s, becomes one graph.
+  // Capture: all work enqueued to s, and to streams that wait for events of s, becomes one graph.
   virtual void begin_capture(native_stream s) = 0;
   virtual native_graph end_capture(native_stream s) = 0;  // instantiated, ready to launch
   virtual bool is_capturing(native_stream s) = 0;

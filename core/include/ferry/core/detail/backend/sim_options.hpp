@@ -1,4 +1,4 @@
-// What a simulated machine looks like and how it schedules: the text of FERRY_SIM, and its form in code.
+// Configuration and schedule of simulated devices: the text of FERRY_SIM, and its form in code.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,52 +11,52 @@
 
 namespace ferry::sim {
 
-// eager: each operation runs when submitted, on the calling thread.
-// random: operations wait in their streams, then run in a random order that honours only what CUDA promises.
+// eager: each operation runs at its submission, on the calling thread. random: operations wait in their streams and run
+// in a random order that respects only CUDA's guarantees.
 enum class schedule_kind : std::uint8_t { eager, random };
 
-// Verbs that can be made to fail. copy: copy, copy_peer, copy_strided. launch: launch, launch_graph.
+// Backend calls that can be made to fail. copy: copy, copy_peer, copy_strided. launch: launch, launch_graph.
 enum class failing_verb : std::uint8_t { alloc, copy, launch, peer };
 
-// The nth call (from 1) of that verb, on whatever device, fails with the error that CUDA would give.
+// The nth such call (from 1), on any device, fails with the error that CUDA would report.
 struct failure {
   failing_verb verb = failing_verb::alloc;
   std::uint64_t nth = 1;
   bool operator==(const failure&) const = default;
 };
 
-// A pair of peers whose link loses every byte, and reports success.
+// A pair of peers whose link loses every byte but reports success.
 struct broken_link {
   int a = 0, b = 0;
-  std::optional<peer_memory> memory = {};  // of that sort; empty: of all
+  std::optional<peer_memory> memory = {};  // of this class; empty: of all
   bool operator==(const broken_link&) const = default;
 };
 
 struct options {
   int devices = 4;  // 1 to 64
-  // Of device 0, 1, ...: at least one size, and no more than there are devices; the last one is that of all further ones.
+  // Sizes for device 0, 1, ...: at least one, and no more than devices. The last one applies to all further devices.
   std::vector<std::size_t> memory_bytes{std::size_t{1} << 30};
   std::optional<std::vector<std::pair<int, int>>> peers;  // pairs that can access each other; empty optional: all
-  std::vector<broken_link> broken;                        // of these
+  std::vector<broken_link> broken;                        // among `peers`
   schedule_kind schedule = schedule_kind::eager;
   std::uint64_t seed = 0;  // of the random schedule
   std::vector<failure> failures;
-  bool concurrent_managed = true;  // the CPU may touch managed memory while devices work
-  bool pageable_access = false;    // devices use any memory of the CPU, as with HMM and ATS
-  bool pinning = true;             // memory of the CPU can be pinned
-  // Accesses that nothing orders make the device of the later one fail.
+  bool concurrent_managed = true;  // the CPU may access managed memory while devices work
+  bool pageable_access = false;    // devices can access all host memory, as with HMM and ATS
+  bool pinning = true;             // host memory can be pinned
+  // Unordered conflicting accesses make the device of the later one fail.
   bool check_races = false;
-  check_level check = check_level::usual;  // of the other checks
+  check_level check = check_level::usual;  // level of the other checks
 
-  std::size_t memory_of(int device) const;               // throws invalid_argument when memory_bytes is empty
+  std::size_t memory_of(int device) const;               // throws invalid_argument if memory_bytes is empty
   bool is_broken(int a, int b, peer_memory sort) const;  // symmetric
-  bool are_peers(int a, int b) const;                    // symmetric; a device is no peer of itself
+  bool are_peers(int a, int b) const;                    // symmetric; a device is not its own peer
 };
 
-// Reads e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
-// concurrent_managed=off;pageable_access=on;pinning=off;check=on".
-// check=on: all checks; check=races: check_races, beside the usual ones; check=off: none.
-// Every key may be left out. Throws parse_error that quotes the text and lists what is allowed.
+// Parses e.g. "devices=4;memory=1GiB,256MiB;peers=0-1,2-3;broken=2-3:pools;schedule=random:42;fail=alloc@17,copy@3;
+// concurrent_managed=off;pageable_access=on;pinning=off;check=on". check=on: all checks; check=races: check_races and
+// the usual ones; check=off: none. All keys are optional. Throws parse_error that quotes the text and lists what is
+// allowed.
 options parse_options(std::string_view text);
 
 }  // namespace ferry::sim

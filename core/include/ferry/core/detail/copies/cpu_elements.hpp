@@ -1,5 +1,5 @@
-// Elements in memory of the CPU that ferry does not own, as one side of a copy: whatever std::span can be made of, in
-// row-major order, and mdspans, which may be strided.
+// Elements in host memory that ferry does not own, as one side of a copy. Accepts anything that converts to std::span,
+// in row-major order, and mdspans, which may be strided.
 #pragma once
 #include <span>
 #include <type_traits>
@@ -30,17 +30,18 @@ concept contiguous_elements = std::ranges::contiguous_range<R> && std::ranges::s
 
 }  // namespace detail
 
-// A vector, a span, a C array, an mdspan; no array of ferry, and not std::vector<bool>, which has no elements in memory.
+// Vectors, spans, C arrays and mdspans. Excludes ferry's arrays, and std::vector<bool>, which has no addressable
+// elements.
 template <class R>
 concept cpu_elements =
     !detail::any_array<R> && (detail::is_mdspan<std::remove_cvref_t<R>> || detail::contiguous_elements<R>);
-// The same and std::vector<bool>, whose elements are packed and unpacked on the way.
+// Also std::vector<bool>; copies pack and unpack its elements.
 template <class R>
 concept cpu_values = cpu_elements<R> || detail::vector_of_bool<R>;
 
 namespace detail {
 
-// Such elements: where, and whether they have a shape of their own. Rank 1 where they have not.
+// Such elements: address, and whether they have a shape of their own. Without one, the rank is 1.
 template <class T, std::size_t Rank, bool Shaped>
 struct cpu_side {
   static constexpr bool is_shaped = Shaped;

@@ -1,4 +1,4 @@
-// Memory that a kernel uses and its device does not reach.
+// Memory that a kernel uses and its device cannot access.
 #pragma once
 #include <span>
 
@@ -8,7 +8,7 @@
 namespace ferry::detail {
 
 bool is_out_of_reach(int device, const access& a);
-// Whether one of the uses is of memory that the stream's device does not reach, and such memory is to be mirrored.
+// True if the stream's device cannot access memory of one of the uses, and staging copies are enabled.
 bool must_mirror(stream_ref s, std::span<const access> uses);
 
 }  // namespace ferry::detail

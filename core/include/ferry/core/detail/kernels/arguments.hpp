@@ -1,4 +1,4 @@
-// What a kernel is given: arrays with the way they are used, and plain values.
+// Kernel arguments: arrays with their access modes, and plain values.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace ferry {
 
-// An array in a call. T is const when it is only read. Refers to the array: for use within the call.
+// An array in a call. T is const if it is only read. Refers to the array, so use it within the call only.
 template <class T, std::size_t Rank>
 struct array_argument {
   const allocation_ref* owner;
@@ -17,10 +17,10 @@ struct array_argument {
   byte_range bytes;
   access_mode mode;
   bool contiguous;
-  source_line at = {};  // where in(), out() or inout() was written
+  source_line at = {};  // source line of in(), out() or inout()
 };
 
-// An argument that was written as out(...): its old contents are not read, and the call writes every element.
+// An argument written as out(...): the call writes every element and reads none.
 template <class A>
 struct out_argument : A {
   using argument = A;
@@ -28,25 +28,25 @@ struct out_argument : A {
 
 namespace detail {
 
-// Why a call does not compile. The texts are in call_checks.hpp.
+// Why a call does not compile. call_checks.hpp has the messages.
 enum class call_fault : std::uint8_t {
   none,
   too_many_dimensions,  // of the index space
   plain_lambda,         // nvcc: not marked FERRY_HOST_DEVICE
   device_lambda,        // nvcc: marked __device__ alone
-  not_const,            // the functor's call operator
+  not_const,            // the functor's call operator is not const
   cpu_container,        // an argument, such as std::vector
   not_copyable,         // an argument that is neither an array nor bytes
   number_of_arguments,
   read_only,        // the functor writes what the call only reads
-  out_of_a_reader,  // out() of what the functor only reads
+  out_of_a_reader,  // out() of an array that the functor only reads
   other_rank,
   other_elements,
   no_soa_span,
   other_members,
   no_shard_span,
   not_callable,
-  no_result,  // of a reduction's functor
+  no_result,  // a reduction's functor returns nothing
 };
 
 template <class X>
@@ -61,8 +61,8 @@ inline constexpr bool is_out_argument = false;
 template <class A>
 inline constexpr bool is_out_argument<out_argument<A>> = true;
 
-// True if a parameter of type P, without const and reference, lets a functor only read the elements of its array. False
-// where the functor declares no type (void).
+// True if a functor's parameter of type P, without const and reference, only reads the elements of its array. False if
+// the functor declares no type (void).
 template <class P>
 inline constexpr bool only_reads = false;
 template <class T>
@@ -70,7 +70,7 @@ inline constexpr bool only_reads<T*> = std::is_const_v<T>;
 template <class T, std::size_t Rank>
 inline constexpr bool only_reads<mdspan<T, Rank>> = std::is_const_v<T>;
 
-// Stands for an argument that no call takes.
+// Placeholder for an argument that no call accepts.
 template <call_fault Why>
 struct refused_argument {};
 
@@ -90,12 +90,12 @@ array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, acces
 
 }  // namespace detail
 
-// Read only.
+// Marks an array as read only.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   return detail::make_argument<const T>(v, access_mode::in, at);
 }
-// Read and written.
+// Marks an array as read and written.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto inout(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
@@ -105,7 +105,8 @@ template <class T, std::size_t Rank, memory_kind Kind>
 auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
   return inout(v, at);
 }
-// Written, every element, and not read: old contents are gone when the work is submitted.
+// Marks an array as written: every element is written and none is read. Old contents are undefined after the
+// submission.
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
@@ -118,8 +119,8 @@ auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
 
 namespace detail {
 
-// An argument as calls take it, where the functor declares P (void: unknown). Arrays without in(), inout() or out() are
-// read if they are const or P only reads, else read and written. The rest are values. `at` is the line of the call.
+// Converts an argument for a functor that declares P (void: unknown). Arrays without in(), inout() or out() are read if
+// they are const or P only reads, else read and written. All others are values. `at` is the source line of the call.
 template <class P = void, class A>
 auto as_argument(A&& a, source_line at = {}) {
   using X = std::remove_cvref_t<A>;
@@ -158,7 +159,7 @@ void add_use(auto& list, const A& a) {
 template <class A>
 void add_kernel_use(std::array<kernel_use, 16>& uses, std::size_t& n, const A& a) {
   if constexpr (is_array_argument<A>)
-    if (a.bytes.begin != a.bytes.end) {  // what lies between the elements of a strided view is kept
+    if (a.bytes.begin != a.bytes.end) {  // a write to a strided view preserves the bytes between its elements
       const bool reads = a.mode != access_mode::out || !a.contiguous;
       uses[n++] = {a.bytes.begin, a.bytes.size(), reads, a.mode != access_mode::in, a.span.label(), a.at};
     }
@@ -207,7 +208,7 @@ void add_outputs([[maybe_unused]] std::vector<output_elements>& list, [[maybe_un
     list.push_back(e);
   }
 }
-// Whether another argument of the call reads bytes that `x` covers: then the kernel must find them as they were.
+// True if another argument of the call reads bytes of `x`: then the kernel must find them unchanged.
 template <class X, class Other>
 bool reads_bytes_of([[maybe_unused]] const X& x, [[maybe_unused]] const Other& o) {
   if constexpr (is_array_argument<X> && is_array_argument<Other>)
@@ -220,8 +221,8 @@ bool is_read_beside(const X& x, const A&... all) {
   return (reads_bytes_of(x, all) || ...);
 }
 
-// Under memory checks, the elements that out() promises to write read as never written until the kernel writes them, so that
-// a partial writer shows. The fills are part of the submission of the kernel: if the call is refused, nothing was filled.
+// With memory checks, fills the elements that out() arguments must write, so that partial writes are visible. The fills
+// are part of the kernel's submission: if the call is refused, nothing is filled.
 class output_poison {
  public:
   template <class... A>

@@ -1,5 +1,4 @@
-// Checks that a functor can be called as a loop, a reduction or submit() calls it: at most one compile error, with the
-// remedy.
+// Compile-time checks that a functor fits a loop, a reduction or submit(): at most one compile error, with its remedy.
 #pragma once
 #include <string_view>
 #include <type_traits>
@@ -12,18 +11,18 @@ namespace ferry {
 
 namespace detail {
 
-// A call that compiles, with the types that the functor declares for its arguments (void: unknown). Without a fault.
+// A call that compiles, with the types that the functor declares for its arguments (void: unknown).
 template <class... P>
 struct accepted_call {};
 struct refused_call {};
 
-// How arguments arrive at the functor: here as those of one device.
+// How arguments are passed to the functor: here for one device.
 struct device_arguments {
   template <class P, class A>
   using given = decltype(as_argument<P>(std::declval<A>()));
   static constexpr bool in_kernel = true;
 };
-// The functor runs once, on the CPU, and need not be const.
+// The functor runs once, on the CPU, and may be non-const.
 struct submitted_arguments : device_arguments {
   static constexpr bool in_kernel = false;
 };
@@ -37,7 +36,7 @@ template <class F>
 consteval detail::call_fault fault_of_lambda() {
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
   if (__nv_is_extended_device_lambda_closure_type(F)) return detail::call_fault::device_lambda;
-  // Only the spelling of the type tells a lambda from a struct: "[with F = lambda [](int)->void]".
+  // Only the spelling of the type distinguishes a lambda from a struct: "[with F = lambda [](int)->void]".
   constexpr std::string_view spelling = __PRETTY_FUNCTION__;
   constexpr bool is_lambda =
       spelling.find("F = lambda [") != spelling.npos || spelling.find("F=lambda [") != spelling.npos;
@@ -46,7 +45,7 @@ consteval detail::call_fault fault_of_lambda() {
   return detail::call_fault::none;
 }
 
-// A call of F with A... behind what a space or a stream puts in front. Result: one is needed.
+// A call of F with the parameters of a space or stream, then A.... Result: a return value is required.
 template <class Arguments, bool Result, class F, class Front, class... A>
 struct call_check;
 template <class Arguments, bool Result, class F, class... Front, class... A>
@@ -102,7 +101,7 @@ struct call_check<Arguments, Result, F, detail::space_beyond, A...> {
   static constexpr detail::call_fault fault = detail::call_fault::too_many_dimensions;
 };
 
-// What a space puts in front of the arguments.
+// The parameters that a space adds before the arguments.
 template <class Space>
 struct front_of {
   using type = typename Space::index_list;
@@ -117,7 +116,7 @@ using loop_check = call_check<detail::device_arguments, false, F, typename front
 template <class Space, class F, class... A>
 using reduction_check = call_check<detail::device_arguments, true, F, typename front_of<Space>::type, A...>;
 
-// accepted_call<...>, or the error and refused_call.
+// Returns accepted_call<...>, or reports the error and returns refused_call.
 template <class Check>
 consteval auto checked() {
   using enum detail::call_fault;

@@ -1,4 +1,4 @@
-// Addresses that a call hides from ferry: in members of functors, captures of lambdas, and arguments that are no arrays.
+// Search for addresses in values that ferry does not track: functor members, lambda captures, non-array arguments.
 #pragma once
 #include <cstring>
 #include <string_view>
@@ -7,7 +7,7 @@
 #include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 
-// Whether the compiler can set padding to zero, which may hold stale addresses.
+// 1 if the compiler can clear padding, which may contain stale addresses.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_clear_padding)
 #define FERRY_CLEARS_PADDING 1
@@ -19,7 +19,7 @@
 
 namespace ferry::detail {
 
-// Where the bytes of a value are used: kernels do not reach all memory of the CPU.
+// Where the bytes of a value are used: kernels cannot access all host memory.
 enum class used_by : std::uint8_t { kernel, cpu };
 
 // One value of a call, as bytes.
@@ -27,17 +27,20 @@ struct plain_value {
   const void* bytes = nullptr;
   std::size_t size = 0;
   std::string_view type;
-  std::size_t argument = 0;  // counted from 1; 0: the functor
-  bool is_capture = false;   // of the functor, a lambda
+  std::size_t argument = 0;  // from 1; 0: the functor
+  bool is_capture = false;   // of a lambda
 };
 
-// Looks at each aligned word whose value is a multiple of 4. Throws invalid_argument for an address of memory that an array
-// of this machine has, unless ferry::pointer took it for this stream and no other use has ended that; with check::uses, of
-// memory that an array had; and, with used_by::kernel, for one of memory of the CPU that devices do not reach and that was
-// written. With used_by::cpu, arrays that the CPU reaches may be pointed at, outside of captures.
+// Examines each aligned word whose value is a multiple of 4. Throws invalid_argument for these addresses:
+// - memory of a live array of this runtime, unless ferry::pointer returned it for this stream and no other access ended
+//   that
+// - with check::uses, memory of a destroyed array
+// - with used_by::kernel, written host memory that devices cannot access
+//
+// With used_by::cpu, addresses of arrays that the CPU can access are allowed outside of captures.
 void search_value(stream_ref s, source_line at, used_by by, const plain_value& v);
 
-// Types that cannot hold a pointer are left out, and those whose padding cannot be cleared.
+// False for types that cannot hold a pointer, and for types whose padding cannot be cleared.
 template <class X>
 consteval bool is_searched() {
   if constexpr (is_array_argument<X> || !std::is_object_v<X> || std::is_empty_v<X> || std::is_floating_point_v<X>)
@@ -61,8 +64,8 @@ void search_one([[maybe_unused]] stream_ref s, [[maybe_unused]] source_line at, 
   }
 }
 
-// nvcc makes an object of each lambda for host and device that is not trivially copyable: the captures in order, and then a
-// pointer of its own. Its name is known to the host compiler alone, hence the template of templates.
+// nvcc wraps a host-device lambda in an object that is not trivially copyable: the captures in order, then a pointer.
+// Only the host compiler can name its type, hence the template template parameter.
 template <template <bool, bool, bool, class, class, class...> class Wrapper, bool Mutable, bool Converts, bool NoThrow,
           class Tag, class Signature, class... Captures>
 void search_captures(stream_ref s, source_line at, used_by by,
@@ -92,14 +95,14 @@ void search_values(stream_ref s, source_line at, used_by by, const F& f, const A
   (search_one(s, at, by, ++argument, a), ...);
 }
 
-// With check::pointers: what search_value throws for the functor and each argument that is no array.
+// With check::pointers: runs search_value for the functor and each argument that is not an array.
 template <class F, class... A>
 void search_call(stream_ref s, source_line at, used_by by, const F& f, const A&... a) {
   if (runtime::current().checks.has(check::pointers)) [[unlikely]]
     search_values(s, at, by, f, a...);
 }
 
-// All checks of a call before its submission, behind one load: search_call, then poison(), which asks for check::poison.
+// All checks of a call before its submission, behind one load: search_call, then poison(), which reads check::poison.
 template <class Poison, class F, class... A>
 void check_call(stream_ref s, source_line at, used_by by, Poison poison, const F& f, const A&... a) {
   if (runtime::current().checks.any()) [[unlikely]] {

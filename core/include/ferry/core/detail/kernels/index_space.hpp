@@ -1,4 +1,4 @@
-// What a parallel_for runs over: 1 to 3 dimensions, or tiles of two.
+// Index spaces of parallel_for: 1 to 3 dimensions, or tiles of two.
 #pragma once
 #include <cstddef>
 
@@ -7,14 +7,14 @@
 
 namespace ferry {
 
-// A piece of a two-dimensional space that one call of the functor handles. Clipped at the end of the space.
+// A part of a two-dimensional space for one call of the functor. Clipped at the end of the space.
 struct tile {
-  std::size_t row, column;    // its first element
-  std::size_t rows, columns;  // its size, at most that of `tiles`
+  std::size_t row, column;    // first element
+  std::size_t rows, columns;  // size, at most that of `tiles`
 };
 
-// A two-dimensional space cut into tiles of rows x columns: the functor is called as f(tile, arguments...), so that a
-// stencil can keep neighbours in registers and use wide loads.
+// A two-dimensional space divided into tiles of rows x columns. The functor is called as f(tile, arguments...). So a
+// stencil can hold neighbors in registers and use wide loads.
 struct tiles {
   ferry::extents<2> space;
   std::size_t rows = 1, columns = 1;
@@ -25,10 +25,10 @@ namespace detail {
 FERRY_HOST_DEVICE inline std::size_t ceil_div(std::size_t a, std::size_t b) { return a / b + (a % b != 0); }
 FERRY_HOST_DEVICE inline std::size_t at_most(std::size_t a, std::size_t b) { return a < b ? a : b; }
 
-// Spaces as kernels see them: up to three extents, x fastest, and the call of a functor at one index.
+// Spaces as kernels use them: up to three extents, x fastest, and the call of a functor at one index.
 struct space_1d {
   std::size_t x;
-  using index_list = void(std::size_t&);  // what call() gives to functors in front of p
+  using index_list = void(std::size_t&);  // parameters that call() passes before p
   static constexpr std::size_t y = 1, z = 1, indices = 1;
   template <class F, class... P>
   FERRY_HOST_DEVICE decltype(auto) call(const F& f, std::size_t i, std::size_t, std::size_t, const P&... p) const {
@@ -65,7 +65,7 @@ struct space_of_tiles {
   }
 };
 
-// A space of more than three dimensions: calls over it do not compile.
+// A space of more than three dimensions: calls with it do not compile.
 struct space_beyond {};
 
 inline space_1d space_of(const extents<1>& e) { return {e[0]}; }
@@ -88,7 +88,7 @@ concept index_space = requires(const S& s) {
   detail::space_of(s);
 };
 
-// What a program writes for a space (an integer, extents, tiles, extents in braces), with the line of the call.
+// A space as programs write it (an integer, extents, tiles, extents in braces), with the source line of the call.
 template <class Space>
 struct located_space {
   Space space;

@@ -1,4 +1,4 @@
-// How arguments become the parameters that a functor declares: plain pointers, or mdspans.
+// Conversion of arguments to the parameters that a functor declares: pointers or mdspans.
 #pragma once
 #include <tuple>
 #include <type_traits>
@@ -54,7 +54,7 @@ struct mdspan_traits<mdspan<T, R>> {
   using element = T;
 };
 
-// What is passed for an argument A where the functor declares P (void: unknown, then arrays come as mdspans).
+// Type that is passed for an argument A if the functor declares P (void: unknown, then arrays become mdspans).
 template <class P, class A>
 struct parameter {
   using type = std::decay_t<A>;
@@ -110,7 +110,7 @@ requires(declared_parameters<F>::known&& I < declared_parameters<F>::count) stru
 };
 
 [[noreturn]] void throw_strided_pointer(const array_look& view, source_line at);
-// What messages call an argument.
+// Name of an argument for messages.
 template <class T, std::size_t Rank>
 array_look look_of(const array_argument<T, Rank>& a) {
   array_look l{a.owner, a.owner->get(a.at).kind, type_name<std::remove_const_t<T>>(), Rank, {}};
@@ -118,7 +118,7 @@ array_look look_of(const array_argument<T, Rank>& a) {
   return l;
 }
 
-// First: how many parameters come before the arguments (the indices).
+// First: number of parameters before the arguments (the indices).
 template <class F, std::size_t Position, class A>
 auto to_parameter(const A& a) {
   using P = typename declared_at<F, Position>::type;
@@ -145,7 +145,7 @@ P relocated(const relocation& move, const P& p) {
     return p;
 }
 
-// Calls use(parameters...) with what F declares after `First` parameters.
+// Calls use(parameters...) with the types that F declares after its first `First` parameters.
 template <class F, std::size_t First, class Use, std::size_t... I, class... A>
 decltype(auto) with_parameters(std::index_sequence<I...>, Use use, const A&... a) {
   return use(to_parameter<F, First + I>(a)...);

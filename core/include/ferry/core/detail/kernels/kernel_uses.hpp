@@ -1,4 +1,4 @@
-// Whether a kernel did what its arguments say: nothing written through `in`, everything written through `out`. For
+// Checks that a kernel does what its arguments declare: writes nothing through `in`, and everything through `out`. For
 // simulated devices, with check::uses.
 #pragma once
 #include <memory>
@@ -12,9 +12,9 @@ namespace ferry::detail {
 // The elements of one array argument.
 struct watched_elements {
   access_mode mode = access_mode::in;
-  strided_bytes at;  // where the program finds them
+  strided_bytes at;  // address in the program
   strided_shape shape;
-  std::array<std::ptrdiff_t, max_rank> first{};  // the indices of the first element
+  std::array<std::ptrdiff_t, max_rank> first{};  // indices of the first element
   bool are_floating = false;
   array_label array;
   source_line line = {};  // of the argument
@@ -30,15 +30,16 @@ class use_watch {
   std::vector<watched_elements> all_;
 };
 
-// One run of a kernel on the CPU. The constructor fills elements of `out` with a pattern and copies those of `in`. finish()
-// throws invalid_argument if elements hold the pattern still, or are not as they were.
+// One run of a kernel on the CPU. The constructor fills elements of `out` with a pattern and copies those of `in`.
+// finish() throws invalid_argument if elements still hold the pattern, or have changed.
 //
-// The pattern depends on the position of the element, so that results such as NaN or -1 are not taken for it. Elements of
-// less than 4 bytes count as not written only in runs of 8 bytes or more; single ones of 4 bytes in arrays of more than
-// 65536 elements only if they are floating point numbers. Arguments of one kernel that share elements are not compared.
+// The pattern depends on the position of the element, so that it differs from results such as NaN or -1. Elements of
+// less than 4 bytes count as unwritten only in runs of 8 bytes or more. Single elements of 4 bytes in arrays of more
+// than 65536 elements do so only if they are floating point numbers. Arguments of one kernel that share elements are
+// not checked.
 class watched_run {
  public:
-  // w may be null: then nothing happens.
+  // Does nothing if w is null.
   watched_run(const use_watch* w, const relocation& move);
   ~watched_run();
   watched_run(const watched_run&) = delete;
@@ -73,7 +74,7 @@ void add_watched([[maybe_unused]] use_watch& w, [[maybe_unused]] const A& a) {
     if (a.bytes.size() == 0) return;
     if constexpr (requires { a.span.stride(0); })
       w.add(elements_of(a.mode, a.span, a.at));
-    else  // a structure of arrays: member by member, as there may be gaps between them
+    else  // a structure of arrays: each member separately, because there may be gaps between them
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         (w.add(elements_of(a.mode, a.span.template span<I>(), a.at)), ...);
       }
@@ -81,7 +82,7 @@ void add_watched([[maybe_unused]] use_watch& w, [[maybe_unused]] const A& a) {
   }
 }
 
-// What is to be watched of a kernel with these arguments; null unless check::uses is on.
+// The elements to check for a kernel with these arguments; null unless check::uses is on.
 template <class... A>
 std::shared_ptr<const use_watch> watch_of(const A&... a) {
   if (!runtime::current().checks.has(check::uses)) [[likely]]

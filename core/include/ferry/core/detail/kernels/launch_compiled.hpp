@@ -1,4 +1,4 @@
-// kernel<<<blocks, threads, 0, stream>>>(p...) by the backend, which spends less of the CPU's time on it.
+// kernel<<<blocks, threads, 0, stream>>>(p...) through the backend, which uses less CPU time.
 #pragma once
 #if defined(__CUDACC__)
 #include <memory>
@@ -13,7 +13,7 @@ namespace ferry {
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
-// The stream of a launch and its device, which need not be current; and what errors call the kernel.
+// The stream of a launch, its device, which need not be current, and the kernel's name for errors.
 struct launch_place {
   runtime& on;
   native_stream stream;

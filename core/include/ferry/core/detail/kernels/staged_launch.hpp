@@ -1,4 +1,4 @@
-// Kernels on memory that their device does not reach: they run on mirrors (FERRY_PEER_KERNELS=stage).
+// Kernels on memory that their device cannot access: they run on staging copies (FERRY_PEER_KERNELS=stage).
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,21 +9,21 @@
 
 namespace ferry::detail {
 
-// Copies, in the memory of a stream's device, of what a kernel was declared to touch and its device does not reach. The
-// kernel with both copies, in and back, is one use of the arrays.
+// Staging copies, on the stream's device, of a kernel's declared arguments that the device cannot access. The kernel
+// and the copies in and back form one access of the arrays.
 class staged_launch : public output_poison {
  public:
-  // Takes memory for them; may block. Throws out_of_memory.
+  // Allocates the staging copies; may block. Throws out_of_memory.
   staged_launch(stream_ref s, std::span<const access> uses);
   ~staged_launch();
   staged_launch(const staged_launch&) = delete;
   staged_launch& operator=(const staged_launch&) = delete;
 
-  // One more use: of memory that is reached.
+  // Adds an access of memory that the device can access.
   void add(const allocation_ref& owner, byte_range where, bool write);
-  // Whether a raw pointer was taken on the stream, which kernels there may use.
+  // True if a raw pointer was taken on the stream, which kernels there may use.
   bool has_pointers() const { return s_.timeline().has_pointers(); }
-  // An argument as the kernel finds it.
+  // The argument with addresses of its staging copy.
   template <class A>
   A moved(const A& a) const {
     if constexpr (is_array_argument<A>) {
@@ -59,7 +59,7 @@ class staged_launch : public output_poison {
   std::vector<relocation::piece> pieces_;
 };
 
-// The usual submission, for code that takes either.
+// A direct submission with the same interface, for generic code.
 template <std::size_t Most>
 class direct_launch : public output_poison {
  public:

@@ -1,4 +1,4 @@
-// The life of a span or view through which the CPU uses an array: followed where a policy checks it, else nothing.
+// Lifetime of a span or view through which the CPU uses an array: tracked if a policy checks it, else empty.
 #pragma once
 #include <memory>
 
@@ -7,13 +7,13 @@
 
 namespace ferry::detail {
 
-// Ends with its last copy. Null: nobody checks.
+// Ends with its last copy. Null: not checked.
 using held_range = std::shared_ptr<const void>;
-// as: what the program takes the bytes for.
+// as: the kind of memory in the program's view.
 held_range hold_for_host(const allocation_ref& owner, byte_range where, memory_kind as, bool writes, source_line at,
                          const char* through);
 
-// For unified arrays: what devices do with others is none of the policy's business.
+// For unified arrays; device accesses of other memory are outside the policy.
 template <class View>
 held_range hold(const View& v, bool writes, source_line at, const char* through) {
   if (access_policy::checking.load(std::memory_order_relaxed) == 0) [[likely]]

@@ -1,4 +1,4 @@
-// What the scopes of one thread say of new arrays, for threads that work on its behalf.
+// Settings of one thread's scopes for new arrays, for threads that work on its behalf.
 #pragma once
 #include <deque>
 #include <utility>
@@ -9,8 +9,8 @@
 
 namespace ferry {
 
-// Pools, tag and device of the calling thread, also when its scopes have ended; a workspace_scope is for one thread, and not
-// among them.
+// Copies pools, tag and device of the calling thread's scopes; valid after the scopes have ended. A workspace_scope is
+// not included, because it serves one thread.
 class thread_scopes {
   using named = pool_scope::scopes::node;
 
@@ -28,7 +28,8 @@ class thread_scopes {
   thread_scopes(const thread_scopes&) = delete;
   thread_scopes& operator=(const thread_scopes&) = delete;
 
-  // As if the calling thread had made them, and no others. Throws nothing: a device that is not there matters to who asks for it.
+  // Applies the settings to the calling thread, in place of its own scopes. Never throws: uses of a missing device
+  // throw later.
   class use {
    public:
     explicit use(const thread_scopes& as) noexcept
@@ -46,7 +47,7 @@ class thread_scopes {
   };
 
  private:
-  mutable std::deque<named> pools_;  // the innermost first; not changed after construction
+  mutable std::deque<named> pools_;  // innermost first; constant after construction
   memory_label tag_;
   device device_;
 };

@@ -1,4 +1,4 @@
-// .npy files without their arrays: headers, types, bytes. Format: numpy.lib.format and NEP 1, versions 1.0 to 3.0.
+// .npy files without arrays: headers, types, bytes. Format: numpy.lib.format and NEP 1, versions 1.0 to 3.0.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace ferry {
 
-// In which order elements lie in a file: last dimension fastest (C), or first dimension fastest (Fortran).
+// Order of elements in a file: last dimension fastest (C), or first dimension fastest (Fortran).
 enum class storage_order : std::uint8_t { row_major, column_major };
 
-// What the header of a .npy file says.
+// Contents of the header of a .npy file.
 struct npy_info {
   std::string dtype;               // as written: "<i2"
   std::vector<std::size_t> shape;  // slowest first for row-major files, fastest first for Fortran order
@@ -22,11 +22,11 @@ struct npy_info {
   std::size_t data_offset = 0;  // bytes before the first element
 };
 
-// Reads the header alone; the data may be short or absent. Blocks for the disk. Throws error with the system's reason for
-// a file that cannot be read; parse_error, naming the byte, for a header that is malformed or of an unsupported dtype.
+// Reads only the header; the data may be short or missing. Blocks for the disk. Throws error with the system's reason
+// if the file cannot be read. Throws parse_error, naming the byte, for a malformed header or an unsupported dtype.
 npy_info read_npy_header(const std::string& path);
 
-// Types of elements that .npy files and ferry share.
+// Element types that both .npy files and ferry support.
 template <class T>
 concept npy_element = std::same_as<T, float> || std::same_as<T, double> ||
                       (detail::complex_number<T> && sizeof(T) <= 16) ||
@@ -58,24 +58,24 @@ class file_descriptor {
   file_descriptor(const file_descriptor&) = delete;
   file_descriptor& operator=(const file_descriptor&) = delete;
   int get() const { return fd_; }
-  int close() noexcept;  // 0, or errno; closes once
+  int close() noexcept;  // 0, or errno; only the first call closes
 
  private:
   int fd_;
 };
 
-// Reads a file from front to back: the header when it is made, then elements, in native byte order.
+// Reads a file from front to back: the header in the constructor, then elements, in native byte order.
 class npy_reader {
  public:
   explicit npy_reader(const std::string& path);
   const npy_info& info() const { return info_; }
-  // Throws invalid_argument unless the file holds this type and rank, parse_error when data are missing.
+  // Throws invalid_argument unless the file has this type and rank; parse_error if data are missing.
   void check(npy_type wanted, std::size_t rank) const;
-  // The next `bytes` of elements.
+  // Reads the next `bytes` of elements.
   void read(std::byte* to, std::size_t bytes);
-  // Goes to this byte of the elements.
+  // Moves to this byte of the elements.
   void seek(std::size_t byte);
-  // All elements; the file's order is row-major in `shape`.
+  // Reads all elements; the file's order is row-major in `shape`.
   void read_strided(const strided_bytes& to, const strided_shape& shape);
 
  private:
@@ -89,21 +89,21 @@ class npy_reader {
   bool swapped_ = false;
 };
 
-// The name of a file that is removed at the end of the scope, unless it was given up by clearing the name.
+// Name of a file to remove at the end of the scope. An empty name removes nothing.
 struct temporary_name {
   std::string name;
   ~temporary_name();
 };
 
-// Writes a file beside the one it will replace; without commit() it leaves nothing behind.
+// Writes a file beside the one that it replaces. Without commit() it leaves no file behind.
 class npy_writer {
  public:
   npy_writer(const std::string& path, npy_type type, std::vector<std::size_t> shape, storage_order order);
   void write(const void* from, std::size_t bytes);
-  // All elements, row-major in `shape`.
+  // Writes all elements, row-major in `shape`.
   void write_strided(const strided_bytes& from, const strided_shape& shape);
-  // What others may fill meanwhile: the file that will take the place of the old one; and where its elements begin, while
-  // none have been written.
+  // Path of the file that will replace the old one, and the offset of its elements while none are written. For writers
+  // in other processes.
   const std::string& draft() const { return temporary_.name; }
   std::size_t written() const { return written_; }
   void commit();
@@ -116,13 +116,13 @@ class npy_writer {
   std::size_t written_ = 0;
 };
 
-// Some bytes of a file that several processes write, each its own.
+// A part of a file that several processes write, each its own part.
 class npy_part_writer {
  public:
-  // `draft` is that of a writer; `path` is the file it will become, for messages.
+  // `draft` is the path from a writer; `path` is its final path, for messages.
   npy_part_writer(const std::string& draft, std::string path);
   void write(std::size_t at, const void* from, std::size_t bytes);
-  // Blocks until they are on the disk.
+  // Blocks until the bytes are on the disk.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// The only way to submit: one guard around each submission, and one wait for each access of the CPU.
+// The only ways to submit: access_guard, joint_guard and escaped_pointer_use.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,17 +12,17 @@ namespace ferry {
 
 class capture_session;
 
-// What the calling thread is in the middle of.
+// Submission state of the calling thread.
 struct thread_state {
   bool submitting = false;
   capture_session* capture = nullptr;
-  const timeline* last_timeline = nullptr;  // that was given work last; it may be gone by now
+  const timeline* last_timeline = nullptr;  // timeline of the last submission; may be destroyed by now
 };
 inline thread_local constinit thread_state this_thread_state;
 
-// Throws invalid_argument when the calling thread is inside a submission (R14).
+// Throws invalid_argument inside a submission of the calling thread (R14).
 void refuse_inside_submission(std::string_view what);
-// Throws invalid_argument when the calling thread is capturing.
+// Throws invalid_argument inside a capture of the calling thread.
 void refuse_inside_capture(std::string_view what);
 
 class stream_ref;
@@ -32,10 +32,10 @@ namespace detail {
 admission admit(stream_ref s, std::span<access> uses, reach how);
 }
 
-// A submission that may be made: the gate (detail::admit, in operation.hpp) has checked its stream and its arrays.
+// Permission to submit: detail::admit (in operation.hpp) has checked the stream and the arrays.
 class admission {
  public:
-  // For submissions of ferry's own, which no call of the program makes: moves of pages, red zones. Nothing is checked.
+  // For ferry's internal submissions: page migration, red zones. Checks nothing.
   static admission unchecked(timeline& on, std::span<access> uses) { return {on, uses}; }
   timeline& on() const { return on_; }
   std::span<access> uses() const { return uses_; }
@@ -47,43 +47,45 @@ class admission {
   std::span<access> uses_;
 };
 
-// Ordered behind all that the accesses must come after and logged when constructed; given to the stream before it is
-// destroyed. Between the two, the calling thread submits exactly what the accesses describe, to on.stream(), and calls
-// nothing else of ferry. No lock is held meanwhile: whoever finds the ticket in a log waits until it is given. The CPU
-// never waits for a device here. Everything that can throw does so in the constructor, before anything is logged.
+// The constructor makes the stream wait for all conflicting accesses and records the new ones in the access histories.
+// The caller must enqueue the work before the guard is destroyed. In between, the calling thread enqueues exactly the
+// work of the accesses, to on.stream(), and calls nothing else of ferry. The guard holds no lock: a thread that finds
+// its ticket in a history waits until the ticket is submitted. The guard never blocks on device work. Only the
+// constructor throws, before it records anything.
 class access_guard {
  public:
-  // May sort the uses by the address of their logs; the same log may appear several times.
+  // May sort the accesses by the address of their histories; a history may appear several times.
   explicit access_guard(const admission& what) : access_guard(what.on(), what.uses()) {}
   ~access_guard();
   access_guard(const access_guard&) = delete;
   access_guard& operator=(const access_guard&) = delete;
 
  private:
-  // In registers: an admission in memory is written in words and read wider, which the CPU does not forward (5 ns).
+  // Separate arguments stay in registers. An admission in memory is written in words and read wider, which the CPU's
+  // store forwarding does not support (5 ns).
   access_guard(timeline& on, std::span<access> uses);
   timeline& on_;
   std::span<access> uses_;
   ticket at_ = 0;
-  unsigned failures_ = 0;  // so many were known when the logs were last asked for what is lost
+  unsigned failures_ = 0;  // number of known failures when the histories were last searched for lost bytes
   bool mark_ = false;
   capture_session* capture_ = nullptr;
 };
 
-// For the submission to `on` that this thread is in: another device takes part in it (a node of a graph, a hop of a copy). What
-// it writes is lost when that device fails before it is over (R19).
+// Adds a device to the current submission of this thread to `on`, such as for a graph node or one hop of a copy. The
+// results are lost if that device fails before they are complete (R19).
 void takes_part(timeline& on, int device);
 
-// One submission to several different streams, for operations that run jointly, as collectives do (R16).
+// One submission to several different streams, for joint operations such as collectives (R16).
 class joint_guard {
  public:
   struct part {
     explicit part(const admission& what) : on(&what.on()), uses(what.uses()) {}
     timeline* on;
     std::span<access> uses;
-    ticket at = 0;  // set by the guard
+    ticket at = 0;  // the constructor of the guard sets it
   };
-  // May sort the parts, and the uses of each.
+  // May sort the parts, and the accesses of each.
   explicit joint_guard(std::span<part> parts);
   ~joint_guard();
   joint_guard(const joint_guard&) = delete;
@@ -94,8 +96,8 @@ class joint_guard {
   bool mark_ = false;
 };
 
-// Logs an open use: from now on whatever is given to the stream counts as touching the bytes, until somebody else asks
-// for them (R11). The CPU does not wait.
+// Records an unbounded access: all later work of the stream counts as access to the bytes, until another stream or the
+// CPU accesses them (R11). Never blocks on device work.
 void escaped_pointer_use(const admission& what);
 
 }  // namespace ferry

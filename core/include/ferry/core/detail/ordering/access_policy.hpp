@@ -1,4 +1,4 @@
-// The one place at which a module above core is told what is about to be touched: for migration, residency and reports.
+// Hook through which a module above core observes accesses before they happen: for migration, residency and reports.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,7 +18,7 @@ class runtime;
 // out: every element is written and none is read.
 enum class access_mode : std::uint8_t { in, out, inout };
 
-// An index that knows the line that it was written in; the compiler drops that from loops.
+// An index with the source line of its expression. The compiler removes the line from loops.
 struct located_index {
   std::size_t value;
   source_line at;
@@ -29,46 +29,49 @@ struct located_index {
         at(line) {}
 };
 
-// What the CPU is going to do with a range: walk over it, or look at single elements, nobody knows which.
+// Extent of a host access: a walk over the range, or single elements at unknown positions.
 enum class host_reach : std::uint8_t { range, elements };
 
-// An access that has not been ordered yet.
+// An access before it is ordered.
 struct coming_access {
   allocation& what;
   byte_range where;
-  memory_location place;  // who touches it
+  memory_location place;  // device or CPU that accesses
   access_mode mode = access_mode::inout;
   timeline* stream = nullptr;  // null: the CPU
   host_reach reach = host_reach::range;
-  const std::byte* first = nullptr;  // elements: the first of them
+  const std::byte* first = nullptr;  // elements: address of the first one
   source_line at;
 };
 
-// Told of each access before its guard, never inside it, with no lock held; not of what is captured, but of the launches
-// of graphs. May submit work of its own. What it throws stops the access. Called by many threads at once.
+// Notified of each access before its guard exists, with no lock held. Not notified of captured accesses, but of those
+// of graph launches. May submit work. An exception cancels the access. Thread-safe.
 class access_policy {
  public:
   virtual ~access_policy() = default;
   virtual void before_access(const coming_access& a) = 0;
-  // The same of copies, which find pages wherever they are, and of pinned memory: nothing need be moved for them.
+  // Notified of copies, which reach pages at any location, and of accesses to pinned memory. No migration is needed for
+  // these.
   virtual void before_copy(const coming_access&) {}
-  // Whether the CPU, having asked for a range, may go on without asking until somebody submits to the same bytes: else it
-  // asks for each element.
+  // True if the CPU, after a wait for a range, may access all of it until the next submission to the same bytes. If
+  // false, each element access is notified.
   virtual bool permits_at_large() const { return true; }
-  // The CPU has a range through a span or a view, of that name, until it lets go by the number: who checks this refuses what
-  // conflicts meanwhile. 0: nobody does.
+  // Notified that a span or view gives the CPU access to a range, until let_go() with the returned number. through: the
+  // name of the function that created it. Policies that check this refuse conflicting submissions meanwhile. 0: not
+  // checked.
   virtual std::uint64_t hold(allocation&, byte_range, bool /*writes*/, source_line, const char* /*through*/) {
     return 0;
   }
   virtual void let_go(allocation&, std::uint64_t /*number*/) noexcept {}
-  // Policies of the process that check it: no span is followed where there are none.
+  // Number of policies in the process that check spans. If it is 0, spans are not tracked.
   static inline std::atomic<int> checking{0};
-  // Guards and spans of the process that are followed, of memory that is no unified memory: nobody asks for others.
+  // Number of tracked guards and spans in the process whose memory is not unified. Submissions skip the search if it is
+  // 0.
   static inline std::atomic<int> held_beside_unified{0};
   // Lines for explain(), each indented by two spaces.
   virtual std::string explain(allocation& a) = 0;
 
-  // Makes the policy of each machine created from now on; null: none. Returns the maker before.
+  // Sets the factory for the policies of runtimes created later; null: none. Returns the previous factory.
   using maker = std::unique_ptr<access_policy> (*)(runtime&);
   static maker exchange_maker(maker m);
 };

@@ -1,4 +1,4 @@
-// Bytes that a pool handed out, with their log. Nodes are immortal: a stale reference sees that it is stale.
+// A block from a pool, with its access history. Nodes are never destroyed, so that stale references can be detected.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace ferry {
 
-// A text that most allocations lack: one pointer.
+// Optional text in one pointer; most allocations have none.
 class rare_text {
  public:
   const std::string& get() const { return text_ ? *text_ : none(); }
@@ -37,35 +37,35 @@ class rare_text {
   std::unique_ptr<std::string> text_;
 };
 
-// Two cache lines: what submissions touch, and what only the owner of the bytes does.
+// Two cache lines: the first for submissions, the second for the owner of the bytes.
 struct alignas(64) allocation {
   access_history history;
-  // Generation (high half) and number of references (low half), so that free() and views need no second object. Generations are
-  // even until free() has left references behind that are stale, and odd from then on.
+  // Generation (high half) and reference count (low half), so that free() and views need no second object. Generations
+  // are even until free() leaves stale references behind, and odd from then on.
   std::atomic<std::uint64_t> state{0};
   memory_resource* resource = nullptr;
 
   std::byte* begin = nullptr;
-  std::size_t bytes = 0;  // of the block, at least what was asked for
+  std::size_t bytes = 0;  // of the block, at least the requested size
   memory_kind kind = memory_kind::device;
-  // The pool's own, with its lock held: waits in its index of free blocks; was handed out before.
+  // Pool only, under its lock: the block is in the index of free blocks; the block was handed out before.
   bool is_free : 1 = true, was_used : 1 = false;
   std::int8_t device = 0;  // for host and unified memory: the home device
-  bool is_pooled = false;  // device memory of a pool of the driver
-  // In use, the ledger's own: whose bytes these are, see allocation_labels. Free, the pool's.
+  bool is_pooled = false;  // device memory of a driver pool
+  // Block in use: labels for the accounting, see allocation_labels. Free block: used by the pool.
   std::uint32_t tag = 0;
   rare_text name;
 
-  // The pool's own: neighbours in one segment of the backend, by address; and in a list of free blocks.
+  // Pool only: neighbors in one backend segment, by address; links of a list of free blocks.
   allocation* before = nullptr;
   allocation* after = nullptr;
   allocation* next = nullptr;
   allocation* previous = nullptr;
 
   byte_range range() const { return {begin, begin + bytes}; }
-  // Whether references to bytes that this node stood for earlier may still be asked for them.
+  // True if stale references to earlier bytes of this node may exist.
   bool may_have_stale_references() const { return (state.load(std::memory_order_relaxed) >> 32 & 1) != 0; }
-  // What of it other devices ask for; of pinned memory nobody does.
+  // Peer memory class for access by other devices. Unused for pinned memory.
   peer_memory peer_class() const {
     return kind == memory_kind::unified ? peer_memory::unified : is_pooled ? peer_memory::pooled : peer_memory::plain;
   }
@@ -76,24 +76,24 @@ inline void memory_resource::need_peer(const allocation& a, int device) {
   if (device != a.device && needs_grant(device)) grant_peer(a, device);
 }
 
-// For whoever has not made the array: borrowed bytes may be borrowed anew meanwhile, and more of them. Locks the log.
+// Range of the allocation; takes the history's lock because a borrowed range may grow concurrently.
 byte_range range_now(allocation& a);
 
 // A counted reference to one generation of an allocation.
 class allocation_ref {
  public:
   allocation_ref() = default;
-  // Takes over the first reference to bytes that a pool has just handed out.
+  // Creates the first reference to bytes that a pool has just handed out.
   static allocation_ref first(allocation& a) {
     allocation_ref r;
     const std::uint64_t now =
-        a.state.load(std::memory_order_relaxed);  // nobody else can change it: all others are stale
+        a.state.load(std::memory_order_relaxed);  // no other thread changes it: all other references are stale
     a.state.store(now + 1, std::memory_order_release);
     r.what_ = &a;
     r.generation_ = generation_of(now);
     return r;
   }
-  // One more reference to bytes that somebody else holds for the length of the call.
+  // Another reference to bytes that the caller keeps referenced during the call.
   static allocation_ref another(allocation& a);
   allocation_ref(const allocation_ref& o);
   allocation_ref(allocation_ref&& o) noexcept : what_(std::exchange(o.what_, nullptr)), generation_(o.generation_) {}
@@ -107,12 +107,12 @@ class allocation_ref {
   }
 
   explicit operator bool() const { return what_ != nullptr; }
-  // The allocation, which may meanwhile belong to somebody else: for counters and comparisons only.
+  // The allocation, without a check: it may belong to another array. For counters and comparisons only.
   allocation* unchecked() const { return what_; }
-  // Whether the bytes were given back by free().
+  // True if free() has released the bytes.
   bool is_freed() const { return what_ && generation_of(what_->state.load(std::memory_order_acquire)) != generation_; }
-  // The allocation. Throws use_after_free, which names the array and the line; invalid_argument for a reference to nothing.
-  // as: shape and type, where they are known.
+  // The allocation. Throws use_after_free naming the array and the line; invalid_argument for an empty reference. as:
+  // shape and type for the message, where they are known.
   allocation& get(source_line at = {}, const detail::array_look* as = nullptr) const {
     if (!what_) [[unlikely]]
       throw_none();
@@ -120,7 +120,7 @@ class allocation_ref {
       detail::throw_freed(what_, generation_, as, at);
     return *what_;
   }
-  // Gives the bytes back now, whoever else refers to them. Does nothing if that has happened. Never blocks.
+  // Releases the bytes now, although other references exist. Does nothing if they are released already. Never blocks.
   void free(detail::freed_by how = detail::freed_by::free) noexcept;
 
  private:
@@ -131,16 +131,16 @@ class allocation_ref {
   std::uint32_t generation_ = 0;
 };
 
-// One use that a submission makes of an allocation's bytes.
+// One access of a submission to an allocation's bytes.
 struct access {
   allocation* what = nullptr;
   byte_range where;
   bool write = false;
-  bool whole = false;  // every byte is written and none read
+  bool whole = false;  // every byte is written and none is read
   source_line at = {};
 };
 
-// Throws device_error when what these bytes hold is lost (R19). With the log of the allocation locked.
+// Throws device_error if these bytes are lost (R19). Requires the lock of the allocation's history.
 void refuse_lost(const allocation& a, byte_range where, source_line at);
 
 }  // namespace ferry

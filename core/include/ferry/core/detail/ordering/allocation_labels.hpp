@@ -1,4 +1,4 @@
-// Whose bytes an allocation is, as the ledger's books have it.
+// Labels of an allocation for the memory accounting: tag, name, and whether it is retained.
 #pragma once
 #include <cstdint>
 
@@ -7,9 +7,9 @@
 
 namespace ferry {
 
-// Whose bytes an allocation in use is: packed into its tag, which its owner writes while reports look. The lowest 19 bits are
-// the tag's, the next 12 the name's. The highest bit is that of blocks that no array has, and that are not in their pool either
-// (see memory_resource::retain).
+// Labels of an allocation in use, packed into its `tag`. Its owner writes them while reports read them. The lowest 19
+// bits are the tag, the next 12 the name. The highest bit marks retained blocks, which are in no array and not in their
+// pool (see memory_resource::retain).
 struct allocation_labels {
   static constexpr std::uint32_t aside = std::uint32_t{1} << 31;
   static constexpr int name_shift = 19;
@@ -18,7 +18,8 @@ struct allocation_labels {
   std::uint32_t packed() const { return tag | name << name_shift; }
 };
 inline void set_labels(allocation& a, std::uint32_t both) noexcept {
-  __atomic_store_n(&a.tag, both, __ATOMIC_RELAXED);  // C++20's atomic_ref takes no const, clang 14 has none
+  // Not std::atomic_ref: C++20's accepts no const objects, and clang 14 has none.
+  __atomic_store_n(&a.tag, both, __ATOMIC_RELAXED);
 }
 inline std::uint32_t packed_labels(const allocation& a) noexcept { return __atomic_load_n(&a.tag, __ATOMIC_RELAXED); }
 inline bool is_retained(const allocation& a) noexcept { return (packed_labels(a) & allocation_labels::aside) != 0; }

@@ -1,4 +1,4 @@
-// What messages call an array: its name and shape, or its kind and shape where it has no name.
+// Names of arrays in messages: name and shape, or kind and shape for unnamed arrays.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -17,28 +17,29 @@ class allocation_ref;
 
 namespace detail {
 
-// An array as a message describes it. Refers to the array's owner, for use within the call.
+// Description of an array for messages. Refers to the array's owner, so use it within the call only.
 struct array_look {
   const allocation_ref* owner = nullptr;
   memory_kind kind = memory_kind::device;
   std::string_view type = {};
   std::size_t rank = 0;
   std::array<std::size_t, max_rank> extent{};
-  std::string_view name = {};  // of an array of several allocations; empty: that of the owner
+  std::string_view name = {};  // of an array of several allocations; empty: use the owner's name
 };
 
-// "array 'u' of 3 x 4 doubles", or "the unnamed unified array of 3 x 4 doubles". Of a freed array, the name that it had.
+// "array 'u' of 3 x 4 doubles", or "the unnamed unified array of 3 x 4 doubles". A freed array keeps its name.
 std::string array_text(const array_look& a);
-// Where only the bytes are known: "array 'u'", or "the unnamed unified array of 1.500 KiB on device 0".
+// For callers that have only the bytes: "array 'u'", or "the unnamed unified array of 1.500 KiB on device 0".
 std::string array_text(const allocation& a);
-// The same and the line: "array 'u' in main.cpp:12".
+// As above with the source line: "array 'u' in main.cpp:12".
 std::string use_text(const access& a);
-// How an array lost its bytes while references to it were left.
+// How an array released its bytes although references to it existed.
 enum class freed_by : std::uint8_t { free, give_back, end_of_borrow };
 
-// Called by allocation_ref::free() for the references of `generation`. Out of memory, nothing is remembered.
+// Records a free for the remaining references of `generation`, for use by throw_freed(). Records nothing if out of
+// memory.
 void remember_freed(const allocation& a, std::uint32_t generation, freed_by how) noexcept;
-// Throws use_after_free, which says what the array was, how it was freed, and where it is used again.
+// Throws use_after_free with the name of the array, how it was freed, and the source line of this use.
 [[noreturn]] void throw_freed(const allocation* node, std::uint32_t generation, const array_look* as, source_line at);
 
 }  // namespace detail

@@ -1,4 +1,5 @@
-// Submissions behind the owner's back: only to bytes that nobody uses, and that nobody has touched since they were chosen.
+// Submissions without the owner's knowledge: only to bytes without pending accesses, and unchanged after their
+// selection.
 #pragma once
 #include <cstdint>
 
@@ -6,10 +7,11 @@
 
 namespace ferry {
 
-// An access_guard for one access, which is entered only if no use of these bytes is unfinished, for all that is known (ask
-// are_uses_complete() first: it looks), and if the log has counted no use and no change of owner since `touches` was read, with
-// the log locked. So the submission waits for nobody, changes nothing that somebody has written meanwhile, and needs no
-// reference to the bytes: who frees or reuses them finds it in their log. Not inside captures.
+// An access_guard for one access, which is entered only if the bytes are idle. With the history locked, it checks that
+// no access is known to be incomplete, and that the history's epoch equals `access_epoch`. Call are_uses_complete()
+// first, because that queries the device. So the submission has no dependencies, overwrites no newer data, and needs no
+// reference to the bytes. A thread that frees or reuses the bytes finds the submission in their history. Must not be
+// used inside captures.
 class idle_guard {
  public:
   idle_guard(timeline& on, const access& use, std::uint64_t access_epoch);
@@ -17,9 +19,9 @@ class idle_guard {
   idle_guard(const idle_guard&) = delete;
   idle_guard& operator=(const idle_guard&) = delete;
 
-  // Whether to submit.
+  // True if the caller should submit.
   bool is_entered() const { return at_ != 0; }
-  // The log's counter with this use.
+  // The history's epoch including this access.
   std::uint64_t access_epoch() const { return access_epoch_; }
 
  private:

@@ -1,4 +1,4 @@
-// Where bytes go back to when nobody refers to them any more: a pool, or whoever lent them.
+// Deallocator of blocks whose last reference is dropped: a pool, or a borrow.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace ferry {
 struct allocation;
 class memory_accounting;
 
-// Outlives its allocations' nodes. Every member may be called from any thread.
+// Outlives the nodes of its allocations. Thread-safe.
 class memory_resource {
  public:
   explicit memory_resource(ferry::backend& backend) : backend_(backend) {}
@@ -19,27 +19,28 @@ class memory_resource {
   memory_resource& operator=(const memory_resource&) = delete;
 
   ferry::backend& backend() const { return backend_; }
-  // The books in which the bytes are; null for bytes of others.
+  // The accounting of the bytes; null for memory that ferry did not allocate.
   virtual memory_accounting* accounting() const { return nullptr; }
-  // Takes the bytes back; their uses may still be running. Never throws; pools never block, the end of a borrow does.
+  // Takes the bytes back; accesses may still be pending. Never throws. Pools never block, the end of a borrow does.
   virtual void deallocate(allocation& a) noexcept = 0;
-  // Names the array that has the bytes, in the books, too.
+  // Sets the name of the array that owns the bytes, also in the accounting.
   virtual void rename(allocation& a, std::string text);
-  // For who keeps a block between two arrays, as a workspace does, with no lock held: its array is gone, and the books count
-  // it with nobody until the next one comes or the block is given back.
+  // Marks a block as retained (by a workspace or the quarantine): accounted separately, attributed to no array. Call it
+  // with no lock held, after the array is destroyed.
   virtual void retain(allocation& a) noexcept;
-  // A new array of the calling thread gets the block. Throws out_of_memory when a limit on the thread's tag forbids it.
+  // Assigns a retained block to a new array of the calling thread. Throws out_of_memory if a limit on the thread's tag
+  // forbids it.
   virtual void reissue(allocation& a);
-  // Lets kernels of `device` reach the bytes of one allocation where a grant between the two devices does not cover them, as
-  // with the driver's pools. Asks the driver on first use (may block). Throws peer_access_error.
+  // Enables access by kernels of `device` to one allocation, where peer access between the devices does not cover it,
+  // as with the driver's pools. The first use calls the driver, which may block. Throws peer_access_error.
   inline void need_peer(const allocation& a, int device);
   bool needs_grant(int device) const { return (ungranted_.load(std::memory_order_acquire) >> device & 1) != 0; }
 
  protected:
   ~memory_resource() = default;
-  // Called only for a device other than that of the allocation.
+  // Called only for devices other than that of the allocation.
   virtual void grant_peer(const allocation& /*a*/, int /*device*/) {}
-  std::atomic<std::uint64_t> ungranted_{0};  // bit d: device d needs a grant of its own
+  std::atomic<std::uint64_t> ungranted_{0};  // bit d: device d needs access enabled separately
 
  private:
   ferry::backend& backend_;

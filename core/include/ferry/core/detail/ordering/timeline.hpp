@@ -1,6 +1,6 @@
-// A stream as a sequence of numbered work, and what is known of its progress.
+// A stream as a sequence of numbered work, with its known progress.
 //
-// The rules R1 to R19 that the comments name are those of docs/ordering.md.
+// The rules R1 to R19 in comments are those of docs/ordering.md.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -16,23 +16,23 @@
 
 namespace ferry {
 
-// Numbers the work of one timeline; never starts again. Below 2^63, so that a logged use has room for a flag.
+// Sequence number of work on one timeline; never restarts. Below 2^63, so that an access record has room for a flag.
 using ticket = std::uint64_t;
-// A raw pointer is out: whatever the stream is given until somebody else asks for the bytes.
+// Ticket of an unbounded access by a raw pointer: all work enqueued to the stream until the next access elsewhere.
 inline constexpr ticket open_ticket = ~ticket{0} >> 1;
-// Everything that has a number: what a broken device counts as finished.
+// All numbered work; used to mark the work of a failed device as complete.
 inline constexpr ticket every_ticket = open_ticket - 1;
 
-// Whose stream a timeline numbers.
+// Origin of the stream of a timeline.
 enum class stream_origin : std::uint8_t {
   own,            // created by ferry: every submission is counted
-  foreign,        // the user's: marked after each submission, so that the stream itself may go away
-  default_stream  // legacy and per-thread default streams: their handle means something else in another thread
+  foreign,        // of the program: an event is recorded after each submission, because the stream may be destroyed
+  default_stream  // legacy and per-thread default streams: the handle means another stream in another thread
 };
 
 class timelines;
 
-// Outlives the native stream. All members may be called from any thread.
+// Stream timeline. Outlives the native stream. Thread-safe.
 class alignas(64) timeline {
  public:
   timeline(timelines& registry, unsigned id, int device, int priority, native_stream stream, stream_origin origin);
@@ -48,147 +48,151 @@ class alignas(64) timeline {
   timelines& registry() const { return registry_; }
   bool records_always() const { return origin_ != stream_origin::own; }
 
-  // The greatest ticket that was given to the stream.
+  // Greatest ticket that is enqueued to the stream.
   ticket last() const { return last_.load(std::memory_order_acquire); }
-  // Whether ticket t is known to be over; says no when nobody has looked.
+  // True if ticket t is known to be complete. Conservative: false until a query or wait has observed completion.
   bool finished(ticket t) const { return t <= finished_.load(std::memory_order_acquire); }
-  // True if what ticket t wrote is unknown (R19): its device failed before t was known to be over, or t may have read bytes
-  // that are lost. An open use is lost with any other work that may have come after its pointer was taken.
+  // True if the results of ticket t are unknown (R19). Either its device failed before t was known to be complete, or t
+  // may have read lost bytes. An unbounded access is lost with any other work that may have come after its pointer was
+  // taken.
   bool is_lost(ticket t) const { return loss_count_.load(std::memory_order_acquire) != 0 && lost_by(t) >= 0; }
-  // The device whose failure ticket t is lost by; -1 if t is not lost.
+  // The device whose failure lost ticket t; -1 if t is not lost.
   int lost_by(ticket t) const;
 
-  // Locks the next ticket and the logs that this timeline keeps (access_history::is_exclusive_to), for some instructions: under it
-  // nothing else is locked, and nobody waits.
+  // Locks the next ticket, and the histories that this timeline owns exclusively (access_history::is_exclusive_to).
+  // Hold it for a few instructions only: take no other lock and do not wait under it.
   void lock() { tickets_.lock(); }
   void unlock() { tickets_.unlock(); }
-  // The next ticket, with the timeline locked.
+  // The next ticket. Requires the lock.
   ticket reserve_locked() { return ++reserved_; }
-  // Work goes to the stream in the order of its tickets: reserve, begin (waits for its turn), submitted.
+  // Work is enqueued in ticket order: reserve(), begin() (waits for the slot of the ticket), enqueue, submitted().
   ticket reserve() {
     std::lock_guard mine(*this);
     return reserve_locked();
   }
   void begin(ticket t) const { wait_for_turn(t - 1); }
   void submitted(ticket t) { last_.store(t, std::memory_order_release); }
-  // Calls give() in a turn of its own, for work that has no log: it is in no capture of another thread. Throws like
-  // refuse_quiesced().
+  // Calls enqueue() in its own submission slot, for work without accesses. The work joins no capture of another thread.
+  // Throws as refuse_quiesced().
   template <class Give>
   void in_turn(Give enqueue) {
     const turn mine(*this);
     refuse_quiesced();
     enqueue();
   }
-  // A ticket for all that was given to the stream until now, whether ferry saw it or not.
+  // Returns a ticket for all work enqueued so far, including work that ferry does not track.
   ticket fence();
-  // Records an event behind all that was submitted, so that nobody needs to wait for what comes later.
+  // Records an event after all enqueued work, so that waits do not cover later work.
   void record_event();
 
-  // Orders all later work here behind ticket t of other. The CPU does not wait. At most one event wait. reads: the work may
-  // use what t wrote, so that it is lost with t (R19).
+  // Makes all later work here wait for ticket t of other. Never blocks. Uses at most one event wait. reads: the work
+  // may use results of t, so that it is lost with t (R19).
   void wait_on(timeline& other, ticket t, bool reads);
-  // For work that is being submitted here, and that another device takes part in: lost if that fails before it is over.
+  // Adds a device to the current submission here: the work is lost if that device fails before it is complete.
   void depend_on_device(int device);
-  // Room for one more dependence on others: what may throw comes before a ticket is reserved (R15).
+  // Reserves room for one more dependence. Called before a ticket is reserved, because it may throw (R15).
   void reserve_dependence();
-  // For an operation of several streams with ticket `at` here: it is lost with the part of another stream. devices: of
-  // all parts, and those that they may depend on. reserve_dependence() came before.
-  // seen: so many failures were known before the tickets were taken.
+  // For a joint operation of several streams, with ticket `at` here: it is lost with the part of another stream.
+  // devices: those of all parts and of their dependences. Requires an earlier reserve_dependence(). seen: number of
+  // known failures before the tickets were reserved.
   void depend_on_part(ticket at, timeline& of, ticket part, std::uint64_t devices, unsigned seen) noexcept;
-  // The devices that the work here may depend on, as bits: its own, and others.
+  // Bit mask of the devices that work here may depend on, including its own.
   std::uint64_t devices_needed();
-  // Blocks the calling thread until ticket t is over; what t had to wait for is over too. Throws when the device breaks
-  // meanwhile; broken before, everything counts as over.
+  // Blocks until ticket t is complete. Then the work that t waited for is complete too. Throws if the device fails
+  // meanwhile. If it failed before, all work counts as complete.
   void wait(ticket t);
-  // The same for somebody who needs what t wrote: throws device_error whenever that is lost.
+  // As wait(), for callers that need the results of t: throws device_error if they are lost.
   void wait_checked(ticket t);
   [[noreturn]] void throw_lost(std::string_view what, ticket t) const;
-  // Whether ticket t is over, by asking the device. Never blocks.
+  // True if ticket t is complete; queries the device. Never blocks.
   bool poll(ticket t);
-  // The same, and if so the driver's pools learn it: queries tell them nothing, waits do. Never blocks. May say no though t
-  // is over, where its mark was used again for later work.
+  // As poll(). If complete, also waits for the event, because the driver's pools learn completion from waits, not
+  // queries. Never blocks. May return false for a complete ticket whose event was re-recorded.
   bool poll_for_pools(ticket t);
-  // Blocks the calling thread until all that the stream was given is over, seen by ferry or not.
+  // Blocks until all work of the stream is complete, whether ferry tracks it or not.
   void synchronize();
-  // Whether the stream has nothing left to do. Never blocks.
+  // True if all work of the stream is complete. Never blocks.
   bool is_done();
 
-  // A device that is broken never finishes: from now on everything counts as complete, and gets no more work.
+  // Marks the timeline of a failed device: all its work counts as complete, and it refuses new work.
   void fail(unsigned number);
-  // Loses the work here that may have read lost bytes; number: of the failure. Returns whether anything became lost. Called
-  // with the list of timelines locked.
+  // Marks the work here that may have read lost bytes as lost. number: of the failure. Returns true if this changed
+  // anything. Requires the lock of the list of timelines.
   bool spread_losses(unsigned number, std::uint64_t failed_devices);
-  // For work with ticket t that was ordered when `seen` failures were known: lost with what later ones spoilt here.
+  // For ticket t, which was ordered when `seen` failures were known: marks it lost if a later failure affects it.
   void lose_late(ticket t, unsigned seen) noexcept;
-  // Asks the device of this timeline whether it has failed; throws device_error if so. Never blocks.
+  // Queries whether the device of this timeline has failed; throws device_error if so. Never blocks.
   void ask_device();
-  // Makes room to know `count` timelines; called when one is created, so that submissions never allocate.
+  // Makes room for clock entries of `count` timelines. Called when one is created, so that submissions never allocate.
   void reserve_timelines(std::size_t count);
-  // Whoever holds the native handle may begin a capture behind ferry's back: submissions ask from now on.
+  // The native handle has escaped, so a capture may start outside ferry. Every submission from now on checks for one.
   void expose() { flags_.fetch_or(exposed, std::memory_order_relaxed); }
-  // The foreign stream is about to go away: what it was given is marked, and it is never touched again.
+  // The foreign stream is about to be destroyed: records an event after its work and never uses the stream again.
   void release() { quiesce(released); }
-  // The stream enters a capture: what it was given is marked, and the others leave it alone until it comes back.
+  // The stream enters a capture: records an event after its work. Submissions outside the capture are refused until
+  // leave_capture().
   void enter_capture() { quiesce(captured); }
-  // The capture cannot be ended: what is given from now on goes to another native stream, behind what the old one was given
-  // before the capture. The old one is destroyed now, or with the timeline if the program may hold its handle. Only for
-  // streams of ferry, in a capture. Throws what the backend throws.
+  // Replaces the native stream after a capture that cannot be ended. Work enqueued later goes to the new stream, after
+  // the old stream's work from before the capture. The old stream is destroyed now, or with the timeline if the program
+  // may hold its handle. Only for ferry's own streams, in a capture. Throws as the backend.
   void replace_captured_stream();
   void leave_capture() { flags_.fetch_and(~captured, std::memory_order_release); }
   bool is_released() const { return flags_.load(std::memory_order_relaxed) & released; }
-  // Work given here never changes contents, and CPU threads wait for each other there: the CPU's accesses need not wait
-  // for it. Those who take the bytes away do.
+  // Migration-only stream: it moves pages but never changes data, so host accesses need not wait for it. Host threads
+  // wait for each other's work there. Reclaiming the bytes does wait for it.
   void mark_migration_only() { flags_.fetch_or(migration_only, std::memory_order_relaxed); }
   bool is_migration_only() const { return flags_.load(std::memory_order_relaxed) & migration_only; }
   bool is_captured() const { return flags_.load(std::memory_order_relaxed) & captured; }
   bool is_broken() const { return flags_.load(std::memory_order_relaxed) & broken; }
-  // Whether some of its work is lost because another device failed. It takes new work, of bytes that are not lost.
+  // True if some of its work is lost by the failure of another device. It accepts new work on bytes that are not lost.
   bool is_damaged() const { return flags_.load(std::memory_order_relaxed) & damaged; }
-  // Damaged, and a raw pointer had been taken here: what goes through it is not seen, so the stream takes no more work.
+  // True if damaged and a raw pointer was taken here. Accesses through it are not tracked, so the stream refuses new
+  // work.
   bool is_lost_for_good() const { return is_damaged() && loses_all_later(); }
-  // A raw pointer is about to be taken here.
+  // Called before a raw pointer is taken here.
   void note_pointer() { pointers_end_.store(open_ticket); }
-  // What an open use here stands for: open_ticket while the stream has an owner who took a pointer, else the ticket that closed
-  // all of them.
+  // pointers_end(): the end of unbounded accesses here. open_ticket while the stream's current owner has taken a
+  // pointer, else the ticket that closed all of them.
   bool has_pointers() const { return pointers_end_.load() == open_ticket; }
   ticket pointers_end() const { return pointers_end_.load(); }
-  // The owner gives the stream back: nothing that it is given later uses the pointers that were taken here.
+  // The owner returns the stream: later work does not use the pointers that were taken here.
   void end_pointers();
-  // Whether it is given nothing any more, or not now. Asked again by whoever has its turn: what let the stream rest took
-  // a turn too, so that nothing slips in behind it.
+  // True while the stream is released or captured. Re-check after acquiring the submission slot: quiesce() takes a slot
+  // too, so no work follows it unnoticed.
   bool is_quiesced() const { return flags_.load(std::memory_order_acquire) & (released | captured); }
-  // Whether a submission that has its turn must look at the stream again.
+  // True if a submission must re-check the stream after it has acquired its slot.
   bool needs_recheck() const { return flags_.load(std::memory_order_acquire) & (released | captured | damaged); }
-  // Throws invalid_argument when it is at rest.
+  // Throws invalid_argument if the stream is quiesced.
   void refuse_quiesced() const;
-  // Throws device_error when its device is broken.
+  // Throws device_error if its device has failed.
   void refuse_broken() const;
-  // Whether a submission must look at any of this first: one load on the hot path.
+  // True if any flag is set, and a submission must check them. One load on the hot path.
   bool is_special() const { return flags_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  struct clock_entry {  // events covering ticket `since` come after ticket `behind` of `of`
+  // Events that cover ticket `since` come after ticket `behind` of `of`.
+  struct clock_entry {
     ticket behind = 0, since = 0;
     timeline* of = nullptr;
-    ticket owed = 0;  // dependences on tickets up to here are noted
+    ticket owed = 0;  // dependences are recorded for tickets up to here
   };
-  // Tickets from `since` on may have read what ticket `behind` of `of` wrote, or, without `of`, what the device did. All of it
-  // is over well when ticket `latest` is.
+  // Tickets from `since` on may have read results of ticket `behind` of `of`; without `of`, results of the device. All
+  // of them are complete when ticket `latest` is complete without failure.
   struct dependence {
     ticket since, latest, behind;
     timeline* of;
     int device;
-    unsigned seen;  // so many failures were known, and what was read was not lost by them
+    unsigned seen;  // number of known failures by which the data read was not lost
   };
-  struct loss {  // only grows; `device` is set once, before the entry is counted
+  struct loss {  // grows only; `device` is set once, before the entry is counted
     std::atomic<ticket> first{0}, last{0};
     std::atomic<unsigned> number{0};  // of the failure
     int device = 0;
   };
-  struct recorded_event {  // the event comes after all tickets up to `covers`
+  struct recorded_event {  // comes after all tickets up to `covers`
     ticket covers = 0;
     native_event event;
-    int waiting = 0;  // threads of the CPU that poll it: not re-recorded meanwhile
+    int waiting = 0;  // CPU threads that poll the event; it is not re-recorded meanwhile
   };
   struct pinned_event;
   struct turn {
@@ -221,8 +225,8 @@ class alignas(64) timeline {
   }
   void make_room_for_dependence();
   void join_dependences();
-  // The device whose failure lost ticket `behind` or an earlier one, of the failures that were not known to who read its bytes;
-  // -1 if there is none.
+  // The device whose failure lost ticket `behind` or an earlier one, among failures after the first `seen`; -1 if there
+  // is none.
   int was_lost(ticket behind, unsigned seen) const;
   bool add_loss(ticket first, ticket last, int device, unsigned number) noexcept;
   bool loses_all_later() const;
@@ -246,27 +250,27 @@ class alignas(64) timeline {
   native_stream stream_;
   const stream_origin origin_;
   static constexpr unsigned exposed = 1, released = 2, captured = 4, migration_only = 8, broken = 16, damaged = 32;
-  static constexpr std::size_t usual_dependences = 32;  // above that they are joined by timeline
+  static constexpr std::size_t usual_dependences = 32;  // with more, those of the same timeline are merged
   std::atomic<unsigned> flags_;
-  // What every submission writes, apart from what the others read: a thread that shares an input with this one looks at
-  // `finished_`, and would else take the line away each time.
+  // Written by every submission, so in a separate cache line from the following members. Threads that share an input
+  // with this one read `finished_`, and would otherwise take the line away each time.
   alignas(64) spin_lock tickets_;
   ticket reserved_ = 0;
   std::atomic<ticket> last_{0};
   alignas(64) std::atomic<ticket> finished_{0};
   std::atomic<unsigned> loss_count_{0};
-  std::array<loss, 4> losses_;  // one for each failure that spoilt work here; the last stands for all further ones
+  std::array<loss, 4> losses_;  // one for each failure that damaged work here; the last one stands for all further ones
   std::atomic<ticket> pointers_end_{0};
-  alignas(64) spin_lock mutex_;  // all that follows
+  alignas(64) spin_lock mutex_;  // guards the members below
   std::size_t newest_ = 0;
   std::vector<clock_entry> clock_;         // by id
-  std::size_t clock_end_ = 0;              // from here on nothing was learnt
-  std::array<recorded_event, 16> events_;  // a ring, re-recorded on this timeline only (R6)
+  std::size_t clock_end_ = 0;              // end of the entries in use
+  std::array<recorded_event, 16> events_;  // ring, re-recorded on this timeline only (R6)
   std::vector<native_stream> replaced_;
   std::vector<dependence> dependences_;
   std::size_t most_dependences_ = usual_dependences;
-  std::uint64_t suspects_ = 0;  // devices whose failure may have spoilt work here that is not known to be over
-  ticket suspects_since_ = 0;   // no later ticket has added any
+  std::uint64_t suspects_ = 0;  // devices whose failure may have damaged work here that is not known to be complete
+  ticket suspects_since_ = 0;   // last ticket that added devices
 };
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// All timelines of a machine: immortal, with a stock of streams that are given out again and again (R13).
+// All timelines of a runtime. They are never destroyed before it, and their streams are reused (R13).
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -21,28 +21,28 @@ class timelines {
   explicit timelines(ferry::backend& backend) : backend_(backend) {}
   ferry::backend& backend() const { return backend_; }
 
-  // A stream of the stock, or a new one. Creating one may block.
+  // Returns a cached stream, or creates one, which may block.
   timeline& take(int device, int priority);
-  // Back to the stock; the next owner's work comes after what the stream still has to do.
+  // Returns a stream to the cache. Work of its next owner comes after the remaining work.
   void give_back(timeline& t) noexcept;
-  // The timeline of a stream that somebody else created.
+  // Timeline of a stream that ferry did not create.
   timeline& foreign(int device, native_stream stream, stream_origin origin);
-  // The stream is about to be destroyed by its owner.
+  // Called before the owner of a foreign stream destroys it.
   void release_foreign(timeline& t);
-  // The timeline at that address, or null if it is none of these.
+  // The timeline at this address, or null if it is not one of these.
   timeline* find(const timeline* t) const noexcept;
-  // That device is broken, as `why` says: all its work counts as complete.
+  // Marks a device as failed with the text `why`: all its work counts as complete.
   void fail(int device, std::string_view why);
-  // For work that got its ticket, and noted what it depends on, while a failure was looked for: looks through all once more.
+  // Repeats the search for lost work, for submissions that recorded their dependences during another search.
   void spread_again() noexcept;
-  // How many steps of looking for what failures spoilt there were: 0 if no device is broken, odd while one is under way. Seen
-  // by the thread that sees work counted as complete for that reason.
+  // Number of steps of all searches for lost work: 0 if no device has failed, odd during a search. A thread that sees
+  // work counted as complete because of a failure also sees this number.
   unsigned failures() const { return failed_.load(std::memory_order_acquire); }
-  // A bit for each device; the last one stands for all further devices.
+  // Bit of a device in a mask; the last bit stands for all further devices.
   static std::uint64_t device_bit(int device) { return std::uint64_t{1} << std::min(device, 63); }
-  // Asks these devices whether they have failed, and gives up those that have. Never blocks.
+  // Queries whether these devices have failed, and marks those that have. Never blocks.
   void look_at(std::uint64_t devices);
-  // What the device failed with first; empty if it has not.
+  // First error that the device failed with; empty if it has not failed.
   std::string failure_of(int device) const;
   // Blocks until every stream is idle.
   void synchronize();
@@ -58,7 +58,7 @@ class timelines {
   std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority
   std::map<std::pair<int, std::uint64_t>, timeline*> foreign_;   // by device and stream id
   std::map<int, std::string> failures_;                          // by device
-  std::map<int, timeline*> asked_;                               // by device: who is asked whether it has failed
+  std::map<int, timeline*> asked_;                               // by device: the timeline to query for a failure
   std::atomic<unsigned> failed_{0};
   std::size_t expected_ = 64;
 };

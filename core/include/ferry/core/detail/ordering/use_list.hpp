@@ -1,4 +1,4 @@
-// The uses in a log: a vector in two words, so that what submissions touch of an allocation fits in a cache line.
+// The records of an access history: a vector in two words, so that an allocation's hot data fits in one cache line.
 #pragma once
 #include <cassert>
 #include <cstddef>
@@ -19,7 +19,7 @@ struct byte_range {
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
-// Point `at` on timeline `by` touches `where`. Half a cache line, never across two.
+// Ticket `at` of timeline `by` accesses `where`. Half a cache line, never across two.
 struct alignas(32) access_record {
   access_record(timeline* who, ticket t, bool writes, byte_range bytes)
       : by(who),
@@ -33,7 +33,7 @@ struct alignas(32) access_record {
 };
 static_assert(sizeof(access_record) == 32 && std::is_trivially_copyable_v<access_record>);
 
-// Grows when told to, never by itself.
+// Grows only by reserve().
 class use_list {
  public:
   use_list() = default;
@@ -44,9 +44,9 @@ class use_list {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   bool has_room_for(std::size_t more) const { return room_ - size_ >= more; }
-  // Room for so many in all; throws std::bad_alloc.
+  // Makes room for `count` records in total; throws std::bad_alloc.
   void reserve(std::size_t count);
-  // There must be room.
+  // Requires room.
   void push_back(const access_record& u) noexcept {
     assert(size_ < room_);
     std::construct_at(first_ + size_++, u);

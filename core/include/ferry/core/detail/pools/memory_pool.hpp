@@ -1,5 +1,5 @@
-// A pool over one kind of memory of one device, as machines and arrays know it. What it hands out is ordered by the logs
-// of its bytes: the next user of freed bytes comes after the last one, and nobody else waits (R12).
+// A pool of one kind of memory on one device, as the runtime and arrays see it. Access histories order its blocks: the
+// next user of freed bytes comes after the last one, and no other thread waits (R12).
 #pragma once
 #include <string>
 
@@ -13,7 +13,7 @@ namespace ferry {
 
 class timelines;
 
-// Lives as long as its machine. Every member may be called from any thread.
+// Lives as long as its runtime. Thread-safe.
 class memory_pool : public memory_source, public memory_resource {
  public:
   memory_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options)
@@ -24,14 +24,14 @@ class memory_pool : public memory_source, public memory_resource {
         options_(options) {}
   virtual ~memory_pool() = default;
 
-  // At least `bytes` bytes (0 counts as 1), aligned to the granularity. Prefers bytes for which work on the stream that this
-  // thread used last need not wait. May block when the pool has to grow; climbs the ledger's ladder when there is no more.
-  // Throws out_of_memory, and invalid_argument inside a submission.
+  // Allocates at least `bytes` bytes (0 counts as 1), aligned to the granularity. Prefers bytes that work on this
+  // thread's last stream can use without waiting. May block when the pool grows. Runs the out-of-memory handlers if
+  // there is no memory. Throws out_of_memory; throws invalid_argument inside a submission.
   virtual allocation_ref allocate(std::size_t bytes) = 0;
-  // Gives bytes that are not in use back to the backend, after waiting for their last uses. Returns how many.
+  // Releases unused bytes to the backend. Blocks until their last uses are complete. Returns the number of bytes.
   std::size_t trim() { return release_cached(release_depth::unused); }
   virtual pool_statistics statistics() const = 0;
-  // The driver's pool behind it, to export to another process for one; null for other kinds.
+  // The driver pool behind it, such as for export to another process; null for other kinds.
   virtual native_pool native() const { return {}; }
 
   memory_accounting* accounting() const final { return &accounting_; }
@@ -44,14 +44,15 @@ class memory_pool : public memory_source, public memory_resource {
 
  protected:
   static block_info info_of(const allocation& a);
-  // Whether an array has the bytes, or somebody keeps them for the next one (see retain).
+  // True if an array uses the block, or it is retained (see retain).
   static bool is_taken(const allocation& a) {
     return (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) != 0 || is_retained(a);
   }
-  // The owner is gone: the books and the views of the array are told, and nobody touches the bytes behind its back any more
-  // (see idle_guard), so that the pool has the log for itself.
+  // Detaches the block from its array: updates accounting, invalidates host permissions of remaining views, and
+  // excludes later submissions by idle_guard. Then the pool has exclusive use of the history.
   void take_from_owner(allocation& a) noexcept;
-  // Whether the last uses of freed bytes are over: looks, or waits. What a broken device was doing counts as over.
+  // True if the last uses of freed bytes are complete: queries, or blocks, as `how` says. Work of a failed device is
+  // complete.
   static bool is_unused(allocation& a, release_depth how);
   memory_accounting& accounting_;
   const memory_kind kind_;
@@ -59,10 +60,10 @@ class memory_pool : public memory_source, public memory_resource {
   const pool_options options_;
 };
 
-// What a pool of that kind of memory has: none of unified memory is the driver's (docs/decisions/0024).
+// Options for a pool of this kind of memory: pools of unified memory are never the driver's (docs/decisions/0024).
 pool_options options_for(memory_kind kind, pool_options options);
-// options.kind says which; automatic is split. Throws invalid_argument for options that make no sense or that the kind
-// lacks, not_supported for a kind that the backend does not have.
+// Creates a pool of options.kind; automatic means split. Throws invalid_argument for invalid options, or options that
+// the kind lacks; not_supported if the backend lacks the kind.
 std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options);
 

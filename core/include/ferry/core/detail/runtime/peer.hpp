@@ -1,4 +1,4 @@
-// Which devices use each other's memory: granted on first use, after a test that bytes really arrive.
+// Peer access between devices: enabled on first use, after a test of the link with real transfers.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -13,43 +13,45 @@
 
 namespace ferry {
 
-// What a kernel does that is given memory which its device cannot reach.
+// Behavior of a kernel whose arguments include memory that its device cannot access.
 enum class peer_kernels : std::uint8_t {
   error,  // throws peer_access_error before anything is submitted
-  stage   // runs on mirrors of its declared arguments, which are copied in and back
+  stage   // runs on staging copies of its declared arguments, which are copied in and back
 };
 
 struct peer_policy {
   bool use = true;  // false: as if no devices were peers; copies are staged
   peer_kernels kernels = peer_kernels::error;
-  // FERRY_PEER=on|off and FERRY_PEER_KERNELS=error|stage. Throws parse_error.
+  // Policy of the environment: FERRY_PEER=on|off and FERRY_PEER_KERNELS=error|stage. Throws parse_error.
   static peer_policy from_environment();
 };
 
-// The grants of one machine, by device, owner of the memory, and sort of memory: each is asked for, tested and said by itself.
-// Pinned memory needs none: it goes over no link between devices.
+// Peer access of one runtime, by device, owner of the memory, and memory class. Each combination is enabled, tested and
+// reported separately. Pinned memory needs no peer access: it uses no link between devices.
 class peer_grants {
  public:
   peer_grants(ferry::backend& backend, int devices, peer_policy how);
 
-  // Whether a grant was made, and its test passed. Never asks the driver.
+  // True if access is enabled and its test passed. Never calls the driver.
   bool reaches(int device, int owner, peer_memory sort = peer_memory::plain) const {
     return device == owner || at(device, owner, sort).works.load(std::memory_order_acquire);
   }
-  // The same, after asking for it on first use: the pair is tested both ways, by copies and by kernels, and a pair that
-  // fails is said once on stderr and not used for that sort of memory. May block. Throws peer_access_error when the driver
-  // refuses what it offers, out_of_memory. A pool of the driver has to be granted by itself, in addition. Unified memory needs
-  // no grant, only the test, with FERRY_PEER=off, too: the driver sends pages by any link that it finds.
+  // As reaches(), but enables access on first use, which may block. Tests the pair in both directions, by copies and by
+  // kernels. A pair that fails is reported once on stderr and not used for this memory class. Throws peer_access_error
+  // if the driver denies access that it reports as available; out_of_memory. A driver pool needs access enabled
+  // separately, in addition. Unified memory needs only the test, also with FERRY_PEER=off, because the driver moves
+  // pages over any link.
   bool grant(int device, int owner, peer_memory sort = peer_memory::plain);
-  // Whether a grant can be expected to work.
+  // True if access is enabled, or expected to work when it is.
   bool can_reach(int device, int owner, peer_memory sort = peer_memory::plain) const;
-  // Why `device` does not reach memory of `owner`, in words; "" if it does, or was never asked.
+  // Why `device` cannot access memory of `owner`, as text; "" if it can, or if access was never requested.
   std::string why_not(int device, int owner, peer_memory sort = peer_memory::plain) const;
-  // Whether a device was added to those that use unified memory.
+  // True if add_page_user() has added the device.
   bool uses_pages(int device) const { return (page_users_.load(std::memory_order_acquire) >> device & 1) != 0; }
-  // Asks for its links to all of them. Throws out_of_memory, and may be called again then.
+  // Adds a device to the users of unified memory, and tests its links to all others. Throws out_of_memory; then it may
+  // be called again.
   void add_page_user(int device);
-  // Whether a link that was asked for loses pages of unified memory.
+  // True if a tested link loses pages of unified memory.
   bool loses_pages() const { return loses_pages_.load(std::memory_order_relaxed); }
 
   peer_policy policy() const { return {use_, kernels_.load(std::memory_order_relaxed)}; }
@@ -78,17 +80,18 @@ class peer_grants {
   std::vector<entry> entries_;
   std::atomic<std::uint64_t> page_users_{0};  // bit d: device d has used unified memory
   std::atomic<bool> loses_pages_{false};
-  std::vector<native_pool> probes_;  // by device: pools of the tests, as pools are never destroyed
+  std::vector<native_pool> probes_;  // by device: pools of the tests, reused because driver pools are never destroyed
   mutable std::mutex mutex_;
 };
 
-// What went wrong when bytes were sent between two devices that have been granted each other's memory: by copy both ways,
-// and by kernels of each that load from and store to the other's memory (of `second` only as kernels_of_both says).
-// Empty if all arrived. Blocks for a few milliseconds. pools: of each of them, if the bytes are to be theirs.
+// Tests transfers between two devices with peer access. Copies in both directions, and runs kernels on each that load
+// from and store to the other's memory. Kernels of `second` do so only if kernels_of_both is true. Returns the error as
+// text; empty if all data arrived. Blocks for a few milliseconds. pools: one for each device, if their memory is to be
+// tested.
 std::string test_peers(ferry::backend& backend, int first, int second, bool kernels_of_both,
                        std::optional<std::pair<native_pool, native_pool>> pools = {});
-// The same for pages of unified memory, which are sent, and taken by kernels of either that load and store. Needs no memory of
-// the devices but for these pages.
+// As test_peers, for pages of unified memory: moves them, and runs kernels of both devices that load and store.
+// Allocates no device memory other than these pages.
 std::string test_pages(ferry::backend& backend, int first, int second);
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// One submission as the rest of ferry writes it: what is touched, on which stream, and the call that submits.
+// Submission as the rest of ferry uses it: the accesses, the stream, and the call that enqueues.
 #pragma once
 #include <array>
 #include <span>
@@ -10,35 +10,35 @@
 
 namespace ferry {
 
-// How the work reaches memory of other devices, and what the machine's policy is told of it.
+// How the work reaches memory of other devices, and how the runtime's policy is notified.
 enum class reach : std::uint8_t {
-  by_kernel,   // peers must be granted; an access
-  by_library,  // the driver, a library or mirrors find a way; an access
-  by_copy,     // the driver finds a way; a copy, which finds pages wherever they are
-  of_pages     // the same; moves pages and changes no contents: the policy's own, which is told nothing
+  by_kernel,   // requires peer access; notified as an access
+  by_library,  // the driver, a library or staging copies reach it; notified as an access
+  by_copy,     // the driver reaches it; notified as a copy, which reaches pages at any location
+  of_pages     // as by_copy, but moves pages without changing contents: by the policy itself, not notified
 };
 
 namespace detail {
 
-// The gate: each submission that a call of the program makes goes through this function, and guards take nothing else.
-// Checks that the stream and the arrays are of the current machine. Grants the peers that a kernel needs. Tests links on
-// which pages of unified memory may travel, on first use (may block). Tells the machine's policy, which refuses what
-// conflicts with a host_guard. Freed arrays were refused where the uses were listed (allocation_ref::get).
-// Throws invalid_argument, peer_access_error; out_of_memory for the test of a link.
+// Every submission of a user call passes this function, because guards accept only its result. Checks that the stream
+// and the arrays belong to the current runtime. Enables the peer access that a kernel needs. On first use, tests links
+// on which pages of unified memory may travel (may block). Notifies the runtime's policy, which refuses conflicts with
+// a host_guard. Freed arrays are refused before, when the accesses are listed (allocation_ref::get). Throws
+// invalid_argument and peer_access_error; out_of_memory for the test of a link.
 admission admit(stream_ref s, std::span<access> uses, reach how);
-// Its first part, for calls that prepare a submission, submit no uses, or submit nothing at all.
+// The stream check of admit(), for calls that prepare a submission, submit no accesses, or submit nothing.
 void need_current(stream_ref s);
 void need_current(const allocation& a);
 void need_current(stream_ref s, std::span<const access> uses);
 
-// Makes a device current for the calling thread, for a scope.
+// Makes a device current for the calling thread within the scope.
 class current_device_scope {
  public:
   current_device_scope(runtime& m, int device) : runtime_(m), before_(m.backend().exchange_current_device(device)) {}
   ~current_device_scope() {
     try {
       runtime_.backend().exchange_current_device(before_);
-    } catch (const error&) {  // a device that broke meanwhile: the call that finds out reports it
+    } catch (const error&) {  // the device failed meanwhile; the next call that uses it reports that
     }
   }
   current_device_scope(const current_device_scope&) = delete;
@@ -49,7 +49,7 @@ class current_device_scope {
   int before_;
 };
 
-// The usual way to submit: what submit(native_stream) gives to the stream comes after all that `uses` must come after.
+// The usual way to submit: the work that submit(native_stream) enqueues is ordered after all hazards of `uses`.
 template <class Submit>
 void submit_ordered(stream_ref s, std::span<access> uses, reach how, Submit submit) {
   access_guard guard(admit(s, uses, how));

@@ -1,4 +1,4 @@
-// Structures of arrays as arguments of functors.
+// Structures of arrays as functor arguments.
 #pragma once
 #include <type_traits>
 
@@ -8,14 +8,14 @@
 
 namespace ferry {
 
-// A structure of arrays in a call, as array_argument. M is const when it is only read.
+// A structure of arrays in a call, as array_argument. M is const if it is only read.
 template <class... M>
 struct soa_argument {
   const allocation_ref* owner;
   soa_span<M...> span;
   byte_range bytes;
   access_mode mode;
-  source_line at = {};  // where in(), out() or inout() was written
+  source_line at = {};  // source line of in(), out() or inout()
   bool contiguous = true;
 };
 
@@ -26,7 +26,7 @@ inline constexpr bool is_array_argument<soa_argument<M...>> = true;
 
 template <class... N, memory_kind Kind, class... M>
 soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode mode, source_line at) {
-  if (s.owner()) (void)s.owner().get(at);  // freed?
+  if (s.owner()) (void)s.owner().get(at);  // throws use_after_free
   const soa_span<N...> span = const_cast<basic_soa<Kind, M...>&>(s).unsynchronized_span();
   if (s.empty()) return {&s.owner(), span, {}, mode, at};
   const auto* begin = reinterpret_cast<const std::byte*>(span.template data<0>());
@@ -37,7 +37,8 @@ soa_argument<N...> make_soa_argument(const basic_soa<Kind, M...>& s, access_mode
 template <class... M>
 inline constexpr bool only_reads<soa_span<M...>> = (std::is_const_v<M> && ...);
 
-// What a functor declares for a structure of arrays: nothing, or a soa_span of the same members, const where it only reads.
+// Checks what a functor declares for a structure of arrays: no type, or a soa_span of the same members. Members that it
+// only reads are const.
 template <class P, class... M>
 struct declared_soa {
   static constexpr call_fault fault = std::is_void_v<P> ? call_fault::none : call_fault::no_soa_span;
@@ -64,7 +65,7 @@ struct parameter<P, soa_argument<M...>> : declared_soa<std::remove_cvref_t<P>, M
 
 }  // namespace detail
 
-// All members, as for arrays.
+// Access modes of all members, as for arrays.
 template <memory_kind Kind, class... M>
 auto in(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
   return detail::make_soa_argument<const M...>(s, access_mode::in, at);

@@ -14,8 +14,8 @@
 
 namespace ferry {
 
-// `size` elements of each M, in one allocation, each member aligned to 256 bytes. Members used apart never wait for each
-// other. Moves, and copies only when asked. Room beyond size (reserve) makes later resizes cheap.
+// `size` elements of each M, in one allocation, each member aligned to 256 bytes. Accesses to different members never
+// wait for each other. Movable; copied only explicitly. Capacity beyond size (reserve) makes later resizes cheap.
 template <memory_kind Kind, class... M>
 class basic_soa {
   static_assert(sizeof...(M) > 0, "a structure of arrays needs members");
@@ -35,13 +35,13 @@ class basic_soa {
   using const_member_view = array_view<const member_type<I>, 1, Kind>;
 
   basic_soa() = default;
-  // Contents are undefined. May block when the pool has to grow. Throws out_of_memory, invalid_argument.
+  // Contents are undefined. May block when the pool grows. Throws out_of_memory, invalid_argument.
   explicit basic_soa(std::size_t size, ferry::device d = default_device())
       : layout_(size),
         bytes_(extents<1>(layout_.bytes), d),
         size_(size) {}
-  // A copy of elements of the CPU, one span a member. Blocks until they were read. Throws invalid_argument when their
-  // sizes differ.
+  // Copies elements from host memory, one span for each member. Blocks until they have been read. Throws
+  // invalid_argument if their sizes differ.
   static basic_soa from(std::span<const M>... elements, ferry::device d = default_device()) {
     const std::array<std::size_t, members> sizes{elements.size()...};
     for (const std::size_t n : sizes)
@@ -70,8 +70,8 @@ class basic_soa {
     bytes_.name(std::move(text));
     return *this;
   }
-  // One member as a view, for kernels, copies and the CPU: the same allocation, only these bytes. An enum names them:
-  // enum field { x, v };  p.member<x>().
+  // View of one member for kernels, copies and the CPU: the same allocation, only the bytes of the member. An enum can
+  // name members: enum field { x, v }; p.member<x>().
   template <std::size_t I>
   member_view<I> member() {
     return view<I, member_view<I>>(size_);
@@ -80,48 +80,48 @@ class basic_soa {
   const_member_view<I> member() const {
     return view<I, const_member_view<I>>(size_);
   }
-  // The bytes of all members with what lies between them.
+  // The bytes of all members and the padding between them.
   const array_view<std::byte, 1, Kind>& as_bytes() const { return bytes_; }
   const allocation_ref& owner() const { return bytes_.owner(); }
 
-  // Another number of elements; those that remain are kept, new ones are undefined. Within the capacity nothing moves;
-  // else as reserve(size).
+  // Changes the number of elements. Remaining elements are preserved; new ones are undefined. Within the capacity
+  // nothing moves; otherwise it acts as reserve(size).
   void resize(std::size_t size) {
     if (size > capacity()) reserve(size);
     size_ = size;
   }
-  // Room for so many elements: where there is less, copies into a new allocation (may block when the pool has to grow).
-  // Views of the old one keep it, and see no more of what happens here.
+  // Sets the minimum capacity. If it grows, copies into a new allocation (may block when the pool grows). Views of the
+  // old allocation keep it alive, and do not see later changes.
   void reserve(std::size_t capacity) {
     if (capacity > this->capacity()) move_to(capacity);
   }
   void shrink_to_fit() {
     if (size_ < capacity()) move_to(size_);
   }
-  // A copy in memory of the same kind on the same device, ordered on that device's stream of this thread.
+  // Copies the structure in memory of the same kind on the same device, ordered on that device's stream of this thread.
   basic_soa clone() const;
-  // Gives the bytes back now. Later use of the structure or of a view of it throws use_after_free.
+  // Releases the bytes now. Later use of the structure or of a view of it throws use_after_free.
   void free() noexcept { bytes_.free(); }
 
-  // Access from the CPU to element i of every member: waits for the work that conflicts, then costs one comparison.
+  // CPU access to element i of every member. Blocks until conflicting work is complete, then costs one comparison.
   std::tuple<M&...> operator[](located_index i) {
-    (void)bytes_[located_index(0, i.at)];  // asks for all of it; the reference is not followed
+    (void)bytes_[located_index(0, i.at)];  // waits for access to all bytes; the reference is unused
     return span<M...>()[i.value];
   }
   std::tuple<const M&...> operator[](located_index i) const {
     (void)bytes_[located_index(0, i.at)];
     return span<const M...>()[i.value];
   }
-  // Asks once; good until the next submission that conflicts.
+  // One host access check for all elements; valid until the next conflicting submission.
   auto begin(source_line at = source_line::here()) { return first<M...>(at); }
   auto end() { return last<M...>(); }
   auto begin(source_line at = source_line::here()) const { return first<const M...>(at); }
   auto end() const { return last<const M...>(); }
   auto cbegin(source_line at = source_line::here()) const { return begin(at); }
   auto cend() const { return end(); }
-  // Asks for access from the CPU to all members: blocks for what conflicts.
+  // Blocks until the CPU may access all members.
   void wait_for_host(bool write, source_line at = source_line::here()) const { bytes_.wait_for_host(write, at); }
-  // The addresses of all members, ordered behind nothing.
+  // Addresses of all members, without any synchronization.
   soa_span<M...> unsynchronized_span() { return span<M...>(); }
   soa_span<const M...> unsynchronized_span() const { return span<const M...>(); }
 
@@ -134,7 +134,7 @@ class basic_soa {
     std::swap(size_, o.size_);
   }
   friend void swap(basic_soa& a, basic_soa& b) noexcept { a.swap(b); }
-  // f(integral_constant<I>) for each member.
+  // Calls f(integral_constant<I>) for each member.
   template <class F>
   static void each_member(F f) {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>()), ...); }
@@ -142,7 +142,7 @@ class basic_soa {
   }
 
  private:
-  // Where each member begins, for room for `capacity` elements.
+  // Offset of each member, for a capacity of `capacity` elements.
   struct layout {
     std::size_t capacity = 0, bytes = 0;
     std::array<std::size_t, members> offset{};
@@ -175,7 +175,7 @@ class basic_soa {
     }
     (std::index_sequence_for<M...>());
   }
-  // As in views: no iterators of memory that the CPU cannot touch.
+  // As in views: no iterators for memory that the CPU cannot access.
   template <class... N>
   using iterator = std::conditional_t<is_host_accessible(Kind), soa_iterator<N...>,
                                       detail::no_host_iterator<std::tuple<N&...>, Kind>>;

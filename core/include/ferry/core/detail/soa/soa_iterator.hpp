@@ -1,4 +1,4 @@
-// An iterator over structures of arrays on the CPU.
+// Iterator over structures of arrays on the CPU.
 #pragma once
 #include <compare>
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace ferry {
 
-// Goes over all members at once: *i is a tuple of references, for (auto [x, v] : particles).
+// Visits all members together: *i is a tuple of references, for (auto [x, v] : particles).
 template <class... M>
 class soa_iterator {
  public:
-  using iterator_category = std::input_iterator_tag;  // as C++17 sorts those whose references are no references
+  using iterator_category = std::input_iterator_tag;  // C++17 category of iterators that return proxies
   using iterator_concept = std::random_access_iterator_tag;
   using value_type = std::tuple<std::remove_const_t<M>...>;
   using reference = std::tuple<M&...>;

@@ -5,7 +5,7 @@
 
 namespace ferry {
 
-// The name of an array as kernels carry it, for the text of a failed check.
+// Name of an array inside kernels, for messages of failed checks.
 class array_label {
  public:
   constexpr array_label() = default;
@@ -16,7 +16,7 @@ class array_label {
   FERRY_HOST_DEVICE bool is_named() const { return text_[0] != 0; }
 
  private:
-  char text_[16] = {};  // a copy: the array may be renamed or gone when the kernel runs
+  char text_[16] = {};  // a copy, because the array may be renamed or destroyed when the kernel runs
 };
 
 }  // namespace ferry

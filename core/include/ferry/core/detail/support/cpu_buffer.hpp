@@ -1,4 +1,4 @@
-// Elements in memory of the CPU that lie side by side whatever their type: std::vector<bool> packs its own into bits.
+// Contiguous elements in host memory for all types; std::vector<bool> would pack its elements into bits.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace ferry::detail {
 template <class R>
 concept vector_of_bool = std::is_same_v<std::remove_cvref_t<R>, std::vector<bool>>;
 
-// Elements that are undefined until they are written.
+// Elements are undefined until they are written.
 template <class T>
 class cpu_buffer {
  public:

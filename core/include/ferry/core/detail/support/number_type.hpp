@@ -1,4 +1,4 @@
-// Numbers by name, where no type is at hand.
+// Number types as run-time values.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace ferry {
 
 namespace detail {
 
-// std::complex, and those of CUDA's libraries.
+// std::complex, and the complex types of CUDA's libraries.
 template <class T>
 concept complex_number = requires(const T& z) {
   typename T::value_type;
@@ -23,7 +23,7 @@ concept complex_number = requires(const T& z) {
 
 // Numbers that a copy can convert into each other, as static_cast does.
 enum class number_type : std::uint8_t {
-  none,  // elements that are only bytes
+  none,  // other elements, copied as bytes
   int8,
   int16,
   int32,
@@ -36,7 +36,7 @@ enum class number_type : std::uint8_t {
   float64
 };
 
-// Calls f(T{}) with the type of that name; not at all for none.
+// Calls f(T{}) with the type of this value; does nothing for none.
 template <class F>
 void with_number(number_type t, F f) {
   switch (t) {
@@ -54,14 +54,14 @@ void with_number(number_type t, F f) {
   }
 }
 
-// 0 for none.
+// Size in bytes; 0 for none.
 inline std::size_t size_of(number_type t) {
   std::size_t n = 0;
   with_number(t, [&](auto v) { n = sizeof v; });
   return n;
 }
 
-// The name of an arithmetic type; none for others, and for bool.
+// The value for an arithmetic type; none for other types and bool.
 template <class T>
 constexpr number_type number_type_of() {
   if constexpr (std::is_same_v<T, bool>) {

@@ -1,4 +1,4 @@
-// Text that is read again, by programs and by people: whatever locale the program has set, numbers are written as C++ does.
+// Locale-independent text for programs and reports: numbers are always formatted as in the C locale.
 #pragma once
 #include <sstream>
 #include <string>
@@ -11,14 +11,14 @@ class plain_stream : public std::ostringstream {
   plain_stream();
 };
 
-// With so many digits behind the point; with so many digits in all, as %g has it.
+// fixed_text: this many digits after the point. short_text: this many significant digits, as %g.
 std::string fixed_text(double x, int digits);
 std::string short_text(double x, int digits = 6);
-// The text with U+FFFD in the place of each byte that belongs to no character of UTF-8, for JSON, HTML and SVG.
+// Replaces each byte that is not part of a UTF-8 character by U+FFFD, for JSON, HTML and SVG.
 std::string utf8_text(std::string_view text);
-// A string of JSON with its quotes. '<' is escaped, so that pages may embed it in a script.
+// A JSON string with quotes. Escapes '<', so that pages may embed it in a script.
 std::string json_string(std::string_view text);
-// Of digits with at most one point. Too large a number becomes the largest there is.
+// Value of a text of digits with at most one point. Values out of range become the largest double.
 double plain_number(std::string_view text);
 
 }  // namespace ferry::detail

@@ -1,12 +1,13 @@
-// The scopes of one kind that a thread is in. They may end in any order, and on any thread.
+// The active scopes of one kind of a thread. They may end in any order, and on any thread.
 #pragma once
 #include <atomic>
 #include <utility>
 
 namespace ferry::detail {
 
-// A scope of the thread that makes it, with a value of type T. What it holds is freed by that thread: at once, or, if
-// another thread ends the scope or an inner one has not ended, when the thread next looks at its scopes.
+// A scope of the thread that creates it, with a value of type T. That thread destroys the value. It does so at once,
+// unless another thread ends the scope or an inner scope is still active. Then it does so when it next accesses its
+// scopes.
 template <class T>
 class stacked_scope {
  public:
@@ -27,13 +28,13 @@ class stacked_scope {
   stacked_scope(const stacked_scope&) = delete;
   stacked_scope& operator=(const stacked_scope&) = delete;
 
-  // The calling thread's innermost scope that has not ended, or null. One load if there is none.
+  // The calling thread's innermost active scope, or null. One load if there is none.
   static node* innermost() {
     if (innermost_ && innermost_->ended.load(std::memory_order_acquire)) [[unlikely]]
       drop_ended();
     return innermost_;
   }
-  // Makes other scopes those of the calling thread, until they are exchanged back.
+  // Replaces the calling thread's scopes, and returns the previous ones for restoring them.
   static node* exchange(node* other) noexcept { return std::exchange(innermost_, other); }
 
  private:

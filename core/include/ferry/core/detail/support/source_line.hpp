@@ -6,7 +6,7 @@
 
 namespace ferry {
 
-// Where in the program something was asked for. As a default argument: the line of the caller.
+// Source line of a call. As a default argument, the line of the caller.
 struct source_line {
   const char* file = "";
   int line = 0;
@@ -16,7 +16,8 @@ struct source_line {
   std::string text() const;
 };
 
-// A parameter that also takes the line of the call: a call whose last parameters are a pack has no place for a default argument.
+// A parameter with the source line of the call, for functions whose trailing parameter pack precludes a default
+// argument.
 template <class T>
 struct located {
   T value;
@@ -30,7 +31,7 @@ struct located {
 namespace detail {
 // " in main.cpp:12"; "" for an unknown line.
 std::string in_line(source_line at);
-// A name as messages quote it: "array 'u'"; for an empty one "an unnamed array". what: "array", "sharded array".
+// A quoted name for messages: "array 'u'"; "an unnamed array" for an empty one. what: "array", "sharded array".
 std::string quoted_name(std::string_view name, std::string_view what = "array");
 }  // namespace detail
 

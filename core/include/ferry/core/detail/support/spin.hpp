@@ -6,14 +6,14 @@
 
 namespace ferry {
 
-// Tells the processor that this is a waiting loop.
+// Hints to the processor that this is a spin loop.
 inline void relax_cpu() {
 #if defined(__x86_64__)
   asm volatile("pause");  // _mm_pause(), without the 39 000 lines of <immintrin.h>
 #endif
 }
 
-// Spins a little, then gives the core to others, until `done()`.
+// Spins briefly, then yields the core repeatedly, until `done()`.
 template <class Predicate>
 void give_way_until(Predicate done) {
   for (int i = 0; !done(); ++i)
@@ -23,8 +23,7 @@ void give_way_until(Predicate done) {
       sched_yield();
 }
 
-// For what is held for tens of nanoseconds, or while the driver is told something: nothing is written to let it go but
-// one byte.
+// Lock for critical sections of tens of nanoseconds, or of driver calls. Unlocking writes one byte only.
 class spin_lock {
  public:
   void lock() {

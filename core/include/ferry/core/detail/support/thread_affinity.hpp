@@ -1,4 +1,4 @@
-// Where threads of the CPU run.
+// CPU affinity of threads.
 #pragma once
 #include <vector>
 
@@ -6,15 +6,15 @@ namespace ferry {
 
 // Cores that the calling thread may use.
 std::vector<int> usable_cores();
-// Cores that this process may use: those of its first thread when they were asked for first. Other threads may be bound to a
-// few of them, as those of OpenMP are.
+// Cores that this process may use: those of its first thread at the first call. Other threads may be bound to a few of
+// them, as those of OpenMP are.
 const std::vector<int>& process_cores();
-// Keeps the calling thread on those of the cores that the process may use, whatever it was bound to; where there is no such
-// core it stays where it is.
+// Binds the calling thread to those of the cores that the process may use, whatever it was bound to before. Does
+// nothing if there is no such core.
 void run_this_thread_on(const std::vector<int>& cores);
 
-// The calling thread runs on some cores, for a scope: memory that it touches first lies near them. With no cores nothing
-// changes.
+// Binds the calling thread to cores for a scope, so that memory that it touches first is near them. Does nothing
+// without cores.
 class cores_scope {
  public:
   explicit cores_scope(const std::vector<int>& cores);

@@ -1,10 +1,10 @@
-// Objects of a thread that static objects may still use when the thread's own objects are gone.
+// Thread-local objects that static destructors can use after the thread's own objects are destroyed.
 #pragma once
 
 namespace ferry::detail {
 
-// One T a thread, made at first use and destroyed when the thread ends. What the thread calls after that, in destructors of
-// static objects, gets another T, which is never destroyed. T is a type of its own for each use.
+// One T for each thread, created on first use and destroyed when the thread ends. Later calls, in destructors of static
+// objects, get another T that is never destroyed. Each use needs its own type T.
 template <class T>
 class thread_object {
  public:
