@@ -1,5 +1,5 @@
 // Files of NumPy, from and into arrays of every kind.
-// as: host
+// NumPy files, from and into arrays of every kind.
 #include <unistd.h>
 
 #include <cstdio>

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(streams_move_and_return_to_the_stock) {
     BOOST_TEST(&u.timeline() == line);
     fr::parallel_for(u, 100, add{1}, a);
   }
-  const fr::stream again;  // most likely the same one; its work comes after what was there
+  const fr::stream again;  // most likely the same stream; its work follows the earlier work
   fr::parallel_for(again, 100, add{1}, a);
   CHECK_EQUAL(fr::to_vector(a), std::vector<int>(100, 2));
 }
