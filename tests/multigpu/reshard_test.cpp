@@ -1,4 +1,4 @@
-// Cells dealt out another way, and back, against the same array in memory of the CPU.
+// Cells redistributed, and back, compared with the same array in CPU memory.
 #include "multigpu/shards.hpp"
 
 using namespace shards;
@@ -27,7 +27,7 @@ void deal_again(dice& d) {
   const auto values = random_values<short>(d, e.count());
   fr::copy(std::span<const short>(values), a);
   const auto b = fr::reshard(a, other, o);
-  fr::fill(a, short{-1});  // must come after
+  fr::fill(a, short{-1});  // must wait until the values were read
   BOOST_TEST(fr::to_vector(b) == values, boost::test_tools::per_element());
   for (std::size_t m = 0; m < other.size() && b.layout().has_halo(); ++m) {
     const auto found = fr::to_vector(b.shard_with_halo(m));
