@@ -1,5 +1,5 @@
-# ferry_add_marked_executable(target source...): ferry_add_executable, where a source with a line `// as: host` is C++
-# everywhere: it launches nothing, or uses a library that nvcc cannot compile (fmt 9).
+# ferry_add_marked_executable(target source...): like ferry_add_executable, but a source with a line `// as: host` is
+# always C++, because it launches no kernels or uses a library that nvcc cannot compile (fmt 9).
 function(ferry_add_marked_executable target)
   set(host "")
   foreach(source IN LISTS ARGN)
@@ -12,10 +12,10 @@ function(ferry_add_marked_executable target)
   ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
 endfunction()
 
-# ferry_add_programs(kind [PREFIX p]): one executable for each .cpp of the calling folder, and one for each subfolder that
-# holds .cpp files, compiled as CUDA where ferry has CUDA, into <build>/bin/<kind>. What lies in support/ belongs to each of
-# them. A program whose packages are not installed is skipped, and said so. PROGRAMS is set to the targets (PREFIX and the
-# name), PROGRAM_SOURCES_<target> to the sources.
+# ferry_add_programs(kind [PREFIX p]): one executable for each .cpp of the calling folder and for each subfolder that
+# contains .cpp files, in <build>/bin/<kind>. They are compiled as CUDA if ferry has CUDA. Sources in support/ are part
+# of each of them. A program whose packages are not installed is skipped with a message. Sets PROGRAMS to the targets
+# (PREFIX and the name), and PROGRAM_SOURCES_<target> to the sources.
 function(ferry_add_programs kind)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "")
   set(here ${CMAKE_CURRENT_SOURCE_DIR})

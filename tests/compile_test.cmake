@@ -1,8 +1,8 @@
 # ferry_add_compile_test(name source [CUDA] [MODULE core|unified|multigpu])
 #
-# A ctest case that compiles one source: as C++, or as CUDA with CUDA; seeing only what lies under the module (default
-# multigpu: everything). The source says what is expected in its first lines, see compile_fail/CMakeLists.txt; one that says
-# nothing must compile.
+# A ctest case that compiles one source as C++, or as CUDA with CUDA. It sees only the headers under the module (default
+# multigpu: all). The source's first lines give the expected result, see compile_fail/CMakeLists.txt. Without such lines
+# it must compile.
 function(ferry_add_compile_test name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CUDA" "MODULE" "")
   if(NOT arg_MODULE)
@@ -17,7 +17,7 @@ function(ferry_add_compile_test name source)
   set_tests_properties(${name} PROPERTIES LABELS "sim;build" TIMEOUT 300)
 endfunction()
 
-# The script that the cases run: the compilers and what each module gives its users, then the same for all.
+# The script that the cases run: first the compilers and each module's usage requirements, then the common part.
 set(script "")
 foreach(module core unified multigpu)
   string(APPEND script

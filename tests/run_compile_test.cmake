@@ -1,4 +1,4 @@
-# Compiles SOURCE and compares with what its first lines expect. Included by the generated script, never alone.
+# Compiles SOURCE and compares the result with its first lines. Included by the generated script only.
 cmake_policy(VERSION 3.25)
 list(TRANSFORM includes_${MODULE} PREPEND "-I")
 list(TRANSFORM definitions_${MODULE} PREPEND "-D")

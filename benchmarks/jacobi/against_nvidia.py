@@ -22,13 +22,13 @@ import shutil
 import subprocess
 import sys
 
-# With a thread a GPU, or one for all.
+# With a thread per GPU, or one for all.
 CUDA_ALONE = ["single_threaded_copy", "multi_threaded_copy", "multi_threaded_copy_overlap", "multi_threaded_p2p",
               "multi_threaded_p2p_opt", "multi_threaded_um"]
-WITH_NCCL = ["nccl", "nccl_overlap", "nccl_graphs"]    # a process a GPU
+WITH_NCCL = ["nccl", "nccl_overlap", "nccl_graphs"]    # a process per GPU
 ONE_GPU = "single_gpu"
 CUDA_FLAGS = ["-DHAVE_CUB", "-O3", "-std=c++17"]       # as in their Makefiles; CUB of CUDA 13 needs C++17
-TIMES_FASTER = {4: 2.5}                                # what ferry promises, by the number of GPUs
+TIMES_FASTER = {4: 2.5}                                # the required speedup, by number of GPUs
 
 
 def run(command, folder=None, **more):
@@ -79,7 +79,7 @@ def command_of(name, folder, o, gpus):
 
 def sample_time(name, folder, o, gpus):
     """Milliseconds an iteration; prints why there are none."""
-    # Threads stay on their cores, as in bench.sh. No NVLink multicast.
+    # Threads are bound to their cores, as in bench.sh. No NVLink multicast.
     status, text = run(command_of(name, folder, o, gpus), folder, OMP_PROC_BIND="TRUE", NCCL_NVLS_ENABLE="0")
     line = re.search(rf"^{name}, (.*)$", text, re.MULTILINE)
     if status or not line:
@@ -160,7 +160,7 @@ def main():
             if (time := sample_time(name, folders[name], o, gpus)) is not None:
                 theirs[name].append(time)
             else:
-                del theirs[name]    # it will not work the next time
+                del theirs[name]    # it would fail the next time, too
         alone.append(ferry_time(o.ferry, o, 1))
         if gpus > 1:
             ours.append(ferry_time(o.ferry, o, gpus, "--threads"))
