@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(moving_and_swapping_move_no_bytes, K, kinds) {
   CHECK_EQUAL(fr::to_vector(c), counting<int>(5));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(resize_keeps_what_lies_in_both_shapes, K, kinds) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(resize_preserves_what_lies_in_both_shapes, K, kinds) {
   auto a = counted<int, 1, K::value>(fr::extents<1>(10), fr::devices().back());
   a.name("grown");
   a.resize({1000});
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(views_keep_the_bytes_alive) {
   BOOST_TEST(fr::runtime::current().allocations() == before);
 }
 
-BOOST_AUTO_TEST_CASE(new_arrays_go_where_they_are_told) {
+BOOST_AUTO_TEST_CASE(new_arrays_go_to_the_given_device) {
   const fr::device last = fr::devices().back();
   BOOST_TEST((fr::device_array<int>({5}).device() == fr::devices().front()));
   {

@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_CASE(capturing_runs_nothing) {
   CHECK_EQUAL(a, std::vector<int>(100, 2));
 }
 
-BOOST_AUTO_TEST_CASE(launches_are_told) {
+BOOST_AUTO_TEST_CASE(launches_are_reported) {
   const fr::stream s, t;
   ints a({100}, 1);
   std::vector<fr::stream_ref> told;
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(launches_are_told) {
   check_error<fr::invalid_argument>([] { fr::when_launched([](fr::stream_ref) {}); }, {"outside of a capture"});
 }
 
-BOOST_AUTO_TEST_CASE(launches_inside_a_capture_are_told_when_the_outer_graph_runs) {
+BOOST_AUTO_TEST_CASE(launches_inside_a_capture_are_reported_when_the_outer_graph_runs) {
   const fr::stream s, t;
   ints a({100}, 1);
   std::vector<fr::stream_ref> told;
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
   BOOST_TEST(fr::runtime::current().allocations() == before + 1);
 }
 
-BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
+BOOST_AUTO_TEST_CASE(graphs_own_their_arrays_unless_freed) {
   const fr::stream s;
   ints y({100}, 0), gone({100}, 1);
   fr::graph g = fr::capture(s, [&] {});

@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(writes_after_free_are_found, K, kinds) {
 }
 
 // Blocks in quarantine are not reused. Beyond its limits the oldest blocks leave, after a final check.
-BOOST_AUTO_TEST_CASE(quarantine_keeps_blocks_from_reuse) {
+BOOST_AUTO_TEST_CASE(quarantine_delays_reuse) {
   fr::pool split(fr::default_device(), {.kind = fr::pool_kind::split});  // a kind of pool that would reuse them
   const fr::pool_scope from(split);
   const fr::memory_checks_scope on(fr::memory_checks{.quarantine_blocks = 5});

@@ -17,7 +17,7 @@ struct add {
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_streams, clean)
 
-BOOST_AUTO_TEST_CASE(streams_know_their_device_and_priority) {
+BOOST_AUTO_TEST_CASE(streams_have_a_device_and_a_priority) {
   for (const fr::device d : fr::devices()) {
     const fr::stream usual{d}, urgent{d, -1};
     BOOST_TEST((usual.where() == d && urgent.where() == d));

@@ -49,7 +49,7 @@ __global__ void scale(const int* x, fr::mdspan<int, 1> y, int by, std::size_t n)
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_submissions, clean)
 
-BOOST_AUTO_TEST_CASE(submit_orders_what_it_is_told) {
+BOOST_AUTO_TEST_CASE(submit_orders_declared_arrays) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().back()};
   fr::host_array<int> a({1000}, 1);
   const auto b = counted<int, 1, memory_kind::host>(fr::extents<1>(1000));

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_are_cloned_into_arrays_of_their_own, K, kind
   BOOST_TEST((fr::array_view<const int, 3, K::value>().clone().empty()));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(views_know_where_they_lie, K, kinds) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(views_report_their_place, K, kinds) {
   const fr::basic_array<double, 2, K::value> a({4, 6}, fr::devices().back());
   const auto down = a.slice({{0, 4, -1}, {1, 5, 2}});
   const auto* first = reinterpret_cast<const std::byte*>(a.unsynchronized_data());
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(arrays_as_text) {
   BOOST_TEST(contains(text_of(fr::unified_array<opaque>({2}, opaque{1})), "\n[?, ?]"));
 }
 
-BOOST_AUTO_TEST_CASE(arrays_know_the_stream_that_touched_them_last) {
+BOOST_AUTO_TEST_CASE(arrays_report_the_stream_that_used_them_last) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().back()};
   const auto is = [](const std::optional<fr::stream_ref>& found, const fr::stream& expected) {
     return found && *found == expected;

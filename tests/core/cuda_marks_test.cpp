@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(a_default_stream_of_another_thread_is_not_taken_for_the_own
 }
 
 // R6: ferry does not re-record an event that a thread waits for, so a wait on a busy stream ends.
-BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
+BOOST_AUTO_TEST_CASE(a_wait_on_a_busy_stream_ends) {
   gate first, second;
   stream s{device(0)};
   host_array<int> x({64}, 0), y({64}, 0);

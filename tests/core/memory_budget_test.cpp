@@ -176,19 +176,19 @@ BOOST_AUTO_TEST_CASE(budgets_count_red_zones) {
 
 // A budget's answers are right, positive or negative: random sizes compared with the result. Some freed bytes are still
 // in use by work, and others are cached by another pool of the device.
-BOOST_AUTO_TEST_CASE(budgets_keep_their_word) {
+BOOST_AUTO_TEST_CASE(budgets_predict_allocations) {
   for (const fr::pool_kind kind : every_kind)
     for (const memory_kind memory : {memory_kind::device, memory_kind::unified, memory_kind::host})
       for (unsigned seed = 0; seed < 4; ++seed) check_words(kind, memory, seed);
 }
 
-BOOST_AUTO_TEST_CASE(budgets_keep_their_word_about_arrays) {
+BOOST_AUTO_TEST_CASE(budgets_predict_allocations_of_arrays) {
   for (const fr::pool_kind kind : every_kind)
     for (unsigned seed = 0; seed < 64; ++seed) check_arrays(kind, seed);
 }
 
 // The budget uses the pool of the thread's scope, with its options and its limit.
-BOOST_AUTO_TEST_CASE(budgets_ask_the_pool_of_the_scope) {
+BOOST_AUTO_TEST_CASE(budgets_use_the_pool_of_the_scope) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   const fr::memory_budget budget(fr::device(0));
   fr::pool binned(fr::device(0), {.kind = fr::pool_kind::binned});

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(budgets_leave_a_workspace_its_blocks) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(budgets_keep_their_word_beside_workspaces) {
+BOOST_AUTO_TEST_CASE(budgets_predict_allocations_beside_workspaces) {
   for (const fr::pool_kind kind : every_kind)
     for (const memory_kind memory : {memory_kind::device, memory_kind::unified, memory_kind::host})
       for (unsigned seed = 0; seed < 4; ++seed) check_words(kind, memory, seed);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(pictures_show_what_is_kept) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_error_names_who_keeps) {
+BOOST_AUTO_TEST_CASE(the_error_names_what_retains_memory) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   {
     const fr::memory_checks_scope on;

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_workspaces_and_checked_ones_are_told_apart) {
 }
 
 // Freed blocks that are held back from reuse belong to no array.
-BOOST_AUTO_TEST_CASE(blocks_in_quarantine_count_with_nobody) {
+BOOST_AUTO_TEST_CASE(blocks_in_quarantine_belong_to_no_array) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   const fr::memory_checks_scope on;
   {

@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(an_array_that_fails_on_the_way_leaves_the_old_file) {
   BOOST_TEST(bytes_of(here()) == "old");
 }
 
-BOOST_AUTO_TEST_CASE(a_save_replaces_the_target_of_a_link_and_keeps_its_rights) {
+BOOST_AUTO_TEST_CASE(a_save_replaces_the_target_of_a_link_and_preserves_its_permissions) {
   ::chmod(here.with("old", "real.npy").c_str(), 0640);
   std::filesystem::create_symlink("real.npy", here("link.npy"));
   fr::save_npy(here("link.npy"), std::vector<float>(6, 1.f), fr::extents{6});

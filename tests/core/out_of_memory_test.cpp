@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(the_text) {
 }
 
 // The text includes the names of checked arrays and of arrays in workspaces, and lists retained bytes separately.
-BOOST_AUTO_TEST_CASE(the_text_knows_checked_arrays_and_workspaces) {
+BOOST_AUTO_TEST_CASE(the_text_includes_checked_arrays_and_workspaces) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   fr::workspace w;
   {

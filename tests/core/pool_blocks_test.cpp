@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(pieces_join_before_the_pool_grows) {
 }
 
 // `none` releases blocks without pending uses, and retains blocks in use.
-BOOST_AUTO_TEST_CASE(no_pool_keeps_nothing) {
+BOOST_AUTO_TEST_CASE(pools_of_kind_none_cache_nothing) {
   fr::simulation sim("devices=1;schedule=random:1", small(fr::pool_kind::none));
   fr::memory_pool& p = sim.get().pool(on_device, 0);
   fr::stream s;

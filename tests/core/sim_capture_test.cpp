@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(graphs_replay_what_was_captured) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(captures_keep_the_rules) {
+BOOST_AUTO_TEST_CASE(captures_follow_the_rules) {
   for (const auto& how : both) {
     sim_machine m(how);
     int *x = m.ints(4), *h = m.ints(4, 0, memory_kind::host);

@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(crosswise_is_a_deadlock) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(somebody_who_never_comes) {
+BOOST_AUTO_TEST_CASE(a_part_that_never_arrives) {
   sim_machine m("devices=2");
   const auto s = m.stream(0);
   m.b.join_rendezvous(s, meeting_of("alone", 2, [] {}), {});

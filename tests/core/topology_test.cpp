@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
 }
 
 // Like OpenMP threads: the first query comes from a bound thread, and must not determine the result for all threads.
-BOOST_AUTO_TEST_CASE(bound_threads_ask_for_the_process) {
+BOOST_AUTO_TEST_CASE(bound_threads_query_the_process) {
   const std::vector<int> all = fr::usable_cores();
   std::vector<int> near, within, after;
   std::thread([&] {

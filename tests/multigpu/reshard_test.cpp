@@ -47,7 +47,7 @@ void deal_again(dice& d) {
 
 BOOST_AUTO_TEST_SUITE(resharding)
 
-BOOST_AUTO_TEST_CASE(keeps_all_cells_on_simulated_devices) {
+BOOST_AUTO_TEST_CASE(preserves_all_cells_on_simulated_devices) {
   for (std::size_t seed = 0; seed < seeds(150); ++seed) {
     dice d(seed);
     fr::simulation sim(simulated_machine(seed, d.between(1, 5)));
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(keeps_all_cells_on_simulated_devices) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(keeps_all_cells_on_this_machine) {
+BOOST_AUTO_TEST_CASE(preserves_all_cells_on_this_machine) {
   for (std::size_t seed = 0; seed < 20; ++seed) {
     dice d(seed);
     deal_again<1>(d), deal_again<2>(d), deal_again<3>(d);

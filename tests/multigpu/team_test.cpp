@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_team_lends_its_links_while_it_lives) {
   BOOST_TEST((route().kind != fr::route_kind::multipath));
 }
 
-BOOST_AUTO_TEST_CASE(members_keep_their_order) {
+BOOST_AUTO_TEST_CASE(members_stay_in_order) {
   fr::simulation sim("devices=3");
   const std::vector<fr::device> order{fr::devices()[2], fr::devices()[0]};
   const fr::team t(order);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
 }
 
 // Waiting for the team reports that the transport aborted an operation because of another process.
-BOOST_AUTO_TEST_CASE(waiting_tells_what_was_ended) {
+BOOST_AUTO_TEST_CASE(waiting_reports_aborted_operations) {
   struct ended final : fr::transport {
     bool failed = false;
     std::string_view name() const override { return "ended"; }

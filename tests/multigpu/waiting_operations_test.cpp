@@ -74,7 +74,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 BOOST_AUTO_TEST_SUITE(waiting_operations)
 
-BOOST_AUTO_TEST_CASE(who_has_nothing_to_do_with_it_may_leave) {
+BOOST_AUTO_TEST_CASE(an_uninvolved_process_may_leave) {
   fixture f;
   made_up_progress::state s;
   f.give(s, "a receive", {0, {}, {1}});
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(who_has_nothing_to_do_with_it_may_leave) {
 }
 
 // A device query may block while an NCCL call waits: whether a process left is known without it.
-BOOST_AUTO_TEST_CASE(who_left_is_told_before_devices_are_asked) {
+BOOST_AUTO_TEST_CASE(departures_are_reported_before_device_queries) {
   fixture f;
   made_up_progress::state s;
   f.give(s, "a receive", {0, {}, {1}});
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(who_left_is_told_before_devices_are_asked) {
   BOOST_TEST((s.asked == 0 && s.asked_whether_begun == 0));
 }
 
-BOOST_AUTO_TEST_CASE(who_took_part_may_leave) {
+BOOST_AUTO_TEST_CASE(a_process_that_took_part_may_leave) {
   fixture f;
   made_up_progress::state s{.begun = false};  // waits for long work of this process
   f.give(s, "a reduction", collective);
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(without_a_timeout_others_may_be_late_but_not_gone) {
   BOOST_TEST(contains(f.overdue(1'000'001s), "for process 2, which ended"));
 }
 
-BOOST_AUTO_TEST_CASE(of_a_stream_only_the_first_is_asked) {
+BOOST_AUTO_TEST_CASE(of_a_stream_only_the_first_is_queried) {
   fixture f;
   made_up_progress::state first, second, other;
   BOOST_TEST(f.overdue(0s) == "");
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_gives_to_idle_streams_may_wait_for_others) {
+BOOST_AUTO_TEST_CASE(a_call_on_idle_streams_may_wait_for_others) {
   const fr::simulation runtime("devices=1;schedule=random:1");
   const fr::stream s;
   fr::event_stock events;

@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_SUITE(access_logs)
 
 // R10: merging keeps reads and writes separate: one entry each, with the greatest sequence number and the bounding
 // range.
-BOOST_FIXTURE_TEST_CASE(joining_keeps_reads_and_writes_apart, logged) {
+BOOST_FIXTURE_TEST_CASE(merging_leaves_reads_and_writes_separate, logged) {
   for (const bool writes_first : {true, false}) {
     fr::access_history history;
     fr::ticket last[2] = {0, 0};

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(all_else_goes_on) {
 }
 
 // Another thread waits for the stream and gets the error.
-BOOST_AUTO_TEST_CASE(what_one_thread_found_out_all_are_told) {
+BOOST_AUTO_TEST_CASE(a_failure_found_by_one_thread_reaches_all) {
   over_seeds([](fr::device d0, fr::device d1) {
     fr::stream s1{d1};
     fr::unified_array<int> u({64}, 0, d0);

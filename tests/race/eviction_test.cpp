@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(an_offer_ends_with_the_next_use) {
 }
 
 // Finished work counts as complete, even if no thread has waited for it.
-BOOST_AUTO_TEST_CASE(nobody_has_looked) {
+BOOST_AUTO_TEST_CASE(completion_without_a_query) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   cells a({in_cells(32 * MiB)}), b({in_cells(32 * MiB)});
   fr::stream s;
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(what_is_in_use_stays) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_host_guard_keeps_its_array) {
+BOOST_AUTO_TEST_CASE(pages_under_a_host_guard_stay) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   auto a = filled_there(60 * MiB, 'a');
   const fr::host_guard h(fr::in(a.slice({0, 1})));  // pins a single page: all others are on the device
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(pages_at_both_ends_go_too) {
 }
 
 // Only pages that lie wholly inside the array: pages shared with other arrays stay.
-BOOST_AUTO_TEST_CASE(neighbours_of_a_page_keep_what_they_have) {
+BOOST_AUTO_TEST_CASE(neighbours_in_a_page_are_unchanged) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   cells a({in_cells(41 * MiB)});
   fr::fill(fr::default_stream(fr::device(0)), a, cell('a'));

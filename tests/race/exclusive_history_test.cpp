@@ -60,9 +60,9 @@ void over_seeds(unsigned count, Body body) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(kept_logs)
+BOOST_AUTO_TEST_SUITE(exclusive_histories)
 
-BOOST_AUTO_TEST_CASE(a_stream_keeps_what_it_alone_uses) {
+BOOST_AUTO_TEST_CASE(a_stream_owns_what_it_alone_uses) {
   const fr::simulation sim("devices=1", {.kind = fr::pool_kind::split});
   fr::stream s, t;
   fr::host_array<u32> x({64}, 0u);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(what_others_read_is_waited_for) {
 
 // R16: each stream of a joint operation owns the histories that it alone uses. A history that two of them use has no
 // exclusive owner.
-BOOST_AUTO_TEST_CASE(streams_of_joint_operations_keep_their_own) {
+BOOST_AUTO_TEST_CASE(streams_of_joint_operations_own_what_they_alone_use) {
   over_seeds(60, [] {
     fr::stream s(fr::devices()[0]), t(fr::devices()[1]), other;
     fr::host_array<u32> common({64}, 1u), x({64}, 0u), y({64}, 0u), sum({64}, 0u);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_log_that_is_taken_back_orders_both_ways) {
   BOOST_TEST(all_are(y, 2 * calm));
 }
 
-BOOST_AUTO_TEST_CASE(two_threads_share_a_stream_and_what_it_keeps) {
+BOOST_AUTO_TEST_CASE(two_threads_share_a_stream_and_what_it_owns) {
   over_seeds(100, [] {
     constexpr u32 times = 80;
     fr::stream common;
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(two_threads_share_a_stream_and_what_it_keeps) {
 
 // Slices, and arrays that are passed twice, need entries in the history. If none is free, the submission takes the slow
 // path.
-BOOST_AUTO_TEST_CASE(a_kept_log_makes_room) {
+BOOST_AUTO_TEST_CASE(an_exclusive_history_makes_room) {
   over_seeds(20, [] {
     constexpr std::size_t n = 200;
     fr::stream s;
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(freed_bytes_stay_in_order) {
 
 // A raw pointer to an exclusively owned array stays open until another stream uses the array, even if the owner
 // enqueues more work.
-BOOST_AUTO_TEST_CASE(raw_pointers_to_what_is_kept) {
+BOOST_AUTO_TEST_CASE(raw_pointers_to_exclusively_owned_arrays) {
   over_seeds(60, [] {
     fr::stream s, t;
     fr::device_array<u32> x({64}, 0u), sum({64}, 0u);
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(raw_pointers_to_what_is_kept) {
 }
 
 // A graph that uses exclusively owned arrays runs after the stream's previous work, and before its next.
-BOOST_AUTO_TEST_CASE(captures_of_what_is_kept) {
+BOOST_AUTO_TEST_CASE(captures_of_exclusively_owned_arrays) {
   over_seeds(60, [] {
     fr::stream s, t;
     fr::device_array<u32> x({64}, 0u), sum({64}, 0u);

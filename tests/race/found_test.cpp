@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_freed_array_may_outlive_its_machine) {
 }
 
 // Querying whether work is complete does not close an open raw pointer.
-BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
+BOOST_AUTO_TEST_CASE(a_query_does_not_close_a_raw_pointer) {
   over_seeds(100, "devices=2", [](std::size_t seed) {
     fr::stream s0{fr::devices()[0]}, s1{fr::devices()[1]};
     fr::unified_array<int> u({64}, 0);

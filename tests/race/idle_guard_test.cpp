@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(not_after_a_use_that_the_chooser_has_not_seen) {
 }
 
 // Work not observed as complete counts as a use, and later submissions wait for the guard's work.
-BOOST_AUTO_TEST_CASE(not_while_somebody_works) {
+BOOST_AUTO_TEST_CASE(not_while_work_is_pending) {
   for (int seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
     fr::stream s, behind;

@@ -429,7 +429,7 @@ BOOST_AUTO_TEST_CASE(a_stream_of_the_stock_that_a_pointer_was_taken_on) {
 }
 
 // The first owner takes its raw pointer after it waited for lost work.
-BOOST_AUTO_TEST_CASE(a_pointer_of_an_owner_who_waited_for_lost_work) {
+BOOST_AUTO_TEST_CASE(a_pointer_of_an_owner_that_waited_for_lost_work) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0), z = filled(3);
     for (const array* a : {&x, &y, &z}) (void)a->begin();

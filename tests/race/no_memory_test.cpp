@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(freeing_needs_none) {
 }
 
 // Freed neighbours whose histories cannot be merged stay apart: the next owner of their bytes waits for all uses.
-BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
+BOOST_AUTO_TEST_CASE(neighbours_with_unmergeable_histories_stay_apart) {
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
     BOOST_TEST_CONTEXT(fr::kind_name(kind)) {
       fr::simulation sim("devices=1;check=races", {.kind = fr::pool_kind::split});

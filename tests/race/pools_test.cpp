@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(data_survive_in_every_pool) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_pool_that_knows_no_streams_is_caught) {
+BOOST_AUTO_TEST_CASE(a_pool_without_stream_order_is_caught) {
   std::size_t seen = 0;
   for (u32 seed = 0; seed < 20; ++seed) {
     fr::simulation sim(random_devices(seed), small(fr::pool_kind::split));
@@ -414,7 +414,7 @@ BOOST_AUTO_TEST_CASE(what_is_over_goes_back) {
 }
 
 // A query shows ferry that a free is complete, but does not tell the driver: a trim still synchronizes the stream.
-BOOST_AUTO_TEST_CASE(trim_lets_the_driver_know_what_a_query_found) {
+BOOST_AUTO_TEST_CASE(trim_synchronizes_what_a_query_found_complete) {
   for (const fr::memory_kind m : {fr::memory_kind::device, fr::memory_kind::host}) {
     fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all enqueued work is complete
     fr::memory_pool& pool = sim.get().pool(m, 0);

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_writes_behind_readers) {
 }
 
 // R7: one access check is enough, until the next submission.
-BOOST_AUTO_TEST_CASE(asking_costs_once) {
+BOOST_AUTO_TEST_CASE(one_access_check_is_enough) {
   fr::unified_array<u32> x({64}, 1u);
   x[0] = 2;
   fr::access_history& log = x.owner().get().history;
@@ -381,7 +381,7 @@ BOOST_AUTO_TEST_CASE(captured_streams_can_be_waited_for) {
 }
 
 // R18: a graph extends the lifetime of destroyed arrays, but does not touch the bytes of arrays freed by free().
-BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
+BOOST_AUTO_TEST_CASE(graphs_own_their_arrays_unless_freed) {
   over_seeds(20, [] {
     fr::stream s = stream_on(0);
     fr::device_array<u32> y({64}, 0u), freed({64}, 0u);
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
 
 // Where a device cannot reach the memory, ferry uses another stream. The user's own work on the given stream still runs
 // before and after it.
-BOOST_AUTO_TEST_CASE(work_beside_a_stream_keeps_its_order) {
+BOOST_AUTO_TEST_CASE(work_beside_a_stream_is_ordered) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const fr::simulation sim("devices=2;peers=none;schedule=random:" + std::to_string(seed),
                              {.kind = fr::pool_kind::split});  // device 0 may not even copy memory of a driver's pool

@@ -12,7 +12,7 @@ namespace fr = ferry;
 BOOST_AUTO_TEST_SUITE(waiting)
 
 // R6: ferry does not re-record the event that a thread waits for; otherwise the wait would include all later work.
-BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
+BOOST_AUTO_TEST_CASE(a_wait_on_a_busy_stream_ends) {
   int met = 0;
   for (int seed = 0; seed < 40; ++seed) {
     fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(writers_take_and_readers_map) {
   BOOST_TEST((plan[0].what == fr::page_step::move && b.where(0) == 1 && b.where(2 * page) == 0));
 }
 
-BOOST_AUTO_TEST_CASE(nobody_takes_what_is_being_read) {
+BOOST_AUTO_TEST_CASE(pages_being_read_stay) {
   board b;
   (void)b.device(0, 0, 4 * page, out);
   b.reader = 0;
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(nobody_takes_what_is_being_read) {
 }
 
 // The reading device need not be the one that holds the pages.
-BOOST_AUTO_TEST_CASE(nobody_takes_what_a_third_one_reads) {
+BOOST_AUTO_TEST_CASE(pages_read_by_a_third_device_stay) {
   for (const int asks : {1, 2, -1}) {
     board b;
     (void)b.device(0, 0, 6 * page, out);

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_the_cpu_has_used_for_long) {
   BOOST_TEST(has(fr::explain(u), at(line)));
 }
 
-BOOST_AUTO_TEST_CASE(elements_are_asked_for_once_unless_they_are_traced) {
+BOOST_AUTO_TEST_CASE(elements_are_checked_once_unless_traced) {
   fr::simulation sim("devices=1");
   fr::unified_array<float> u({100}, 0.f);
   fr::unified_array<float, 2> m({4, 5}, 0.f);

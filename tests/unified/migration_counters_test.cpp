@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(by_array_and_phase) {
 
 // A device too small for both arrays: each evicts the other. Its 6 pages hold 4 of u, then 5 of v, which begins
 // slightly after a page boundary.
-BOOST_AUTO_TEST_CASE(evictions_belong_to_who_had_to_go) {
+BOOST_AUTO_TEST_CASE(evictions_count_for_the_evicted_array) {
   fr::simulation sim("devices=1;memory=12MiB");
   fr::set_migration_counters(fr::migration_counters::on);
   fr::set_migration(fr::migration::explicitly);

@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_renamed) {
 }
 
 // Through every interface, with a remedy in each text.
-BOOST_AUTO_TEST_CASE(settings_that_nobody_can_work_with) {
+BOOST_AUTO_TEST_CASE(settings_that_are_refused) {
   const fr::simulation sim("devices=2");
   fr::unified_array<float> u({1000}, 1.f);
   u.name("u");

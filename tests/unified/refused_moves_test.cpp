@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_SUITE(refused_moves)
 
 // The driver refuses the policy's advice for an added range: the use still succeeds, because its caller requested no
 // policy.
-BOOST_AUTO_TEST_CASE(a_policy_outlives_growth_that_the_driver_does_not_hear_of) {
+BOOST_AUTO_TEST_CASE(a_policy_outlives_growth_that_the_driver_refuses) {
   refusing_machine m;
   const support::quiet_stderr said;
   auto* const p = static_cast<float*>(m.driver.allocate(fr::memory_kind::unified, 0, n * sizeof(float)));

@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_span_becomes_read_only) {
   BOOST_TEST(u[5] == 2);
 }
 
-BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
+BOOST_AUTO_TEST_CASE(spans_pin_no_pages) {
   for (const fr::span_checks how : {fr::span_checks::off, fr::span_checks::on}) {
     fr::simulation sim("devices=2;memory=64MiB");
     fr::check_spans(how);

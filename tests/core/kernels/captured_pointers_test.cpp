@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(what_the_cpu_reaches_may_be_captured_by_a_submission) {
                  {"A graph orders work only", "unified array"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_pointer_taken_for_the_stream_of_the_call_is_good_until_somebody_else_asks) {
+BOOST_AUTO_TEST_CASE(a_pointer_for_the_stream_of_the_call_is_valid_until_another_use) {
   for (std::size_t seed = 0; seed < support::seeds(10); ++seed) {
     const fr::simulation sim(seeded(seed));
     fr::device_array<int> u({100}, 1), v({100}, 0);

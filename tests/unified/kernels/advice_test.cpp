@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
 }
 
 // The same for CUDA's driver, which reports its current advice.
-BOOST_AUTO_TEST_CASE(the_driver_forgets_what_the_last_owner_advised,
+BOOST_AUTO_TEST_CASE(the_driver_drops_the_last_owner_s_advice,
                      *boost::unit_test::precondition(shared::on_cuda_devices)) {
   using fr::advice;
   shared::place here;

@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(readers_elsewhere_map,
 }
 
 // With delayed execution, the device's kernel is still pending when the CPU reads. Only the simulator guarantees that.
-BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::precondition(on_simulated_devices)) {
+BOOST_AUTO_TEST_CASE(pages_stay_with_a_pending_reader, *boost::unit_test::precondition(on_simulated_devices)) {
   int read_beside = 0;
   for (int seed = 0; seed < 20; ++seed) {
     place here("devices=2;memory=256MiB;schedule=random:" + std::to_string(seed));
@@ -283,7 +283,8 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::pr
 }
 
 // The same if the reading device does not hold the pages, and a third device or the CPU accesses them.
-BOOST_AUTO_TEST_CASE(pages_stay_where_a_third_one_reads_them, *boost::unit_test::precondition(on_simulated_devices)) {
+BOOST_AUTO_TEST_CASE(pages_stay_while_a_third_device_reads_them,
+                     *boost::unit_test::precondition(on_simulated_devices)) {
   int read_beside = 0;
   for (int seed = 0; seed < 8; ++seed)
     for (const bool on_cpu : {false, true})
@@ -403,7 +404,7 @@ BOOST_AUTO_TEST_CASE(pages_arrive_beside_the_loop) {
 }
 
 // CUDA's driver loses writes to pages that are discarded in place (decision 33).
-BOOST_AUTO_TEST_CASE(discarded_pages_keep_what_is_written_next) {
+BOOST_AUTO_TEST_CASE(discarded_pages_hold_later_writes) {
   place here;
   for (const fr::migration how : {fr::migration::explicitly, fr::migration::automatic}) {
     const fr::migration_scope scope(how);

@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(what_a_source_throws_reaches_the_loop) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_that_is_left_keeps_what_it_went_on_from) {
+BOOST_AUTO_TEST_CASE(a_loop_that_is_left_stores_earlier_pieces) {
   for (const auto threads : both_ways) {
     const std::vector<int> x = counting(1000);
     std::vector<int> y(1000, -1);
