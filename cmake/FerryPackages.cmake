@@ -1,5 +1,5 @@
 # ferry_link_used_packages(target missing source...): links the external packages whose headers the sources include to
-# the target, and sets the variable `missing` to the names of those that are not installed. For examples, benchmarks and
+# the target. Sets the variable `missing` to the names of those that are not installed. For examples, benchmarks and
 # tools: ferry's own libraries need none of these.
 function(ferry_link_used_packages target missing)
   if(FERRY_PORTABLE)

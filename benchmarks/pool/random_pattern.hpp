@@ -1,5 +1,5 @@
-// Allocations of random sizes in random order, as in RMM's benchmark of that name: while there is room, 73 % of all
-// operations allocate, and the others free a random allocation. Sizes are uniform from 1 byte to a limit.
+// Allocations of random sizes in random order, as in RMM's benchmark of that name. While there is room, 73 % of all
+// operations allocate; the others free a random allocation. Sizes are uniform from 1 byte to a limit.
 #pragma once
 #include <cstddef>
 #include <random>

@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_report_their_place, K, kinds) {
   const auto down = a.slice({{0, 4, -1}, {1, 5, 2}});
   const auto* first = reinterpret_cast<const std::byte*>(a.unsynchronized_data());
   BOOST_TEST((down.bytes().begin == first + 1 * 8));           // element (0, 1)
-  BOOST_TEST((down.bytes().end == first + (18 + 3 + 1) * 8));  // behind element (3, 3)
+  BOOST_TEST((down.bytes().end == first + (18 + 3 + 1) * 8));  // after element (3, 3)
   BOOST_TEST((down.device() == fr::devices().back()));
   BOOST_TEST((down.strides() == fr::strides<2>{-6, 2}));
   BOOST_TEST(a.slice({{1, 3}}).is_contiguous());

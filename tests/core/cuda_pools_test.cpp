@@ -1,5 +1,5 @@
-// The driver's pools, as the real driver keeps them.
 // The driver's pools, with the real driver.
+// as: host
 #include <ferry/core.hpp>
 
 #include "cuda_fixture.hpp"

@@ -1,5 +1,5 @@
-// Copies of more than 2^31 and 2^32 bytes and elements, with address space but no memory behind it: checks which bytes
-// the driver is asked to copy.
+// Copies of more than 2^31 and 2^32 bytes and elements, in address space without memory. Checks which bytes the driver
+// is asked to copy.
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(percentages_on_unequal_devices) {
   refused<fr::out_of_memory>([&] { fr::unified_array<char> u({17 * MiB}, d1); }, {"100% (16.000 MiB)"});
 }
 
-// Budgets on unequal devices, and what pressure callbacks are told.
+// Budgets on unequal devices, and the arguments of pressure callbacks.
 BOOST_AUTO_TEST_CASE(shares_of_unequal_devices_seen_by_the_program) {
   fr::simulation sim("devices=2;memory=64MiB,16MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   for (const int d : {0, 1}) fr::set_memory_limit(fr::device(d), {.soft = "25%", .hard = "75%"});

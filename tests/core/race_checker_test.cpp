@@ -342,7 +342,7 @@ void cpu(place& p, int* x, bool writes) { p.m.b.host_access(use(x, n, !writes, w
 
 }  // namespace
 
-// The backend is told when the CPU was granted an access.
+// host_access() gives the backend the time at which the CPU was granted an access.
 BOOST_AUTO_TEST_CASE(accesses_of_the_cpu) {
   is_a_race([](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }, "the CPU's access reads");
   is_a_race([](place& p) { p.read(p.a, p.x, p.y), cpu(p, p.x, true); }, "the CPU's access writes");

@@ -1,5 +1,5 @@
-// What a log makes of uses, without anybody who waits for them.
 // Entries of an access history for sequences of uses, tested without any waits.
+// as: host
 #include <algorithm>
 #include <array>
 

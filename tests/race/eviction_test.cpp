@@ -1,5 +1,5 @@
-// A device that is short of memory: unified arrays that nobody uses lose what was offered, or go to the CPU.
 // A device with little free memory: idle unified arrays lose contents marked as discardable, or move to the CPU.
+// as: host
 #include <atomic>
 #include <chrono>
 #include <map>

@@ -1,5 +1,5 @@
-// Submissions behind the owner's back: entered only when nobody uses the bytes, and nobody has since they were chosen.
 // idle_guard enters only if the bytes are idle, and have not been used after they were selected.
+// as: host
 #include <boost/test/unit_test.hpp>
 #include <mutex>
 #include <string>

@@ -1,5 +1,5 @@
-// When the CPU has no memory left: what must not throw does not, and forgets nothing.
 // When host memory is exhausted, functions that must not throw do not throw, and no ordering information is lost.
+// as: host
 #include <cstdlib>
 #include <memory>
 #include <new>

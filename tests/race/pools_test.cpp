@@ -413,7 +413,8 @@ BOOST_AUTO_TEST_CASE(what_is_over_goes_back) {
   BOOST_TEST(pool.statistics().reserved_bytes == 0u);
 }
 
-// A query shows ferry that a free is complete, but does not tell the driver: a trim still synchronizes the stream.
+// A query shows ferry that a free is complete, but is no synchronization for the driver: a trim still synchronizes the
+// stream.
 BOOST_AUTO_TEST_CASE(trim_synchronizes_what_a_query_found_complete) {
   for (const fr::memory_kind m : {fr::memory_kind::device, fr::memory_kind::host}) {
     fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all enqueued work is complete

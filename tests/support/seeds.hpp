@@ -18,7 +18,7 @@ inline std::size_t number(const char* variable, std::size_t usual) {
   return std::stoul(whole);
 }
 
-// The number of seeds that the caller asks for; at least one, so that a test never passes without running.
+// The requested number of seeds; at least one, so that a test never passes without running.
 inline std::size_t asked_seeds(std::size_t usual) {
   const std::size_t n = number("FERRY_TEST_SEEDS", usual);
   if (n == 0) throw std::invalid_argument("FERRY_TEST_SEEDS=0 would test nothing");

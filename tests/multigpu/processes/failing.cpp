@@ -45,7 +45,7 @@ void save_to_full_disk(const fr::team& t, bool odd) {
   if (t.is_local(0)) fs::remove_all(folder);
 }
 
-// The odd process publishes its operation counts, and ends; the others are told.
+// The odd process publishes its operation counts, and ends; the others receive them.
 void compare_counts(fr::processes& all) {
   if (all.rank() == 1) {
     all.parts().enqueue({2, {0}, {}});

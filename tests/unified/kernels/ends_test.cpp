@@ -1,5 +1,5 @@
 // Situations that must not end a program by a signal: work after main, scopes that end elsewhere, pools destroyed
-// early, and exit() within a loop over batches.
+// early, exit() in a loop over batches.
 #include <cstdlib>
 #include <ferry/unified.hpp>
 #include <memory>
