@@ -1,7 +1,8 @@
 #!/bin/sh
-# benchmarks/run.sh BUILD_DIR RESULTS_FILE: runs every benchmark, and appends what they found to RESULTS_FILE as lines of
-# JSON. Some 6 minutes on four GPUs. FERRY_COMMIT names the commit where there is no git. Where python3 has PyTorch with CUDA, its
-# allocator is measured just before ferry's pools, which are compared with it; FERRY_PYTORCH_RESULTS names a file that has it already.
+# benchmarks/run.sh BUILD_DIR RESULTS_FILE: runs every benchmark, and appends the results to RESULTS_FILE as JSON lines.
+# Takes about 6 minutes on four GPUs. FERRY_COMMIT names the commit if there is no git. If python3 has PyTorch with
+# CUDA, its allocator is measured just before ferry's pools, as their baseline. FERRY_PYTORCH_RESULTS names a file that
+# already contains these results.
 set -eu
 if [ $# -ne 2 ]; then
   echo "usage: $0 BUILD_DIR RESULTS_FILE" >&2
@@ -27,7 +28,7 @@ measure_pytorch() {
 }
 
 programs="$1/bin/benchmarks"
-measure() {    # status 77: what needs more GPUs was left out, and the program said so
+measure() {    # status 77: the program skipped and reported what needs more GPUs
   name=$1
   shift
   "$programs/$name" --benchmark_color=false "$@" || [ $? = 77 ]

@@ -1,16 +1,16 @@
 # ferry_add_executable(name source... [HOST_SOURCES source...])
 #
-# An executable linked with ferry::ferry. Where ferry has CUDA its sources are compiled as CUDA, else as C++: one .cpp with
-# functor kernels serves both. HOST_SOURCES are C++ everywhere. The language is a property of a source in its folder: a
-# source of two targets of one CMakeLists.txt must be on the same side in both.
+# An executable linked with ferry::ferry. If ferry has CUDA its sources are compiled as CUDA, else as C++: one .cpp with
+# functor kernels serves both. HOST_SOURCES are always C++. The language is a property of a source in its folder: two
+# targets of one CMakeLists.txt must compile a shared source in the same language.
 
-# Sets what code with ferry's kernels needs of nvcc.
+# Sets the nvcc options that code with ferry's kernels needs.
 function(ferry_compile_cuda target)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:--extended-lambda;--expt-relaxed-constexpr>")
   if(CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
     set_target_properties(${target} PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_EXTENSIONS OFF)
-  else()                                               # CMake 3.25 does not know that nvcc has it
+  else()                                               # CMake 3.25 does not recognize nvcc's support for it
     set_property(TARGET ${target} PROPERTY CUDA_STANDARD)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>)
   endif()

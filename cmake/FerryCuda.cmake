@@ -13,9 +13,9 @@ if(NOT FERRY_CUDA STREQUAL "OFF")
       if(no_gpus EQUAL 0 AND gpus MATCHES "GPU ")
         set(CMAKE_CUDA_ARCHITECTURES native)
       elseif(FERRY_DEVELOPER)
-        set(CMAKE_CUDA_ARCHITECTURES 90)               # quick: nothing will run here
+        set(CMAKE_CUDA_ARCHITECTURES 90)               # fast to compile: without a GPU, nothing runs here
       else()
-        set(CMAKE_CUDA_ARCHITECTURES 80-real 90)       # code for 8.x and 9.0, PTX for later ones
+        set(CMAKE_CUDA_ARCHITECTURES 80-real 90)       # machine code for 8.x and 9.0, PTX for later ones
       endif()
       set(CMAKE_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}" CACHE STRING "CUDA architectures")
     endif()

@@ -1,4 +1,4 @@
-# What only a build of ferry itself sets, never a project that includes ferry.
+# Settings for builds of ferry itself only, never for projects that include ferry.
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()

@@ -1,6 +1,6 @@
-# ferry_link_used_packages(target missing source...): links to the target the foreign packages whose headers the sources
-# include, and sets the variable `missing` to the names of those that are not installed.
-# For examples, benchmarks and tools. ferry's own libraries need none of these.
+# ferry_link_used_packages(target missing source...): links the external packages whose headers the sources include to
+# the target. Sets the variable `missing` to the names of those that are not installed. For examples, benchmarks and
+# tools: ferry's own libraries need none of these.
 function(ferry_link_used_packages target missing)
   if(FERRY_PORTABLE)
     set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
@@ -26,7 +26,7 @@ function(ferry_link_used_packages target missing)
       list(APPEND not_found ${package})
       continue()
     endif()
-    if(package STREQUAL "benchmark" AND FERRY_PORTABLE)    # Debian has no static one
+    if(package STREQUAL "benchmark" AND FERRY_PORTABLE)    # Debian has no static library of it
       set_target_properties(${target} PROPERTIES BUILD_RPATH "$ORIGIN")
       add_custom_command(TARGET ${target} POST_BUILD COMMAND ${CMAKE_COMMAND} -E copy_if_different
                          $<TARGET_SONAME_FILE:${library}> $<TARGET_FILE_DIR:${target}>)

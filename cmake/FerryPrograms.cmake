@@ -1,5 +1,5 @@
-# ferry_add_marked_executable(target source...): ferry_add_executable, where a source with a line `// as: host` is C++
-# everywhere: it launches nothing, or uses a library that nvcc cannot compile (fmt 9).
+# ferry_add_marked_executable(target source...): like ferry_add_executable, but a source with a line `// as: host` is
+# always C++. Such a source launches no kernels, or uses a library that nvcc cannot compile (fmt 9).
 function(ferry_add_marked_executable target)
   set(host "")
   foreach(source IN LISTS ARGN)

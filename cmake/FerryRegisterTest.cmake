@@ -1,9 +1,9 @@
 # ferry_register_test(target [PREFIX p] [BACKENDS sim cuda] [DEVICES n] [LABELS l...] [ARGUMENTS a...]
 #                     [ENVIRONMENT e...] [WORKING_DIRECTORY d])
 #
-# One ctest case for each backend: <target>.sim (label sim) and, where ferry has CUDA, <target>.gpu (label gpu; gpu2 if it
-# needs two devices). Exit status 77 is a skip. Cases on the GPU run one at a time, and are listed in
-# <build>/bin/gpu_tests.txt, by which `./dev gpu` runs them on a machine where nothing is built.
+# One ctest case per backend: <target>.sim (label sim) and, if ferry has CUDA, <target>.gpu (label gpu; gpu2 if it needs
+# two devices). Exit status 77 is a skip. GPU cases run one at a time, and are listed in <build>/bin/gpu_tests.txt.
+# `./dev gpu` runs them from that list, on a system where nothing is built.
 set(FERRY_TEST_TIMEOUT 120 CACHE STRING "Seconds that one test may take")
 
 function(ferry_register_test target)
@@ -36,7 +36,7 @@ function(ferry_register_test target)
         set_property(TEST ${case} APPEND PROPERTY LABELS gpu2)
       endif()
       list(JOIN arg_ARGUMENTS " " arguments)
-      set(variables ${arg_ENVIRONMENT})  # but not those that name folders of this machine
+      set(variables ${arg_ENVIRONMENT})  # without variables that name folders of the build system
       list(FILTER variables EXCLUDE REGEX "/")
       list(JOIN variables "," variables)
       if(variables STREQUAL "")
@@ -48,7 +48,7 @@ function(ferry_register_test target)
   endforeach()
 endfunction()
 
-# Writes the list, once everything is registered.
+# Writes the list after all tests are registered.
 function(ferry_write_gpu_tests)
   get_property(rows GLOBAL PROPERTY FERRY_GPU_TESTS)
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/bin/gpu_tests.txt CONTENT "${rows}")

@@ -1,8 +1,8 @@
-# ferry_warnings(target [LENIENT]): ferry's warnings, private to one of ferry's own targets. LENIENT (tests, examples,
-# benchmarks) leaves out conversions. With FERRY_DEVELOPER they are errors.
+# ferry_warnings(target [LENIENT]): sets ferry's warnings, private to one of ferry's own targets. LENIENT (tests,
+# examples, benchmarks) omits conversion warnings. With FERRY_DEVELOPER warnings are errors.
 function(ferry_warnings target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "LENIENT" "" "")
-  set(host -Wall -Wextra -Wshadow)                     # what the code that nvcc generates passes, too
+  set(host -Wall -Wextra -Wshadow)                     # warnings that nvcc's generated code passes, too
   set(cxx ${host} -Wpedantic)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     list(APPEND cxx -Wno-restrict)                     # wrong about "literal" + std::string (GCC bug 105651)

@@ -1,8 +1,8 @@
 # ferry_add_compile_test(name source [CUDA] [MODULE core|unified|multigpu])
 #
-# A ctest case that compiles one source: as C++, or as CUDA with CUDA; seeing only what lies under the module (default
-# multigpu: everything). The source says what is expected in its first lines, see compile_fail/CMakeLists.txt; one that says
-# nothing must compile.
+# A ctest case that compiles one source as C++, or as CUDA with CUDA. It sees only the headers under the module (default
+# multigpu: all). The source's first lines give the expected result, see compile_fail/CMakeLists.txt. Without such lines
+# it must compile.
 function(ferry_add_compile_test name source)
   cmake_parse_arguments(PARSE_ARGV 2 arg "CUDA" "MODULE" "")
   if(NOT arg_MODULE)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes the tables of benchmark results into docs/benchmarks.md, and how many bounds hold into README.md.
+"""Writes the tables of benchmark results into docs/benchmarks.md, and the number of bounds that hold into README.md.
 
     tools/benchmark_report.py [--results DIR] [--check] [--print]
 
-Both pages have <!-- benchmarks:begin --> and <!-- benchmarks:end --> around what is written. Reads DIR/*.jsonl, one result a
-line. Of each benchmark on each machine, with each number of devices, the newest result counts: by date, then by place in
-the files in the order of their names. --check changes nothing, and fails if a page differs from the results.
+In both pages the text goes between <!-- benchmarks:begin --> and <!-- benchmarks:end -->. Reads DIR/*.jsonl, one result per
+line. For each benchmark, system and number of devices, the newest result counts: by date, then by position in the files in
+the order of their names. --check changes nothing, and fails if a page differs from the results.
 """
 import argparse
 import json

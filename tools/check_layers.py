@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that the includes follow the layers: none goes up, and no cycle is large.
+"""Checks that includes follow the layers: none points upwards, and no cycle is large.
 
     tools/check_layers.py [--graph] [--root FOLDER] [--self-test]
 
-The layers of a module are the table under "## Layers" in its README, lowest first: the folder's name, what it is for, and the
-public headers that belong to it. A file belongs to the folder that holds it: src/<folder>/, or include/ferry/<module>/detail/<folder>/.
-A unit is a header with its source. Errors: an include of a higher layer, a cycle of more than 3 units, a file or public header in
-no layer, an include of a file that is not there, a layer without files, a public header that <ferry/<module>.hpp> does not bring
-(but for those that need Eigen). --graph prints the edges between folders. Exit status: 1 if there are errors.
+The layers of a module are the table under "## Layers" in its README, lowest first: the folder's name, its purpose, and its
+public headers. A file belongs to the folder that contains it: src/<folder>/, or include/ferry/<module>/detail/<folder>/.
+A unit is a header with its source. Errors: an include of a higher layer, a cycle of more than 3 units, a file or public
+header in no layer, an include of a missing file, a layer without files, a public header that <ferry/<module>.hpp> does not
+include (except those that need Eigen). --graph prints the edges between folders. Exit status: 1 if there are errors.
 """
 import argparse
 import collections
@@ -57,8 +57,8 @@ class Module:
         return inner.parts[0], inner.stem
 
     def find(self, text, by=None):
-        """The header of this module that a quoted include means; None for one of another module. As compilers do, looks beside
-        the file that includes first."""
+        """The header of this module that a quoted include names; None for another module's. Like compilers, searches the
+        including file's folder first."""
         prefix = f"ferry/{self.name}/"
         if text.startswith(prefix):
             return self.include / text[len(prefix):]
@@ -82,7 +82,7 @@ class Module:
                 self.edges[here, there].append(f"{f.relative_to(self.root)}:{number}")
 
     def brought(self):
-        """The names of all headers that a program gets by including the whole module."""
+        """The names of all headers that including the whole module includes."""
         seen, queue = set(), [self.include.parent / f"{self.name}.hpp"]
         while queue:
             for text in re.findall(r'^#include "([^"]+)"', queue.pop().read_text(), re.M):
@@ -146,7 +146,7 @@ def cycles(edges):
 
 
 def path_of(cycle, edges):
-    """A way through the cycle back to its first unit, with the files that include."""
+    """A path through the cycle back to its first unit, with the including files."""
     inside, start = set(cycle), min(cycle)
     before, queue = {}, collections.deque([start])
     while queue:
@@ -174,7 +174,7 @@ README = """# core
 
 
 def self_test():
-    """Plants each kind of mistake in a small tree, and looks whether it is found."""
+    """Plants each kind of error in a small tree, and checks that it is found."""
     good = {"core/README.md": README, "core/include/ferry/core.hpp": '#include "ferry/core/error.hpp"\n', "core/include/ferry/core/error.hpp": "", "core/src/low/a.cpp": '#include "ferry/core/error.hpp"\n',
             "core/src/high/b.cpp": '#include "low/a.hpp"\n', "core/src/low/a.hpp": "#include <vector>\n"}
     ring = {f"core/src/low/{x}.hpp": f'#include "low/{y}.hpp"\n' for x, y in ("pq", "qr", "rs", "sp")}

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what ferry's headers cost each translation unit, and compares that with committed figures.
+"""Measures the compile time of ferry's headers per translation unit, and compares it with committed figures.
 
     tools/compile_time.py [--check] [--update] [--compiler g++ | nvcc]... [--rounds N]
 
-CPU seconds of three sources: the usual standard headers, <ferry/ferry.hpp> alone, and a program of five calls. The figures that
-are compared are ratios to the standard headers in the same run, so that they depend little on the machine; of N rounds (3), the
-fastest counts. --check fails if a ratio exceeds 1.3 times the committed one (benchmarks/results/compile_time.json); --update
-writes the file. Compilers that are not installed are left out, and named.
+CPU seconds of three sources: the usual standard headers, <ferry/ferry.hpp> alone, and a program of five calls. The compared
+figures are ratios to the standard headers in the same run, so that they depend little on the system. The fastest of N rounds
+(default 3) counts. --check fails if a ratio exceeds 1.3 times the committed one (benchmarks/results/compile_time.json);
+--update writes the file. Compilers that are not installed are skipped with a message.
 """
 import argparse
 import json

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """Turns the ```cpp blocks of Markdown pages into C++ sources, so that a test can compile them.
 
-A block with `int main` is a whole program and becomes a source of its own. All others share one source, in which each has
-a namespace: its #include lines go to the top, its leading declarations (namespaces, types, templates, functions, using)
+A block with `int main` is a whole program and becomes a separate source. All others share one source, each in its own
+namespace: its #include lines go to the top, its leading declarations (namespaces, types, templates, functions, using)
 stay at namespace scope, and the statements after them become the body of a function. Errors name the page and its line.
 
-Comments right above a block steer that:
+Comments directly above a block change that:
     <!-- snippet: skip reason -->        not compiled
-    <!-- snippet: cuda -->               CUDA builds only (a source of its own, *_cuda.cpp)
-    <!-- snippet: continues -->          goes on with the statements of the block before
-    <!-- snippet: declarations -->       all of it at namespace scope
-    <!-- snippet: with statements -->    statements that readers need not see, run before the block's own
+    <!-- snippet: cuda -->               CUDA builds only (a separate source, *_cuda.cpp)
+    <!-- snippet: continues -->          continues the statements of the previous block
+    <!-- snippet: declarations -->       everything at namespace scope
+    <!-- snippet: with statements -->    hidden statements that run before the block's own
 """
 import argparse
 import pathlib
@@ -38,7 +38,7 @@ class Block:
 
 
 def blocks_of(page, text):
-    """The cpp blocks of one page that are to be compiled."""
+    """The cpp blocks of one page that must compile."""
     found, directives, opened, language, lines = [], {}, None, "", []
     for number, text_line in enumerate(text.splitlines(), 1):
         if opened is not None:
@@ -93,12 +93,12 @@ def split_declarations(numbered):
 
 
 def located(page, numbered):
-    """The lines under a #line that names their place in the page."""
+    """The lines after a #line directive with their place in the page."""
     return [f'#line {numbered[0][0]} "{page}"', *[text for _, text in numbered]] if numbered else []
 
 
 def joined_source(blocks):
-    """One source for blocks that are no programs."""
+    """One source for all blocks that are not whole programs."""
     includes, body = list(PRELUDE[:1]), []
     open_function = False
     for block in blocks:
@@ -137,7 +137,7 @@ def sources_of(blocks):
 
 
 def write(out, sources):
-    """Writes what changed, removes what is gone, prints the paths."""
+    """Writes changed sources, removes obsolete ones, prints all paths."""
     out.mkdir(parents=True, exist_ok=True)
     for old in out.glob("*.cpp"):
         if old.name not in sources:

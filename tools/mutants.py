@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Breaks the rules of ordering one at a time, in a copy of the sources: each time a test must fail.
+"""Breaks the ordering rules one at a time, in a copy of the sources: each time a test must fail.
 
     tools/mutants.py [--sample N [--rotation R]] [--only TEXT]... [--all-tests] [--list] [--jobs N] [--seeds N] [--compiler CXX]
 
-The planted bugs are in tools/mutants_table.py and tools/mutants_several.py; each replaces a text that must be in its file exactly
-once. The tests are those of tests/race for the first, and those of tests/multigpu and of copies for the second, built for the
-CPU alone. Each test case runs as a process of its own: a failed check, a crash and a
-hang count as caught. Fast cases run first, until one catches the bug; --all-tests goes on, and names all that do. The
-random programs of two threads come last; where they do not catch it either, the random programs run again with more seeds.
-A run of all bugs writes docs/mutants.md. --sample takes N of them, others every day; R repeats a choice.
-Exit status: 0 all caught, 1 some survived, 2 the tests fail unbroken, or a bug cannot be planted any more.
+The planted bugs are in tools/mutants_table.py and tools/mutants_several.py; each replaces a text that must occur exactly once
+in its file. The first table uses the tests of tests/race; the second those of tests/multigpu and of copies. They are built
+without CUDA. Each test case runs in its own process: a failed check, a crash and a hang count as caught. Fast cases run first,
+until one catches the bug; --all-tests runs all, and lists those that catch it. The random programs of two threads run last.
+If they do not catch the bug, either, the random programs run again with more seeds.
+A run of all bugs writes docs/mutants.md. --sample chooses N of them, different ones every day; R repeats a choice.
+Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, or a bug's text is not in its file.
 """
 import argparse
 import collections
@@ -42,21 +42,21 @@ COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/
 SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/overlap", "kernels/read_only_parameters", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
-# What is built for the bugs of each table.
+# The sources to build for each table's bugs.
 SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/core/copy_lane_test.cpp", *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)]}
-# -g1: lines, by which to find the objects that hold the code of a line of a header.
+# -g1: line numbers, which show the objects that contain the code of a header's line.
 FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS",
          *(f"-I{module}/{part}" for module in MODULES for part in ("include", "src")), "-Itests",
          '-DFERRY_UNIFIED_PAGE="docs/unified.md"']
 LIBRARIES = ["-pthread"]
-TEST_LIBRARY = "boost_unit_test_framework"  # where only its headers are, they do too
+TEST_LIBRARY = "boost_unit_test_framework"  # without the library its headers suffice
 ONE_THREAD, TWO_THREADS = "random_programs/one_thread", "random_programs/two_threads"
-SHORTEST_LIMIT = 30                        # seconds until a test counts as hanging; more for one that is slow unbroken
+SHORTEST_LIMIT = 30                        # seconds until a test counts as hanging; longer for slow tests
 
 Mutant = collections.namedtuple("Mutant", "table rule name edits")
-Outcome = collections.namedtuple("Outcome", "test how seconds")       # of a test that did not pass
+Outcome = collections.namedtuple("Outcome", "test how seconds")       # of a failed test
 
 
 def fail(text):
@@ -74,7 +74,7 @@ class Stale(Exception):
 
 
 def planted(tree, mutant):
-    """The new text of each file that the mutant changes, and the lines that it replaces: {file: (text, [(first, last)])}."""
+    """The new text of each file that the mutant changes, and the replaced lines: {file: (text, [(first, last)])}."""
     changed = {}
     for file, old, new in mutant.edits:
         original = (tree / file).read_text()
@@ -94,12 +94,12 @@ def use_test_library():
 
 
 class Program:
-    """The tests for one table, unbroken: objects, what each depends on, and the test cases with the seconds that they take."""
+    """One table's tests without a bug: objects, their dependencies, and the test cases with their times in seconds."""
 
     def __init__(self, work, options, table):
         self.work, self.options = work / table.__name__, options
         self.work.mkdir()
-        self.tree, self.objects = work / "unbroken", work / "objects"      # of all tables
+        self.tree, self.objects = work / "unbroken", work / "objects"      # for all tables
         if not self.tree.exists():
             self.objects.mkdir()
             for folder in FOLDERS:
@@ -151,7 +151,7 @@ class Program:
                 self.cases[case] = seconds
 
     def run_case(self, program, case, limit, seeds=None, first=0):
-        """What went wrong in a test case; empty when it passed."""
+        """The failure of a test case; empty if it passed."""
         environment = dict(os.environ, FERRY_BACKEND="sim")
         environment.pop("FERRY_SIM", None)
         for variable, value in (("FERRY_TEST_SEEDS", seeds), ("FERRY_TEST_FIRST_SEED", first or None)):
@@ -175,13 +175,13 @@ class Program:
         return "crashes" if child.returncode < 0 else "fails"
 
     def holders(self, header, lines):
-        """The sources whose objects hold code near these lines of a header; all that include it when none does."""
+        """The sources whose objects contain code near these lines of a header; if there are none, all that include it."""
         including = []
         for s in self.sources:
             if re.search(rf"(^|[ /]){re.escape(header)}\b", self.object(s).with_suffix(".d").read_text(), re.M):
                 including.append(s)
         name = pathlib.Path(header).name
-        wanted = {n for first, last in lines for n in range(first - 2, last + 3)}      # not every line has code of its own
+        wanted = {n for first, last in lines for n in range(first - 2, last + 3)}      # some lines have no code
         holding = [s for s in including if wanted & self.lines_of(s, name)]
         return holding or including
 
@@ -228,7 +228,7 @@ class Program:
 
         for case, usual in sorted(self.cases.items(), key=lambda c: (c[0] == TWO_THREADS, c[1])):
             if outcomes and (not self.options.all_tests or case == TWO_THREADS or outcomes[-1].how == "hangs"):
-                break                      # slow, and caught already
+                break                      # slow, and the bug is already caught
             attempt(case, max(SHORTEST_LIMIT, 10 * usual))
         for case in (ONE_THREAD, TWO_THREADS):
             if not outcomes and case in self.cases:

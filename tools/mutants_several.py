@@ -1,5 +1,5 @@
-"""Planted bugs of several devices, for tools/mutants.py: as those of mutants_table.py, caught by tests of tests/multigpu and of
-copies and peers in tests/contract. The first field says what is broken."""
+"""Planted bugs in code for several devices, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/multigpu,
+and those of copies and peers in tests/contract, must catch them. The first field names the broken feature."""
 
 HALOS, HALO_BOXES = "multigpu/src/halos/halo_plan.cpp", "multigpu/include/ferry/multigpu/detail/halos/halo_plan.hpp"
 GROUP, JOINT = "multigpu/src/collectives/collective_group.cpp", "multigpu/src/transport/joint_submission.cpp"

@@ -1,4 +1,4 @@
-"""The planted bugs of tools/mutants.py: rule of docs/ordering.md, name, and edits (file, text there exactly once, new text)."""
+"""The planted bugs of tools/mutants.py: rule in docs/ordering.md, name, edits (file, text that occurs exactly once, new text)."""
 
 TIMELINE, TIMELINES = "core/src/ordering/timeline.cpp", "core/src/ordering/timelines.cpp"
 LOSSES = "core/src/ordering/timeline_losses.cpp"
@@ -26,11 +26,11 @@ SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "
 REPORT, RESIDENCY = "unified/src/reports/report.cpp", "unified/src/migration/residency.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
-OWN_USES = "if (u.by == who ||"            # what access_history::before() skips
+OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
 ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard
 
 MUTANTS = [
-    # The log: who waits for whom.
+    # Access histories: ordering dependencies.
     ("R8", "no wait before a read", (LOG_HPP, OWN_USES, "if ((who && !write) || u.by == who ||")),
     ("R8", "no wait before a write after reads", (LOG_HPP, OWN_USES, "if ((who && write && !u.write) || u.by == who ||")),
     ("R8", "no wait before a write after a write", (LOG_HPP, OWN_USES, "if ((who && write && u.write) || u.by == who ||")),
@@ -55,7 +55,7 @@ MUTANTS = [
      (LOG, "return v.by == u.by && v.write == u.write && is_lost(v) == lost;", "return v.by == u.by && is_lost(v) == lost;")),
     ("R10", "logs grow without limit", (LOG, "at, write, where});\n  if (uses_.size() > limit_) join_by_timeline();", "at, write, where});")),
     ("R12", "split uses are not made one again", (LOG, "if (twin == uses_.end())", "if (twin == uses_.end() || true)")),
-    # The CPU's counters.
+    # Access epochs for the CPU.
     ("R7", "reads do not bump the CPU's counter", (LOG_HPP, "    bump(access_epoch_);\n    if (write)", "    if (write) bump(access_epoch_);\n    if (write)")),
     ("R7", "writes do not bump the CPU's counter", (LOG_HPP, "    if (write) note_write();\n", "")),
     ("R7", "the race checker is told of the CPU's access after others have submitted",
@@ -76,7 +76,7 @@ MUTANTS = [
       "if (!permission_.may_read(log)) [[unlikely]]\n      wait_for_host(access_mode::in,")),
     ("R7", "iterators for writing ask like reads", (VIEW, "wait_for_host(!std::is_const_v<U>, line);", "wait_for_host(false, line);")),
     ("R7", "every element access asks", (VIEW, "if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]", "(void)log;")),
-    # Marks.
+    # Recorded events.
     ("R2", "a mark claims a ticket not given", (TIMELINE, "  events_[next].covers = covers;", "  events_[next].covers = covers + 1;")),
     ("R2", "covers is read after the record", (TIMELINE, "  events_[next].covers = covers;", "  events_[next].covers = last();")),
     ("R2", "an older mark than the ticket", (TIMELINE, "if (events_[older].covers < t) break;", "if (events_[older].covers + 1 < t) break;")),
@@ -94,7 +94,7 @@ MUTANTS = [
       "      events_[i].event = mine[i];\n"
       "    }\n")),
     ("R6", "a mark that a thread waits for is recorded again", (TIMELINE, "    of.pin(is, +1);", "    of.pin(is, 0);"), (TIMELINE, "    of.pin(is, -1);", "    of.pin(is, 0);")),
-    # Clocks and what is finished.
+    # Vector clocks and completion.
     ("R3", "a clock claims all that was given", (TIMELINE, "    merge_clock(other, m.covers);\n", "    merge_clock(other, other.last());\n")),
     ("R3", "a clock is ahead by one", (TIMELINE, "if (clock_[other.id_].behind < t) {", "if (clock_[other.id_].behind + 1 < t) {")),
     ("R3", "a clock holds for work given before the wait", (TIMELINE, "f = {behind, last() + 1, &of, f.owed};", "f = {behind, last(), &of, f.owed};")),
@@ -107,7 +107,7 @@ MUTANTS = [
     ("R7", "finished is raised to all that was given", (TIMELINE, "    }\n    finish(covers);", "    }\n    finish(last());")),
     ("R7", "synchronize() waits for what ferry saw only", (TIMELINE, "return wait_checked(fence());", "return wait_checked(last());")),
     ("R7", "what the CPU waited for is forgotten", (TIMELINE, "  raise(finished_, covers);\n", "")),
-    # Tickets and locks.
+    # Sequence numbers and locks.
     ("R1", "a stream does not await the ticket that it follows", (TIMELINE, "  other.wait_for_turn(t);\n", "")),
     ("R1", "submissions do not take their turn", (GUARD, "  on.begin(at_);\n", "")),
     ("R1", "a ticket is reserved before the logs are locked",
@@ -171,7 +171,7 @@ MUTANTS = [
     ("R12", "raw pointers on a broken device are never over", (HOST_WAIT, "p.at == open_ticket ? p.by->is_broken() :", "p.at == open_ticket ? false :")),
     ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const access_record& u) { return u.by->finished(u.at); });  // drops lost entries, too\n", "")),
     ("R12", "work on other devices takes what is lost", (GUARD, "  if (failures != 0) [[unlikely]]\n    refuse_lost", "  if (false)\n    refuse_lost")),
-    # What was computed from lost bytes.
+    # Results computed from lost bytes.
     ("R19", "what was computed from lost bytes counts as good", (LOSSES, "  dependences_.push_back({last() + 1, last() + 1, t, &of,", "  if (false) dependences_.push_back({last() + 1, last() + 1, t, &of,")),
     ("R19", "losses spread over one stream only", (TIMELINES, "  for (bool more = true; more;) {", "  for (bool more = true; std::exchange(more, false);) {"),
      (TIMELINES, "more = t->spread_losses(failed_, failed_devices) || more;", "t->spread_losses(failed_, failed_devices);")),
@@ -315,7 +315,7 @@ MUTANTS = [
     ("", "the report forgets the line of the device's work", (REPORT, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
     ("", "residency does not ask the driver", (RESIDENCY, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
     ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
-    # Making room: what is moved or lost behind the owner's back.
+    # Eviction: pages moved or discarded while idle.
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.access_epoch() != access_epoch) return;\n", "    (void)access_epoch;\n")),
     ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !is_over", "u.where.overlaps(use.where) && false")),
     ("R9", "room is made without a log entry", (IDLE, "    log.add(on, at_, use.where, use.write);\n", "")),
@@ -330,7 +330,7 @@ MUTANTS = [
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     ("R12", "a driver's block is handed out before its free ran", (SIM_POOLS, "    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n", "    list_as_free();\n    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n"), (SIM_POOLS, "    freed->fired = true;\n    list_as_free();\n", "    freed->fired = true;\n")),
-    # Memory of others, workspaces.
+    # External memory, workspaces.
     ("R12", "a borrow does not come after those that are ending", (FOREIGN, "    take_over_uses(*shared->what, bytes);\n", "")),
     ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.fence(), bytes, true);  // fenced with the history locked: it contains no later ticket yet\n", "")),
     ("R9", "a borrow hides what others do with the bytes", (FOREIGN, "log.add_beside(line,", "log.add(line,")),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Error texts name functions and types of ferry that exist.
+"""Checks that functions and types of ferry named in error texts exist.
 
 Collects each `ferry::name` and `type::name` in the string literals of core, unified and multigpu. A C++ source that names
-them compiles only if the public headers declare them in namespace ferry. What follows a type (`team::world`) must be a word
-of the public headers' code.
+them compiles only if the public headers declare them in namespace ferry. A member name (`team::world`) must be a word
+in the public headers' code.
 
   names_in_errors.py --root ROOT --compiler c++
   names_in_errors.py --self-test
@@ -17,7 +17,7 @@ import sys
 MODULES = ("core", "unified", "multigpu")
 TOKENS = re.compile(r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 QUALIFIED = re.compile(r"(?<![\w:])(?:ferry::)?((?:[a-z_]\w*::)+[a-z_]\w*)|(?<![\w:])ferry::([a-z_]\w*)")
-OTHERS = {"std", "fr", "cuda", "Eigen"}  # namespaces of others
+OTHERS = {"std", "fr", "cuda", "Eigen"}  # external namespaces
 NEEDS_MORE = {"ferry/eigen.hpp", "ferry/multigpu/sharded_eigen.hpp"}
 
 

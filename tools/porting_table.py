@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Writes the tables of docs/porting.md: the lines that each step of examples/porting changes, and the time of each step.
 
-    tools/porting_table.py --measure FILE [--build DIR] [--runs N]   runs DIR/bin/porting/*, and leaves what it found in FILE
-    tools/porting_table.py --report-of PROGRAM                       keeps the excerpt of what the flood's --report says
-    tools/porting_table.py                                           writes what was kept, and the lines, into the guide
+    tools/porting_table.py --measure FILE [--build DIR] [--runs N]   runs DIR/bin/porting/*, and writes the results to FILE
+    tools/porting_table.py --report-of PROGRAM                       stores the excerpt of the flood's --report output
+    tools/porting_table.py                                           writes the stored results, and the lines, into the guide
     tools/porting_table.py --check [--report-of PROGRAM] | --self-test
 
-What was kept is examples/porting/results: a file of JSON lines for each machine, and the excerpt. The guide has one table of
-times for each of these files, between <!-- porting:begin times --> and its end; lines and the excerpt have marks of their
-own. --check changes nothing, and fails if the guide differs from what was kept or from the programs, or, with --report-of, if
-the program says something else. What a line is: neither blank nor a comment nor the name of the step's namespace.
+The stored results are in examples/porting/results: a file of JSON lines per system, and the excerpt. The guide has one table
+of times for each of these files, between <!-- porting:begin times --> and its end; lines and the excerpt have their own
+markers. --check changes nothing. It fails if the guide differs from the stored results or from the programs, or, with
+--report-of, from the program's output. Blank lines, comments and the names of the steps' namespaces do not count as lines.
 """
 import argparse
 import datetime
@@ -26,14 +26,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "examples" / "porting" / "results"
 EXCERPT = RESULTS / "report_of_flood.txt"
 CODES = {"flood": "Flood", "cg": "Conjugate gradients", "particles": "Particles in cells"}
-# A simulated device is one thread of the CPU, and checks every index. On GPUs: the programs' own sizes.
+# A simulated device is one CPU thread, and checks every index. On GPUs: the programs' default sizes.
 SIMULATED = {"flood": ["--size", "256", "--steps", "20"], "cg": ["--size", "64", "--steps", "10000"],
              "particles": ["--size", "128", "--steps", "20"]}
 NAMESPACE = re.compile(r"(}  // )?namespace step_\d|porting::result run")
 
 
 def code_lines(text):
-    """The lines that count."""
+    """The lines that count as code."""
     lines = (line.split("//")[0].strip() if not NAMESPACE.match(line) else "" for line in text.splitlines())
     return [line for line in lines if line]
 
@@ -66,7 +66,7 @@ def lines_table(folder):
 
 
 def measured(program, arguments, devices=None):
-    """What a program says of its steps, on all devices or the first few."""
+    """A program's results for its steps, on all devices or the first few."""
     few = {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(devices))), "FERRY_SIM": f"devices={devices}"} if devices else {}
     run = subprocess.run([program, "--json", *arguments], capture_output=True, text=True, check=False,
                          env={**os.environ, **few})
@@ -88,13 +88,13 @@ def what(result):
 
 
 def faster(result, first):
-    """How much faster than step 1, in digits that a measurement has."""
+    """The speedup compared with step 1, with significant digits only."""
     times = first["ms"] / result["ms"]
     return f"{times:.0f} x" if times >= 10 else f"{times:.2g} x"
 
 
 def times_table(results):
-    """Of one machine: for each code its steps in order, the last one for several numbers of devices."""
+    """The table of one system: for each code its steps in order, the last one for several numbers of devices."""
     text = [place(results), "", row(["code", "step", "ms a time step or iteration", "times as fast as step 1", "result, against step 1"]),
             row(["---"] * 5)]
     for code in CODES:
@@ -122,14 +122,14 @@ def kept(file):
 
 
 def all_times(folder):
-    """Of GPUs first, the most of them before fewer."""
+    """All tables: GPUs first, larger numbers of them before smaller ones."""
     machines = sorted((kept(file) for file in folder.glob("*.jsonl")),
                       key=lambda results: (results[0]["simulated"], -max(r["devices"] for r in results)))
     return "\n".join(map(times_table, machines))
 
 
 def measure(build, runs, file):
-    """Runs all steps of all codes; the last step on 1, 2, 4, ... devices, too."""
+    """Runs all steps of all codes, the last one also on 1, 2, 4, ... devices."""
     commit = os.environ.get("FERRY_COMMIT") or subprocess.run(
         ["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
     about = {"runs": runs, "date": datetime.date.today().isoformat(), "commit": commit or "unknown",
@@ -149,7 +149,7 @@ def measure(build, runs, file):
 
 
 def excerpt(program):
-    """What step 3 of the flood reports of three arrays, without the columns that do not fit a page."""
+    """The report of step 3 of the flood on three arrays, without the columns that do not fit on a page."""
     command = [program, "--step", "3", "--size", "512", "--steps", "5", "--report"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "FERRY_BACKEND": "sim"})
     if run.returncode:

@@ -35,7 +35,7 @@ def programs(folder):
 
 
 def loop_of(lines):
-    """The loop over the time steps, and not what it is in."""
+    """The loop over the time steps, without the enclosing function."""
     first = next((i for i, line in enumerate(lines) if LOOP.match(line)), None)
     if first is None:
         sys.exit("the first program has no loop over time steps")
@@ -44,7 +44,7 @@ def loop_of(lines):
 
 
 def changes(before, after):
-    """The lines of a diff with one line around each change, without empty ones; places far apart are set apart by a line."""
+    """The lines of a diff with one line of context, without empty ones; a " ..." line separates distant changes."""
     shown = []
     for line in list(difflib.unified_diff(before, after, n=1, lineterm=""))[2:]:
         if line.startswith("@@"):

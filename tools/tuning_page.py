@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes what examples/tune/measure.sh found into docs/tuning.md, between <!-- tuning:begin --> and <!-- tuning:end -->.
+"""Writes the results of examples/tune/measure.sh into docs/tuning.md, between <!-- tuning:begin --> and <!-- tuning:end -->.
 
     tools/tuning_page.py [--check | --self-test]
 
-Of each examples/tune/results/NAME.txt: where and when, what was measured for all arrays, what was chosen, what a step takes
-without and with that, and the picture of all trials, NAME.svg. --check changes nothing, and fails if the page differs.
+For each examples/tune/results/NAME.txt: place and date, the measurements for all arrays, the chosen policies, the time of a
+step without and with them, and the picture of all trials, NAME.svg. --check changes nothing, and fails if the page differs.
 """
 import argparse
 import pathlib
@@ -19,7 +19,7 @@ BEGIN, END = "<!-- tuning:begin -->", "<!-- tuning:end -->"
 
 
 def steps(lines, what):
-    """The median of what a step took, ms."""
+    """The median time of a step, ms."""
     times = [float(found[1]) for line in lines if (found := re.match(what + r" policies: .*, ([\d.]+) ms a step", line))]
     if not times:
         sys.exit(f"there is no line '{what} policies: ..., 1.2 ms a step'")

@@ -1,4 +1,4 @@
-// Is parallel_for as fast as the same scalar loop in a kernel by hand, where the memory of the device is the limit?
+// Is parallel_for as fast as the same scalar loop in a hand-written kernel, limited by device memory bandwidth?
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -18,7 +18,7 @@ struct axpy {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const float* x, float* y) const { y[i] += a * x[i]; }
 };
 
-// Small whole numbers, so that every order of arithmetic gives the same.
+// Small integers, so that every order of arithmetic gives the same result.
 FERRY_HOST_DEVICE float value_at(std::size_t i) { return static_cast<float>((i * 2654435761u >> 7) % 31); }
 struct write_values {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x, float* y) const {
@@ -27,7 +27,7 @@ struct write_values {
   }
 };
 
-// Whether elements [begin, begin + count) of y are what one axpy leaves of the values.
+// True if elements [begin, begin + count) of y are the result of one axpy on the values.
 bool is_right(const fr::device_array<float>& y, float a, std::size_t begin, std::size_t count) {
   const std::vector<float> got = fr::to_vector(y.slice({begin, begin + count}));
   for (std::size_t i = 0; i < count; ++i)

@@ -1,4 +1,5 @@
-// Do loops over batches keep the wire to the device busy, and does work on one piece hide behind the upload of the next?
+// Do loops over batches saturate the link to the device, and does work on one piece overlap with the upload of the
+// next?
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace bm = benchmarks;
 
 namespace {
 
-// As much arithmetic on every element as is asked for.
+// A configurable amount of arithmetic on every element.
 struct work_on {
   int times;
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const {
@@ -33,7 +34,7 @@ double seconds_of(auto body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Repeats a body; the time of the CPU, until the device is done.
+// Repeats a body; CPU time until the device is done.
 template <class F>
 bm::timed to_the_end(fr::stream& s, F body) {
   return [&s, body](std::size_t n) mutable {
@@ -58,7 +59,7 @@ int main(int argc, char** argv) {
   fr::device_array<float> whole({n}, d);
 
   int times = 0;
-  // The stream comes behind the upload of every piece, and works on all of it, or on one element.
+  // The stream waits for the upload of every piece, and works on all of it, or on one element.
   const auto walk = [&](const auto& from) {
     for (auto&& x : fr::batches(from, {.size = piece, .on = d}))
       fr::parallel_for(s, times ? x.size() : 1, work_on{times ? times : 1}, fr::inout(x));
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
       return std::puts("wrong results: nothing was timed"), 1;
   if (!bm::has_gpu()) return 0;
 
-  // So much work that a piece takes as long as its upload.
+  // Enough work for a piece to take as long as its upload.
   times = 100;
   (void)compute(1);
   const double goal = std::min(upload(1), upload(1));

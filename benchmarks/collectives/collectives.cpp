@@ -1,5 +1,6 @@
-// What do tracked collectives cost beyond NCCL's own? Each size by ferry and by NCCL's functions on the same streams and
-// arrays, one thread submitting for all devices; a measurement ends when all streams are idle.
+// What do tracked collectives cost compared with NCCL alone? Each size runs through ferry and through NCCL's functions
+// on the same streams and arrays, with one thread submitting for all devices. A measurement ends when all streams are
+// idle.
 #include <benchmark/benchmark.h>
 
 #include <functional>
@@ -30,7 +31,7 @@ arrays make(const fr::team& t, std::size_t count, float value) {
   return all;
 }
 
-// The first and the last element of each member.
+// Checks the first and the last element of each member.
 bool all_are(const arrays& a, float value) {
   for (const auto& x : a)
     for (const std::size_t i : {std::size_t{0}, x.size() - 1})
@@ -38,7 +39,7 @@ bool all_are(const arrays& a, float value) {
   return true;
 }
 
-// n operations, and until the last is over on all devices.
+// Enqueues n operations, and blocks until the last is complete on all devices.
 template <class F>
 bm::timed until_idle(const fr::team& t, F body) {
   return [&t, body](std::size_t n) mutable {
@@ -50,7 +51,7 @@ bm::timed until_idle(const fr::team& t, F body) {
 }
 
 #if defined(HAS_NCCL)
-// Made before the team's first collective, which then takes the same communicators from the stock.
+// Created before the team's first collective, which then reuses the same communicators.
 class raw_nccl {
  public:
   explicit raw_nccl(const fr::team& t) {
@@ -86,7 +87,7 @@ std::string readable(std::size_t bytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bm::suite s(argc, argv, {.rounds = 61, .milliseconds = 7});  // short rounds: the clock's pace drifts
+  bm::suite s(argc, argv, {.rounds = 61, .milliseconds = 7});  // short rounds, because clock rates drift
   const fr::team t = fr::team::all();
   const std::size_t ranks = t.size();
   const bool simulated = fr::runtime::current().is_simulated();

@@ -1,4 +1,4 @@
-// Do copies reach the limit of the wires? Between devices as peers (and with FERRY_PEER=off through the CPU), from and to
+// Do copies reach the limit of the links? Between peer devices (and through the CPU with FERRY_PEER=off), from and to
 // pageable memory, and between pinned memory and one device over all links.
 #include <benchmark/benchmark.h>
 
@@ -25,7 +25,7 @@ std::vector<word> numbers(std::size_t bytes) {
   return v;
 }
 
-// Copies through every way that is timed below, checked.
+// Runs and checks copies over every route that is timed below.
 bool copies_are_right(std::size_t bytes) {
   const std::vector<word> v = numbers(bytes);
   const auto pinned = fr::host_array<word>::from(v);
@@ -44,7 +44,7 @@ bool copies_are_right(std::size_t bytes) {
 
 constexpr std::size_t gib = std::size_t{1} << 30;
 
-// Each call once, then waits.
+// Calls each function once, then waits.
 template <class F>
 bm::timed waited(fr::stream_ref s, F body) {
   return bm::on_cpu([=]() mutable {
@@ -136,7 +136,8 @@ void all_links(bm::suite& s, buffers& x) {
          four ? bm::bound::ratio_at_least(2.5) : bm::bound::none(), double(bytes)});
 }
 
-// The same against what the host's memory gives and takes: as much to or from all devices at once, a part over each one's link.
+// The same compared with the host memory's limit: as much to or from all devices at once, a part over each device's
+// link.
 void limit_of_links(bm::suite& s, buffers& x) {
   struct lane {
     fr::stream on;
@@ -164,7 +165,7 @@ void limit_of_links(bm::suite& s, buffers& x) {
          bm::bound::ratio_at_least(0.95), double(bytes)});
 }
 
-// With FERRY_COPY_SWEEP=1: other sizes of chunks and numbers of threads, to choose the usual ones by.
+// With FERRY_COPY_SWEEP=1: other chunk sizes and numbers of threads, for choosing the defaults.
 bm::timed with_options(fr::copy_options o, bm::timed what) {
   return [=](std::size_t n) {
     const fr::copy_options before = fr::current_copy_options();

@@ -1,4 +1,4 @@
-// Do loops of the CPU over unified arrays run as fast as over raw pointers to the same bytes, and as over vectors?
+// Do CPU loops over unified arrays run as fast as over raw pointers to the same bytes, and as over vectors?
 //
 // as: host
 #include <benchmark/benchmark.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t n = 1 << 15, rows = 256, columns = 256;
 constexpr double inner = double(rows - 2) * (columns - 2);
 
-// Unified arrays, and a raw view of each that owes nothing to ferry.
+// Unified arrays, and a raw pointer to each one's bytes, independent of ferry.
 struct data {
   ferry::unified_array<float> x{{n}}, y{{n}};
   ferry::unified_array<float, 2> u{{rows, columns}}, v{{rows, columns}};
@@ -33,7 +33,7 @@ struct data {
   }
 };
 
-// Whether a loop leaves in v what the raw one leaves there.
+// True if a loop leaves the same contents in v as the raw one.
 template <class F>
 bool same_stencil(data& d, F loop) {
   bm::stencil_raw(d.ru, d.rv, rows, columns);
@@ -57,7 +57,7 @@ bool right(data& d) {
          same_axpy(d, bm::axpy_range_for) && same_axpy(d, [](float a, auto& x, auto& y) { bm::axpy_host(a, x, y, n); });
 }
 
-// A loop that gives a number nobody may throw away.
+// A loop whose result the compiler must not discard.
 template <class F>
 bm::timed summing(F f) {
   return bm::on_cpu([f] { benchmark::DoNotOptimize(f()); });
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   compare("axpy, host(u)", writing([&] { bm::axpy_host(1e-6f, d.x, d.y, n); }), raw_axpy, 1.02);
   compare("stencil, host_span", writing([&] { bm::stencil_span(d.u, d.v); }), raw_stencil, 1.02, inner);
   compare("stencil, host(u)", writing([&] { bm::stencil_host(d.u, d.v); }), raw_stencil, 1.02, inner);
-  // Arrays that are multiples of whole pages, beside vectors: not the loop is compared, but where the bytes are.
+  // Arrays of whole pages, compared with vectors: the comparison is between places in memory, not between loops.
   constexpr std::size_t side = 1024;
   const ferry::unified_array<float, 2> from({side, side}, 1.f);
   ferry::unified_array<float, 2> to({side, side}, 0.f);

@@ -1,12 +1,13 @@
-// The loops whose speed is compared: each as it would be written over raw addresses, and over a unified array. Functions
-// of their own, so that a loop is compiled alike wherever it is called from.
+// The compared loops, each over raw addresses and over a unified array. They are separate functions, so that a loop is
+// compiled the same for every caller.
 #pragma once
 #include <cstddef>
 #include <numeric>
 
 #include <ferry/core.hpp>
 
-// Not specialised for its caller, and loops aligned: otherwise the place of a loop in memory decides about 5 %.
+// Not specialized for its caller, and with aligned loops: otherwise the code address of a loop changes its speed by
+// about 5 %.
 #if defined(__clang__)
 #define BENCHMARK_LOOP __attribute__((noinline))
 #else

@@ -1,4 +1,4 @@
-// What the ordering costs the CPU at each submission: with nothing below it (the null backend), and with the real one.
+// The CPU cost of ordering per submission, with the null backend and with the real one.
 #include <benchmark/benchmark.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace bm = benchmarks;
 
 namespace {
 
-// Everything that is measured on one machine; made while that machine is the current one.
+// All measurements on one runtime; constructed while that runtime is current.
 class questions {
  public:
   explicit questions(std::string below)
@@ -29,7 +29,7 @@ class questions {
 
   void add_to(bm::suite& s) {
     using bm::bound;
-    const auto own = [&](const char* text, auto& arrays, double limit) {  // the bounds are those of the real backend
+    const auto own = [&](const char* text, auto& arrays, double limit) {  // the bounds apply to the real backend
       s.add({name(text),
              "ns",
              bm::on_cpu([&arrays] { arrays.submit(); }),
@@ -37,7 +37,7 @@ class questions {
              {},
              below_ == "cuda" ? bound::value_at_most(limit, "ns") : bound::none()});
     };
-    // By which to tell a slow time of the CPU: nothing of ferry is in it.
+    // Contains no ferry code: shows when the CPU itself is slow.
     s.add({name("an atomic increment, for reference"),
            "ns",
            bm::on_cpu([this] { ++reference_; }),
@@ -78,7 +78,7 @@ class questions {
   std::atomic<std::uint64_t> reference_{0};
 };
 
-// Calls to the backend that a thousand guards make.
+// The number of backend calls of a thousand guards.
 template <std::size_t Count>
 bm::result calls_of_guards(ferry::backend& below, const std::string& name) {
   support::call_counts calls;

@@ -1,4 +1,4 @@
-// What guards are put around here: some arrays on a stream of their own, and work that keeps a CPU busy.
+// Guarded operations: several arrays on one stream, and work that keeps a CPU busy.
 #pragma once
 #include <array>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 namespace benchmarks {
 
-// `Count` arrays that one stream uses: the first half is read, the rest is written.
+// `Count` arrays that one stream uses: it reads the first half, and writes the rest.
 template <std::size_t Count>
 class owned_arrays {
  public:
@@ -17,7 +17,7 @@ class owned_arrays {
       uses_[i] = {&arrays_[i].owner().get(), arrays_[i].bytes(), 2 * i + 1 >= Count};
     }
   }
-  // One guarded submission of nothing.
+  // One guarded, empty submission.
   void submit() {
     std::array<ferry::access, Count> uses = uses_;
     ferry::access_guard guard(ferry::admission::unchecked(stream_.timeline(), uses));
@@ -29,7 +29,7 @@ class owned_arrays {
   std::array<ferry::access, Count> uses_;
 };
 
-// One array that two streams write in turn.
+// One array that two streams write alternately.
 class handed_over {
  public:
   explicit handed_over(ferry::device d) : streams_{ferry::stream(d), ferry::stream(d)}, array_({1024}, d) {}
@@ -45,14 +45,14 @@ class handed_over {
   int turn_ = 0;
 };
 
-// A stand-in for the 2.5 us that a launch takes: the calling thread is busy so long.
+// Busy-waits for 2.5 us, the typical time of a kernel launch.
 inline void pretend_to_launch() {
   const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(2500);
   while (std::chrono::steady_clock::now() < until) {
   }
 }
 
-// A thread's stream, an input that may be another thread's too, and an output of its own.
+// A thread's stream, an input that another thread may share, and an output of its own.
 class reader {
  public:
   reader(ferry::device d, const ferry::device_array<float>& input) : stream_(d), input_(&input), output_({1024}, d) {}

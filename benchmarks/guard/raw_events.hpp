@@ -1,4 +1,4 @@
-// What a hand-over needs at least: an event recorded on one stream, and waited for on another.
+// The minimal cost of a hand-over: an event recorded on one stream, and waited for on another.
 #pragma once
 #include <ferry/core.hpp>
 #if defined(__CUDACC__)
@@ -7,7 +7,7 @@
 
 namespace benchmarks {
 
-// By the driver where there is one, else by the backend. Owns its streams.
+// Uses the driver if there is one, else the backend. Owns its streams.
 class raw_hand_over {
  public:
   explicit raw_hand_over(ferry::backend& backend) : backend_(backend) {

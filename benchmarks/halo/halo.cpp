@@ -1,5 +1,5 @@
-// How long does it take to exchange the halos of a field: from one thread, a thread a device, as a graph; by stores of
-// kernels, by copies?
+// How long does a halo exchange take: from one thread, with a thread per device, as a graph; by kernel stores, by
+// copies?
 #include <benchmark/benchmark.h>
 
 #include "../support/on_stream.hpp"
@@ -12,14 +12,14 @@ namespace {
 
 using field = fr::sharded_array<float, 2>;
 constexpr std::size_t rows_each = 64;
-constexpr std::size_t side = 8192;  // of a shard that is swept
+constexpr std::size_t side = 8192;  // of a shard in the sweep benchmark
 
 struct number_cells {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<float, 2> u) const {
     u(i, j) = static_cast<float>(i % 61) + static_cast<float>(j % 59) / 64;
   }
 };
-// Every cell at an edge takes its outer neighbour's value and adds one: each step needs what the last one sent.
+// Every edge cell takes its outer neighbour's value plus one: each step depends on the previous exchange.
 struct pass_on {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<float, 2> u) const {
     const bool is_first = static_cast<std::ptrdiff_t>(i) == u.begin(0) + 1;
@@ -33,7 +33,8 @@ struct relax {
   }
 };
 
-// Two fields by turns. Periodic along the axis that is dealt out; the first and last cells along the other stay as they are.
+// Two fields used alternately. Periodic along the sharded axis; the first and last cells along the other axis are
+// fixed.
 class relaxation {
  public:
   relaxation(const fr::team& t, std::size_t axis)
@@ -42,7 +43,7 @@ class relaxation {
     inner_[1 - axis] = {1, side - 1};
     fr::exchange_halos(a_, b_);
   }
-  // steps(sweep) and steps(owned): with halos and without.
+  // steps(sweep) and steps(owned): with and without halo exchange.
   template <class Space>
   bm::timed steps(Space space) {
     return bm::team_steps(a_.team(), [this, space](std::size_t n) {
@@ -71,7 +72,7 @@ field make(const fr::team& t, std::size_t columns, fr::halo_method how, std::siz
   return u;
 }
 
-// Whether every shard mirrors its neighbours.
+// True if every shard's halos equal its neighbours' cells.
 bool is_right(field& u) {
   fr::exchange_halos(u);
   const std::size_t axis = u.layout().axis(), n = u.extent(axis);

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs NVIDIA's Jacobi samples and ferry's on the same machine, and appends who was how fast as lines of JSON.
+"""Runs NVIDIA's Jacobi samples and ferry's on the same system, and appends their times as JSON lines.
 
     benchmarks/jacobi/against_nvidia.py SAMPLES FERRY [--results FILE] [--build-only] [--rounds N] [--iterations N] [--size N]
 
-SAMPLES is a checkout of https://github.com/NVIDIA/multi-gpu-programming-models, of which nothing is part of ferry; FERRY is
-examples/jacobi as it was built for CUDA. Samples that need CUDA alone are built with nvcc, and those of NCCL where mpicxx and
-NCCL are; what cannot be built is left out, and said so. Programs that are there already are run as they are, so a folder
-that was built elsewhere (--build-only) may be carried to the machine with GPUs. Needs python3 alone.
+SAMPLES is a checkout of https://github.com/NVIDIA/multi-gpu-programming-models; no part of it is included in ferry. FERRY
+is examples/jacobi, built for CUDA. Samples that need only CUDA are built with nvcc, and those of NCCL if mpicxx and NCCL
+are installed. Samples that cannot be built are skipped with a message. Existing programs are not rebuilt, so a folder built
+elsewhere (--build-only) may be copied to the system with GPUs. Needs only python3.
 
-All programs compute the same: a field of N x N floats on all GPUs, the norm of the change at each iteration. They run in turn,
-in rounds; as in NVIDIA's bench.sh, the best time of each counts.
+All programs compute the same: a field of N x N floats on all GPUs, with the norm of the change at each iteration. They run
+alternately, in rounds; as in NVIDIA's bench.sh, the best time of each counts.
 """
 import argparse
 import concurrent.futures
@@ -22,13 +22,13 @@ import shutil
 import subprocess
 import sys
 
-# With a thread a GPU, or one for all.
+# With a thread per GPU, or one for all.
 CUDA_ALONE = ["single_threaded_copy", "multi_threaded_copy", "multi_threaded_copy_overlap", "multi_threaded_p2p",
               "multi_threaded_p2p_opt", "multi_threaded_um"]
-WITH_NCCL = ["nccl", "nccl_overlap", "nccl_graphs"]    # a process a GPU
+WITH_NCCL = ["nccl", "nccl_overlap", "nccl_graphs"]    # a process per GPU
 ONE_GPU = "single_gpu"
 CUDA_FLAGS = ["-DHAVE_CUB", "-O3", "-std=c++17"]       # as in their Makefiles; CUB of CUDA 13 needs C++17
-TIMES_FASTER = {4: 2.5}                                # what ferry promises, by the number of GPUs
+TIMES_FASTER = {4: 2.5}                                # the required speedup, by number of GPUs
 
 
 def run(command, folder=None, **more):
@@ -48,7 +48,7 @@ def find_nccl():
 
 
 def build(folder, architecture):
-    """Builds the sample in a folder; returns why it cannot be, or nothing."""
+    """Builds the sample in a folder; returns the error, or nothing."""
     if (folder / "jacobi").is_file():
         return ""
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
@@ -78,8 +78,8 @@ def command_of(name, folder, o, gpus):
 
 
 def sample_time(name, folder, o, gpus):
-    """Milliseconds an iteration; prints why there are none."""
-    # Threads stay on their cores, as in bench.sh. No NVLink multicast.
+    """Milliseconds per iteration; prints the reason if there are none."""
+    # Threads are bound to their cores, as in bench.sh. No NVLink multicast.
     status, text = run(command_of(name, folder, o, gpus), folder, OMP_PROC_BIND="TRUE", NCCL_NVLS_ENABLE="0")
     line = re.search(rf"^{name}, (.*)$", text, re.MULTILINE)
     if status or not line:
@@ -160,7 +160,7 @@ def main():
             if (time := sample_time(name, folders[name], o, gpus)) is not None:
                 theirs[name].append(time)
             else:
-                del theirs[name]    # it will not work the next time
+                del theirs[name]    # it would fail the next time, too
         alone.append(ferry_time(o.ferry, o, 1))
         if gpus > 1:
             ours.append(ferry_time(o.ferry, o, gpus, "--threads"))

@@ -1,4 +1,4 @@
-// How long does an iteration of Jacobi's method take on 1, 2, 4 GPUs, with its norm read one step late?
+// How long does a Jacobi iteration take on 1, 2, 4 GPUs, if its norm is read one step late?
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@ class solver {
     fr::parallel_for(fr::sweep(a_), jacobi::first_guess{}, fr::out(a_));
     fr::parallel_for(fr::sweep(next_), jacobi::first_guess{}, fr::out(next_));
   }
-  // Calls see(iteration, norm) for each; a norm is read when the next iteration has been given to the devices.
+  // Calls see(iteration, norm) for each iteration; a norm is read after the next iteration is enqueued.
   template <class See>
   void run(std::size_t iterations, See see) {
     std::optional<fr::team_scalar<double>> late;

@@ -1,4 +1,5 @@
-// What does parallel_for cost beside a launch by hand: for the CPU, for the device, and for two threads at once?
+// What does parallel_for cost compared with a hand-written launch: for the CPU, for the device, and for two threads at
+// once?
 #include <benchmark/benchmark.h>
 
 #include <ferry/core.hpp>
@@ -11,7 +12,7 @@ namespace bm = benchmarks;
 
 namespace {
 
-// So many launches wait at most: the driver's queue holds about 1000.
+// The maximum number of pending launches: the driver's queue holds about 1000.
 constexpr std::size_t most = 128;
 
 bool is_right(bm::small_kernel& k) {

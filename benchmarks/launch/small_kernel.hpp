@@ -1,4 +1,4 @@
-// A kernel so small that its launch is all it costs: by ferry, and by hand.
+// A kernel so small that only its launch costs time: through ferry, and hand-written.
 #pragma once
 #include <ferry/core.hpp>
 #if defined(__CUDACC__)
@@ -30,7 +30,7 @@ __global__ void keep_busy(T cycles) {
 }  // namespace FERRY_UNIT
 #endif
 
-// z = x + y on a stream; x may belong to another thread too.
+// z = x + y on a stream; another thread may share x.
 class small_kernel {
  public:
   static constexpr std::size_t size = 256;
@@ -42,7 +42,7 @@ class small_kernel {
     stream_.synchronize();
   }
   void by_ferry() { ferry::parallel_for(stream_, size, add{}, ferry::in(*x_), ferry::in(y_), ferry::out(z_)); }
-  // With one log that counts as shared: the stream is marked behind every launch.
+  // With one contended access history: an event is recorded after every launch.
   void by_ferry_marked() {
     if (since_shared_++ % ferry::access_history::contended_uses == 0) share();
     by_ferry();
@@ -53,13 +53,13 @@ class small_kernel {
                                           z_.unsynchronized_data());
     if (cudaGetLastError() != cudaSuccess) std::abort();
   }
-  // The least that a launch with a mark behind it can cost.
+  // The minimal cost of a launch followed by an event record.
   void by_hand_marked() {
     by_hand();
     if (!mark_ && cudaEventCreateWithFlags(&mark_, cudaEventDisableTiming) != cudaSuccess) std::abort();
     if (cudaEventRecord(mark_, native()) != cudaSuccess) std::abort();
   }
-  // Keeps the device busy for some 2 ms.
+  // Keeps the device busy for about 2 ms.
   void gate() { keep_busy<<<1, 1, 0, native()>>>(3'000'000ll); }
 #endif
   void drain() { stream_.synchronize(); }
@@ -67,7 +67,7 @@ class small_kernel {
   const ferry::device_array<float>& result() const { return z_; }
 
  private:
-  // Asks as another stream would, and waits for nothing.
+  // Looks up the array's hazards as another stream would, so that its history counts as contended. Does not wait.
   void share() {
     ferry::access_history& log = z_.owner().get().history;
     log.lock();

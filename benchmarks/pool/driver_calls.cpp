@@ -26,7 +26,7 @@ cudaStream_t raw(ferry::native_stream s) { return static_cast<cudaStream_t>(s.ha
 
 }  // namespace
 
-// cudaMallocAsync takes from the pool that is its device's now.
+// cudaMallocAsync uses the device's current pool.
 driver_calls::driver_calls(ferry::backend& backend)
     : backend_(backend),
       pools_(*backend.pools()),
@@ -51,7 +51,7 @@ void* driver_calls::allocate(std::size_t bytes) {
 
 void driver_calls::free(void* p) { check(cudaFreeAsync(p, raw(stream_)), "cudaFreeAsync"); }
 
-#else  // nobody makes one: there is no driver
+#else  // never constructed without a driver
 
 driver_calls::driver_calls(ferry::backend& backend)
     : backend_(backend),

@@ -1,4 +1,4 @@
-// The driver's pool by its own calls, on a stream of its own: what ferry's pools are measured against.
+// Direct calls to the driver's pool, on its own stream: the baseline for ferry's pools.
 #pragma once
 #include <cstddef>
 
@@ -6,8 +6,8 @@
 
 namespace benchmarks {
 
-// The pool is made by ferry, with its options, and is that of device 0 meanwhile; cudaMallocAsync and cudaFreeAsync are
-// called with nothing around them.
+// ferry creates the pool with its options, and it is device 0's current pool during the object's lifetime.
+// cudaMallocAsync and cudaFreeAsync are called directly.
 class driver_calls {
  public:
   explicit driver_calls(ferry::backend& backend);
@@ -15,7 +15,7 @@ class driver_calls {
   driver_calls(const driver_calls&) = delete;
   driver_calls& operator=(const driver_calls&) = delete;
 
-  // Throws out_of_memory, or what the driver says.
+  // Throws out_of_memory, or the driver's error.
   void* allocate(std::size_t bytes);
   void free(void* p);
   std::size_t most_reserved() { return pools_.usage(pool_).most_reserved_bytes; }
@@ -29,7 +29,7 @@ class driver_calls {
   ferry::pool_backend& pools_;
   const ferry::native_pool pool_;
   const ferry::native_stream stream_;
-  [[maybe_unused]] void* before_ = nullptr;  // the pool of the device before
+  [[maybe_unused]] void* before_ = nullptr;  // the device's previous pool
 };
 
 }  // namespace benchmarks

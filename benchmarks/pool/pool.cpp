@@ -1,7 +1,7 @@
 // as: host
-// What memory costs: an allocation and its free, arrays, several threads, and RMM's pattern of random allocations, with the
-// peak that each pool reserves. Baselines are the driver's pool (cudaMallocAsync), and PyTorch's allocator where
-// FERRY_PYTORCH_RESULTS names a file that pytorch_baseline.py wrote.
+// Costs of memory management: an allocation and its free, arrays, several threads, and RMM's pattern of random
+// allocations, with the peak that each pool reserves. Baselines are the driver's pool (cudaMallocAsync), and PyTorch's
+// allocator if FERRY_PYTORCH_RESULTS names a file written by pytorch_baseline.py.
 #include <benchmark/benchmark.h>
 
 #include <barrier>
@@ -23,7 +23,8 @@ namespace {
 
 constexpr std::size_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
 
-// One repetition by `threads` threads is one by each; the time is that of one repetition of all, over their number.
+// One repetition by `threads` threads is one by each. The result is the time of all threads' repetitions divided by
+// their number.
 template <class Body>
 bm::timed by_threads(unsigned threads, Body body) {
   return [=](std::size_t n) {
@@ -42,7 +43,7 @@ bm::timed by_threads(unsigned threads, Body body) {
   };
 }
 
-// Work that an array was used by, so that its log is not empty.
+// Uses the array on a stream, so that its access history is not empty.
 void use(const fr::stream& s, const fr::allocation_ref& bytes) {
   fr::access one{&bytes.get(), bytes.get().range(), true};
   fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
@@ -59,7 +60,8 @@ class questions {
 
   void add_to(bm::suite& s, bm::driver_calls* driver, const bm::pytorch_results& pytorch) {
     for (const std::size_t bytes : {4 * KiB, MiB, 100 * MiB}) {
-      // As in a program: each time on the stream that used the block last, for all that is known still does.
+      // As in a program: each time on the stream that used the block last, whose work may still be pending as far as
+      // ferry has observed.
       const auto ours = [this, bytes, pairs = bm::on_cpu([this, bytes] { memory_.allocate(bytes); })](std::size_t n) {
         use(stream_, memory_.allocate(bytes));
         return pairs(n);
@@ -91,7 +93,7 @@ class questions {
            fast() ? bm::bound::value_at_most(200, "ns") : bm::bound::none()});
     const unsigned cores = std::thread::hardware_concurrency();
     const auto pair = [this] { memory_.allocate(4 * KiB); };
-    // Threads of no stream: nothing is left to wait for.
+    // Threads without streams: nothing to wait for.
     const auto settled = [this](bm::timed threads) {
       return [this, threads](std::size_t n) {
         stream_.synchronize();
@@ -117,7 +119,7 @@ class questions {
   fr::memory_pool& memory_;
 };
 
-// Two machines with nothing below them: one whose leaks were tracked, with stacks, and one that never heard of it.
+// Two runtimes on the null backend: one had leak tracking with stacks on before, the other never had.
 void allocations_after_tracking(bm::suite& s) {
   fr::runtime_scope without(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
   fr::runtime_scope with(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
@@ -140,7 +142,7 @@ void allocations_after_tracking(bm::suite& s) {
   s.state(measured.get());
 }
 
-// Seconds and the peak of what was reserved, of one run of the pattern in a pool that already ran it once.
+// Time in seconds and peak reserved bytes of one run of the pattern, in a pool that has already run it once.
 struct random_result {
   double seconds = 0, cold_seconds = 0;
   std::size_t peak = 0;
@@ -193,7 +195,7 @@ void random_allocations(bm::suite& s, bm::driver_calls& driver, const bm::pytorc
         ours = measure(
             pattern, [&](std::size_t n) { return from.allocate(n); }, [&](fr::allocation_ref& r) { r = {}; },
             [&] { return from.statistics().reserved_bytes; });
-      } catch (const fr::out_of_memory&) {  // powers of two may not fit
+      } catch (const fr::out_of_memory&) {  // rounded up to powers of two, the sizes may not fit
         std::printf("%s: out of memory, %s\n", to.c_str(), fr::pool_kind_name(kind));
         pool.trim();
         continue;
@@ -220,7 +222,7 @@ void random_allocations(bm::suite& s, bm::driver_calls& driver, const bm::pytorc
 
 }  // namespace
 
-// On simulated devices there is nothing to compare with: then what ferry itself costs, with nothing below it.
+// On simulated devices there is no baseline: measures ferry's own cost with the null backend.
 int main(int argc, char** argv) {
   bm::suite s(argc, argv, {});
   fr::runtime& real = fr::runtime::current();

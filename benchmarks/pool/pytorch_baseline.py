@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Measures PyTorch's C++ caching allocator, as bench_pool measures ferry's pools.
+"""Measures PyTorch's C++ caching allocator in the same way as bench_pool measures ferry's pools.
 
     benchmarks/pool/pytorch_baseline.py FILE
 
-Builds a small extension (needs a compiler), so that no Python lies in between. Writes lines of a name, a tab and a number:
-nanoseconds for times, bytes for peaks. Then FERRY_PYTORCH_RESULTS=FILE bench_pool compares with them.
+Builds a small extension (needs a compiler), so that no Python code is measured. Writes lines of a name, a tab and a number:
+nanoseconds for times, bytes for peaks. FERRY_PYTORCH_RESULTS=FILE bench_pool then compares its results with them.
 """
 import pathlib
 import sys

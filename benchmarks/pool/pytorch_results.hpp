@@ -1,4 +1,4 @@
-// What pytorch_baseline.py measured on the same machine just before: lines of a name, a tab and a number.
+// Results of pytorch_baseline.py on the same system: lines of a name, a tab and a number.
 #pragma once
 #include <cstdlib>
 #include <fstream>
@@ -10,7 +10,7 @@ namespace benchmarks {
 
 class pytorch_results {
  public:
-  // Of the file that FERRY_PYTORCH_RESULTS names; none without it.
+  // Reads the file named by FERRY_PYTORCH_RESULTS; empty without it.
   pytorch_results() {
     const char* file = std::getenv("FERRY_PYTORCH_RESULTS");
     if (!file) return;

@@ -1,5 +1,5 @@
-// Allocations of random sizes in random order, as RMM's benchmark of that name has them: of all operations 73 % allocate
-// while there is room, the others free one of those held; sizes are uniform from 1 byte to a limit.
+// Allocations of random sizes in random order, as in RMM's benchmark of that name. While there is room, 73 % of all
+// operations allocate; the others free a random allocation. Sizes are uniform from 1 byte to a limit.
 #pragma once
 #include <cstddef>
 #include <random>
@@ -10,9 +10,9 @@ namespace benchmarks {
 struct random_pattern {
   std::size_t operations = 100000;
   std::size_t largest = std::size_t{1} << 20;
-  std::size_t most_held = std::size_t{87} << 30;  // bytes: beyond them it frees
+  std::size_t most_held = std::size_t{87} << 30;  // bytes; above, operations only free
 
-  // Calls allocate(bytes), which returns something to hold, and free(held). Ends with nothing held.
+  // Calls allocate(bytes), which returns an object to hold, and free(held). Frees everything at the end.
   template <class Allocate, class Free>
   void run(Allocate allocate, Free free) const {
     using held_type = decltype(allocate(std::size_t{1}));

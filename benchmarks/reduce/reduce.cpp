@@ -1,4 +1,4 @@
-// Are reductions as fast as CUB's, where the memory of the device is the limit?
+// Are reductions as fast as CUB's, limited by device memory bandwidth?
 #include <benchmark/benchmark.h>
 
 #include <ferry/core.hpp>
@@ -14,7 +14,7 @@ namespace bm = benchmarks;
 
 namespace {
 
-// Small whole numbers, so that every order of arithmetic gives the same.
+// Small integers, so that every order of arithmetic gives the same result.
 struct write_values {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] = static_cast<float>(i % 3); }
 };

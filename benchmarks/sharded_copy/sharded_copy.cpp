@@ -1,4 +1,4 @@
-// Does an array in memory of the CPU reach and leave the shards of all devices as fast as pinned memory does?
+// Are copies between CPU arrays and the shards of all devices as fast as with pinned memory?
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -25,7 +25,7 @@ std::vector<word> numbers(std::size_t count) {
   return v;
 }
 
-// There and back through what is timed below, checked.
+// Runs and checks the copies that are timed below, in both directions.
 bool is_right(const fr::team& t, std::size_t rows, std::size_t axis) {
   const std::vector<word> v = numbers(rows * columns);
   field u(t, {rows, columns}, {.axis = axis});
@@ -48,7 +48,7 @@ struct buffers {
         pageable(numbers(shards.size())),
         pinned({shards.size()}, word{3}) {}
 
-  // A part to each device, or from it, all at once.
+  // A part to or from each device, all at once.
   bm::timed raw(bool up) {
     return bm::team_steps(team, [this, up](std::size_t n) {
       const std::size_t part = shards.size() / team.size();

@@ -1,10 +1,10 @@
-// The mean of four neighbours, in two forms: one element a call, and a tile of 4 x 4 elements a call.
+// The mean of four neighbours, in two forms: one element per call, and a tile of 4 x 4 elements per call.
 #pragma once
 #include <ferry/core.hpp>
 
 namespace benchmarks {
 
-// Every element of v; those on the edge are copied.
+// Every element of v; edge elements are copied.
 struct five_point {
   FERRY_HOST_DEVICE static float at(std::size_t i, std::size_t j, const ferry::mdspan<const float, 2>& u) {
     if (i == 0 || j == 0 || i + 1 == u.extent(0) || j + 1 == u.extent(1)) return u(i, j);
@@ -16,7 +16,7 @@ struct five_point {
   }
 };
 
-// For contiguous rows. Each row of a tile is one load of 16 bytes, and serves the rows above and below it out of registers.
+// For contiguous rows. Each row of a tile is one 16-byte load, whose registers also serve the rows above and below.
 struct five_point_tile {
   static constexpr std::size_t rows = 4, columns = 4;
   struct alignas(16) quad {

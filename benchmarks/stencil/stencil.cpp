@@ -16,7 +16,7 @@ namespace {
 
 using field = fr::device_array<float, 2>;
 
-// Small whole numbers, so that every order of arithmetic gives the same.
+// Small integers, so that every order of arithmetic gives the same result.
 FERRY_HOST_DEVICE float value_at(std::size_t i, std::size_t j) {
   return static_cast<float>(((i * 40503u + j) * 2654435761u >> 9) % 61);
 }
@@ -34,7 +34,7 @@ void by_elements(fr::stream_ref s, const field& u, field& v) {
   fr::parallel_for(s, u.extents(), bm::five_point{}, fr::in(u), fr::out(v));
 }
 
-// Whether rows [begin, end) of v are the stencil of the values.
+// True if rows [begin, end) of v are the stencil of the values.
 bool is_right(const field& v, std::size_t begin, std::size_t end) {
   const std::size_t rows = v.extent(0), columns = v.extent(1);
   const std::vector<float> got = fr::to_vector(v.slice({begin, end}));
@@ -49,7 +49,7 @@ bool is_right(const field& v, std::size_t begin, std::size_t end) {
   return true;
 }
 
-// Both forms on fields whose sides are no multiples of a tile's, and all rows of them.
+// Checks both forms on fields whose sides are not multiples of a tile's, over all rows.
 bool small_fields_are_right(fr::stream_ref s) {
   for (const auto& e : {fr::extents<2>{101, 77}, fr::extents<2>{70, 64}, fr::extents<2>{4, 4}, fr::extents<2>{1, 9}})
     for (const auto form : {by_tiles, by_elements}) {

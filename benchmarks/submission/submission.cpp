@@ -1,5 +1,5 @@
-// What does a collective cost the CPU beyond the library that does it? On a machine whose verbs do nothing, by a transport
-// that gives nothing to anybody. Needs no GPU.
+// What does a collective cost the CPU, apart from the library that executes it? Uses the null backend and a transport
+// that does nothing. Needs no GPU.
 // as: host
 #include <memory>
 #include <string>
@@ -26,7 +26,7 @@ class null_transport final : public fr::transport {
   }
 };
 
-// An array to read and one to write for each member, which the team alone uses.
+// One input and one output array per member, used only by this team.
 struct arrays_of_a_team {
   explicit arrays_of_a_team(std::span<const fr::device> devices)
       : members(devices, 0, devices.size(), std::make_shared<null_transport>()) {

@@ -1,4 +1,4 @@
-// A machine whose verbs do nothing: what ferry itself costs, without a driver below it.
+// A backend whose calls do nothing: measures ferry's own cost, without a driver.
 #pragma once
 #include <atomic>
 #include <cstdlib>

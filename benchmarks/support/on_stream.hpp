@@ -1,4 +1,4 @@
-// Time of a device, by events of a stream.
+// Device time, measured by events of a stream.
 #pragma once
 #include <ferry/core.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace benchmarks {
 
-// body gives work to s.
+// body enqueues work on s.
 template <class F>
 timed on_stream(ferry::stream_ref s, F body) {
   return [=](std::size_t n) mutable {
@@ -16,8 +16,8 @@ timed on_stream(ferry::stream_ref s, F body) {
   };
 }
 
-// The same with the work queued behind `gate`, which keeps the device busy meanwhile: what the device needs for work that
-// is there already. At most `most` at a time, so that the queue does not run full.
+// The same with the work queued behind `gate`, which keeps the device busy meanwhile: the device time for work that is
+// already enqueued. At most `most` repetitions at a time, so that the queue never fills up.
 template <class Gate, class F>
 timed on_stream_queued(ferry::stream_ref s, std::size_t most, Gate gate, F body) {
   return [=, inner = on_stream(s, body)](std::size_t n) mutable {
@@ -30,15 +30,15 @@ timed on_stream_queued(ferry::stream_ref s, std::size_t most, Gate gate, F body)
   };
 }
 
-// Whether there is a GPU to be timed; says so where there is none.
+// True if there is a GPU; prints a note if there is none.
 inline bool has_gpu() {
   if (!ferry::runtime::current().is_simulated()) return true;
   std::puts("no GPU: the results of the kernels were checked on the simulator, and nothing was timed");
   return false;
 }
 
-// The stream for kernels that are launched beside ferry's. (stream_ref::native() would make ferry ask, at each of its own
-// submissions, whether somebody began a capture.)
+// The stream for kernels launched outside of ferry. After stream_ref::native(), ferry would check for a capture on each
+// of its own submissions.
 inline void* raw_handle(ferry::stream_ref s) { return s.timeline().stream().handle; }
 
 }  // namespace benchmarks

@@ -1,4 +1,4 @@
-// Where and when a measurement was made.
+// Where and when a measurement ran.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -17,7 +17,7 @@
 
 namespace benchmarks {
 
-// What follows `key` on the first line of a file that holds it; empty if there is none.
+// The text after `key` on the first line of a file that contains it; empty if there is none.
 inline std::string text_after(const char* file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);)
@@ -28,13 +28,13 @@ inline std::string text_after(const char* file, const std::string& key) {
 
 inline std::string cpu_model() { return text_after("/proc/cpuinfo", "model name"); }
 
-// The GPUs' name, or that there are none, and the CPU's.
+// The names of the GPUs (or that there are none) and of the CPU.
 inline std::string machine_name() {
   ferry::runtime& m = ferry::runtime::current();
   return (m.is_simulated() ? "simulated" : m.properties(0).name) + " / " + cpu_model();
 }
 
-// The driver's version, else the CUDA version that it supports; empty without CUDA.
+// The driver's version, or else the CUDA version that it supports; empty without CUDA.
 inline std::string driver_version() {
   if (ferry::runtime::current().is_simulated()) return {};
   if (const std::string v = text_after("/proc/driver/nvidia/version", "Module"); !v.empty()) {
@@ -60,7 +60,7 @@ inline std::string commit() {
   return given && *given ? given : FERRY_COMMIT;
 }
 
-// The process's own machine, whatever machines a benchmark makes later.
+// The process's own runtime, whatever runtimes a benchmark creates later.
 struct place {
   std::string runtime = machine_name(), driver = driver_version(), date = today(), commit = benchmarks::commit();
   std::size_t devices = ferry::devices().size();

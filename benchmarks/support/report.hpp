@@ -1,4 +1,4 @@
-// Results for people, as a table, and for scripts, as lines of JSON.
+// Results as a table for readers, and as JSON lines for scripts.
 #pragma once
 #include <cstdio>
 #include <fstream>

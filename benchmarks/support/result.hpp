@@ -1,4 +1,4 @@
-// What a benchmark found, and what it was to find.
+// A benchmark's results and their expected bounds.
 #pragma once
 #include <cstdio>
 #include <optional>
@@ -6,7 +6,7 @@
 
 namespace benchmarks {
 
-// What a measured figure must obey.
+// The bound of a measured figure.
 struct bound {
   enum class of { nothing, value, ratio, excess };  // excess: value - baseline
   of what = of::nothing;
@@ -33,14 +33,14 @@ struct bound {
 struct result {
   std::string name, unit;
   double value = 0;           // median over the rounds
-  std::string baseline_name;  // empty: there is none
+  std::string baseline_name;  // empty: no baseline
   double baseline = 0;
-  double ratio = 0;   // median of the rounds' ratios, value over baseline
-  double spread = 0;  // of the rounds' values, half of them lie within +- this share
+  double ratio = 0;   // median of the rounds' ratios, value / baseline
+  double spread = 0;  // half of the rounds' values are within +- this fraction
   bound limit;
-  double excess = 0;  // median of the rounds' differences, value less baseline
+  double excess = 0;  // median of the rounds' differences, value - baseline
 
-  // No value where nothing is promised.
+  // No value if there is no bound.
   std::optional<bool> holds() const {
     if (limit.what == bound::of::nothing) return {};
     const double figure = limit.what == bound::of::value ? value : limit.what == bound::of::ratio ? ratio : excess;

@@ -1,4 +1,4 @@
-// Measuring two things against each other: one after the other, many times, in one run.
+// Compares two operations by alternating them many times in one run.
 #pragma once
 #include <algorithm>
 #include <barrier>
@@ -12,10 +12,10 @@
 
 namespace benchmarks {
 
-// Does something n times and returns the seconds that it took, by a clock of its choice.
+// Does something n times and returns the time in seconds, by a clock of its choice.
 using timed = std::function<double(std::size_t n)>;
 
-// By the clock of the CPU.
+// By the CPU's clock.
 template <class F>
 timed on_cpu(F body) {
   return [body](std::size_t n) mutable {
@@ -25,7 +25,7 @@ timed on_cpu(F body) {
   };
 }
 
-// The same, for bodies that fill a queue: after each `most` repetitions `drain` runs, outside the time.
+// The same for bodies that fill a queue: after each `most` repetitions, `drain` runs outside the measured time.
 template <class F, class Drain>
 timed on_cpu_drained(std::size_t most, F body, Drain drain) {
   return [=, once = on_cpu(body)](std::size_t n) mutable {
@@ -38,7 +38,7 @@ timed on_cpu_drained(std::size_t most, F body, Drain drain) {
   };
 }
 
-// Two threads, each with a body of its own; the mean of their times.
+// Two threads, each with its own body; returns the mean of their times.
 inline timed by_two_threads(timed a, timed b) {
   return [=](std::size_t n) {
     std::barrier start(2);
@@ -55,7 +55,7 @@ inline timed by_two_threads(timed a, timed b) {
   };
 }
 
-// A question with its answer's unit. Times are per repetition; with `bytes`, speeds are in GB/s.
+// A question, with its result's unit. Times are per repetition; with `bytes`, speeds are in GB/s.
 struct comparison {
   std::string name, unit = "ns";
   timed ours;
@@ -64,7 +64,7 @@ struct comparison {
   bound limit;
   double bytes = 0;     // moved by one repetition
   double elements = 1;  // handled by one repetition
-  int most_rounds = 0;  // of what takes long; 0: as many as the suite has
+  int most_rounds = 0;  // for slow operations; 0: the suite's number
 };
 
 inline double median(std::vector<double> v) {
@@ -72,8 +72,9 @@ inline double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-// So many repetitions that one measurement takes about `seconds`; of what is hardly more than what is taken off it, fewer.
-// The first one of all is not looked at: it may have to take memory or load code, and would pass for the usual one.
+// The number of repetitions for a measurement of about `seconds`; fewer for times that are barely longer than the
+// subtracted one. The first repetition is ignored: it may allocate memory or load code, and would make the usual time
+// seem longer.
 inline std::size_t repetitions_for(const timed& what, double seconds) {
   (void)what(1);
   std::size_t n = 1;
@@ -92,12 +93,12 @@ inline std::size_t repetitions_for(const timed& what, double seconds) {
 
 class rounds {
  public:
-  // Warms up, and finds how often to repeat.
+  // Warms up, and determines the number of repetitions.
   rounds(const comparison& c, double seconds) : c_(c), n_(repetitions_for(c.ours, seconds)) {
     if (c.baseline) baseline_n_ = repetitions_for(c.baseline, seconds);
   }
 
-  // One measurement of each; every other time in the other order. Returns the seconds of one repetition of ours.
+  // Measures each side once, in alternating order. Returns our side's seconds per repetition.
   double once() {
     const bool first = ours_.size() % 2 == 0;
     double ours = first ? c_.ours(n_) : 0;

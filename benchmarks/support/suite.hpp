@@ -1,6 +1,6 @@
-// Google Benchmark with comparisons: one benchmark is one comparison, one iteration of it one round of both sides.
+// Google Benchmark with comparisons: one benchmark is one comparison, and one iteration is one round of both sides.
 //
-// Flags beside Google Benchmark's: --results FILE (or FERRY_RESULTS) appends the results as lines of JSON, --rounds N,
+// Additional flags: --results FILE (or FERRY_RESULTS) appends the results as JSON lines, --rounds N,
 // --round_milliseconds T (how long one side runs in one round).
 #pragma once
 #include <algorithm>
@@ -19,11 +19,11 @@
 
 namespace benchmarks {
 
-inline constexpr int skipped = 77;  // as the tests' exit status
+inline constexpr int skipped = 77;  // the tests' exit status for skipped
 
 class suite {
  public:
-  // How often, and for how long each time, one side is measured, unless flags say otherwise.
+  // The number and duration of rounds per side, unless flags override them.
   struct effort {
     int rounds = 101;
     double milliseconds = 0.5;
@@ -47,7 +47,7 @@ class suite {
     if (benchmark::ReportUnrecognizedArguments(count, rest.data())) std::exit(1);
   }
 
-  // Nothing is copied or run yet: what the comparison refers to must live until run() returns.
+  // Copies and runs nothing yet: everything that the comparison refers to must live until run() returns.
   void add(comparison c) {
     comparisons_.push_back(std::move(c));
     const comparison& kept = comparisons_.back();
@@ -56,16 +56,16 @@ class suite {
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
-  // A result that was not timed, such as a count.
+  // Adds a result that was not timed, such as a count.
   void state(result r) { results_.push_back(std::move(r)); }
 
-  // What this machine cannot be asked, for want of GPUs.
+  // Records a comparison that this system cannot run because it has too few GPUs.
   void leave_out(const std::string& what, std::size_t gpus) {
     left_out_.push_back(what + ": needs " + std::to_string(gpus) + " GPUs, found " +
                         std::to_string(ferry::devices().size()));
   }
 
-  // Measures and reports; returns main's value, which is 0 whether or not bounds hold, and that of a skipped test where
+  // Measures and reports. Returns main's exit status: 0 whether or not bounds hold, and that of a skipped test if
   // something was left out.
   int run() {
     if (!comparisons_.empty()) benchmark::RunSpecifiedBenchmarks();

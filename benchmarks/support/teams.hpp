@@ -1,4 +1,4 @@
-// Teams of the first devices, and times of steps that a team takes.
+// Teams of the first devices, and the times of a team's steps.
 #pragma once
 #include <chrono>
 #include <vector>
@@ -15,14 +15,14 @@ inline ferry::team first_devices(std::size_t count, ferry::submission how = ferr
   return t;
 }
 
-// 1, 2, 4, ... devices, as many as there are.
+// 1, 2, 4, ... devices, up to the number available.
 inline std::vector<std::size_t> team_sizes() {
   std::vector<std::size_t> sizes;
   for (std::size_t n = 1; n <= ferry::devices().size(); n *= 2) sizes.push_back(n);
   return sizes;
 }
 
-// Steps by the clock of the CPU, from a team at rest until it is at rest again. `body(n)` gives it n steps.
+// CPU time of steps, from an idle team until it is idle again. `body(n)` enqueues n steps.
 template <class F>
 timed team_steps(ferry::team t, F body) {
   return [=](std::size_t n) mutable {

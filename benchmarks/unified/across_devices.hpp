@@ -1,4 +1,4 @@
-// One unified array that all devices share, without hints, against a device array on each.
+// One unified array shared by all devices without hints, compared with a device array on each.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +11,7 @@
 
 namespace benchmarks {
 
-struct smooth_rows {  // v from u and the rows above and below, of a sharded array whose first and last row are kept
+struct smooth_rows {  // v from u and the rows above and below; the first and last row of the array are fixed
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const float, 2> u,
                                     fr::shard_span<float, 2> v) const {
     v(i, j) = i == 0 || i + 1 == u.extent(0) ? u(i, j) : 0.25f * (u(i - 1, j) + 2 * u(i, j) + u(i + 1, j));
@@ -22,7 +22,8 @@ inline void wait_for_all() {
   for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
 }
 
-// How often arrays of these names went back to a device since the report was reset, and what else moved, MiB.
+// The number of times that arrays of these names moved back to a device after the report was reset, and other traffic
+// in MiB.
 struct moves {
   double bounces = 0, mib = 0;
 };
@@ -37,7 +38,8 @@ inline moves moves_of(const std::string& name) {
   return m;
 }
 
-// Two fields that are made from each other in turn, dealt out to all devices. Array is a sharded array of some kind.
+// Two fields that are computed from each other alternately, distributed over all devices. Array is a type of sharded
+// array.
 template <class Array>
 class sharded_sweeps {
  public:
@@ -72,7 +74,8 @@ class sharded_sweeps {
   Array a_, b_;
 };
 
-// What one repetition moves when all is where it is used: no bounce, and nothing at all. `body` is repeated often.
+// Page traffic per repetition when all pages are in place: no ping-pong, and no other transfers. `body` is repeated
+// often.
 template <class F>
 void state_moves(suite& s, const std::string& what, const std::string& name, F body) {
   fr::reset_migration_report();
@@ -87,7 +90,7 @@ void state_moves(suite& s, const std::string& what, const std::string& name, F b
   none(", moved in 100 steps", "MiB", m.mib);
 }
 
-// One allocation by strips that the program makes itself, with one element of the neighbours on either side.
+// One allocation in strips that the program divides itself, with one element of the neighbours on either side.
 class strips {
  public:
   explicit strips(std::size_t n) : n_(n), a_({n}), b_({n}) {
@@ -113,7 +116,7 @@ class strips {
 
  private:
   using shards = std::vector<fr::device_array<float>>;
-  // Calls f(stream, begin, end) for the part of each device.
+  // Calls f(stream, begin, end) for each device's part.
   template <class F>
   void each_part(F f) const {
     for (std::size_t d = 0; d < devices_; ++d)

@@ -1,4 +1,4 @@
-// Automatic migration against none, both without hints: it must make nothing slower.
+// Automatic migration compared with none, both without hints: it must not be slower in any case.
 #pragma once
 #include <benchmark/benchmark.h>
 
@@ -20,10 +20,10 @@ struct add_part {  // x has fewer elements than y
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* y, const float* x) const { y[i] += x[i % n]; }
 };
 
-// Bodies that the CPU and one device take turns in, and their arrays. Sizes are of the arrays, in elements.
+// Bodies in which the CPU and one device alternate, and their arrays. Sizes are those of the arrays, in elements.
 class against_faults {
  public:
-  // Not the suite's rounds for what takes a tenth of a second.
+  // Replaces the suite's number of rounds for bodies that take a tenth of a second.
   static constexpr int few_rounds = 7;
 
   explicit against_faults(std::size_t large) : large_({large}, 1.f), beside_({large}, 1.f), untouched_({large}, 1.f) {
@@ -33,7 +33,7 @@ class against_faults {
       for (std::size_t i = 0; i < one.count; ++i) one.arrays.emplace_back(fr::extents<1>{one.size}, 1.f);
   }
 
-  // What is added refers to this object.
+  // The added comparisons refer to this object.
   void add_to(suite& s) {
     for (std::size_t k = 0; k < sizes.size(); ++k) {
       fr::unified_array<float>&turn = in_turn_[k], &gpu = still_[k];

@@ -1,4 +1,4 @@
-// What is done to unified arrays: by the CPU and by kernels, with no hints, with hints by hand, by faults alone.
+// Uses of unified arrays by the CPU and by kernels: without hints, with manual hints, and by faults alone.
 #pragma once
 #include <algorithm>
 #include <ferry/ferry.hpp>
@@ -20,7 +20,7 @@ struct smooth {  // v from u, with its neighbours
   }
 };
 
-struct smooth_between {  // the same for cells 1 to n, whose neighbours beyond are others' memory
+struct smooth_between {  // the same for cells 1 to n, whose outer neighbours are in other memory
   std::size_t n;
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* v, const float* u, const float* left,
                                     const float* right) const {
@@ -36,11 +36,11 @@ inline void by_cpu(fr::unified_array<float>& u) {
   for (float& x : u) x = x * 1.0001f + 1;
 }
 
-// What TestSharedSpace of Kokkos asks: 100 pages go to and fro between the CPU and a GPU, and once touched they are as fast as
-// memory that only one of them has. Pages of 64 KiB: less is not moved as a whole on these machines.
+// The criterion of Kokkos' TestSharedSpace: 100 pages alternate between the CPU and a GPU, and after the first access
+// they are as fast as non-shared memory. Pages of 64 KiB: smaller ranges are not migrated as a unit.
 inline constexpr std::size_t touched_elements = 100 * (64 << 10) / sizeof(float);
 
-// The time of the second use in a row; `elsewhere` comes before each pair.
+// The time of the second of two consecutive uses; `elsewhere` runs before each pair.
 template <class Elsewhere, class Use>
 timed once_touched(Elsewhere elsewhere, Use use) {
   return [elsewhere, use, timed_use = on_cpu(use)](std::size_t n) mutable {
@@ -54,10 +54,10 @@ timed once_touched(Elsewhere elsewhere, Use use) {
   };
 }
 
-// How pages go to and fro.
+// How pages move back and forth.
 enum class hints { automatic, by_hand, none };
 
-// A CPU phase and a GPU phase; what the GPU leaves is there when it returns.
+// A CPU phase and a GPU phase. Returns when the GPU's results are complete.
 inline void in_turn(fr::unified_array<float>& u, hints how) {
   const fr::migration_scope scope(how == hints::automatic ? fr::migration::automatic : fr::migration::explicitly);
   if (how == hints::by_hand) {
@@ -70,7 +70,8 @@ inline void in_turn(fr::unified_array<float>& u, hints how) {
   wait_for_gpu(u);
 }
 
-// Seconds that the two phases take with all pages in place, at best: what goes beyond is not made smaller by a slow moment.
+// The minimal time in seconds of both phases with all pages in place, so that a slow moment does not reduce the time
+// measured beyond it.
 inline double compute_seconds(fr::unified_array<float>& u) {
   const fr::migration_scope scope(fr::migration::explicitly);
   fr::prefetch(u, fr::host);

@@ -1,4 +1,4 @@
-// What do unified arrays cost that are given no hints: against prefetches by hand, against faults, against device arrays?
+// What do unified arrays without hints cost, compared with manual prefetches, with faults, and with device arrays?
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
@@ -15,8 +15,8 @@ namespace fr = ferry;
 
 namespace {
 
-// Time beyond the compute of a CPU phase and a GPU phase, which is measured just before: a CPU is faster at some times than at
-// others.
+// Time in addition to the compute time of a CPU phase and a GPU phase. The compute time is measured just before,
+// because a CPU's speed varies.
 bm::timed beyond(fr::unified_array<float>& u, bm::hints how) {
   return [&u, body = bm::on_cpu([&u, how] { bm::in_turn(u, how); })](std::size_t n) {
     const double compute = static_cast<double>(n) * bm::compute_seconds(u);
@@ -26,7 +26,7 @@ bm::timed beyond(fr::unified_array<float>& u, bm::hints how) {
   };
 }
 
-// 100 pages once touched, ten rounds of each side and more: against an array that only that side has.
+// 100 pages after their first access, at least ten rounds of each side, compared with an array that only one side uses.
 void compare_once_touched(bm::suite& s, fr::unified_array<float>& shared, fr::device_array<float>& on_device,
                           std::vector<float>& on_cpu) {
   const auto by_gpu = [](auto& a) {
@@ -75,11 +75,11 @@ int main(int argc, char** argv) {
   bm::sharded_sweeps<fr::sharded_array<float, 2>> apart(all, rows, columns, "device shards");
   if (shared.values() != apart.values()) return wrong();
   bm::against_faults phases(large);
-  for (int i = 0; i < 4; ++i) strips.unified(), shared.twice();  // back from where they were read
+  for (int i = 0; i < 4; ++i) strips.unified(), shared.twice();  // moves pages back from where they were read
   bm::state_moves(s, devices + ", one unified array", "strips", [&] { strips.unified(); });
   bm::state_moves(s, devices + ", unified_sharded_array", "shards", [&] { shared.twice(), all.synchronize(); });
 
-  if (!gpu) return s.run();  // no times
+  if (!gpu) return s.run();  // without a GPU, no times
   phases.add_to(s);
 
   fr::unified_array<float> touched({bm::touched_elements}, 1.f, fr::devices()[0]);

@@ -1,6 +1,7 @@
-// Conjugate gradients on all devices: Poisson's equation on a square, u = 0 at its edges. The coefficients of each step stay
-// on the devices; the CPU sees the residual one step late. Hestenes and Stiefel, "Methods of Conjugate Gradients for Solving
-// Linear Systems", 1952. Under mpirun the devices are those of all processes; each step waits for their sums then.
+// Conjugate gradients on all devices: Poisson's equation on a square, u = 0 at its edges. The coefficients of each step
+// stay on the devices; the CPU sees the residual one step late. Hestenes and Stiefel, "Methods of Conjugate Gradients
+// for Solving Linear Systems", 1952. Under mpirun the team spans the devices of all processes; then each step waits for
+// the sums over all processes.
 // test: --side 65
 #include <chrono>
 #include <cmath>
@@ -28,7 +29,7 @@ FERRY_HOST_DEVICE double solution(std::size_t i, std::size_t j, const read_field
   const double y = at(i, u.extent(0)), x = at(j, u.extent(1));
   return x * (1 - x) * sin(3 * std::numbers::pi * y) + y * y * (1 - y) * x * (1 - x);
 }
-// The 5-point Laplacian, times -h^2, of what `get` gives.
+// The 5-point Laplacian, times -h^2, of the values that `get` returns.
 template <class Get>
 FERRY_HOST_DEVICE double laplacian(std::size_t i, std::size_t j, const read_field& u, Get get) {
   double around = 0;
@@ -39,7 +40,7 @@ FERRY_HOST_DEVICE double laplacian(std::size_t i, std::size_t j, const read_fiel
   return 4 * get(i, j) - around;
 }
 
-// x = 0, r = p = b, of which the solution is known. Gives r r.
+// x = 0, r = p = b, for a b with known solution. Returns r r.
 struct begin {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, write_field x, write_field r, write_field p) const {
     const read_field u(x);
@@ -49,20 +50,20 @@ struct begin {
     return b * b;
   }
 };
-// q = A p. Gives p q.
+// q = A p. Returns p q.
 struct apply {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, read_field p, write_field q) const {
     q(i, j) = laplacian(i, j, p, [&](std::size_t k, std::size_t l) { return p(k, l); });
     return p(i, j) * q(i, j);
   }
 };
-// A quotient of two sums, once on each device.
+// The quotient of two sums, once on each device.
 struct divide {
   FERRY_HOST_DEVICE void operator()(std::size_t, parts above, parts below, double* quotient) const {
     *quotient = sum_of(above) / sum_of(below);
   }
 };
-// x += alpha p, r -= alpha q. Gives r r.
+// x += alpha p, r -= alpha q. Returns r r.
 struct advance {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, const double* alpha, read_field p, read_field q,
                                       write_field x, write_field r) const {
@@ -110,7 +111,8 @@ int main(int argc, char** argv) {
     fr::parallel_for(fr::sweep(p), turn{}, fr::in(beta), fr::in(r), fr::inout(p));
     before = std::exchange(rr, std::move(next));
     ++steps;
-  } while (steps < 10 * side && before->value() > 1e-24 * first);  // of the step before: the devices are busy meanwhile
+    // The previous step's value: the devices are busy meanwhile.
+  } while (steps < 10 * side && before->value() > 1e-24 * first);
   const double wrong = fr::parallel_reduce(fr::owned(x), error{}, fr::maximum{}, fr::in(x));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!gpus.is_local(0)) return wrong < 1e-9 ? 0 : 1;

@@ -35,7 +35,7 @@ std::string found(const std::string& file) {
   return std::filesystem::exists(file) || !data ? file : std::string(data) + "/" + file;
 }
 
-// The elements of a file as they lie there: which type they have does not matter here.
+// The elements of a file as raw bytes: their type does not matter here.
 bytes read_elements(const std::string& file) {
   const fr::npy_info info = fr::read_npy_header(file);
   bytes all(std::filesystem::file_size(file) - info.data_offset);
@@ -46,7 +46,7 @@ bytes read_elements(const std::string& file) {
   return all;
 }
 
-// A whole number from `least` on.
+// Parses an integer that is at least `least`.
 int parsed_number(std::string_view text, int least, const std::string& refusal) {
   int n = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -84,7 +84,7 @@ fr::copy_end end_of(const place& p) {
       p);
 }
 
-// From one place to the other, to the end.
+// Copies from one place to the other, and waits until the copy is complete.
 void move_bytes(const place& from, place& to) {
   std::visit(
       [](const auto& f, auto& t) {
@@ -121,7 +121,7 @@ int run(int argc, char** argv) {
   move_bytes(file, from);
 
   double best = 1e9;
-  for (int i = 0; i <= times; ++i) {  // the first one grants peers and pins rings
+  for (int i = 0; i <= times; ++i) {  // the first copy also enables peer access and pins staging buffers
     const auto begin = std::chrono::steady_clock::now();
     move_bytes(from, to);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;

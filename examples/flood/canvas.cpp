@@ -8,7 +8,7 @@ namespace {
 
 struct glyph {
   char letter;
-  std::array<std::uint8_t, 9> rows;  // from the top, two below the line; the highest of five bits is left
+  std::array<std::uint8_t, 9> rows;  // from the top, two below the baseline; the highest of five bits is leftmost
 };
 
 constexpr glyph glyphs[] = {

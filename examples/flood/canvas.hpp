@@ -1,4 +1,4 @@
-// A picture in the making, and text on it.
+// A raster image, with text.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -17,12 +17,12 @@ class canvas {
   std::size_t width() const { return width_; }
   std::size_t height() const { return height_; }
   void add(std::size_t x, std::size_t y, color c) { at(x, y) = at(x, y) + c; }
-  // Parts outside the picture are left out.
+  // Clips what is outside the picture.
   void rectangle(std::size_t x, std::size_t y, std::size_t width, std::size_t height, color c) {
     for (std::size_t v = y; v < y + height && v < height_; ++v)
       for (std::size_t u = x; u < x + width && u < width_; ++u) at(u, v) = c;
   }
-  // Letters of 5 x 7 dots, each of `scale` pixels. Has digits, the dot, and the letters that the legend needs.
+  // Glyphs of 5 x 7 dots, each of `scale` pixels: digits, the dot, and the letters that the legend needs.
   void text(std::size_t x, std::size_t y, std::string_view text, color c, std::size_t scale = 2);
   std::vector<std::uint8_t> rgb() const;
 

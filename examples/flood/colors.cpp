@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr double shallow = 0.03, deep = 10;  // m; the scale between them is logarithmic
+constexpr double shallow = 0.03, deep = 10;  // m; logarithmic colour scale in between
 constexpr color paper{0.98, 0.97, 0.95}, ink{0.2, 0.2, 0.22};
 
 color between(std::span<const color> stops, double t) {
@@ -45,7 +45,7 @@ color under_water(color ground, double depth) {
 void draw_legend(canvas& c, std::size_t x, double low, double high, double metres_per_pixel) {
   const std::size_t left = x + 20, bar = 28, length = 260;
   c.rectangle(x, 0, c.width() - x, c.height(), paper);
-  // A bar of colours from bottom (0) to top (1), and a label at each tick.
+  // A vertical colour bar from 0 at the bottom to 1 at the top, with a label at each tick.
   const auto scale = [&](std::size_t top, const char* title, auto color_at, const auto& ticks) {
     c.text(left, top, title, ink);
     top += 28;

@@ -1,4 +1,4 @@
-// What heights and depths look like.
+// Colours of terrain heights and water depths.
 #pragma once
 #include "canvas.hpp"
 
@@ -6,5 +6,5 @@ color terrain_color(double height);             // 0 lowest, 1 highest
 double shade_factor(double light);              // 0 dark, 1 full light
 color under_water(color ground, double depth);  // m
 
-// To the right of the map, which ends at x and is drawn with so many metres a pixel.
+// Draws the legend to the right of the map, which ends at x and has the given number of metres per pixel.
 void draw_legend(canvas& c, std::size_t x, double low, double high, double metres_per_pixel);

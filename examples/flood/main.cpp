@@ -68,7 +68,7 @@ int run(const options& o) {
   const storm s{o.refine, o.steps, o.rain / 1000};
   std::filesystem::create_directories(o.out);
 
-  std::optional<serial_run> reference;  // goes on while the devices work
+  std::optional<serial_run> reference;  // runs while the devices work
   if (o.check) reference.emplace(fr::host(points), m, s);
 
   progress_bar bar("flood", o.steps, o.quiet);

@@ -19,7 +19,7 @@ struct model {
 
   model(double cell_height, double cell_width) : height(cell_height), width(cell_width) {
     constexpr double gravity = 9.81, pipe_depth = 1;
-    // Waves run at sqrt(g * pipe depth); half a cell a step is stable, however deep the water becomes.
+    // Wave speed is sqrt(g * pipe depth). Half a cell per step is stable for any water depth.
     time_step = 0.5 / std::sqrt(gravity * pipe_depth * (1 / (height * height) + 1 / (width * width)));
     gain_rows = time_step * gravity * (pipe_depth * width) / height;
     gain_columns = time_step * gravity * (pipe_depth * height) / width;
@@ -27,8 +27,8 @@ struct model {
   FERRY_HOST_DEVICE double area() const { return height * width; }
 };
 
-// The functors: the same on devices and on the CPU. Indices are those of the whole grid, of which a device sees its rows
-// and one row beside them.
+// The functors, shared by devices and the CPU. Indices are global; a device sees its own rows and one row on either
+// side.
 namespace {
 
 using cells = ferry::shard_span<double, 2>;
@@ -36,7 +36,7 @@ using read_cells = ferry::shard_span<const double, 2>;
 using fluxes = ferry::shard_span<outflow, 2>;
 using read_fluxes = ferry::shard_span<const outflow, 2>;
 
-// Terrain between its measured points (bilinear), and nothing else yet.
+// Interpolates the terrain bilinearly between its measured points, and clears everything else.
 struct prepare {
   std::size_t refine;
 
@@ -54,7 +54,7 @@ struct prepare {
   }
 };
 
-// Pressure drives the fluxes; no more leaves a cell than it has.
+// Pressure drives the fluxes; outflow is limited to the water in the cell.
 struct accelerate {
   model m;
 
@@ -80,7 +80,7 @@ struct accelerate {
   }
 };
 
-// The fluxes and the rain change the depth; what leaves the grid is counted.
+// Fluxes and rain change the depth; water that leaves the grid is counted.
 struct transport {
   model m;
   double rain;  // of this step, m
@@ -93,7 +93,7 @@ struct transport {
     j > 0 ? in += flux(i, j - 1).right : gone += out.left;
     j + 1 < flux.extent(1) ? in += flux(i, j + 1).left : gone += out.right;
     const double depth = water(i, j) + rain + m.time_step * (in - out.sum()) / m.area();
-    water(i, j) = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+    water(i, j) = depth > 0 ? depth : 0;  // rounding may give -1e-18
     if (gone > 0) lost(i, j) += m.time_step * gone / m.area();
   }
 };

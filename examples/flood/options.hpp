@@ -9,5 +9,5 @@ struct options {
   bool check = true, quiet = false;
 };
 
-// Exits with a message, and status 2, where the arguments do not parse; and after --help.
+// Exits with a message and status 2 if the arguments are invalid. Also exits after --help.
 options parse_options(int argc, char** argv);

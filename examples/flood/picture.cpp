@@ -16,7 +16,8 @@ namespace {
 
 using field = ferry::mdspan<const double, 2>;
 
-// Light from the north-west. The slope is taken over several cells, or the facets of the refined terrain would show.
+// Light from the north-west. The slope is averaged over several cells, because otherwise the facets of the refined
+// terrain are visible.
 double shade(const field& z, std::size_t i, std::size_t j, const picture_options& how) {
   const auto slope = [&](std::size_t at, std::size_t n, double length, auto height) {
     const std::size_t before = at > how.smoothing ? at - how.smoothing : 0, after = std::min(at + how.smoothing, n - 1);
@@ -43,7 +44,7 @@ void write_picture(const std::string& file, field terrain, field water, const pi
   const std::size_t map_height = std::clamp<std::size_t>(std::size_t(map_width * height_m / width_m), 720, 2000);
   canvas c(map_width + legend_width, map_height);
 
-  // Each pixel is the mean of the colours of the cells in it, at least of 2 x 2 points.
+  // Each pixel is the mean colour of the cells in it, of at least 2 x 2 points.
   const auto samples = [](std::size_t cells, std::size_t pixels) {
     return std::max<std::size_t>(2, (cells + pixels - 1) / pixels);
   };

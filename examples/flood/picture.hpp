@@ -8,6 +8,7 @@ struct picture_options {
   std::size_t smoothing = 1;       // cells over which the slope for the shading is taken
 };
 
-// Hillshade of the terrain, the water over it in blue, and a legend. Throws ferry::error when the file cannot be written.
+// Draws the terrain with hillshading, the water in blue on top, and a legend. Throws ferry::error if the file cannot be
+// written.
 void write_picture(const std::string& file, ferry::mdspan<const double, 2> terrain,
                    ferry::mdspan<const double, 2> water, const picture_options& how);

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-// A bar on the terminal; nothing where stderr is not one.
+// A progress bar on the terminal; prints nothing if stderr is not a terminal.
 class progress_bar {
  public:
   progress_bar(std::string what, std::size_t steps, bool quiet)

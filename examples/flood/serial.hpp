@@ -8,12 +8,12 @@
 #include "model.hpp"
 #include "storm.hpp"
 
-// The same functors, one cell after the other, on a thread of its own.
+// Runs the same functors sequentially, cell by cell, on its own thread.
 class serial_run {
  public:
   // The points must outlive it.
   serial_run(ferry::mdspan<const std::int16_t, 2> points, const model& m, const storm& s);
-  // The depth of the water. Waits for it, and tells how many steps are over.
+  // Returns the water's depth. Blocks until it is computed, and reports the number of completed steps.
   std::vector<double> water(const std::function<void(std::size_t)>& progress);
 
  private:

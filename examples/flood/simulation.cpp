@@ -22,7 +22,7 @@ struct value {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, read_cells depth) const { return depth(i, j); }
 };
 
-// Counts steps that are over, without waiting for any but at the end.
+// Counts completed steps. Waits for them only at the end.
 class step_counter {
  public:
   explicit step_counter(const std::function<void(std::size_t)>& tell) : tell_(tell) {}
@@ -71,7 +71,7 @@ flood simulate(const terrain_points& points, const model& m, const storm& s, std
     fr::exchange_halos(water);
     counter.submitted(step + 1, gpus.stream(0));
     if (step > 0 || s.steps == 1) continue;
-    gpus.synchronize();  // for the clock alone
+    gpus.synchronize();  // only for the time measurement
     begin = clock_type::now();
   }
   counter.finish();

@@ -1,7 +1,7 @@
 #pragma once
 #include <ferry/core/extents.hpp>
 
-// How much it rains, and on what.
+// The amount of rain, and the terrain's refinement.
 struct storm {
   std::size_t refine, steps;
   double rain;  // m, in the first half of the steps
@@ -9,7 +9,7 @@ struct storm {
     return step < rainy_steps() ? rain / static_cast<double>(rainy_steps()) : 0;
   }
   std::size_t rainy_steps() const { return (steps + 1) / 2; }
-  // The shape of the grid over measured points.
+  // The extents of the grid over the measured points.
   ferry::extents<2> grid(const ferry::extents<2>& points) const {
     return {(points[0] - 1) * refine + 1, (points[1] - 1) * refine + 1};
   }

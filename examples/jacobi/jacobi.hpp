@@ -10,7 +10,7 @@ namespace jacobi {
 using read_field = ferry::shard_span<const float, 2>;
 using write_field = ferry::shard_span<float, 2>;
 
-// The left and right columns are sin(2 pi y / (ny - 1)), the rest begins as 0.
+// The left and right columns are sin(2 pi y / (ny - 1)); all other cells are 0.
 struct first_guess {
   FERRY_HOST_DEVICE void operator()(std::size_t y, std::size_t x, write_field a) const {
     const bool at_side = x == 0 || x + 1 == a.extent(1);
@@ -24,7 +24,7 @@ FERRY_HOST_DEVICE inline float mean(float right, float left, float below, float 
 }
 FERRY_HOST_DEVICE inline float square(float change) { return change * change; }
 
-// A cell, and the square of its change. Side columns stay as they are.
+// Updates a cell, and returns the square of its change. The side columns are fixed.
 struct relax {
   FERRY_HOST_DEVICE double operator()(std::size_t y, std::size_t x, read_field a, write_field next) const {
     const bool at_side = x == 0 || x + 1 == a.extent(1);
@@ -35,8 +35,8 @@ struct relax {
   }
 };
 
-// The same by rows of four cells, each one load of 16 bytes; a row serves the rows above and below it out of registers.
-// `Ahead` rows are loaded at once. The width must be a multiple of four.
+// The same by rows of four cells, each a 16-byte load whose registers also serve the rows above and below. Loads
+// `Ahead` rows at once. The width must be a multiple of four.
 template <std::size_t Ahead>
 struct relax_rows {
   struct alignas(16) quad {
@@ -87,16 +87,17 @@ struct relax_rows {
   }
 };
 
-// Both fields of a run on a team: periodic from top to bottom.
+// One of a run's two fields on a team, periodic from top to bottom.
 inline ferry::sharded_array<float, 2> make_field(const ferry::team& t, std::size_t ny, std::size_t nx) {
   return {t, {ny, nx}, {.axis = 0, .halo = 1, .periodic = true}};
 }
 
-// One step: `next` from `a`, whose halos are valid, as those of `next` will be. The square of the norm of the change.
+// One step: computes `next` from `a`, whose halos must be valid, and makes the halos of `next` valid. Returns the
+// square of the change's norm.
 inline ferry::team_scalar<double> step(const ferry::sharded_array<float, 2>& a, ferry::sharded_array<float, 2>& next) {
   if (next.extent(1) % 4 != 0)
     return ferry::parallel_reduce(ferry::sweep(next), relax{}, ferry::plus{}, ferry::in(a), ferry::out(next));
-  constexpr std::size_t rows = 8, columns = 4;  // of a tile: what one thread does
+  constexpr std::size_t rows = 8, columns = 4;  // of a tile: one thread's cells
   const ferry::shard_tiles tiles{ferry::owned(next), rows, columns};
   return ferry::parallel_reduce(ferry::sweep(tiles), relax_rows<4>{}, ferry::plus{}, ferry::in(a), ferry::out(next));
 }

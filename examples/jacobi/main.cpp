@@ -1,5 +1,5 @@
-// Laplace's equation on all devices: boundary rows first, halos travel while the rest is worked on, and the norm of the
-// change is read one iteration late, so that nobody waits for it.
+// Laplace's equation on all devices. Boundary rows are computed first, so that the halo exchange overlaps with the
+// interior. The norm of the change is read one iteration late, so no device waits for it.
 // test: --rows 70 --columns 64 --iterations 120 --check --quiet
 #include <chrono>
 #include <cmath>
@@ -22,7 +22,7 @@ fr::team first_devices(std::size_t most) {
   return fr::team(all.subspan(0, std::min(most, all.size())));
 }
 
-// The cells of this process.
+// Compares this process's cells with the serial result.
 bool is_like_serial(const options& o, const fr::sharded_array<float, 2>& a, const std::vector<double>& norms) {
   const serial_result expected = solve_serially(o.rows, o.columns, o.iterations);
   std::vector<float> found = expected.field;
@@ -40,7 +40,7 @@ bool is_like_serial(const options& o, const fr::sharded_array<float, 2>& a, cons
   return good;
 }
 
-// Simulated devices are cores of the CPU, which take a thousand times as long.
+// Simulated devices are CPU cores, which are about a thousand times slower.
 void choose_size(options& o) {
   const bool simulated = fr::runtime::current().is_simulated();
   if (simulated && !o.quiet && (!o.rows || !o.columns))
@@ -51,16 +51,16 @@ void choose_size(options& o) {
 
 int run(options o) {
   fr::team gpus = first_devices(o.devices);
-  o.quiet = o.quiet || gpus.first_local() > 0;  // one process speaks for all
+  o.quiet = o.quiet || gpus.first_local() > 0;  // one process prints for all
   choose_size(o);
   if (o.threads) gpus.submit(fr::submission::by_threads);
   auto a = jacobi::make_field(gpus, o.rows, o.columns), next = jacobi::make_field(gpus, o.rows, o.columns);
   fr::parallel_for(fr::sweep(a), jacobi::first_guess{}, fr::out(a));
   fr::parallel_for(fr::sweep(next), jacobi::first_guess{}, fr::out(next));
-  gpus.synchronize();  // for the clock alone
+  gpus.synchronize();  // only for the time measurement
 
   std::vector<double> norms;
-  std::optional<fr::team_scalar<double>> before;  // of the iteration before: its norm is there by now
+  std::optional<fr::team_scalar<double>> before;  // the previous iteration's norm, complete by now
   const auto read = [&] {
     norms.push_back(std::sqrt(before->value()));
     if (!o.quiet && (norms.size() - 1) % o.report == 0) std::printf("%9zu %.6f\n", norms.size() - 1, norms.back());

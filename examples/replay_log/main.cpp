@@ -1,5 +1,5 @@
-// What a log of allocations does to the kinds of pools: time, peaks, fragmentation. The log is one that
-// ferry::allocation_log, FERRY_MEMORY_LOG=file or RMM's logging_resource_adaptor wrote; without one, a random one is made.
+// Replays an allocation log on each kind of pool: time, peaks, fragmentation. The log comes from ferry::allocation_log,
+// from FERRY_MEMORY_LOG=file or from RMM's logging_resource_adaptor. Without a log, a random one is generated.
 // as: host
 // test: --operations 3000 --largest 1MiB
 #include <CLI/CLI.hpp>
@@ -15,7 +15,8 @@ namespace fr = ferry;
 
 namespace {
 
-// RMM's pattern of random allocations: 73 % allocate, sizes uniform up to the largest; the oldest go when `most` are held.
+// RMM's pattern of random allocations: 73 % allocate, with sizes uniform up to the largest. When `most` are live, the
+// oldest are freed.
 std::vector<fr::logged_allocation> random_log(std::size_t operations, std::size_t largest, std::size_t most) {
   std::mt19937_64 random(42);
   std::vector<fr::logged_allocation> log, alive;

@@ -1,6 +1,7 @@
 #!/bin/sh
-# examples/tune/measure.sh BUILD_DIR FILE: tunes the rod on the devices of this machine, and runs it without and with what was
-# found. Leaves FILE.txt, FILE.policies and FILE.svg; in examples/tune/results tools/tuning_page.py takes them for docs/tuning.md.
+# examples/tune/measure.sh BUILD_DIR FILE: tunes the rod on the system's devices, and runs it with and without the
+# result. Writes FILE.txt, FILE.policies and FILE.svg. From examples/tune/results, tools/tuning_page.py copies them into
+# docs/tuning.md.
 set -eu
 if [ $# -ne 2 ]; then
   echo "usage: $0 BUILD_DIR FILE" >&2

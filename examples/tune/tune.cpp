@@ -13,7 +13,7 @@
 namespace fr = ferry;
 namespace {
 
-constexpr std::size_t n = std::size_t{1} << 20, piece = 8192;  // one device works on a piece at a time
+constexpr std::size_t n = std::size_t{1} << 20, piece = 8192;  // a device uses one piece at a time
 
 struct diffuse {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* to, const float* from, const float* conductivity) const {
@@ -34,7 +34,7 @@ struct rod {
     for (float& x : conductivity) x = 0.25f;
     for (float& x : edges) x = 1;
   }
-  // Kernels on all of the rod, and on small pieces of an array that the CPU then reads.
+  // Kernels on the whole rod, and on small pieces of an array that the CPU then reads.
   float step() {
     fr::parallel_for(n, diffuse{}, fr::out(next), fr::in(now), fr::in(conductivity));
     std::swap(now, next);

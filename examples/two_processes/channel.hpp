@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// The other process is gone.
+// The other process has exited.
 struct peer_died : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -27,7 +27,7 @@ class channel {
     static_assert(std::is_trivially_copyable_v<T>);
     if (::send(socket_, &message, sizeof message, MSG_NOSIGNAL) != sizeof message) lost("sending to");
   }
-  // Blocks; throws when the other side is gone.
+  // Blocks; throws peer_died if the other process has exited.
   template <class T>
   T receive() {
     static_assert(std::is_trivially_copyable_v<T>);

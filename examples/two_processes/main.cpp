@@ -1,6 +1,6 @@
-// Two processes share a pool of device memory. The parent exports it by file descriptor and hands an array over by an
-// event; the child works on it and hands it back; no data is copied. Then the child is killed while it has the array: the
-// parent says so, and goes on.
+// Two processes share a pool of device memory. The parent exports it by file descriptor and hands an array over with an
+// event. The child works on the array and hands it back; no data is copied. Then the child is killed while it owns the
+// array: the parent reports this, and continues.
 #include <csignal>
 #include <iostream>
 #include <vector>
@@ -25,7 +25,7 @@ struct twice {
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] *= 2; }
 };
 
-// What the parent tells the child once.
+// Sent once from the parent to the child.
 struct greeting {
   fr::array_key where;
   fr::shared_event_key given, returned;
@@ -49,7 +49,7 @@ void child(channel& parent) {
   }
   s.synchronize();
   parent.send(rounds);
-  for (;;) ::pause();  // has the array, and never gives it back
+  for (;;) ::pause();  // owns the array, and never returns it
 }
 
 void parent(channel& child, pid_t pid) {
@@ -65,7 +65,7 @@ void parent(channel& child, pid_t pid) {
   fr::stream s;
   fr::parallel_for(s, n, number{}, fr::out(x));
   for (int round = 0; round < rounds; ++round) {
-    fr::hand_over(s, x, given);  // neither waits for a device
+    fr::hand_over(s, x, given);  // no CPU wait for a device
     child.send(round);
     (void)child.receive<int>();
     fr::take_over(s, x, returned);
@@ -78,7 +78,7 @@ void parent(channel& child, pid_t pid) {
 
   fr::hand_over(s, x, given);
   child.send(rounds);
-  (void)child.receive<int>();  // it has the array now
+  (void)child.receive<int>();  // now the child owns the array
   ::kill(pid, SIGKILL);
   try {
     (void)child.receive<int>();
@@ -86,7 +86,7 @@ void parent(channel& child, pid_t pid) {
   } catch (const peer_died& e) {
     std::cout << "the child was killed: " << e.what() << '\n';
   }
-  fr::parallel_for(s, n, number{}, fr::out(x));  // the memory is this process's, and works as before
+  fr::parallel_for(s, n, number{}, fr::out(x));  // the memory belongs to this process, and is still usable
   if (fr::to_vector(x)[999] != 999.f) throw std::runtime_error("the array is broken");
   std::cout << "the parent goes on\n";
 }
@@ -96,7 +96,7 @@ void parent(channel& child, pid_t pid) {
 int main() try {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("no socket");
-  const pid_t pid = ::fork();  // before anything of CUDA exists
+  const pid_t pid = ::fork();  // before any CUDA call
   if (pid == 0) {
     ::close(ends[0]);
     channel to(ends[1]);
@@ -119,8 +119,9 @@ int main() try {
   parent(to, pid);
   return 0;
 } catch (const fr::not_supported& e) {
-  std::cout << "skipped: " << e.what() << '\n';  // simulated devices live in one process; some systems cannot share
-  return 77;                                     // which ctest counts as skipped
+  // Simulated devices exist in one process only; some systems cannot share.
+  std::cout << "skipped: " << e.what() << '\n';
+  return 77;  // ctest counts this status as skipped
 } catch (const std::exception& e) {
   std::cerr << e.what() << '\n';
   return 1;

@@ -1,5 +1,5 @@
-// A driver that is there and does not work is an error, at the first use and at the next, and not the simulator in silence;
-// the way out that the error names leads on.
+// A driver that is present but does not work is an error at each use; ferry does not silently fall back to the
+// simulator. The remedy that the error names works.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

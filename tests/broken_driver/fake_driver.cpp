@@ -1,4 +1,4 @@
-// Stands where the CUDA driver would: it is found and has a version, and nothing of it works.
+// Replaces the CUDA driver: it can be loaded and reports a version, and every other call fails.
 #include <cstring>
 
 namespace {

@@ -1,5 +1,6 @@
-// checks CASE: a functor that leaves its array, or whose assertion fails, with checks on in device code whatever the build.
-// A device that trapped is lost to its process, so each case is one. Exit status 0: the text names what it should.
+// checks CASE: a functor that accesses outside of its array, or whose assertion fails, with device checks on in every
+// build type. A trapped device is lost for its process, so each case runs in its own. Exit status 0: the text names
+// what it should.
 #include <unistd.h>
 
 #include <cstdio>
@@ -23,7 +24,7 @@ struct needs_positive {
   }
 };
 
-// What code on devices prints goes to the standard output of the process: into a file, while this lives.
+// Redirects the process's standard output, where device printf writes, to a file during its lifetime.
 class caught_output {
  public:
   caught_output() : file_(std::tmpfile()), before_(dup(STDOUT_FILENO)) {

@@ -1,7 +1,7 @@
 // expect: out\(\) and inout\(\) of an Eigen object that cannot be written
 #include <ferry/ferry.hpp>
 
-// Known by its members, as Eigen's own are.
+// Has the members by which ferry recognises Eigen types.
 template <class T>
 struct vector_of_eigen {
   using Scalar = std::remove_const_t<T>;

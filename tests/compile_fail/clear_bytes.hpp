@@ -1,4 +1,4 @@
-// Takes elements as bytes, which is right for each type.
+// Takes elements as bytes: valid for each type.
 #pragma once
 #include <cstddef>
 

@@ -10,7 +10,7 @@ void call(const ferry::unified_array<float>& x, ferry::unified_array<float>& y, 
   ferry::copy(x, ferry::mdspan<float, 1>(v.data(), {10}, {1}));
   ferry::copy(x, ferry::host_span(y));
   ferry::copy(x, y.slice({0, 10}));
-  ferry::copy(std::vector<float>(10), y);  // a source may be one
+  ferry::copy(std::vector<float>(10), y);  // a source may be a temporary
 #ifdef FERRY_WRONG
   ferry::copy(x, std::vector<float>(10));
 #endif

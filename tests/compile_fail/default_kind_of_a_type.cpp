@@ -1,6 +1,7 @@
 // with: core
 // expect: a device array cannot be touched by the CPU
-// One type of elements is flipped from unified to device memory; arrays of others stay, and what the CPU still touches is found.
+// One element type is switched from unified to device memory; arrays of other types stay, and remaining CPU accesses
+// are errors.
 #undef FERRY_HAS_CUDA  // as in a build without CUDA
 #include <ferry/core.hpp>
 
@@ -19,7 +20,7 @@ static_assert(std::is_same_v<decltype(fr::zeros<double, 1>({5})), fr::unified_ar
 static_assert(std::is_same_v<decltype(fr::load_npy<float, 1>("")), fr::unified_array<float>>);
 
 template <class T, std::size_t Rank>
-std::size_t size_of(const fr::array<T, Rank>& a) {  // the element's type is found
+std::size_t size_of(const fr::array<T, Rank>& a) {  // deduces the element type
   return a.size();
 }
 

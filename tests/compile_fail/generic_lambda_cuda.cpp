@@ -3,7 +3,7 @@
 // with: core
 #include <ferry/core.hpp>
 
-// nvcc refuses it by itself, where it is written, before ferry sees it.
+// nvcc itself refuses it where it is written, before any ferry code.
 void call(ferry::unified_array<float>& y) {
 #ifdef FERRY_WRONG
   ferry::parallel_for(

@@ -1,4 +1,4 @@
-// A user's small program: one functor kernel, compiled as CUDA where ferry has CUDA.
+// A small user program: one functor kernel, compiled as CUDA if ferry was built with CUDA.
 #include <ferry/ferry.hpp>
 
 #include <vector>

@@ -1,4 +1,4 @@
-# Fails if an object of LIBRARY uses MPI's C++ bindings (namespace MPI), or if nothing in it uses MPI at all.
+# Fails if an object of LIBRARY uses MPI's C++ bindings (namespace MPI), or if none of them uses MPI at all.
 execute_process(COMMAND ${NM} ${LIBRARY} OUTPUT_VARIABLE symbols ERROR_VARIABLE error RESULT_VARIABLE result)
 if(result)
   message(FATAL_ERROR "${NM} fails: ${error}")

@@ -1,5 +1,5 @@
 // as: host
-// Arrays: how they are made, filled, cloned, moved, resized and freed, in every kind of memory.
+// Creating, filling, cloning, moving, resizing and freeing arrays, in every memory kind.
 #include "contract/fixture.hpp"
 
 #include <array>
@@ -8,7 +8,7 @@ using namespace contract;
 
 namespace {
 
-struct three {  // 24 bytes: above what the backends fill by themselves
+struct three {  // 24 bytes: larger than the backends' native fill sizes
   double a = 0, b = 0, c = 0;
   bool operator==(const three&) const = default;
   friend std::ostream& operator<<(std::ostream& out, const three& t) { return out << t.a << ',' << t.b << ',' << t.c; }
@@ -40,7 +40,7 @@ void make_of_rank(const fr::extents<Rank>& e) {
   CHECK_EQUAL(fr::to_vector(b), counting<int>(e.count()));
 }
 
-// Fills a whole array, then a strided part of it that goes down in one dimension; all else stays.
+// Fills a whole array, then a strided part with one descending dimension. All other elements stay.
 template <memory_kind K, class T>
 void fill_with() {
   const T v = some_value<T>(), zero{};
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(arrays_from_memory_of_the_cpu, K, kinds) {
   using array = fr::basic_array<float, 1, K::value>;
   std::vector<float> v = counting<float>(1001);
   auto a = array::from(v);
-  v.assign(1001, -1);  // it was read before from() returned
+  v.assign(1001, -1);  // from() has read it before it returned
   CHECK_EQUAL(fr::to_vector(a), counting<float>(1001));
   const auto values = counting<float>(12);
   CHECK_EQUAL(fr::to_vector(array::from(std::span<const float>(values).subspan(3, 5))), counting<float>(5, 3));
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(arrays_with_known_contents, K, kinds) {
   BOOST_TEST((fr::to_vector(fr::linspace<float, k>(3, 4, 1)).at(0) == 3));
 }
 
-// Beyond what float tells apart, too: 2^24 + 2 elements, of which one comes twice.
+// Also beyond the integers that float can represent: 2^24 + 2 elements, of which two are equal.
 BOOST_AUTO_TEST_CASE(arange_has_as_many_elements_as_it_should) {
   constexpr std::size_t n = (std::size_t{1} << 24) + 2;
   const auto v = fr::to_vector(fr::arange<float>(0, static_cast<float>(n)));
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(moving_and_swapping_move_no_bytes, K, kinds) {
   BOOST_TEST((a.device() == fr::devices().back()));
   CHECK_EQUAL(fr::to_vector(b), counting<int>(5));
   const std::size_t alive = fr::runtime::current().allocations();
-  a = std::move(b);  // what a had is given back
+  a = std::move(b);  // a's previous memory is freed
   BOOST_TEST(fr::runtime::current().allocations() == alive - 1);
   BOOST_TEST(a.unsynchronized_data() == pa);
   BOOST_TEST(a.name() == "a");
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(moving_and_swapping_move_no_bytes, K, kinds) {
   CHECK_EQUAL(fr::to_vector(c), counting<int>(5));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(resize_keeps_what_lies_in_both_shapes, K, kinds) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(resize_preserves_what_lies_in_both_shapes, K, kinds) {
   auto a = counted<int, 1, K::value>(fr::extents<1>(10), fr::devices().back());
   a.name("grown");
   a.resize({1000});
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_free_array_is_gone_and_says_so, K, kinds) {
   const std::size_t alive = fr::runtime::current().allocations();
   a.free();
   BOOST_TEST(fr::runtime::current().allocations() == alive - 1);
-  a.free();                                           // a second time does nothing
+  a.free();                                           // the second call does nothing
   fr::basic_array<int, 1, K::value> other({100}, 5);  // most likely the same bytes
   std::array<int, 10> ten;
   check_error<fr::use_after_free>([&] { fr::to_vector(a); }, {"free()"});
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(views_keep_the_bytes_alive) {
   BOOST_TEST(fr::runtime::current().allocations() == before);
 }
 
-BOOST_AUTO_TEST_CASE(new_arrays_go_where_they_are_told) {
+BOOST_AUTO_TEST_CASE(new_arrays_go_to_the_given_device) {
   const fr::device last = fr::devices().back();
   BOOST_TEST((fr::device_array<int>({5}).device() == fr::devices().front()));
   {

@@ -1,4 +1,4 @@
-// Memory of others: borrowed, pinned, adopted; on every kind, ordered like any array.
+// External memory: borrowed, pinned and adopted, of every kind, ordered like any array.
 #include <algorithm>
 #include <memory>
 #include <thread>
@@ -17,7 +17,7 @@ struct set_to {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] = value; }
 };
 
-// Memory that ferry's arrays know nothing of.
+// Memory that belongs to no array of ferry.
 template <memory_kind K>
 class foreign_ints {
  public:
@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(borrowed_memory_is_ordered_like_an_array, K, kinds
   BOOST_TEST(seen[n - 1] == 9);
 }
 
-// Work that was given to the stream before comes before; the stream of the borrow's end comes after.
+// The stream's earlier work runs before work on the borrow. Work of the stream that gets the memory back runs after it.
 BOOST_AUTO_TEST_CASE_TEMPLATE(borrowing_from_a_stream_and_back, K, kinds) {
   constexpr std::size_t n = 100000;
   const foreign_ints<K::value> memory(n);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_of_an_ended_borrow_are_refused, K, kinds) {
   fr::stream s;
   fr::graph g = fr::capture(s, [&] { fr::parallel_for(s, 100, add_one{}, v); });
   v.give_back();
-  v.give_back();  // a second time does nothing
+  v.give_back();  // the second call does nothing
   check_error<fr::use_after_free>([&] { fr::fill(part, 1); }, {"give_back()"});
   check_error<fr::use_after_free>([&] { fr::parallel_for(100, add_one{}, v); }, {"give_back()"});
   check_error<fr::use_after_free>([&] { g.launch(s); }, {"give_back()"});
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_of_an_ended_borrow_are_refused, K, kinds) {
                                   {"array 'theirs' of 10 ints", "ended with the object", "in borrow_test.cpp:"});
 }
 
-// Borrows of the same bytes share a log, so that work on one comes after work on the other.
+// Borrows of the same bytes share an access history, so work on one is ordered after work on the other.
 BOOST_AUTO_TEST_CASE_TEMPLATE(borrows_that_overlap, K, kinds) {
   constexpr std::size_t n = 20000;
   const foreign_ints<K::value> memory(n);
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(adopted_memory_is_given_to_its_deleter, K, kinds) 
   int* const p = foreign_ints<K::value>(n).give();
   const auto delete_it = [&](int* q) {
     BOOST_TEST(q == p);
-    release_ints(K::value, q, n);  // the simulator refuses a second time
+    release_ints(K::value, q, n);  // the simulator throws on a second release
     ++deleted;
   };
   fr::stream s;
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(adopted_memory_is_given_to_its_deleter, K, kinds) 
                                       {"adopted already", "end that first"});
     check_error<fr::invalid_argument>([&] { (void)fr::borrow<K::value>(p, n); }, {"use that array"});
   }
-  s.synchronize();  // whatever was still running is over
+  s.synchronize();  // all pending work is complete
   BOOST_TEST(deleted == 1);
 }
 
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deleter_may_want_a_stream, K, kinds) {
   CHECK_EQUAL(last, std::vector<int>(n, 2));
 }
 
-// Freeing while work is running does not wait; the deleter runs later, and never before the work is over.
+// Freeing while work is pending does not wait. The deleter runs later, and never before the work is complete.
 BOOST_AUTO_TEST_CASE(deleters_run_late_rather_than_early) {
   constexpr std::size_t n = 1000;
   for (int seed = 0; seed < 40; ++seed) {
@@ -253,9 +253,9 @@ BOOST_AUTO_TEST_CASE(pinned_memory_is_copied_without_waiting) {
     fr::copy(p, a);
     fr::parallel_for(n, add_one{}, a);
     fr::copy(a, p);
-    BOOST_TEST(p[n - 1] == 2);  // asks the log
+    BOOST_TEST(p[n - 1] == 2);  // an access check
     p[0] = 10;
-    fr::parallel_for(n, add_one{}, p);  // devices reach it
+    fr::parallel_for(n, add_one{}, p);  // devices can access it
   }
   BOOST_TEST(v[0] == 11);
   BOOST_TEST(v[n - 1] == 3);

@@ -1,5 +1,5 @@
 // as: host
-// Copies: every kind of memory to every kind, between all devices, contiguous and strided.
+// Copies between all memory kinds and all devices, contiguous and strided.
 #include "contract/fixture.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct sides {
         to({13, 11}, std::int16_t(-1), b) {}
 };
 
-// Part of `to` from an equal part of `from`; checks the part, and that the rest of `to` stayed.
+// Copies a part of `from` to an equal part of `to`. Checks that part, and that the rest of `to` is unchanged.
 template <class Pair>
 void copy_part(fr::device a, fr::device b, std::initializer_list<fr::slice> from, std::initializer_list<fr::slice> to) {
   sides<Pair> s(a, b);
@@ -57,7 +57,7 @@ void copy_between(fr::device a, fr::device b) {
   }
 }
 
-// All the ways between two arrays of one device pair that need no kind in the type.
+// All kinds of copies between two arrays of a device pair that need no memory kind in the type.
 void copy_everything(fr::device a, fr::device b) {
   copy_between<pair_of_kinds<device_kind, device_kind>>(a, b);
   copy_between<pair_of_kinds<unified_kind, device_kind>>(a, b);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_copy_between_no_peers_is_ordered_on_its_stream) {
     const auto a = counted<int, 2, memory_kind::device>(fr::extents<2>(20, 30), fr::device(0));
     fr::device_array<int, 2> b({30, 20}, fr::device(1));
     fr::copy(s, a.transpose(), b.slice({{0, 30, -1}}));
-    s.synchronize();  // the given stream is behind the internal ones, so the bytes have arrived
+    s.synchronize();  // the given stream waits for the internal ones, so the bytes have arrived
     std::vector<int> expected(600);
     for (std::size_t i = 0; i < 600; ++i) expected[i] = static_cast<int>(i % 20 * 30 + 29 - i / 20);
     CHECK_EQUAL(std::span<const int>(b.unsynchronized_data(), 600), expected);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(copies_on_a_given_stream, *needs_devices(2) * two_devices) 
   }
   const auto a = counted<int, 1, memory_kind::device>(fr::extents<1>(9), fr::device(0));
   fr::device_array<int> b({9}, fr::device(1));
-  fr::copy(a, b);  // without one: the stream of the destination's device
+  fr::copy(a, b);  // without a stream: the default stream of the destination's device
   BOOST_TEST(&last_user(b) == &fr::default_stream(fr::device(1)).timeline());
 }
 
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(copies_of_memory_of_the_cpu, K, kinds) {
   auto a = fr::zeros<int, 2, K::value>({4, 6}, fr::devices().back());
   std::vector<int> v = counting<int>(24);
   fr::copy(std::span<const int>(v), a);
-  v.assign(24, -1);  // it was read before copy returned
+  v.assign(24, -1);  // copy() has read it before it returned
   CHECK_EQUAL(fr::to_vector(a), counting<int>(24));
   std::vector<int> column{7, 8, 9, 10};
   fr::copy(column, a.slice({{0, 4}, {5, 6}}));

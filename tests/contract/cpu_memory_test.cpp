@@ -1,5 +1,5 @@
 // as: host
-// Copies from and to memory of the CPU that no array has: strided, converting, overlapping, behind a stream.
+// Copies from and to CPU memory that belongs to no array: strided, converting, overlapping, on a stream.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
 
@@ -10,7 +10,7 @@ using byte = std::uint8_t;
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_cpu_memory, clean)
 
-// Elements of the CPU with strides, to and from every kind and among themselves, converted or not.
+// Strided CPU elements, to and from every memory kind and among themselves, with and without conversion.
 BOOST_AUTO_TEST_CASE(strided_memory_of_the_cpu) {
   const auto run = [](auto number, fr::device d) {
     using Other = decltype(number);
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(strided_memory_of_the_cpu) {
   }
 }
 
-// The CPU would read and write it by itself, and crash.
+// The CPU would access device memory directly, and crash.
 BOOST_AUTO_TEST_CASE(strided_memory_of_a_device_is_no_memory_of_the_cpu) {
   const fr::device last = fr::devices().back();
   const std::string of = "memory of device " + std::to_string(last.index());
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(strided_memory_of_a_device_is_no_memory_of_the_cpu) {
   };
   refused(int{}), refused(double{});
   CHECK_EQUAL(fr::to_vector(there), counting<int>(24));
-  // The CPU reaches memory of other kinds.
+  // The CPU can access the other memory kinds.
   auto pinned = counted<int, 2, fr::memory_kind::host>({4, 6}, last);
   fr::unified_array<int, 2> u({6, 4}, 1, last);
   fr::copy(fr::mdspan<int, 2>(pinned.begin(), {6, 4}, {1, 6}), u);
@@ -88,14 +88,14 @@ BOOST_AUTO_TEST_CASE(memory_of_the_cpu_to_memory_of_the_cpu) {
   const small_chunks small;
   std::vector<int> v = counting<int>(5000);
   std::vector<int> expected = v;
-  fr::copy(std::span(v).first(4000), std::span(v).subspan(700, 4000));  // as it was before
+  fr::copy(std::span(v).first(4000), std::span(v).subspan(700, 4000));  // unchanged
   std::copy_n(counting<int>(5000).begin(), 4000, expected.begin() + 700);
   CHECK_EQUAL(v, expected);
   v = counting<int>(5000);
-  fr::copy(fr::mdspan<int, 1>(v.data() + 4999, {5000}, {-1}), v);  // turned round
+  fr::copy(fr::mdspan<int, 1>(v.data() + 4999, {5000}, {-1}), v);  // reversed
   for (std::size_t i = 0; i < 5000; ++i) BOOST_TEST(v[i] == static_cast<int>(4999 - i));
   std::vector<std::int32_t> bits = counting<std::int32_t>(100);
-  fr::copy(bits, std::span(reinterpret_cast<float*>(bits.data()), 100));  // in place, and converted
+  fr::copy(bits, std::span(reinterpret_cast<float*>(bits.data()), 100));  // in place, with conversion
   for (std::size_t i = 0; i < 100; ++i) BOOST_TEST(std::bit_cast<float>(bits[i]) == static_cast<float>(i));
   std::vector<byte> few(9);
   check_error<fr::invalid_argument>([&] { fr::copy(v, few); }, {"5000 elements to 9"});
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(memory_of_the_cpu_to_memory_of_the_cpu) {
   check_error<fr::invalid_argument>([&] { (void)fr::capture(s, [&] { fr::copy(v, v); }); }, {"inside a capture"});
 }
 
-// A stream that is named is waited for, and what it was given is in the elements.
+// The copy waits for the given stream, and its earlier work is in the elements.
 BOOST_AUTO_TEST_CASE(memory_of_the_cpu_behind_a_stream) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     const fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));

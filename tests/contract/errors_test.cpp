@@ -1,5 +1,5 @@
 // as: host
-// Wrong calls: each throws the right error, with a text that names what is wrong, and the program goes on.
+// Invalid calls: each throws the right error, with a text that names the cause, and the program continues.
 #include "contract/fixture.hpp"
 
 #include <cstdlib>
@@ -12,7 +12,7 @@ using namespace contract;
 
 namespace {
 
-// A variable of the environment, for a scope.
+// Sets an environment variable for a scope.
 class environment {
  public:
   environment(const char* name, const char* value) : name_(name) {
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_out_of_range, K, kinds) {
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {0, 4, 0}}); }, {"step 0", "dimension 1"});
   check_error<fr::invalid_argument>([&] { (void)a.slice({{}, {}, {}}); }, {"3 parts", "rank 2"});
   check_error<fr::invalid_argument>([&] { (void)std::as_const(a).slice({2, 3}).slice({{0, 2}}); }, {"[0, 2)", "1 x 4"});
-  BOOST_TEST(a.slice({{3, 3}, {4}}).empty());  // at the end is no error
+  BOOST_TEST(a.slice({{3, 3}, {4}}).empty());  // a start at the end is valid
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(sizes_that_no_machine_has, K, kinds) {
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sizes_that_no_machine_has, K, kinds) {
     } catch (const fr::out_of_memory& e) {
       BOOST_TEST(e.requested() >= n, e.what());
     }
-  bytes small({100}, 'x');  // and goes on
+  bytes small({100}, 'x');  // and the program continues
   check_error<fr::out_of_memory>([&] { small.resize({huge}); }, {""});
   CHECK_EQUAL(fr::to_vector(small), std::vector<char>(100, 'x'));
 }
@@ -203,8 +203,8 @@ BOOST_AUTO_TEST_CASE(faults_that_were_asked_for) {
   {
     const fr::simulation sim("devices=1;fail=alloc@2,alloc@3", {.kind = fr::pool_kind::split});
     const fr::device_array<int> a({10}, 1);
-    check_error<fr::out_of_memory>([] { fr::unified_array<int> b({10}); }, {"fail="});  // this pool has asked twice
-    const fr::unified_array<int> b({10}, 3);                                            // only that one
+    check_error<fr::out_of_memory>([] { fr::unified_array<int> b({10}); }, {"fail="});  // the request and its retry
+    const fr::unified_array<int> b({10}, 3);                                            // only that request fails
     CHECK_EQUAL(fr::to_vector(a), std::vector<int>(10, 1));
     BOOST_TEST(b[5] == 3);
   }
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(faults_that_were_asked_for) {
   check_error<fr::device_error>([&] { fr::to_vector(a); }, {"device 1", "fail="});
   check_error<fr::device_error>([&] { fr::to_vector(a); }, {"device 1"});  // sticky
   const auto b = counted<int, 1, memory_kind::device>(fr::extents<1>(10), fr::device(0));
-  CHECK_EQUAL(fr::to_vector(b), counting<int>(10));  // another device goes on
+  CHECK_EQUAL(fr::to_vector(b), counting<int>(10));  // another device continues to work
 }
 
 BOOST_AUTO_TEST_CASE(every_error_is_an_error_of_ferry) {
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(every_error_is_an_error_of_ferry) {
               is_error(fr::peer_access_error("text")) && is_error(fr::use_after_free("text")) &&
               is_error(fr::out_of_memory("text", 7)) && is_error(fr::device_error("text"))));
   BOOST_TEST(fr::out_of_memory("text", 7).requested() == 7u);
-  BOOST_TEST(fr::error("ferry: text").what() == std::string("ferry: text"));  // once
+  BOOST_TEST(fr::error("ferry: text").what() == std::string("ferry: text"));  // the prefix occurs once
   BOOST_TEST(fr::plain_what(std::runtime_error("text")) == std::string("text"));
 }
 
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(use_after_free_names_the_array_its_end_and_the_lin
   auto part = named.slice({{1, 2}});
   named.free();
   unnamed.free();
-  const matrix others[]{matrix({3, 4}, 2), matrix({3, 4}, 3)};  // which may have the blocks now
+  const matrix others[]{matrix({3, 4}, 2), matrix({3, 4}, 3)};  // which may reuse the blocks
   const auto refused = [&](auto call, std::initializer_list<std::string_view> parts) {
     check_error<fr::use_after_free>(call, parts);
   };
@@ -276,14 +276,14 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(use_after_free_names_the_array_its_end_and_the_lin
   refused([&] { (void)part.clone(); }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
   refused([&] { (void)fr::in(part); }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
   refused([&] { (void)fr::to_vector(part); }, {"array 'pressure'", "errors_test.cpp:"});
-  refused([&] { (void)part.name(); }, {"array 'pressure' was freed by free()"});  // where nothing else is known
+  refused([&] { (void)part.name(); }, {"array 'pressure' was freed by free()"});  // where nothing else is recorded
   if constexpr (K::value != memory_kind::device) {
     refused([&] { part(0, 1) = 2; }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
     refused([&] { (void)fr::host(part); }, {"array 'pressure' of 1 x 4 doubles", "errors_test.cpp:"});
   }
 }
 
-// More arrays are freed than ferry remembers: what is said of the oldest is less, and not wrong.
+// More arrays are freed than ferry remembers: errors about the oldest contain less information, but nothing wrong.
 BOOST_AUTO_TEST_CASE(use_after_free_long_ago) {
   fr::host_array<int> first({10}, 1);
   first.name("first");
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_another_machine_are_named) {
                                     {"array 'ours' in errors_test.cpp:", "belongs to another runtime"});
 }
 
-// A device of a random schedule whose only work fails, when something waits for it.
+// A device with a random schedule whose only work fails when the CPU waits for it.
 struct failing_work {
   explicit failing_work(int seed) : sim("devices=2;schedule=random:" + std::to_string(seed)) {
     u.name("u");

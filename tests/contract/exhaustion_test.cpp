@@ -1,4 +1,5 @@
-// Memory that runs out for real, below a small hard limit: the error says so, and the program goes on with what it has.
+// Real memory exhaustion below a small hard limit: the error names the cause, and the program continues with what it
+// has.
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-// A hard limit so many bytes above what pools hold on device 0, for a scope.
+// For a scope: a hard limit at the given number of bytes above what the pools hold on device 0.
 class room_for {
  public:
   explicit room_for(std::size_t bytes) {
@@ -49,7 +50,7 @@ BOOST_AUTO_TEST_CASE(arrays_up_to_a_hard_limit) {
   held.clear();
   BOOST_TEST(fill_up() == most);
   held.clear();
-  fr::device_array<int> large({std::size_t{12} << 20}, 7, fr::device(0));  // 48 MiB of all the pieces
+  fr::device_array<int> large({std::size_t{12} << 20}, 7, fr::device(0));  // 48 MiB: needs all the pieces joined
   BOOST_TEST(fr::to_vector(large).back() == 7);
   BOOST_CHECK_THROW(fr::device_array<int>({std::size_t{12} << 20}, fr::device(0)), fr::out_of_memory);
 }

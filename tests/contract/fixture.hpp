@@ -1,4 +1,4 @@
-// What the contract's cases share: what each must leave as it found it, what it needs to run, and arrays to play with.
+// Shared by the contract cases: state that each case must leave unchanged, preconditions, and arrays.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
@@ -16,17 +16,18 @@ namespace fr = ferry;
 namespace utf = boost::unit_test;
 using fr::memory_kind;
 
-// What no call of ferry may change behind the back of its caller (rule 6 of the design's section 8).
+// State of the caller that no call of ferry may change (rule 6 of the design's section 8).
 struct surroundings {
   int current_device = 0;
-  std::string pending_error;  // of CUDA; empty for none, and on simulated devices
-  std::size_t arrays = 0;     // that are alive
+  std::string pending_error;  // CUDA's; empty for none, and on simulated devices
+  std::size_t arrays = 0;     // live arrays
   static surroundings now();
-  // In words; empty when nothing differs.
+  // Describes the differences; empty if there are none.
   std::string changes_since(const surroundings& before) const;
 };
 
-// The fixture of every suite: the last device is current, so that a call that switches and does not switch back shows.
+// The fixture of every suite. The last device is current, so a call that switches devices and does not switch back is
+// detected.
 class clean {
  public:
   clean();
@@ -39,9 +40,10 @@ class clean {
   surroundings before_;
 };
 
-// Preconditions: a case that lacks them is reported as skipped, with the reason. Asked when the case is about to run.
+// Preconditions: ctest reports a case that does not meet them as skipped, with the reason. Evaluated just before the
+// case runs.
 struct needs {
-  std::string (*lacking)(int, int);  // empty when there is what is needed
+  std::string (*lacking)(int, int);  // empty if the requirement is met
   int first = 0, second = 0;
   boost::test_tools::assertion_result operator()(utf::test_unit_id) const {
     const std::string what = lacking(first, second);
@@ -68,7 +70,7 @@ inline utf::precondition needs_devices(int count) { return utf::precondition(nee
 inline utf::precondition needs_peers(int a, int b) { return utf::precondition(needs{lacking_peers, a, b}); }
 inline utf::precondition needs_cuda() { return utf::precondition(needs{lacking_cuda}); }
 
-// Cases that one device cannot run: ctest runs them once more by themselves, and reports them as skipped where it is one.
+// Cases that need two devices: ctest also runs them separately, and reports them as skipped if there is one device.
 inline const utf::label two_devices("two_devices");
 
 template <memory_kind K>
@@ -88,12 +90,12 @@ fr::basic_array<T, Rank, K> counted(const fr::extents<Rank>& e, fr::device d = f
   return fr::basic_array<T, Rank, K>::from(std::span<const T>(counting<T>(e.count(), first)), e, d);
 }
 
-// Work that ferry does not see, by the backend's own verb; on CUDA as on simulated devices.
+// Enqueues work that ferry does not track, by the backend's own call, on CUDA and on simulated devices.
 inline void set_ints(fr::native_stream s, int* p, std::size_t n, int value) {
   fr::runtime::current().backend().fill_strided(s, {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
 }
 
-// The timeline of the use of an array that was logged last.
+// The timeline of the array's most recent access record.
 template <class Array>
 const fr::timeline& last_user(const Array& a) {
   const auto& uses = a.owner().get().history.uses();
@@ -103,7 +105,7 @@ const fr::timeline& last_user(const Array& a) {
 
 inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// That the call throws exactly this type of error, with a text that has all the parts.
+// Checks that the call throws exactly this type of error, with a text that contains all the parts.
 template <class Error, class Call>
 void check_error(Call call, std::initializer_list<std::string_view> parts) {
   try {
@@ -121,7 +123,7 @@ void check_error(Call call, std::initializer_list<std::string_view> parts) {
   }
 }
 
-// Collections with BOOST_TEST print element by element.
+// Makes BOOST_TEST print collections element by element.
 #define CHECK_EQUAL(found, expected) BOOST_TEST((found) == (expected), boost::test_tools::per_element())
 
 }  // namespace contract

@@ -1,4 +1,4 @@
-// The checker of the fixture: it must be able to fail.
+// Tests of the fixture itself: its checks must be able to fail.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
 
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(preconditions_say_what_is_lacking) {
   }
   const variable on("FERRY_PEER", "on");
   fr::simulation some("devices=3;peers=0-1");
-  some.get().peers().kernels(fr::peer_kernels::error);  // with mirrors, all reach all
+  some.get().peers().kernels(fr::peer_kernels::error);  // with staging copies, all devices reach each other
   BOOST_TEST(answer({lacking_peers, 0, 1}) == "fine");
   BOOST_TEST(answer({lacking_peers, 1, 2}) == "needs devices 1 and 2 to be peers");
 }

@@ -34,14 +34,14 @@ BOOST_AUTO_TEST_CASE(capturing_runs_nothing) {
   CHECK_EQUAL(a, std::vector<int>(100, 2));
 }
 
-BOOST_AUTO_TEST_CASE(launches_are_told) {
+BOOST_AUTO_TEST_CASE(launches_are_reported) {
   const fr::stream s, t;
   ints a({100}, 1);
   std::vector<fr::stream_ref> told;
   auto g = fr::capture(s, [&] {
     fr::parallel_for(s, 100, add{1}, a);
     fr::when_launched([&](fr::stream_ref on) {
-      BOOST_TEST(on.timeline().last() > 0u);  // that of the launch
+      BOOST_TEST(on.timeline().last() > 0u);  // the stream of the launch
       told.push_back(on);
     });
   });
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(launches_are_told) {
   check_error<fr::invalid_argument>([] { fr::when_launched([](fr::stream_ref) {}); }, {"outside of a capture"});
 }
 
-BOOST_AUTO_TEST_CASE(launches_inside_a_capture_are_told_when_the_outer_graph_runs) {
+BOOST_AUTO_TEST_CASE(launches_inside_a_capture_are_reported_when_the_outer_graph_runs) {
   const fr::stream s, t;
   ints a({100}, 1);
   std::vector<fr::stream_ref> told;
@@ -75,12 +75,12 @@ BOOST_AUTO_TEST_CASE(launches_inside_a_capture_are_told_when_the_outer_graph_run
       return made;
     }();
     told.clear();
-    outer.launch(t);  // its part is gone as a graph of its own
+    outer.launch(t);  // the inner graph object is destroyed
     BOOST_TEST((told == std::vector<fr::stream_ref>{t, t}));
     CHECK_EQUAL(a, std::vector<int>(100, 4));
     BOOST_TEST(life.use_count() > 1);
   }
-  BOOST_TEST(life.use_count() == 1);  // what listeners hold goes with the graphs, or with a capture that threw
+  BOOST_TEST(life.use_count() == 1);  // listeners are destroyed with their graph, or when a capture throws
   BOOST_CHECK_THROW((void)fr::capture(s,
                                       [&] {
                                         fr::when_launched([life](fr::stream_ref) {});
@@ -110,8 +110,8 @@ BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   ints x({1000}, 1), y({1000}, 2), z({1000}, 0);
   auto step = fr::capture(s, [&] {
     fr::parallel_for(s, 1000, add_from{}, fr::in(x), y);  // y += x
-    fr::parallel_for(t, 1000, add_from{}, fr::in(y), x);  // x += y, behind it
-    fr::parallel_for(s, 1000, add_from{}, fr::in(y), z);  // z += y, beside that
+    fr::parallel_for(t, 1000, add_from{}, fr::in(y), x);  // x += y, after it
+    fr::parallel_for(s, 1000, add_from{}, fr::in(y), z);  // z += y, concurrent with it
     fr::parallel_for(t, 1000, triple{}, z);
   });
   fr::graph moved(std::move(step));
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(two_streams_and_work_in_between) {
   for (int i = 0; i < 5; ++i) {
     moved.launch(i % 2 ? s : u);
     expect();
-    if (i % 2) moved.launch(t), expect();  // again, and at once
+    if (i % 2) moved.launch(t), expect();  // again, without waiting
     fr::parallel_for(u, 1000, add{1}, x);
     ++ex;
     if (i % 3 == 0) BOOST_TEST(std::as_const(z)[500] == static_cast<int>(ez));
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
     BOOST_TEST(fr::runtime::current().allocations() > before);
     int ex = 1;
     for (int i = 0; i < 4; ++i) {
-      const fr::device_array<int> other({1000}, -1);  // gets other bytes than what the graph holds
+      const fr::device_array<int> other({1000}, -1);  // reuses none of the bytes that the graph holds
       g.launch(s);
       const int inside = 4 + ex;
       ex += inside;
@@ -175,13 +175,13 @@ BOOST_AUTO_TEST_CASE(arrays_made_inside_belong_to_the_graph) {
       BOOST_TEST(sum.value() == 1000 * inside);
       CHECK_EQUAL(fr::to_vector(other), std::vector<int>(1000, -1));
     }
-    g.launch(s);  // destroyed while it runs: that waits
+    g.launch(s);  // destroying a running graph waits for it
   }
   sum = fr::scalar<std::int64_t>();
   BOOST_TEST(fr::runtime::current().allocations() == before + 1);
 }
 
-BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
+BOOST_AUTO_TEST_CASE(graphs_own_their_arrays_unless_freed) {
   const fr::stream s;
   ints y({100}, 0), gone({100}, 1);
   fr::graph g = fr::capture(s, [&] {});
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_captured_says_so) {
           });
         },
         parts);
-    fr::parallel_for(s, 100, add{1}, a);  // the program goes on, on the same stream
+    fr::parallel_for(s, 100, add{1}, a);  // the program continues, on the same stream
     CHECK_EQUAL(fr::to_vector(a), std::vector<int>(100, 2));
     fr::fill(a, 1);
   };
@@ -233,12 +233,12 @@ BOOST_AUTO_TEST_CASE(what_the_cpu_was_allowed_before_a_capture_does_not_hold_ins
   const fr::stream s;
   ints a({100}, 1), untouched({100}, 5);
   a.name("pressure");
-  BOOST_TEST((a[3] == 1 && untouched[3] == 5));  // asked once: costs one comparison from now on
+  BOOST_TEST((a[3] == 1 && untouched[3] == 5));  // one access check: further accesses cost one comparison
   check_error<fr::invalid_argument>(
       [&] {
         (void)fr::capture(s, [&] {
           fr::parallel_for(s, 100, add{1}, a);
-          BOOST_TEST(untouched[3] == 5);  // nothing that was captured touches it
+          BOOST_TEST(untouched[3] == 5);  // no captured work uses it
           BOOST_ERROR("the captured work did not run yet, and the CPU was given " << a[3]);
         });
       },

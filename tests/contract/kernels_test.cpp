@@ -1,4 +1,4 @@
-// parallel_for: spaces, parameters, placement, and what it tells the log.
+// parallel_for: iteration spaces, parameters, placement, and the access records it creates.
 #include <thread>
 
 #include "contract/fixture.hpp"
@@ -37,7 +37,7 @@ struct visit_tile {
       for (std::size_t j = t.column; j < t.column + t.columns; ++j) v(i, j) += fits ? 1 : 100;
   }
 };
-struct generic_sum {  // arrays come as mdspans where the functor does not say
+struct generic_sum {  // arrays arrive as mdspans if the functor's parameter is generic
   template <class X, class Y, class Value>
   FERRY_HOST_DEVICE void operator()(std::size_t i, X x, Y y, Value v) const {
     static_assert(std::is_const_v<typename X::element_type> && !std::is_const_v<typename Y::element_type>);
@@ -77,7 +77,7 @@ fr::device_array<int> with_lambda(std::size_t n, int factor) {
   return y;
 }
 
-// Of the use that was logged last.
+// True if the most recent access record is a write.
 bool last_use_wrote(const auto& a) { return a.owner().get().history.uses().back().write; }
 
 }  // namespace
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(how_an_argument_is_used) {
   BOOST_TEST(uses_by(fr::in(a), nothing{}) == "reads");
   BOOST_TEST(uses_by(std::as_const(a), nothing{}) == "reads");
   BOOST_TEST(uses_by(fr::array_view<const int, 1, memory_kind::device>(a), nothing{}) == "reads");
-  BOOST_TEST(uses_by(a, nothing{}) == "reads");  // bare: the parameter is const
+  BOOST_TEST(uses_by(a, nothing{}) == "reads");  // without in(): the parameter is const
   BOOST_TEST(uses_by(fr::inout(a), nothing{}) == "writes");
   BOOST_TEST(uses_by(fr::out(a), set{1}) == "writes");
   BOOST_TEST(uses_by(fr::inout(a), set{2}) == "writes");
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(work_without_a_stream_goes_to_the_first_written_array, *nee
   BOOST_TEST(&last_user(on1) == line(d1));
   fr::parallel_for(10, axpy{1}, fr::in(on1), on0);
   BOOST_TEST(&last_user(on0) == line(d0));
-  fr::parallel_for(10, nothing{}, fr::in(on1));  // nothing is written: the first array
+  fr::parallel_for(10, nothing{}, fr::in(on1));  // nothing is written: the first array decides
   BOOST_TEST(&last_user(on1) == line(d1));
   const auto before = line(d1)->last();
   {
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(work_without_a_stream_goes_to_the_first_written_array, *nee
   }
   BOOST_TEST(line(d1)->last() == before + 1);
   fr::unified_array<int> at_home({10}, 0, d1);
-  fr::parallel_for(10, axpy{1}, fr::in(on0), at_home);  // of a unified array: its home
+  fr::parallel_for(10, axpy{1}, fr::in(on0), at_home);  // a unified array: its home device
   BOOST_TEST(&last_user(at_home) == line(d1));
   CHECK_EQUAL(fr::to_vector(on1), (std::vector<int>{0, 2, 4, 6, 8, 10, 12, 14, 16, 18}));
 }
@@ -252,16 +252,16 @@ BOOST_AUTO_TEST_CASE(streams_are_ordered_by_what_they_touch) {
 void run_from_here_and_from_a_new_thread(fr::device d) {
   const fr::stream s{d};
   fr::device_array<int> x({1000}, 3, d), y({1000}, 4, d);
-  std::thread([&] { fr::parallel_for(s, 1000, axpy{2}, fr::in(x), y); }).join();  // it called nothing yet
+  std::thread([&] { fr::parallel_for(s, 1000, axpy{2}, fr::in(x), y); }).join();  // a thread without earlier calls
   fr::parallel_for(s, 1000, axpy{1}, fr::in(x), y);
   CHECK_EQUAL(fr::to_vector(y), std::vector<int>(1000, 13));
   BOOST_TEST((fr::parallel_reduce(s, 1000, one_of{}, fr::plus{}, fr::in(y)).value() == 13000));
 }
-// By the handles that the first launches found.
+// Uses the kernel handles that the first launches created.
 BOOST_AUTO_TEST_CASE(kernels_run_again_and_in_threads_that_called_nothing_yet) {
   for (int round = 0; round < 3; ++round) run_from_here_and_from_a_new_thread(fr::default_device());
 }
-// What runs on every device while another one is current, and again, by those handles.
+// Runs on every device while another one is current, and again through the cached handles.
 BOOST_AUTO_TEST_CASE(kernels_run_where_their_streams_are, *needs_devices(2) * two_devices) {
   for (int round = 0; round < 3; ++round)
     for (const fr::device d : fr::devices()) run_from_here_and_from_a_new_thread(d);

@@ -1,4 +1,4 @@
-// Poison, red zones, quarantine: reads of what was never written, writes past the end, and uses after free show.
+// Poison, red zones and quarantine: reads of unwritten elements, writes past the end, and uses after free are detected.
 #include <array>
 #include <cmath>
 #include <memory>
@@ -17,7 +17,7 @@ namespace {
 struct square {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const double* x, double* y) const { y[i] = x[i] * x[i]; }
 };
-struct set_some {  // of what it promised to write
+struct set_some {  // of the promised outputs
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* y) const { y[2 * i] = 1; }
 };
 struct set_span {
@@ -33,7 +33,7 @@ struct set_int {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] = 5; }
 };
 
-// Bytes written behind ferry's back, on a stream.
+// Writes bytes on a stream, outside ferry.
 void scribble(fr::native_stream s, const void* p, std::ptrdiff_t offset, std::size_t count, unsigned char value = 7) {
   auto* const at = static_cast<std::byte*>(const_cast<void*>(p)) + offset;
   fr::runtime::current().backend().fill_strided(s, {at, {1}}, {1, 1, {count}}, &value);
@@ -44,13 +44,13 @@ bool all_nan(const std::vector<T>& v) {
   return std::all_of(v.begin(), v.end(), [](T x) { return std::isnan(x); });
 }
 
-// Faults of earlier cases are theirs.
+// Discards faults of earlier cases.
 struct checked : clean {
   checked() { (void)fr::check_memory(); }
   ~checked() {
     BOOST_TEST(fr::check_memory().empty());
     fr::set_memory_checks(fr::memory_checks{.quarantine_bytes = 0, .quarantine_blocks = 0});
-    { fr::device_array<int> last({1}); }  // the quarantine ends
+    { fr::device_array<int> last({1}); }  // empties the quarantine
     fr::default_stream(fr::default_device()).synchronize();
     fr::set_memory_checks(std::nullopt);
     (void)fr::check_memory();
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_was_freed_reads_as_nan, K, kinds) {
   a.free();
   s.synchronize();
   std::vector<double> seen(n, 1.0);
-  (void)fr::check_memory();  // waits for the poison, as nobody orders what comes here
+  (void)fr::check_memory();  // waits for the poison fill, because the raw copy below is not ordered
   fr::runtime::current().backend().copy(s.native(), seen.data(), stale, n * sizeof(double));
   s.synchronize();
   BOOST_TEST(all_nan(seen));
@@ -121,11 +121,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(writes_outside_are_found, K, kinds) {
     for (const std::string_view part : {"'victim'", "400 bytes at 0x", "device 0", "1 byte is"})
       BOOST_TEST(contains(f.text(), part), f.text());
     BOOST_TEST(contains(f.text(), offset < 0 ? "before its first byte" : "past its end"), f.text());
-    BOOST_TEST(fr::check_memory().empty());  // told once
+    BOOST_TEST(fr::check_memory().empty());  // reported once
   }
 }
 
-// The freeing thread waits for nothing; whoever synchronises next tells what was found.
+// The freeing thread does not wait. The next synchronization reports the fault.
 BOOST_AUTO_TEST_CASE(a_free_does_not_wait) {
   support::call_counts calls;
   auto& below = fr::runtime::current().backend();
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_synchronisation_tells) {
   for (int i = 0; i < 100; ++i) {
     fr::device_array<int> b({10}, 1);
     (void)fr::to_vector(b);
-    t.synchronize();  // stderr has it by now
+    t.synchronize();  // already on stderr
   }
   const auto faults = fr::check_memory();
   BOOST_REQUIRE(faults.size() == 1u);
@@ -184,9 +184,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(writes_after_free_are_found, K, kinds) {
   }
 }
 
-// Blocks in quarantine are not handed out; beyond its limits the oldest go, looked at once more.
-BOOST_AUTO_TEST_CASE(quarantine_keeps_blocks_from_reuse) {
-  fr::pool split(fr::default_device(), {.kind = fr::pool_kind::split});  // which would reuse them
+// Blocks in quarantine are not reused. Beyond its limits the oldest blocks leave, after a final check.
+BOOST_AUTO_TEST_CASE(quarantine_delays_reuse) {
+  fr::pool split(fr::default_device(), {.kind = fr::pool_kind::split});  // a kind of pool that would reuse them
   const fr::pool_scope from(split);
   const fr::memory_checks_scope on(fr::memory_checks{.quarantine_blocks = 5});
   std::vector<const int*> seen;
@@ -196,10 +196,10 @@ BOOST_AUTO_TEST_CASE(quarantine_keeps_blocks_from_reuse) {
     BOOST_TEST((std::find(seen.begin(), seen.end(), a.unsynchronized_data()) == seen.end()));
     seen.push_back(a.unsynchronized_data());
   }
-  (void)fr::check_memory();             // waits for the poison
-  scribble(s.native(), seen[0], 0, 4);  // the oldest
+  (void)fr::check_memory();             // waits for the poison fill
+  scribble(s.native(), seen[0], 0, 4);  // the oldest block
   s.synchronize();
-  { fr::device_array<int> a({1000}); }  // and out it goes
+  { fr::device_array<int> a({1000}); }  // pushes it out
   bool reused = false;
   std::vector<fr::device_array<int>> held;
   for (int i = 0; i < 50; ++i) {
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(quarantine_ends_when_memory_runs_out) {
   BOOST_TEST(fr::runtime::current().allocations() == 0u);
 }
 
-// A writer that keeps less than out() promised shows, with every way to launch.
+// A kernel that writes less than out() promised is detected, for every kind of launch.
 BOOST_AUTO_TEST_CASE_TEMPLATE(outputs_are_nan_until_they_are_written, K, kinds) {
   const fr::memory_checks_scope on;
   fr::basic_array<float, 1, K::value> y({100}, 7.f);
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(outputs_are_nan_until_they_are_written, K, kinds) 
   fr::fill(y, 7.f);
   fr::parallel_for(50, set_some{}, fr::inout(y));
   BOOST_TEST(fr::to_vector(y)[1] == 7.f);
-  // The elements of a strided view, and not those between them.
+  // Poisons the elements of a strided view, and not those between them.
   fr::basic_array<float, 2, K::value> m({10, 10}, 3.f);
   fr::parallel_for(10, set_span{}, fr::out(m.slice({{}, {2, 5}})));
   const auto w = fr::to_vector(m);
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(outputs_are_nan_until_they_are_written, K, kinds) 
   BOOST_TEST((fr::to_vector(y)[0] == 1.f && std::isnan(fr::to_vector(y)[1])));
 }
 
-// A call that throws runs nothing, and leaves what out() names as it was.
+// A call that throws runs nothing, and leaves its out() arrays unchanged.
 BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kinds) {
   const fr::memory_checks_scope on;
   fr::stream s;
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kin
   const auto is_whole = [&] {
     return fr::to_vector(y) == std::vector<float>(100, 7.f) && fr::to_vector(m) == std::vector<float>(100, 3.f);
   };
-  // A strided view for a pointer.
+  // A strided view for a pointer parameter.
   BOOST_CHECK_THROW(fr::parallel_for(s, 10, set_some{}, fr::out(m.slice({{}, {2, 5}}))), fr::invalid_argument);
   BOOST_TEST(is_whole());
   BOOST_CHECK_THROW(fr::submit(
@@ -279,10 +279,10 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kin
   BOOST_CHECK_THROW((void)fr::parallel_reduce(s, 10, sum_and_set{}, fr::plus{}, fr::out(y), m.slice({{}, {2, 5}})),
                     fr::invalid_argument);
   BOOST_TEST(is_whole());
-  // A freed array beside it.
+  // A freed array among the arguments.
   BOOST_CHECK_THROW(fr::parallel_for(s, 10, copy_some{}, fr::out(y), fr::in(view)), fr::use_after_free);
   BOOST_TEST(is_whole());
-  // From inside a submission.
+  // A call from inside a submission.
   fr::device_array<int> other({1});
   fr::submit(
       s,
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kin
   BOOST_TEST(!is_whole());
 }
 
-// Without a way between them: nothing is poisoned, and mirrors are.
+// Without peer access: a refused call poisons nothing, and a staging copy is poisoned.
 BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
   for (const char* schedule : {"", ";schedule=random:1", ";schedule=random:2"}) {
     const fr::simulation runtime("devices=2;peers=none" + std::string(schedule));
@@ -312,7 +312,8 @@ BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
   }
 }
 
-// Blocks of the driver's pools, checked and kept by workspaces, on devices that are no peers: each is asked for its own grant.
+// Blocks of the driver's pools, checked and retained by workspaces, on devices without peer access: each block needs
+// its own grant.
 BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
   for (const bool with_checks : {false, true})
     for (const fr::pool_kind kind : {fr::pool_kind::driver, fr::pool_kind::split}) {
@@ -329,7 +330,7 @@ BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
           all.emplace_back(fr::extents<1>{100}, 1.f, d);
           pinned.emplace_back(fr::extents<1>{100}, 2.f, d);
           fr::parallel_for(s, 50, set_some{}, fr::inout(all.back()));
-          fr::parallel_for(s, 50, set_some{}, fr::inout(pinned.front()));  // all devices reach it
+          fr::parallel_for(s, 50, set_some{}, fr::inout(pinned.front()));  // all devices can access it
         }
         const fr::stream s(fr::devices()[1]);
         BOOST_CHECK_THROW(fr::parallel_for(s, 50, set_some{}, fr::inout(all[0])), fr::peer_access_error);
@@ -343,7 +344,7 @@ BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
     }
 }
 
-// Arrays that are made and destroyed inside a capture belong to the graph; checks do not enter it.
+// Arrays created and destroyed inside a capture belong to the graph. Checks do not enter it.
 BOOST_AUTO_TEST_CASE(captures_and_submissions) {
   const fr::memory_checks_scope on;
   fr::stream s;
@@ -361,7 +362,7 @@ BOOST_AUTO_TEST_CASE(captures_and_submissions) {
   }
   std::optional<fr::device_array<int>> inside(fr::extents<1>(10));
   fr::submit(
-      s, [&](fr::native_stream, int*) { inside.reset(); }, y);  // freed where nothing can be submitted
+      s, [&](fr::native_stream, int*) { inside.reset(); }, y);  // freed where no work can be enqueued
   BOOST_TEST(fr::check_memory().empty());
 }
 
@@ -377,7 +378,7 @@ BOOST_AUTO_TEST_CASE(workspaces_are_poisoned_for_each_array) {
   BOOST_TEST(w.statistics().reused == 2u);
 }
 
-// Off, nothing is submitted for an array: no call at all, once the pool is warm.
+// With checks off, creating an array makes no backend call once the pool is warm.
 BOOST_AUTO_TEST_CASE(off_costs_no_call) {
   support::call_counts calls;
   auto& below = fr::runtime::current().backend();

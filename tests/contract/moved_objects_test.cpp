@@ -1,4 +1,4 @@
-// Every movable type of core, moved from and default-constructed: destroyed, moved, assigned to, asked and used.
+// Every movable type of core, moved from and default-constructed: destroyed, moved, assigned, queried and used.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -28,7 +28,7 @@ struct none {
 template <class A>
 constexpr bool on_the_cpu = fr::is_host_accessible(A::kind);
 
-// Of an array that has elements when it is whole.
+// Uses of an array that has elements when it is valid.
 template <class A>
 support::uses_of<A> uses_of_an_array() {
   using T = typename A::value_type;
@@ -107,7 +107,8 @@ support::uses_of<A> uses_of_an_array() {
                        swap(a, other), swap(a, other);
                      }});
   }
-  // An array of rank 0 has one element; others have none when they are hollow, and nothing is to be done.
+  // An array of rank 0 has one element, so its uses must fail. Other empty arrays have no elements, so there is nothing
+  // to do.
   auto& list = A::rank == 0 ? u.must : u.may;
   list.insert(list.end(), backend.begin(), backend.end());
   return u;

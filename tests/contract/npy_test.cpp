@@ -1,4 +1,4 @@
-// Files of NumPy, from and into arrays of every kind.
+// NumPy files, from and into arrays of every kind.
 // as: host
 #include <unistd.h>
 

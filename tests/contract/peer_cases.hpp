@@ -1,4 +1,4 @@
-// What the cases about peers share: kernels for memory of other devices, and how often something was said.
+// Shared by the peer cases: kernels on memory of other devices, and the number of times a message was printed.
 #pragma once
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// Links between devices: tested on first use, switched off, and kernels that run on mirrors where there is none.
+// Links between devices: tested on first use, disabled, and kernels on staging copies where there is no link.
 #include "contract/peer_cases.hpp"
 #include "contract/small_chunks.hpp"
 #include "support/quiet_stderr.hpp"
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_bytes_is_found_said_once_and_not_used) {
     BOOST_TEST(!d1.can_reach(d0));
     check_error<fr::peer_access_error>([&] { fr::parallel_for(fr::default_stream(d1), 10, add_from{}, fr::in(x), y); },
                                        {"the test of the link failed", "did not arrive", "FERRY_PEER_KERNELS=stage"});
-    // Of pools, too, where they are in use.
+    // Also for pools, where they are in use.
     BOOST_TEST(count(said.text(), ": copies between them go through the CPU") == 1u, said.text());
     BOOST_TEST(count(said.text(), " in pools of the driver: ") <= 1u, said.text());
     BOOST_TEST(count(said.text(), "devices 0 and 1 say that they are peers") +
@@ -98,14 +98,14 @@ BOOST_AUTO_TEST_CASE(kernels_run_on_mirrors_where_there_is_no_link) {
     CHECK_EQUAL(fr::to_vector(y), counting<int>(1000, 3));
     BOOST_TEST(&last_user(y) == &fr::default_stream(d0).timeline());  // to_vector's
     BOOST_TEST(fr::parallel_reduce(s, 1000, value_of{}, fr::plus{}, fr::in(y)).value() == 499500 + 3000);
-    // Only what is declared comes back, and strided views keep what lies between.
+    // Only declared outputs are copied back, and strided views leave the elements in between unchanged.
     fr::parallel_for(s, 100, add{1000}, y.slice({100, 200}));
     fr::parallel_for(s, 50, set_second{}, y.slice({300, 400, 2}));
     std::vector<int> expected = counting<int>(1000, 3);
     for (std::size_t i = 100; i < 200; ++i) expected[i] += 1000;
     for (std::size_t i = 0; i < 50; ++i) expected[300 + 2 * i] = static_cast<int>(i);
     CHECK_EQUAL(fr::to_vector(y), expected);
-    // Two parts of one array alias in the mirror as they do there.
+    // Two parts of one array alias in the staging copy as they do in the original.
     fr::parallel_for(s, 998, shift_left{}, std::as_const(x).slice({1, 999}), x.slice({0, 998}));
     expected = counting<int>(1000);
     for (std::size_t i = 0; i < 998; i += 2) expected[i] = expected[i + 1];

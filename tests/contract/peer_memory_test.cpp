@@ -1,4 +1,5 @@
-// Links that fail for one sort of memory only: each sort is tested by itself, said once, and goes another way from then on.
+// Links that fail for one memory class only. Each class is tested separately, reported once, and then uses another
+// route.
 #include <thread>
 
 #include "contract/peer_cases.hpp"
@@ -11,7 +12,8 @@ namespace {
 
 constexpr const char* schedules[] = {"eager", "random:1", "random:2", "random:3"};
 
-// A machine with one sort of memory that the link of devices 0 and 1 loses, and peers used wherever they work.
+// A simulated runtime where the link between devices 0 and 1 loses data of one memory class, with peer access enabled
+// elsewhere.
 struct lossy {
   variable on{"FERRY_PEER", "on"};
   support::quiet_stderr said;
@@ -56,7 +58,7 @@ void kernels_are_refused(fr::device a, fr::device b, std::string_view why) {
   fr::runtime::current().peers().kernels(fr::peer_kernels::error);
 }
 
-// Kernels of all devices take turns on unified memory, and pages are sent to and fro.
+// Kernels of all devices take turns on unified memory, and pages are prefetched back and forth.
 void pages_arrive() {
   fr::unified_array<int> u({1000}, 0, fr::device(0));
   const fr::stream streams[] = {fr::stream(fr::device(0)), fr::stream(fr::device(1)), fr::stream(fr::device(2))};
@@ -88,12 +90,12 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_plain_memory) {
     BOOST_TEST(contains(fr::route(d1, d2).text(), "peer"));
     BOOST_TEST(!d0.can_reach(d1));
     kernels_are_refused(d0, d1, "device 0");
-    pages_arrive();  // which travel as they should
+    pages_arrive();  // the link transfers pages correctly
     BOOST_TEST(count(runtime.said.text(), "say that they are peers") == 1u, runtime.said.text());
     fr::pool driver{d1, {.kind = fr::pool_kind::driver}};
     const fr::pool_scope use{driver};
     fr::device_array<int> pooled({100}, 3, d1), near({100}, 1, d0);
-    fr::parallel_for(fr::stream(d0), 100, add_from{}, fr::in(pooled), near);  // memory of pools does, too
+    fr::parallel_for(fr::stream(d0), 100, add_from{}, fr::in(pooled), near);  // and memory of the driver's pools
     CHECK_EQUAL(fr::to_vector(near), std::vector<int>(100, 4));
     BOOST_TEST(count(runtime.said.text(), "say that they are peers") == 1u, runtime.said.text());
   }
@@ -103,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_memory_of_pools) {
   for (const char* schedule : schedules) {
     const lossy runtime("pools", schedule, fr::pool_kind::driver);
     const fr::device d0(0), d1(1), d2(2);
-    BOOST_TEST(d0.can_reach(d1));  // as far as anybody knows
+    BOOST_TEST(d0.can_reach(d1));  // not yet tested
     copies_arrive(d0, d1);
     copies_arrive(d0, d2);
     const std::string why = fr::route(d0, d1).text();
@@ -124,7 +126,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_memory_of_pools) {
     fr::device_array<int> other({100}, 3, d1), near({100}, 1, d0);
     fr::parallel_for(fr::stream(d0), 100, add_from{}, fr::in(other), near);  // other memory is reached
     CHECK_EQUAL(fr::to_vector(near), std::vector<int>(100, 4));
-    // From memory that is reached to memory that is not, and back: one of the two links is not used.
+    // A copy from reachable to unreachable memory, and back: one of the two directions is not used.
     fr::device_array<int> pooled = [&] {
       fr::pool driver{d0, {.kind = fr::pool_kind::driver}};
       const fr::pool_scope there{driver};
@@ -148,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_pages_of_unified_memory) {
     BOOST_TEST(count(runtime.said.text(),
                      "did not arrive in pages of unified memory: all unified memory stays with the CPU") == 1u,
                runtime.said.text());
-    copies_arrive(d0, d1);  // by the link
+    copies_arrive(d0, d1);  // over the link
     BOOST_TEST(contains(fr::route(d0, d1).text(), "peer"));
     fr::device_array<int> x({10}, 1, d0), y({10}, 1, d1);
     fr::parallel_for(fr::stream(d1), 10, add_from{}, fr::in(x), y);
@@ -157,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_pages_of_unified_memory) {
   }
 }
 
-// Pages have more than one owner, and more than one reader.
+// Pages with more than one owner, and more than one reader.
 BOOST_AUTO_TEST_CASE(lossy_pages_that_are_shared) {
   for (const char* schedule : schedules) {
     const lossy runtime("unified", schedule, fr::pool_kind::split);
@@ -175,7 +177,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_are_shared) {
   }
 }
 
-// The second stream need not wait for the first, but for the pages that it has sent to the CPU.
+// The second stream need not wait for the first one's kernel, but for its transfer of the pages to the CPU.
 BOOST_AUTO_TEST_CASE(lossy_pages_that_two_streams_read) {
   for (int seed = 0; seed < 30; ++seed) {
     const lossy runtime("unified", "random:" + std::to_string(seed), fr::pool_kind::split);
@@ -207,7 +209,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_two_threads_read) {
   for (const auto& sum : sums) CHECK_EQUAL(fr::to_vector(sum), std::vector<int>(1000, 500));
 }
 
-// What a borrow grew by is kept with the CPU, too.
+// Memory by which a borrow grows is pinned to the CPU, too.
 BOOST_AUTO_TEST_CASE(lossy_pages_that_are_borrowed) {
   for (const char* schedule : schedules) {
     const lossy runtime("unified", schedule, fr::pool_kind::split);
@@ -237,7 +239,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_that_are_copied) {
       const fr::stream s0{fr::device(0)}, s{fr::device(by)};
       const auto expected = counting<int>(1000, 1);
       auto u = counted<int, 2, memory_kind::unified>(fr::extents<2>(20, 50), fr::device(0), 0);
-      fr::parallel_for(s0, 1000, add{1}, u.reshape(fr::extents<1>(1000)));  // its pages are there
+      fr::parallel_for(s0, 1000, add{1}, u.reshape(fr::extents<1>(1000)));  // its pages are on device 0
       fr::device_array<int, 2> turned({50, 20}, -1, fr::device(1)), same({20, 50}, -1, fr::device(1));
       fr::device_array<double, 2> wide({20, 50}, -1.0, fr::device(1));
       fr::unified_array<int, 2> pages({50, 20}, -1, fr::device(1));
@@ -258,7 +260,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_in_a_graph) {
     const lossy runtime("unified", schedule, fr::pool_kind::split);
     const fr::stream s0{fr::device(0)}, s1{fr::device(1)};
     fr::unified_array<int> u({1000}, 1, fr::device(0));
-    fr::unified_array<int> y({1000}, 0, fr::device(0));  // nothing but pages, of which device 1 has used none before
+    fr::unified_array<int> y({1000}, 0, fr::device(0));  // only pages, none of which device 1 has used
     fr::graph g = fr::capture(s0, [&] {
       fr::parallel_for(s0, 1000, add{1}, u);
       fr::parallel_for(s1, 1000, add_from{}, fr::in(u), y);
@@ -268,7 +270,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_in_a_graph) {
   }
 }
 
-// The driver finds links by itself, be they wanted or not.
+// The driver uses links by itself, even with peers off.
 BOOST_AUTO_TEST_CASE(lossy_pages_where_peers_are_off) {
   const support::quiet_stderr said;
   const variable off("FERRY_PEER", "off");
@@ -285,7 +287,7 @@ BOOST_AUTO_TEST_CASE(pages_where_there_are_no_links) {
   BOOST_TEST(sim.get().migrates_unified());
 }
 
-// A test that finds no memory says nothing of the link.
+// A link test without memory draws no conclusion about the link.
 BOOST_AUTO_TEST_CASE(no_memory_for_the_test_of_pages) {
   int failed = 0;
   for (int at = 1; at < 14; ++at) {
@@ -303,7 +305,7 @@ BOOST_AUTO_TEST_CASE(no_memory_for_the_test_of_pages) {
   BOOST_TEST(failed > 1);
 }
 
-// The device in the middle has the pages, and neither of the others is their home.
+// The device in the middle holds the pages, and neither of the others is their home.
 BOOST_AUTO_TEST_CASE(pages_that_come_from_a_third_device) {
   for (const char* schedule : schedules) {
     const support::quiet_stderr said;
@@ -316,7 +318,7 @@ BOOST_AUTO_TEST_CASE(pages_that_come_from_a_third_device) {
   }
 }
 
-// One device asks for nothing, and with peers off nothing is tested.
+// A single device tests nothing, and neither do two devices with peers off.
 BOOST_AUTO_TEST_CASE(nothing_is_tested_before_it_is_used) {
   for (const char* peers : {"on", "off"}) {
     const support::quiet_stderr said;

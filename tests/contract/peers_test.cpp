@@ -16,7 +16,7 @@ struct needs_positive {
   }
 };
 
-// The text of the device_error that the work ends in.
+// The text of the device_error that the work causes.
 template <class Work>
 std::string device_error_of(const fr::stream& s, Work work) {
   try {
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(kernels_on_memory_of_another_device, K, kinds) {
     BOOST_TEST(total.value() == 49995000 + 30000);
     const auto z = y.slice({0, 10000, -3});
     fr::basic_array<int, 1, K::value> part({z.size()}, owner);
-    fr::copy(s, z, part);  // a strided copy by a third party
+    fr::copy(s, z, part);  // a strided copy on a third device
     BOOST_TEST((fr::to_vector(part) == fr::to_vector(z)));
     fr::fill(s, y, 7);
     BOOST_TEST(&last_user(y) == &s.timeline());
@@ -94,11 +94,11 @@ BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) 
     });
     refused([&] { fr::pointer(x, s); });
     refused([&] { fr::fill(s, x, 1); });
-    BOOST_TEST(s.timeline().last() == before);  // nothing was submitted
-    fr::copy(s, x, y);                          // copies find a way
+    BOOST_TEST(s.timeline().last() == before);  // nothing was enqueued
+    fr::copy(s, x, y);                          // copies use another route
     fr::parallel_for(s, 100, add{1}, y);
     CHECK_EQUAL(fr::to_vector(y), counting<int>(100, 1));
-    const auto near = fr::to(d1, x);  // the remedies work
+    const auto near = fr::to(d1, x);  // the suggested remedies work
     fr::parallel_for(s, 100, add_from{}, fr::in(near), y);
     const auto shared = fr::to_unified(x);
     const auto pinned = fr::to_host(x);
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(an_index_out_of_bounds_names_array_and_index) {
       BOOST_TEST(contains(text, part), "'" << part << "' is missing in: " << text);
     check_error<fr::device_error>([&] { fr::parallel_for(s, 10, add{1}, v.reshape(fr::extents<1>(15))); },
                                   {"velocity"});
-    fr::unified_array<int> other({10}, 1);  // device 0 goes on
+    fr::unified_array<int> other({10}, 1);  // device 0 continues to work
     fr::parallel_for(10, add{1}, other);
     CHECK_EQUAL(other, std::vector<int>(10, 2));
   }

@@ -1,6 +1,6 @@
 // as: host
-// Copies of memory of the driver's pools on streams of another device, which needs a grant of the pool even where the copy
-// itself stays on one device. Fresh pools: nothing was granted yet.
+// Copies of the driver's pool memory on streams of another device. They need access to the pool even if the copy stays
+// on one device. Each case uses fresh pools without any grants.
 #include "contract/fixture.hpp"
 
 using namespace contract;

@@ -1,4 +1,5 @@
-// Arrays without in(): read only where the functor's parameter is const, for order, for the CPU and for placement.
+// Arrays without in() are read-only only if the functor's parameter is const: for ordering, for CPU accesses and for
+// placement.
 #include <memory>
 #include <vector>
 
@@ -49,7 +50,7 @@ struct of_mutable_soa {
 
 constexpr std::size_t n = 8;
 
-// Two streams of a simulated device, one of them busy, on a machine whose calls are counted.
+// Two streams of a simulated device, one of them busy, in a runtime whose backend calls are counted.
 struct two_streams {
   fr::simulation sim;
   support::call_counts calls;
@@ -70,7 +71,8 @@ struct two_streams {
     second.synchronize();
     fr::default_stream(fr::default_device()).synchronize();
   }
-  // Waits between streams that the call on the second one makes while the same call on the first one has not begun.
+  // The number of stream waits that the call on the second stream makes while the same call on the first one has not
+  // begun.
   template <class Call>
   long waits_of(Call call) {
     settle();
@@ -102,8 +104,8 @@ BOOST_AUTO_TEST_CASE(readers_do_not_wait_for_each_other) {
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) {
       fr::parallel_for(s, fr::tiles{{n, 1}, 1, 1}, of_tile{}, x, y);
     }) == 0);
-    std::vector<fr::scalar<int>> results;  // their memory must not be taken by the second
-    if (fr::runtime::current().default_pool_kind() != fr::pool_kind::driver)  // whose allocations are work on streams
+    std::vector<fr::scalar<int>> results;  // the second call must not reuse their memory
+    if (fr::runtime::current().default_pool_kind() != fr::pool_kind::driver)  // its allocations are work on streams
       BOOST_TEST(t.waits_of([&](auto& s, auto&) {
         results.push_back(fr::parallel_reduce(s, n, value{}, fr::maximum{}, x));
       }) == 0);
@@ -131,7 +133,7 @@ BOOST_AUTO_TEST_CASE(what_may_write_waits) {
     fr::fill(x, 3);
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) { fr::parallel_for(s, n, writer{}, x, y); }) > 0);
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) { fr::parallel_for(s, n, by_pointer{}, fr::inout(x), y); }) > 0);
-    // No parameter of it says anything.
+    // Its parameters do not declare the access.
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) { fr::parallel_for(s, n, generic{}, x, y); }) > 0);
     BOOST_TEST(t.waits_of([&](auto& s, auto& y) { fr::parallel_for(s, n, generic{}, fr::in(x), y); }) == 0);
     BOOST_TEST(fr::to_vector(x) == std::vector<int>(n, 5));
@@ -152,7 +154,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_reads_while_kernels_read) {
   }
 }
 
-// A kernel notes its device by the stream that it is given to.
+// The backend records the stream, and so the device, of each kernel.
 BOOST_AUTO_TEST_CASE(work_goes_to_the_device_of_what_it_writes) {
   struct noting_backend final : support::counting_backend {
     using support::counting_backend::counting_backend;

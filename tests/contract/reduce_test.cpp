@@ -37,7 +37,7 @@ struct tile_size {
   FERRY_HOST_DEVICE std::int64_t operator()(fr::tile t) const { return static_cast<std::int64_t>(t.rows * t.columns); }
 };
 
-// Where the largest element is: the first of equal ones.
+// The position of the largest element: the first one if several are equal.
 struct place {
   int value;
   std::int64_t at;
@@ -77,7 +77,7 @@ struct count_modulo {
     fr::atomic_ref<std::int64_t>(extremes[2]).fetch_sub(2);
   }
 };
-struct lock_step {  // one of all gets 1 out of a cell that holds it once
+struct lock_step {  // exactly one of all takes the 1 from a cell that holds it once
   FERRY_HOST_DEVICE void operator()(std::size_t, unsigned* cell, unsigned* winners, std::uint64_t* sum) const {
     unsigned expected = 1;
     if (fr::atomic_ref<unsigned>(*cell).compare_exchange(expected, 2u))
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(sums_of_every_size, K, kinds) {
       const fr::scalar<std::int64_t> total = fr::parallel_reduce(s, n, value_of{}, fr::plus{}, fr::in(x));
       BOOST_TEST(total.value() == sum);
       BOOST_TEST((total.as_array().device() == d));
-      const double half = fr::parallel_reduce(n, double_of{}, fr::plus{}, x);  // halves: exact
+      const double half = fr::parallel_reduce(n, double_of{}, fr::plus{}, x);  // multiples of 1/2: exact
       BOOST_TEST(half == static_cast<double>(sum) / 2);
       BOOST_TEST(fr::parallel_reduce(n, value_of{}, fr::minimum{}, x).value() == -3);
       BOOST_TEST(fr::parallel_reduce(n, value_of{}, fr::maximum{}, x).value() == static_cast<std::int64_t>(n) - 4);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(scalars_in_later_work_and_late_reads) {
   const auto ones = fr::full<int, 1, memory_kind::unified>({1000}, 1);
   fr::unified_array<std::int64_t> y({100}, 0, b.where());
   const auto first = fr::parallel_reduce(a, 1000, value_of{}, fr::plus{}, ones);
-  fr::parallel_for(b, 100, add_scalar{}, fr::in(first), y);  // nobody waits between the two
+  fr::parallel_for(b, 100, add_scalar{}, fr::in(first), y);  // no wait between the two
   fr::parallel_for(b, 100, add_rank_0{}, first, y);
   const auto second = fr::parallel_reduce(
       b, 100, [] FERRY_HOST_DEVICE(std::size_t i, const std::int64_t* p) { return p[i]; }, fr::plus{}, fr::in(y));

@@ -1,5 +1,5 @@
-// The types and special values of reductions: sums that need more bits than their elements have, NaN, zeros of both signs,
-// and operations of a program's own.
+// Types and special values of reductions: sums wider than their elements, NaN, zeros of both signs, and user-defined
+// operations.
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -26,7 +26,7 @@ using product_type = decltype(fr::parallel_reduce(1, element<T>{}, fr::multiplie
 template <class T>
 using least_type = decltype(fr::parallel_reduce(1, element<T>{}, fr::minimum{}, fr::in(fr::device_array<T>())));
 
-// An operation of the program's own keeps the type of the functor.
+// A user-defined operation keeps the functor's type.
 struct larger {
   template <class T>
   FERRY_HOST_DEVICE T operator()(const T& a, const T& b) const {
@@ -38,7 +38,7 @@ struct larger {
   }
 };
 
-// Sums of the largest value do not fit into the type of the elements.
+// Sums of the largest value exceed the element type's range.
 template <class T, class Sum>
 void check_integer() {
   static_assert(std::is_same_v<sum_type<T>, fr::scalar<Sum>>);
@@ -76,7 +76,7 @@ template <class T, class Op>
 T joined(const std::vector<T>& values, const Op& op) {
   return fr::parallel_reduce(values.size(), element<T>{}, op, fr::in(fr::device_array<T>::from(values)));
 }
-// The same value, and of zeros the same sign.
+// Equal values; zeros must have the same sign.
 template <class T>
 void check_same(T found, T expected) {
   const bool same =
@@ -91,7 +91,7 @@ void check_least_and_greatest(const std::vector<T>& values, T least, T greatest,
   check_same<T>(joined(values, fr::maximum_number{}), greatest_number);
 }
 
-// As in docs/reductions.md: the first of the least numbers.
+// As in docs/reductions.md: the first of the smallest numbers.
 struct number_at {
   double value;
   std::int64_t at;

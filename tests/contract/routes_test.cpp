@@ -1,5 +1,5 @@
 // as: host
-// Routes: every kind of memory to every kind, all ways, in many small chunks; what route() says of them.
+// Copy routes: every memory kind to every kind, by all routes, in many small chunks, and what route() reports.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
 #include "support/quiet_stderr.hpp"
@@ -21,8 +21,8 @@ std::vector<byte> some_bytes(std::size_t n, unsigned seed) {
   return v;
 }
 
-// Bytes [5, 5 + n) of one place to bytes [3, 3 + n) of another, with all others left alone. Place 0 is pageable memory;
-// 1 and 2 are pinned and unified memory; then come the devices.
+// Copies bytes [5, 5 + n) of one place to bytes [3, 3 + n) of another, and checks that all others are unchanged. Place
+// 0 is pageable memory, place 1 pinned and place 2 unified memory. The devices follow.
 class two_places {
  public:
   two_places(std::size_t n, unsigned seed) : n_(n), source_(some_bytes(n + 9, seed)), expected_(n + 9, 0xEE) {
@@ -55,7 +55,7 @@ class two_places {
       fr::copy(from, part(b, 3, n_));
     else
       fr::copy(fr::stream(fr::devices().back()), from, part(b, 3, n_));
-    if constexpr (from_memory) std::fill(a.begin(), a.end(), byte{0});  // it was read before copy returned
+    if constexpr (from_memory) std::fill(a.begin(), a.end(), byte{0});  // copy() has read it before it returned
     if constexpr (to_memory)
       BOOST_TEST((b == expected_));
     else
@@ -122,8 +122,8 @@ BOOST_AUTO_TEST_CASE(copies_are_one_use_on_the_given_stream) {
     BOOST_TEST(&last_user(a) == &s.timeline());
     BOOST_TEST(&last_user(b) == &s.timeline());
     BOOST_TEST(b.owner().get().history.uses().size() == 1u);
-    fr::fill(a, -1);  // must come after the copy has read
-    s.synchronize();  // and the copy is over when the stream is
+    fr::fill(a, -1);  // must wait until the copy has read it
+    s.synchronize();  // the stream completes after the copy
     CHECK_EQUAL(std::span<const int>(b.unsynchronized_data(), 5000), counting<int>(5000));
   }
 }
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(copies_come_after_what_the_stream_was_given) {
   }
 }
 
-// Strided: parts of more chunks than the ring has go through the same ring, one after the other.
+// Strided: parts with more chunks than the ring has reuse its buffers, one after the other.
 BOOST_AUTO_TEST_CASE(pageable_memory_in_parts_of_many_chunks) {
   for (const std::string schedule : {"eager", "random:1", "random:2"}) {
     const fr::simulation sim("devices=1;schedule=" + schedule);
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(pageable_memory_in_parts_of_many_chunks) {
   }
 }
 
-// What the CPU has read may be given in any order, or never; other copies come between.
+// Uploads already read by the CPU may be enqueued in any order, or never. Other copies run in between.
 BOOST_AUTO_TEST_CASE(uploads_begin_before_their_turn) {
   const auto run = [](unsigned seed) {
     std::mt19937 random(seed);
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(strided_views_in_parts) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_copy_that_fails_half_way_is_an_error_and_hangs_nobody) {
+BOOST_AUTO_TEST_CASE(a_copy_that_fails_half_way_is_an_error_and_ends) {
   for (const std::string schedule : {"eager", "random:5"})
     for (int nth = 1; nth < 40; nth += 3) {
       const support::quiet_stderr quiet;

@@ -1,5 +1,5 @@
 // as: host
-// Scratch memory of strided copies: no more than copy_options say, whatever the shape, and less where memory is short.
+// Scratch memory of strided copies: never more than copy_options allow, for any shape, and less if memory is short.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t memory = std::size_t{2} << 20;
 
-// Two devices of 2 MiB each, with so much scratch.
+// Two devices of 2 MiB each, with the given scratch size.
 struct small_devices {
   small_devices(const std::string& peers, const std::string& schedule, std::size_t scratch)
       : sim("devices=2;memory=2MiB;peers=" + peers + ";schedule=" + schedule) {
@@ -23,7 +23,7 @@ struct small_devices {
   fr::simulation sim;
 };
 
-// All of it, the last dimension backwards.
+// The whole array, with the last dimension reversed.
 template <class Array>
 auto backwards(Array& a) {
   constexpr std::size_t rank = Array::rank;
@@ -41,7 +41,7 @@ std::vector<To> with_reversed_rows(const std::vector<float>& v, const fr::extent
   return r;
 }
 
-// Strided on both sides, on the source's side only, on the destination's only; and from and to memory of the CPU.
+// Strided on both sides, on the source's side only, and on the destination's only; also from and to CPU memory.
 template <class To, std::size_t Rank>
 void copy_all_ways(const fr::extents<Rank>& e) {
   std::vector<float> v(e.count());
@@ -53,7 +53,7 @@ void copy_all_ways(const fr::extents<Rank>& e) {
   const fr::stream s{there};
   fr::copy(s, backwards(a), backwards(b));
   const auto& uses = b.owner().get().history.uses();
-  BOOST_TEST(std::ranges::count(uses, &s.timeline(), &fr::access_record::by) == 1);  // in parts, and yet one operation
+  BOOST_TEST(std::ranges::count(uses, &s.timeline(), &fr::access_record::by) == 1);  // several parts, but one operation
   BOOST_TEST((fr::to_vector(b) == std::vector<To>(v.begin(), v.end())));
   fr::fill(b, To{});
   fr::copy(backwards(a), b);
@@ -73,7 +73,7 @@ void copy_all_ways(const fr::extents<Rank>& e) {
 
 BOOST_FIXTURE_TEST_SUITE(scratch_of_copies, clean)
 
-// Each array takes some two thirds of its device's memory, so that half of one does not fit beside it.
+// Each array takes about two thirds of its device's memory, so half of another one does not fit beside it.
 BOOST_AUTO_TEST_CASE(rows_larger_than_scratch_are_split) {
   for (const std::string peers : {"none", "all"})
     for (const std::string schedule : {"eager", "random:1", "random:2"}) BOOST_TEST_CONTEXT(peers << ' ' << schedule) {
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(rows_larger_than_scratch_are_split) {
         copy_all_ways<float>(fr::extents<3>{1, 2, n / 2});
         copy_all_ways<std::int32_t>(fr::extents<3>{2, 2, n / 4});
         copy_all_ways<std::int16_t>(fr::extents<2>{2, n / 2});
-        copy_all_ways<float>(fr::extents<4>{3, 1, 700, 31});  // rows that are not multiples of the parts
+        copy_all_ways<float>(fr::extents<4>{3, 1, 700, 31});  // row counts that are not multiples of the parts
       }
 }
 
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(less_scratch_where_memory_is_short) {
   }
 }
 
-// In parts, some would be written before they were read.
+// A copy in parts would overwrite some elements before it reads them.
 BOOST_AUTO_TEST_CASE(views_that_overlap_go_through_as_much_memory) {
   const small_devices sim("none", "eager", 4096);
   const auto few = counting<float>(3000);

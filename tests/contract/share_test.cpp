@@ -1,5 +1,6 @@
 // as: host
-// Sharing with other processes: what is refused, and why. That it works takes two: examples/two_processes.
+// Sharing with other processes: refused calls and their reasons. A successful exchange needs two processes:
+// examples/two_processes.
 #include "contract/fixture.hpp"
 
 using namespace contract;

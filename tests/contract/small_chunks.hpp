@@ -7,7 +7,7 @@
 
 namespace contract {
 
-// For a scope: rings of few, small chunks, threads for the smallest copies, and every link lent.
+// For a scope: rings of few, small chunks, helper threads even for the smallest copies, and sharing of every link.
 class small_chunks {
  public:
   small_chunks() : before_(ferry::current_copy_options()) {
@@ -31,7 +31,7 @@ class small_chunks {
   ferry::copy_options before_;
 };
 
-// An environment variable for a scope.
+// Sets an environment variable for a scope.
 class variable {
  public:
   variable(const char* name, const char* value) : name_(name) {

@@ -1,11 +1,12 @@
-// Structures of arrays: one allocation, aligned members, whole or by member in kernels, on the CPU, and resized.
+// Structures of arrays: one allocation with aligned members, used whole or by member in kernels and on the CPU, and
+// resized.
 #include <ranges>
 
 #include "contract/fixture.hpp"
 
 using namespace contract;
 
-// Asking whether a structure on a device is a range is no error: batches do, when they are given to out().
+// A device structure can be tested for being a range without an error: batches do so for out() arguments.
 static_assert(!std::ranges::range<fr::device_soa<double, int>&> && std::ranges::range<fr::unified_soa<double, int>&>);
 
 namespace {
@@ -39,7 +40,7 @@ struct generic_total {
     sum[i] = p.template get<0>(i) + p.template get<1>(i) + p.template get<2>(i);
   }
 };
-struct accelerate {  // members as pointers of their own
+struct accelerate {  // each member as a separate pointer
   FERRY_HOST_DEVICE void operator()(std::size_t i, const int* number, float* v) const {
     v[i] += static_cast<float>(2 * number[i]);
   }
@@ -82,7 +83,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whole_in_kernels, K, kinds) {
   constexpr std::size_t n = 1000;
   auto p = some<K::value>(n);
   CHECK_EQUAL(fr::to_vector(p.template member<position>()), positions(n));
-  fr::parallel_for(n, move{2.0}, p);  // bare and not const: read and written
+  fr::parallel_for(n, move{2.0}, p);  // without in() and not const: read and written
   auto expected = positions(n);
   for (std::size_t i = 0; i < n; ++i) expected[i] += 2.0 * static_cast<double>(i) + static_cast<double>(i + n);
   CHECK_EQUAL(fr::to_vector(p.template member<position>()), expected);
@@ -94,7 +95,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(whole_in_kernels, K, kinds) {
   BOOST_TEST(fr::to_vector(total)[3] == expected[3] + 3 + 1003);
 }
 
-// Members used apart do not order each other: the log has ranges.
+// Work on different members is not ordered: access records have ranges.
 BOOST_AUTO_TEST_CASE_TEMPLATE(by_member_in_kernels, K, kinds) {
   constexpr std::size_t n = 777;
   auto p = some<K::value>(n);

@@ -17,7 +17,7 @@ struct add {
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_streams, clean)
 
-BOOST_AUTO_TEST_CASE(streams_know_their_device_and_priority) {
+BOOST_AUTO_TEST_CASE(streams_have_a_device_and_a_priority) {
   for (const fr::device d : fr::devices()) {
     const fr::stream usual{d}, urgent{d, -1};
     BOOST_TEST((usual.where() == d && urgent.where() == d));
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(streams_move_and_return_to_the_stock) {
     BOOST_TEST(&u.timeline() == line);
     fr::parallel_for(u, 100, add{1}, a);
   }
-  const fr::stream again;  // most likely the same one; its work comes after what was there
+  const fr::stream again;  // most likely the same stream; its work follows the earlier work
   fr::parallel_for(again, 100, add{1}, a);
   CHECK_EQUAL(fr::to_vector(a), std::vector<int>(100, 2));
 }

@@ -1,4 +1,4 @@
-// Work that ferry does not write itself: submit, launch and raw pointers, and streams of the user.
+// Work that ferry does not launch itself: submit, launch and raw pointers, and streams of the user.
 #include "contract/fixture.hpp"
 
 #if defined(__CUDACC__)
@@ -49,7 +49,7 @@ __global__ void scale(const int* x, fr::mdspan<int, 1> y, int by, std::size_t n)
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_submissions, clean)
 
-BOOST_AUTO_TEST_CASE(submit_orders_what_it_is_told) {
+BOOST_AUTO_TEST_CASE(submit_orders_declared_arrays) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().back()};
   fr::host_array<int> a({1000}, 1);
   const auto b = counted<int, 1, memory_kind::host>(fr::extents<1>(1000));
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(submit_orders_what_it_is_told) {
       a.slice({0, 6, -2}));
   BOOST_TEST((a[5] == 9 && a[4] == 6));
   int calls = 0;
-  fr::submit(s, [&](fr::native_stream) { ++calls; });  // no array: ordered on its stream
+  fr::submit(s, [&](fr::native_stream) { ++calls; });  // no array: ordered by its stream only
   BOOST_TEST(calls == 1);
 }
 
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(submissions_that_throw_or_call_ferry) {
   nested([&] { s.synchronize(); });
   nested([&] { fr::device_array<int> c({100}); });
   nested([&] { fr::capture(s, [] {}); });
-  fr::parallel_for(s, 10, add{1}, a);  // and goes on
+  fr::parallel_for(s, 10, add{1}, a);  // and the program continues
   CHECK_EQUAL(fr::to_vector(a), std::vector<int>(10, 2));
   CHECK_EQUAL(fr::to_vector(b), std::vector<int>(10, 2));
 }
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(raw_pointers_are_open_uses, K, host_kinds) {
     int* p = fr::pointer(a, s);
     BOOST_TEST(p == a.unsynchronized_data());
     set_ints(s.native(), p, 1000, -1);
-    set_ints(s.native(), p, 1000, i);  // all that the stream was given until somebody asks
+    set_ints(s.native(), p, 1000, i);  // the pointer covers all the stream's work until another use
     if (i % 2) fr::parallel_for(1000, add{100}, a);
     CHECK_EQUAL(std::as_const(a), std::vector<int>(1000, i % 2 ? i + 100 : i));
   }
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(raw_pointers_are_open_uses, K, host_kinds) {
   fr::host_array<int> seen({1000}, 0);
   int* to = fr::pointer(seen, s);
   fr::runtime::current().backend().copy(s.native(), to, q, 4000);
-  fr::fill(a, 0);  // behind the unseen read
+  fr::fill(a, 0);  // after the untracked read
   CHECK_EQUAL(seen, std::vector<int>(1000, 107));
   BOOST_TEST(fr::pointer(a.slice({5, 7}), s) == a.unsynchronized_data() + 5);
 }
@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(streams_of_the_user) {
   fr::parallel_for(s, 1000, add_from{}, fr::in(b), a);
   CHECK_EQUAL(std::as_const(a), std::vector<int>(1000, 14));
   set_ints(mine.native(), fr::pointer(a, s), 1000, 3);
-  mine.ref().release();  // closes what is still open
+  mine.ref().release();  // closes the open uses
   mine.destroy();
   CHECK_EQUAL(std::as_const(a), std::vector<int>(1000, 3));
   check_error<fr::invalid_argument>([&] { fr::parallel_for(s, 1000, add{1}, a); }, {"released", "from_native"});
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(launch_runs_global_functions, *needs_cuda()) {
           fr::launch(s, {1, 2048}, scale, fr::in(x), fr::out(y), 3, std::size_t{10});
         },
         {"ferry::launch"});
-    fr::launch(s, {1, 32}, scale, fr::in(x), fr::inout(y), 5, std::size_t{10});  // and goes on
+    fr::launch(s, {1, 32}, scale, fr::in(x), fr::inout(y), 5, std::size_t{10});  // and the program continues
     BOOST_TEST(y[9] == 45);
   }
 }

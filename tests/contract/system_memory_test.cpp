@@ -1,4 +1,4 @@
-// Memory of the program's own vectors as unified arrays: where devices read it as it is, and where it is pinned.
+// The program's own vectors as unified arrays: where devices access them directly, and where they are pinned.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -15,7 +15,7 @@ struct add_one {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] += 1; }
 };
 
-// The same steps on whatever machine is current.
+// The same steps on any runtime.
 void port_a_loop_of_a_vector() {
   std::vector<int> v(5000);
   std::iota(v.begin(), v.end(), 0);
@@ -42,7 +42,7 @@ void port_a_loop_of_a_vector() {
   BOOST_TEST((four[0] == 2 && four[3] == 5));
 }
 
-// Loops of the CPU and the standard's algorithms wait once for the work before, as those over arrays do.
+// CPU loops and standard algorithms wait once for the earlier work, as loops over arrays do.
 void walk_over_a_vector() {
   std::vector<int> v(5000);
   std::iota(v.rbegin(), v.rend(), 0);
@@ -60,7 +60,7 @@ void walk_over_a_vector() {
   BOOST_TEST(sum == 5000L * 5001 / 2 + 11 * 5000L);
   const std::vector<int> constant(100, 3);
   for (const int& x : fr::as_unified(constant)) BOOST_TEST(x == 3);
-  for (int& x : fr::as_unified(v)) x = 1;  // one that ends with the loop
+  for (int& x : fr::as_unified(v)) x = 1;  // a temporary that ends with the loop
   u.give_back();
   BOOST_TEST(std::ranges::count(v, 1) == 5000);
 }

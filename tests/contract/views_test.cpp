@@ -1,5 +1,5 @@
 // as: host
-// Views of arrays, access from the CPU, names, and arrays in words.
+// Views of arrays, CPU access, names, and text output.
 #include "contract/fixture.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ using namespace contract;
 
 namespace {
 
-// The elements that a slice means, by its definition.
+// The element indices of a slice, by its definition.
 std::vector<std::size_t> indices(const fr::slice& s, std::size_t extent) {
   const auto end = std::min(static_cast<std::size_t>(s.end), extent);
   std::vector<std::size_t> v;
@@ -54,15 +54,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_two_dimensions_and_of_slices, K, kinds) 
     for (const std::size_t i : indices(s, 7))
       for (const std::size_t j : indices({2, 8, -2}, 9)) expected.push_back(static_cast<int>(9 * i + j));
     CHECK_EQUAL(fr::to_vector(part), expected);
-    // A slice of a slice: the last row, columns in their first order.
+    // A slice of a slice: the last row, with the columns in their original order.
     const auto row = part.slice({{part.extent(0) - 1, part.extent(0)}, {0, 3, -1}});
     CHECK_EQUAL(fr::to_vector(row),
                 (std::vector<int>{expected.rbegin()[0], expected.rbegin()[1], expected.rbegin()[2]}));
   }
-  CHECK_EQUAL(fr::to_vector(a.slice({{3, 4}})), counting<int>(9, 27));  // what is left out is whole
+  CHECK_EQUAL(fr::to_vector(a.slice({{3, 4}})), counting<int>(9, 27));  // omitted dimensions are taken whole
 }
 
-// Of any type, together.
+// Integers of any types, mixed.
 BOOST_AUTO_TEST_CASE_TEMPLATE(slices_of_signed_and_unsigned_integers, K, kinds) {
   auto a = counted<int, 2, K::value>(fr::extents<2>(7, 9));
   const int one = 1;
@@ -114,12 +114,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(views_are_cloned_into_arrays_of_their_own, K, kind
   BOOST_TEST((fr::array_view<const int, 3, K::value>().clone().empty()));
 }
 
-BOOST_AUTO_TEST_CASE_TEMPLATE(views_know_where_they_lie, K, kinds) {
+BOOST_AUTO_TEST_CASE_TEMPLATE(views_report_their_place, K, kinds) {
   const fr::basic_array<double, 2, K::value> a({4, 6}, fr::devices().back());
   const auto down = a.slice({{0, 4, -1}, {1, 5, 2}});
   const auto* first = reinterpret_cast<const std::byte*>(a.unsynchronized_data());
   BOOST_TEST((down.bytes().begin == first + 1 * 8));           // element (0, 1)
-  BOOST_TEST((down.bytes().end == first + (18 + 3 + 1) * 8));  // behind element (3, 3)
+  BOOST_TEST((down.bytes().end == first + (18 + 3 + 1) * 8));  // after element (3, 3)
   BOOST_TEST((down.device() == fr::devices().back()));
   BOOST_TEST((down.strides() == fr::strides<2>{-6, 2}));
   BOOST_TEST(a.slice({{1, 3}}).is_contiguous());
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_cpu_reads_and_writes_elements, K, host_kinds) 
   BOOST_TEST((std::as_const(u)[3] + std::as_const(u)(4) + std::as_const(u).at(5) + u[0] == 19));
   for (int& e : u) e *= 2;
   BOOST_TEST(std::accumulate(u.cbegin(), u.cend(), 0) == 2 * (4 * 1 + 5 + 6 + 7));
-  fr::fill(u, 9);  // what the CPU was allowed before does not hold any more
+  fr::fill(u, 9);  // a new write ends the CPU's earlier permission
   BOOST_TEST(u[6] == 9);
   BOOST_TEST(*std::max_element(std::as_const(u).begin(), std::as_const(u).end()) == 9);
 
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(at_checks_indices_and_begin_needs_neighbours, K, h
   check_error<fr::invalid_argument>([&] { u.at(1, 4) = 0; }, {"index 4", "dimension 1", "'rates'", "extent 4"});
   check_error<fr::invalid_argument>([&] { (void)std::as_const(u).at(-1, 0); }, {"index -1", "dimension 0", "extent 3"});
   check_error<fr::invalid_argument>([&] { (void)fr::basic_array<int, 1, K::value>().at(0); }, {"index 0", "extent 0"});
-  // An array of one dimension has a subscript of its own.
+  // A one-dimensional array also has operator[].
   auto one = counted<int, 1, K::value>(fr::extents<1>(10));
   one.name("one");
   check_error<fr::invalid_argument>([&] { one[10] = 0; }, {"index 10", "dimension 0", "'one'", "extent 10"});
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(names, K, kinds) {
   auto a = array({5}, 1).name("counts");
   BOOST_TEST(a.name() == "counts");
   BOOST_TEST(a.slice({1, 2}).name() == "counts");
-  BOOST_TEST(array({5}).name() == "");  // bytes that were named before are not named now
+  BOOST_TEST(array({5}).name() == "");  // a new array that reuses named bytes has no name
   BOOST_TEST(a.clone().name() == "");
   BOOST_TEST(fr::to(fr::devices().back(), a).name() == "counts");
   BOOST_TEST(array().name("of nothing").name() == "");
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(arrays_as_text) {
   BOOST_TEST(contains(text_of(fr::unified_array<opaque>({2}, opaque{1})), "\n[?, ?]"));
 }
 
-BOOST_AUTO_TEST_CASE(arrays_know_the_stream_that_touched_them_last) {
+BOOST_AUTO_TEST_CASE(arrays_report_the_stream_that_used_them_last) {
   const fr::stream s{fr::devices().front()}, t{fr::devices().back()};
   const auto is = [](const std::optional<fr::stream_ref>& found, const fr::stream& expected) {
     return found && *found == expected;
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(arrays_know_the_stream_that_touched_them_last) {
   BOOST_TEST((!a.last_stream() && !fr::unified_array<int>().last_stream()));
   fr::fill(s, a, 1);
   BOOST_TEST(is(a.last_stream(), s));
-  BOOST_TEST(a[5] == 1);  // the CPU does not count
+  BOOST_TEST(a[5] == 1);  // CPU accesses are not listed
   BOOST_TEST(is(a.last_stream(), s));
   auto left = a.slice({0, 50}), right = a.slice({50, 100});
   fr::copy(t, std::as_const(left), b.slice({0, 50}));  // a reader
@@ -256,13 +256,13 @@ BOOST_AUTO_TEST_CASE(arrays_know_the_stream_that_touched_them_last) {
   BOOST_TEST((is(right.last_stream(), s) && is(a.last_stream(), s) && is(left.last_stream(), t)));
   fr::fill(t, right, 2);
   for (std::size_t i = 0; i < 80; ++i)
-    fr::fill(i % 2 ? s : t, a.slice({i, i + 1}), 3);  // more than the log keeps apart
+    fr::fill(i % 2 ? s : t, a.slice({i, i + 1}), 3);  // more uses than the history stores separately
   BOOST_TEST(is(a.last_stream(), s));
   fr::fill(t, a.slice({3, 4}), 4);
   BOOST_TEST(is(a.last_stream(), t));
   const int* bytes = a.unsynchronized_data();
   a = {};
-  std::vector<fr::unified_array<int>> next;  // what another array did with the bytes does not count
+  std::vector<fr::unified_array<int>> next;  // uses of these bytes by another array are not listed
   do {
     next.emplace_back(fr::extents<1>{100});
     BOOST_TEST(!next.back().last_stream());
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(arrays_explained) {
   const std::string text = fr::explain(a);
   BOOST_TEST(contains(text, "written by " + by + ", ticket"), text);
   BOOST_TEST(contains(text, "bytes 100 to 200"), text);
-  BOOST_TEST(!contains(fr::explain(a.slice({50, 100})), by));  // others' bytes are left out
+  BOOST_TEST(!contains(fr::explain(a.slice({50, 100})), by));  // uses of other bytes are not listed
   s.synchronize();
   BOOST_TEST(contains(fr::explain(a), "finished"));
   BOOST_TEST(contains(fr::explain(a), "nothing that the CPU would have to wait for"));

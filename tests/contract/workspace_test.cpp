@@ -1,4 +1,5 @@
-// Workspaces: each iteration gets the blocks of the one before, ordered by their logs, and pools are left alone.
+// Workspaces: each iteration reuses the previous one's blocks, ordered by their access histories, without calls to the
+// pools.
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -17,7 +18,7 @@ struct add_to {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const int* x, int* y) const { y[i] += x[i]; }
 };
 
-// What pools handed out and have got back so far: without allocations, fewer that are out are frees.
+// Numbers of blocks that the pools handed out and got back. Without allocations, a decrease of live blocks means frees.
 struct pool_traffic {
   std::uint64_t made = fr::runtime::current().made_allocations();
   std::size_t out = fr::runtime::current().allocations();
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(blocks_of_other_kinds_devices_and_sizes_are_not_mixed_up) {
   BOOST_TEST(w.statistics().bytes == 0u);
 }
 
-// An array that outlives its iteration keeps its block; the next iteration takes another.
+// An array that outlives its iteration keeps its block; the next iteration uses another one.
 BOOST_AUTO_TEST_CASE(arrays_may_outlive_scope_and_workspace) {
   std::vector<fr::device_array<int>> kept;
   {
@@ -95,7 +96,7 @@ BOOST_AUTO_TEST_CASE(arrays_may_outlive_scope_and_workspace) {
   }
   for (int step = 0; step < 3; ++step)
     CHECK_EQUAL(fr::to_vector(kept[static_cast<std::size_t>(step)]), std::vector<int>(100, step));
-  std::thread([&] { kept.clear(); }).join();  // and the fixture finds that nothing is left
+  std::thread([&] { kept.clear(); }).join();  // the fixture checks that no array is left
 }
 
 BOOST_AUTO_TEST_CASE(scopes_nest_and_belong_to_their_thread) {
@@ -131,7 +132,7 @@ BOOST_AUTO_TEST_CASE(stale_views_do_not_see_the_next_owner) {
   BOOST_TEST(second[0] == 2);
 }
 
-// Threads with scopes of their own on one workspace get blocks of their own.
+// Threads with their own scopes on one workspace get their own blocks.
 BOOST_AUTO_TEST_CASE(several_threads_share_a_workspace) {
   fr::workspace w;
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// Logs of allocations, and what they do to pools again.
+// Allocation logs, and replaying them on pools.
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* header = "Thread,Time,Action,Pointer,Size,Stream\n";
 
-// A program of random allocations; returns what its arrays held at most.
+// Runs a program of random allocations; returns the peak number of bytes in its arrays.
 void allocate_and_free(unsigned seed, int operations) {
   std::mt19937 random(seed);
   std::vector<fr::device_array<char>> arrays;
@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_SUITE(allocation_log)
 
 BOOST_AUTO_TEST_CASE(rows_have_the_form_that_rmm_writes) {
   const std::string file = "allocations.csv";
-  std::size_t bytes = 0;  // as the pool rounds
+  std::size_t bytes = 0;  // rounded as by the pool
   {
     fr::simulation sim("devices=1");
     const fr::allocation_log log(file);
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_told_once) {
   BOOST_TEST((at != text.npos && text.find(expected, at + 1) == text.npos), "said: '" << text << "'");
 }
 
-BOOST_AUTO_TEST_CASE(a_full_disk_is_told_at_the_end) {  // a few rows wait until then
+BOOST_AUTO_TEST_CASE(a_full_disk_is_told_at_the_end) {  // until then a few rows are buffered
   const support::quiet_stderr said;
   {
     fr::simulation sim("devices=1");
@@ -80,10 +80,10 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_told_at_the_end) {  // a few rows wait until
   BOOST_TEST(said.text().find("'/dev/full' is incomplete: ") != std::string::npos, "said: '" << said.text() << "'");
 }
 
-// Whatever pool it is replayed on: as many allocations and frees, and on the same kind the same bytes at the peak.
+// Replaying on any pool gives the same numbers of allocations and frees, and on the same kind the same peak bytes.
 BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
   for (unsigned seed = 0; seed < 5; ++seed) {
-    const std::string file = "replayed" + std::to_string(::getpid()) + ".csv";  // of this process alone
+    const std::string file = "replayed" + std::to_string(::getpid()) + ".csv";  // unique per process
     fr::memory_counts original;
     std::size_t peak = 0, reserved = 0;
     {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
       BOOST_TEST((again.allocations == original.allocations && again.current_bytes() == 0));
       BOOST_TEST((r.seconds > 0 && r.peak_reserved_bytes >= r.peak_bytes));
       BOOST_TEST((r.fragmentation() >= 0 && r.fragmentation() < 1));
-      if (kind == fr::pool_kind::split || kind == fr::pool_kind::none) {  // the others give larger blocks
+      if (kind == fr::pool_kind::split || kind == fr::pool_kind::none) {  // the other kinds round to larger blocks
         BOOST_TEST(r.peak_bytes == peak);
         BOOST_TEST(again.allocated_bytes == original.allocated_bytes);
       }

@@ -1,4 +1,4 @@
-// Which lane a copy gets: one that nobody waits for, or, where copies come one after the other, the last one's.
+// Which lane a copy gets: an idle one, or, if copies run one after the other, the previous copy's.
 #include "copies/copy_lane.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -21,7 +21,7 @@ struct stock {
 
   fr::lane_lease apart() { return lanes.take(key, 0); }
   fr::lane_lease in_turn() { return lanes.take(key, 0, given.timeline().stream()); }
-  // All that it has to do comes behind the stream, which is busy.
+  // All of the lane's work waits for the given stream, which is busy.
   void keep_busy(fr::copy_lane& lane) {
     lane.fork(given.timeline().stream(), 0);
     lane.join(given.timeline().stream());
@@ -40,7 +40,7 @@ BOOST_FIXTURE_TEST_CASE(operations_apart_get_idle_lanes, stock) {
     keep_busy(*lane);
     BOOST_REQUIRE(!lane->is_idle());
   }
-  BOOST_TEST(!seen.insert(apart().get()).second);  // no more than that: a busy one
+  BOOST_TEST(!seen.insert(apart().get()).second);  // the stock is exhausted: returns a busy lane
   busy.release();
   given.synchronize();
   const fr::copy_lane* const last = apart().get();

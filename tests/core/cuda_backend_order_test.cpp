@@ -67,7 +67,7 @@ BOOST_FIXTURE_TEST_CASE(events_order_streams_and_tell_time, unchanged) {
   check("destroy_event");
 }
 
-// Such a thread has no current context yet, which the driver's calls would want for default streams.
+// Such a thread has no current context yet, which driver calls on default streams need.
 BOOST_FIXTURE_TEST_CASE(a_thread_that_called_nothing_yet_hands_over, unchanged) {
   const native_stream t = b.create_stream(0, 0), legacy{}, per_thread{cudaStreamPerThread};
   const native_event e = b.create_event(0, false), of_default = b.create_event(0, false);
@@ -126,7 +126,7 @@ BOOST_FIXTURE_TEST_CASE(captured_work_runs_at_every_launch, unchanged) {
   BOOST_TEST(b.is_capturing(s));
   b.release(memory_kind::device, 0, b.allocate(memory_kind::device, 0, 4096), 4096);  // not part of the capture
   BOOST_TEST(b.is_done(join));
-  BOOST_TEST(b.stream_id(s) == id);  // asking CUDA would invalidate the capture
+  BOOST_TEST(b.stream_id(s) == id);  // a CUDA call here would invalidate the capture
   b.fill_strided(s, {a.p, {4}}, {.element_bytes = 4, .rank = 1, .extent = {250}}, &word);
   b.record(fork, s);
   b.wait(t, fork);
@@ -149,7 +149,7 @@ BOOST_FIXTURE_TEST_CASE(captured_work_runs_at_every_launch, unchanged) {
   launch(g, 1);
   launch(g, 2);
   b.begin_capture(s);
-  b.launch_graph(g, s);  // becomes a part, twice, one after the other, and runs when the whole does
+  b.launch_graph(g, s);  // becomes part of the capture twice, in sequence, and runs with the whole
   b.launch_graph(g, s);
   check("launch_graph inside a capture");
   const native_graph outer = b.end_capture(s);
@@ -158,13 +158,13 @@ BOOST_FIXTURE_TEST_CASE(captured_work_runs_at_every_launch, unchanged) {
   launch(outer, 4);
   b.destroy_graph(outer);
   for (int i = 0; i < 200 && counter.use_count() > 1; ++i) nap(5);
-  BOOST_TEST(counter.use_count() == 1);  // the graph's function is freed with it
+  BOOST_TEST(counter.use_count() == 1);  // destroying the graph frees its function
   b.destroy_event(fork);
   b.destroy_event(join);
   b.destroy_stream(t);
 }
 
-// CUDA refuses every question about a foreign stream in capture: the current device stands in, the id is an error.
+// CUDA refuses every query on a foreign stream in capture: the current device is used instead, and the id is an error.
 BOOST_FIXTURE_TEST_CASE(foreign_streams_are_accepted_and_can_be_captured, unchanged) {
   const bytes a(b, memory_kind::device, current, 1000);
   cudaStream_t own = nullptr;
@@ -189,7 +189,8 @@ BOOST_FIXTURE_TEST_CASE(foreign_streams_are_accepted_and_can_be_captured, unchan
   BOOST_TEST(cudaStreamDestroy(own) == cudaSuccess);
 }
 
-// Relaxed scopes: another capture of the program, in the strictest mode, must not forbid ferry's calls or be broken by them.
+// Relaxed scopes: ferry's calls must work while the program captures elsewhere in the strictest mode, and must not
+// invalidate that capture.
 BOOST_FIXTURE_TEST_CASE(allocation_and_queries_work_during_a_global_capture, unchanged) {
   cudaStream_t own = nullptr;
   BOOST_TEST(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) == cudaSuccess);

@@ -1,4 +1,4 @@
-// Machine, memory and work of the CUDA backend on real GPUs.
+// Devices, memory and work of the CUDA backend on real GPUs.
 #include <limits>
 
 #include "cuda_fixture.hpp"
@@ -80,7 +80,7 @@ BOOST_FIXTURE_TEST_CASE(misuse_is_refused_with_a_reason, unchanged) {
 }
 
 BOOST_FIXTURE_TEST_CASE(check_launch_names_the_kernel_and_clears, unchanged) {
-  BOOST_TEST(cudaSetDevice(-7) != cudaSuccess);  // leaves a pending error, as a bad <<<>>> does
+  BOOST_TEST(cudaSetDevice(-7) != cudaSuccess);  // leaves a pending error, as an invalid <<<>>> launch does
   BOOST_CHECK_EXCEPTION(b.check_launch(s, "my_kernel"), invalid_argument,
                         [](const invalid_argument& e) { return contains(e.what(), "'my_kernel' on device 0"); });
   check("check_launch");
@@ -126,7 +126,7 @@ BOOST_FIXTURE_TEST_CASE(contiguous_fills_of_every_element_size, unchanged) {
   }
 }
 
-// 2^31 + 5 elements, each second byte of 4 GiB: neither the count nor the offsets fit in 32 bits.
+// 2^31 + 5 elements, every second byte of 4 GiB: neither the count nor the offsets fit in 32 bits.
 BOOST_FIXTURE_TEST_CASE(strided_work_above_4_GiB, unchanged,
                         *utf::precondition(needs_device_memory{std::size_t{7} << 30})) {
   const std::size_t n = (std::size_t{1} << 31) + 5;

@@ -1,5 +1,5 @@
-// What the tests of the CUDA backend share: the machine, preconditions, and a fixture that proves that a verb leaves the
-// current device alone and no pending error behind.
+// Shared by the tests of the CUDA backend: the backend, preconditions, and a fixture. The fixture checks that a backend
+// call leaves the current device unchanged and no pending error.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -31,7 +31,7 @@ struct needs_devices {
   }
 };
 
-// Free memory of the current device, asked when the case is about to run.
+// Free memory of the current device, queried just before the case runs.
 struct needs_device_memory {
   std::size_t bytes;
   boost::test_tools::assertion_result operator()(utf::test_unit_id) const {
@@ -44,13 +44,14 @@ struct needs_device_memory {
   }
 };
 
-// Immortal, as the product's is.
+// Never destroyed, like the library's own backend.
 inline backend& cuda_machine() {
   static backend* const runtime = ferry::cuda::make_backend().release();
   return *runtime;
 }
 
-// The verbs work on device 0 while the last device is current, so a verb that forgets to switch shows with two.
+// Backend calls use device 0 while the last device is current. With two devices, a call that forgets to switch is
+// detected.
 struct unchanged {
   backend& b = cuda_machine();
   int current = b.device_count() - 1;
@@ -88,7 +89,7 @@ struct unchanged {
   }
 };
 
-// An allocation of one test.
+// One test allocation.
 struct bytes {
   backend& b;
   memory_kind kind;

@@ -1,4 +1,4 @@
-// The parts of the CUDA backend that decide without a GPU: errors, presence, plans of strided operations.
+// Parts of the CUDA backend that need no GPU: errors, device detection, plans of strided operations.
 #include <limits>
 #include <string>
 
@@ -28,7 +28,7 @@ std::string text_of(cudaError_t e, std::string_view verb, int device) {
   }
 }
 
-// Does what the kernels do, word by word, on the CPU.
+// Does the kernels' work on the CPU, word by word.
 template <class F>
 void walk(const strided_plan& p, F f) {
   for (std::size_t i = 0; i < p.words; ++i) {
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(placed_pages_are_known_by_steps) {
   BOOST_TEST(!placed.meets(at(8 * step), step));
   placed.add(at(8 * step), 0);
   BOOST_TEST(!placed.meets(at(8 * step), step));
-  placed.add(at(8 * step + 100), step);  // reaches into the next step
+  placed.add(at(8 * step + 100), step);  // extends into the next step
   for (const auto& [first, bytes, expected] : {std::tuple{8 * step, std::size_t{1}, true},
                                                {9 * step + step - 1, std::size_t{1}, true},
                                                {7 * step, step, false},
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(error_texts_name_verb_device_reason_and_way_out) {
 
 BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
   alignas(16) static std::array<std::byte, 256> a{}, b{};
-  // A contiguous block of rank 3, traversed backwards on both sides in one dimension: one run.
+  // A contiguous block of rank 3, reversed in one dimension on both sides: one run.
   const ferry::strided_shape block{.element_bytes = 4, .rank = 3, .extent = {4, 8, 2}};
   const auto whole = plan_copy({a.data(), {64, 8, 4}}, {b.data(), {64, 8, 4}}, block);
   BOOST_CHECK(whole.is_contiguous());
@@ -137,14 +137,14 @@ BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
   BOOST_CHECK(rows.is_pitched(1u << 31) && !rows.is_pitched(63) && !rows.is_contiguous());
   BOOST_TEST(rows.rows() == 32u);
   BOOST_TEST(rows.run_bytes() == 8u);
-  // A transposition has no run, and no pitch.
+  // A transposition has neither a run nor a pitch.
   const auto turned =
       plan_copy({a.data(), {32, 4}}, {b.data(), {4, 32}}, {.element_bytes = 4, .rank = 2, .extent = {8, 8}});
   BOOST_TEST(turned.word == 4u);
   BOOST_CHECK(!turned.is_pitched(1u << 31) && !turned.is_contiguous());
   BOOST_TEST(turned.source_run() == 0u);
   BOOST_TEST(rows.source_run() == plan_rank);
-  // Elements of 12 bytes go as words of 4, misaligned ones as bytes.
+  // Elements of 12 bytes are copied as words of 4, misaligned ones as bytes.
   const ferry::strided_shape triple{.element_bytes = 12, .rank = 1, .extent = {5}};
   BOOST_TEST(plan_copy({a.data(), {24}}, {b.data(), {12}}, triple).word == 4u);
   BOOST_TEST(plan_copy({a.data() + 1, {24}}, {b.data(), {12}}, triple).word == 1u);

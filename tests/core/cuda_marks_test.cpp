@@ -1,4 +1,4 @@
-// Events that are recorded again while somebody waits for them: what CUDA does, and what ferry makes of it.
+// Events that are recorded again while a thread waits for them: CUDA's behaviour, and ferry's use of it.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -15,7 +15,7 @@ using namespace cuda_test;
 
 namespace {
 
-// Holds a stream up until it is opened.
+// Blocks a stream until opened.
 struct gate {
   std::atomic<bool> open{false};
   void in_the_way_of(native_stream s) {
@@ -25,7 +25,7 @@ struct gate {
   }
 };
 
-// Whether call() returns in 3 s on a thread of its own; that thread is joined when the gates are open.
+// Tests whether call() returns within 3 s on its own thread. The thread is joined after the gates are open.
 class attempt {
  public:
   explicit attempt(const std::function<void()>& call)
@@ -48,8 +48,8 @@ class attempt {
 
 BOOST_AUTO_TEST_SUITE(cuda_marks, *utf::precondition(needs_devices{1}))
 
-// As the documentation of cudaEventRecord has it: an API call uses the state that was recorded last when it was called. So
-// cudaEventSynchronize keeps to the first record, and cudaEventQuery, asked again, answers for the second.
+// From the documentation of cudaEventRecord: an API call uses the event's most recent record at the time of the call.
+// So cudaEventSynchronize waits for the first record only, and a later cudaEventQuery reports on the second.
 BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
   backend& b = runtime::current().backend();
   gate first, second;
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
   first.open = true;
   BOOST_TEST(by_cuda.returns());
   BOOST_TEST(!b.is_done(e));
-  BOOST_TEST(!by_ferry.returns());  // as the seam says of synchronize(event)
+  BOOST_TEST(!by_ferry.returns());  // as the backend interface documents synchronize(event)
   second.open = true;
   by_cuda.join(), by_ferry.join();
   BOOST_TEST(b.is_done(e));
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
   b.destroy_stream(s);
 }
 
-// The handle of the per-thread default stream means another stream in another thread, which is idle.
+// The handle of the per-thread default stream names a different stream in another thread, which is idle.
 BOOST_AUTO_TEST_CASE(a_default_stream_of_another_thread_is_not_taken_for_the_own) {
   gate first;
   const int before = runtime::current().backend().exchange_current_device(0);
@@ -103,8 +103,8 @@ BOOST_AUTO_TEST_CASE(a_default_stream_of_another_thread_is_not_taken_for_the_own
   runtime::current().backend().exchange_current_device(before);
 }
 
-// R6: so ferry records no mark again that a thread waits for, and a busy stream keeps nobody waiting.
-BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
+// R6: ferry does not re-record an event that a thread waits for, so a wait on a busy stream ends.
+BOOST_AUTO_TEST_CASE(a_wait_on_a_busy_stream_ends) {
   gate first, second;
   stream s{device(0)};
   host_array<int> x({64}, 0), y({64}, 0);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
   attempt reader([&] { BOOST_TEST(std::as_const(x)[5] == 1); });
   nap(50);
   const auto work = [&] {
-    for (int i = 0; i < 40; ++i) fill(s, y, i), s.timeline().record_event();  // the ring of marks goes round
+    for (int i = 0; i < 40; ++i) fill(s, y, i), s.timeline().record_event();  // reuses all events of the ring
   };
   work();
   second.in_the_way_of(s.native());

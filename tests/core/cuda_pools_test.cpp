@@ -1,4 +1,4 @@
-// The driver's pools, as the real driver keeps them.
+// The driver's pools, with the real driver.
 // as: host
 #include <ferry/core.hpp>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-// One write of the bytes by a stream, which then used them last.
+// Writes the bytes on a stream, which is then their last user.
 void use(const stream& s, const allocation_ref& r) {
   ferry::access one{&r.get(), r.get().range(), true};
   access_guard guard(admission::unchecked(s.timeline(), {&one, 1}));

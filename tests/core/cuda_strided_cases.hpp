@@ -1,4 +1,4 @@
-// Random strided operations and their oracle, for the plan (anywhere) and for the kernels (on a GPU).
+// Random strided operations with their oracle, for testing plans (anywhere) and kernels (on a GPU).
 #pragma once
 #include <algorithm>
 #include <array>
@@ -32,14 +32,14 @@ inline ferry::strided_shape random_shape(random_engine& r, std::size_t rank, std
   return shape;
 }
 
-// One side of an operation: strides and the offset of element 0 in a buffer of `bytes` bytes.
+// One side of an operation: strides, and the offset of element 0 in a buffer of `bytes` bytes.
 struct layout {
   std::array<std::ptrdiff_t, ferry::max_rank> stride{};
   std::size_t offset = 0, bytes = 0;
   ferry::strided_bytes at(std::byte* buffer) const { return {buffer + offset, stride}; }
 };
 
-// Dimensions in any order in memory, gaps of any number of bytes, any direction; `plain` keeps it contiguous.
+// Dimensions in any memory order, with gaps of any number of bytes, in any direction. `plain` makes it contiguous.
 inline layout random_layout(random_engine& r, const ferry::strided_shape& shape, bool may_repeat) {
   layout l;
   std::vector<std::size_t> order(shape.rank);
@@ -48,7 +48,7 @@ inline layout random_layout(random_engine& r, const ferry::strided_shape& shape,
   if (!plain && pick(r, 0, 1) == 0) std::shuffle(order.begin(), order.end(), r);
   std::size_t step = shape.element_bytes;
   for (const std::size_t d : order) {
-    if (may_repeat && pick(r, 0, 7) == 0) continue;  // stride 0: the same elements again
+    if (may_repeat && pick(r, 0, 7) == 0) continue;  // stride 0: repeats elements
     if (!plain && pick(r, 0, 1) == 0) step += pick(r, 1, 3) * (pick(r, 0, 1) == 0 ? 1 : shape.element_bytes);
     l.stride[d] = static_cast<std::ptrdiff_t>(step);
     step *= shape.extent[d];
@@ -63,7 +63,7 @@ inline layout random_layout(random_engine& r, const ferry::strided_shape& shape,
   return l;
 }
 
-// Calls f with the byte offsets of every element on both sides, relative to element 0.
+// Calls f with the byte offsets of each element on both sides, relative to element 0.
 template <class F>
 void for_each_element(const ferry::strided_shape& shape, const layout& to, const layout& from, F f) {
   std::array<std::size_t, ferry::max_rank> index{};

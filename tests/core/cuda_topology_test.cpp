@@ -1,4 +1,4 @@
-// The topology of real GPUs: addresses, NUMA nodes, links, and bandwidths that are kept in a file.
+// The topology of real GPUs: addresses, NUMA nodes, links, and bandwidths stored in a file.
 #include "cuda_fixture.hpp"
 
 #include <filesystem>
@@ -18,7 +18,7 @@ using namespace cuda_test;
 
 namespace {
 
-// No copies over PCIe are as fast: generation 6 with 16 lanes ends at 126 GB/s.
+// Faster than any copy over PCIe: generation 6 with 16 lanes has at most 126 GB/s.
 constexpr double faster_than_pcie = 130;
 
 struct file_of_this_test {
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(links_are_the_same_both_ways, *utf::precondition(needs_devi
         BOOST_TEST(there.rank == back.rank);
         BOOST_TEST(there.nvlinks == back.nvlinks);
         BOOST_TEST(there.gb_per_second > 0);
-        const bool knows_links = t.place(one).pcie_lanes > 0;  // NVML is there
+        const bool knows_links = t.place(one).pcie_lanes > 0;  // only with NVML
         if (knows_links && there.gb_per_second > faster_than_pcie) BOOST_TEST(there.nvlinks > 0);
         if (there.nvlinks > 0) BOOST_TEST((can != 0));
       }
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(bandwidths_are_kept_and_those_of_another_machine_refused) {
   BOOST_TEST(support::bytes_of(file.name) == first.text());
   {
     const support::quiet_stderr said;
-    BOOST_TEST(topology::measured(file.name).text() == first.text());  // two measurements would differ
+    BOOST_TEST(topology::measured(file.name).text() == first.text());  // equal only if it was not measured again
     BOOST_TEST(said.text() == "");
   }
   std::string foreign = first.text();
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(bandwidths_are_kept_and_those_of_another_machine_refused) {
   const topology again = topology::measured(file.name);
   BOOST_TEST(said.text().find("it is of another machine") != std::string::npos, said.text());
   BOOST_TEST(said.text().find("ffff:ff:1f.0") != std::string::npos, said.text());
-  BOOST_TEST(support::bytes_of(file.name) == foreign);  // stays as it is
+  BOOST_TEST(support::bytes_of(file.name) == foreign);  // unchanged
   BOOST_TEST(again.is_measured());
 }
 

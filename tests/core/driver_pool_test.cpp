@@ -1,4 +1,4 @@
-// Pools of the driver: CUDA's rules as the simulator plays them, and what ferry makes of them.
+// The driver's pools: CUDA's rules as the simulator implements them, and ferry's use of them.
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <string>
@@ -22,18 +22,18 @@ std::string random_devices(int seed, int devices = 2) {
 }
 bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
-// A kernel that ferry does not see.
+// Launches a kernel that ferry does not track.
 void touch(fr::native_stream s, const void* p, std::size_t bytes) {
   const fr::kernel_use use{static_cast<const std::byte*>(p), bytes, true, true};
   fr::runtime::current().backend().launch(s, {"touch", {&use, 1}, [](const fr::relocation&) {}});
 }
-// The same through a guard.
+// The same through an access guard.
 void write(const fr::stream& s, const fr::allocation_ref& r) {
   fr::access one{&r.get(), r.get().range(), true};
   fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
   touch(s.timeline().stream(), r.get().begin, r.get().bytes);
 }
-// What the stream's device answers, or nothing.
+// The error of the stream's device; empty if there is none.
 std::string fate_of(fr::native_stream s) {
   try {
     fr::runtime::current().backend().synchronize(s);
@@ -47,7 +47,7 @@ std::string fate_of(fr::native_stream s) {
 
 BOOST_AUTO_TEST_SUITE(driver_pool)
 
-// A grant between devices does not cover pools; a grant of the pool covers all of it.
+// Peer access between devices does not cover pools. Access granted to a pool covers all of it.
 BOOST_AUTO_TEST_CASE(each_pool_needs_a_grant) {
   for (const bool granted : {false, true}) {
     fr::simulation sim("devices=2");
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(each_pool_needs_a_grant) {
   BOOST_CHECK_THROW(pools.grant(pools.create_pool(on_device, 0, driver), 1), fr::peer_access_error);
 }
 
-// The simulator finds work that comes before its memory, and work that comes after.
+// The simulator reports accesses before the allocation and after the free.
 BOOST_AUTO_TEST_CASE(memory_lives_from_its_allocation_to_its_free) {
   std::size_t early = 0, late = 0;
   for (int seed = 0; seed < 30; ++seed) {
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(other_devices_are_granted_when_they_need_it) {
     const fr::device_array<int> a({1000}, 4);
     const fr::stream s1(fr::device(1)), s2(fr::device(2));
     fr::device_array<int> b({1000}, fr::device(1));
-    fr::copy(s2, a.slice({0, 1000, 2}), b.slice({0, 500}));  // a kernel of a third device
+    fr::copy(s2, a.slice({0, 1000, 2}), b.slice({0, 500}));  // a kernel on a third device
     BOOST_TEST(fr::to_vector(b.slice({0, 500}))[499] == 4);
   }
   fr::simulation apart("devices=2;peers=none", driver);
@@ -113,7 +113,8 @@ BOOST_AUTO_TEST_CASE(other_devices_are_granted_when_they_need_it) {
   BOOST_TEST((fr::to_vector(a) == std::vector<int>(10, 3)));
 }
 
-// Bytes that one stream used are freed on it: no event is waited for. With several users, only the pool's own stream waits.
+// Memory used by one stream is freed on that stream, without an event wait. With several users, only the pool's own
+// stream waits.
 BOOST_AUTO_TEST_CASE(no_stream_of_the_program_waits_for_a_free) {
   fr::simulation below(random_devices(1), driver);
   fr::backend& backend = below.get().backend();
@@ -122,7 +123,7 @@ BOOST_AUTO_TEST_CASE(no_stream_of_the_program_waits_for_a_free) {
                           {.kind = fr::pool_kind::driver, .reuse = fr::reuse_policy::deterministic()});
   fr::memory_pool& p = scope.get().pool(on_device, 0);
   const fr::stream busy, slow;
-  write(busy, p.allocate(100));  // the thread's stream from now on
+  write(busy, p.allocate(100));  // now the thread's stream for allocations
   const long before = calls.stream_waits;
   for (int i = 0; i < 5; ++i) {
     const fr::allocation_ref a = p.allocate(100);
@@ -132,14 +133,14 @@ BOOST_AUTO_TEST_CASE(no_stream_of_the_program_waits_for_a_free) {
   {
     const fr::allocation_ref a = p.allocate(100);
     write(busy, a), write(slow, a);
-    BOOST_TEST(calls.stream_waits == before + 1);  // slow behind busy
+    BOOST_TEST(calls.stream_waits == before + 1);  // slow waits for busy
   }
-  BOOST_TEST(calls.stream_waits <= before + 3);  // the pool's stream behind both
+  BOOST_TEST(calls.stream_waits <= before + 3);  // the pool's stream waits for both
   const long after = calls.stream_waits;
   write(busy, p.allocate(64));
   write(busy, p.allocate(100));
   BOOST_TEST(calls.cpu_waits == 0);
-  BOOST_TEST(calls.stream_waits <= after + 2);  // behind their own allocations at most
+  BOOST_TEST(calls.stream_waits <= after + 2);  // at most for their own allocations
 }
 
 BOOST_AUTO_TEST_CASE(largest_size_and_release_threshold) {
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_CASE(largest_size_and_release_threshold) {
   BOOST_TEST(keeping.statistics().reserved_bytes == 0u);
 }
 
-// Unified memory comes from a split pool, and whoever asks for the same again gets the same one.
+// Unified memory comes from a split pool. Pools with the same options share it.
 BOOST_AUTO_TEST_CASE(unified_memory_comes_from_a_split_pool_that_is_used_again) {
   fr::simulation sim(random_devices(1));
   const auto unified_of = [] {
@@ -193,7 +194,7 @@ BOOST_AUTO_TEST_CASE(the_default_pool_is_shared) {
   backend.destroy_stream(s);
 }
 
-// Which earlier allocation's bytes each one gets.
+// For each allocation: which earlier allocation's bytes it reuses.
 std::vector<int> reuse_of(int seed, fr::reuse_policy how) {
   fr::simulation sim(random_devices(seed), {.kind = fr::pool_kind::driver, .reuse = how});
   fr::memory_pool& p = sim.get().pool(on_device, 0);
@@ -202,9 +203,9 @@ std::vector<int> reuse_of(int seed, fr::reuse_policy how) {
   std::map<const void*, int> first;
   std::vector<int> reused;
   for (int i = 0; i < 60; ++i) {
-    write(s[1], other);  // the stream that the next bytes are asked for on
+    write(s[1], other);  // the next allocation runs on this stream
     const fr::allocation_ref a = p.allocate(1000);
-    write(s[0], a);  // and the one that they are freed on
+    write(s[0], a);  // the free runs on this stream
     reused.push_back(first.emplace(a.get().begin, i).first->second);
   }
   return reused;
@@ -220,7 +221,7 @@ BOOST_AUTO_TEST_CASE(deterministic_reuse) {
   BOOST_TEST(otherwise_differ);
 }
 
-// Freed inside a submission, where nothing may be submitted: the free comes with the pool's next call.
+// A free inside a submission is deferred to the pool's next call, because nothing can be enqueued there.
 BOOST_AUTO_TEST_CASE(freed_inside_a_submission) {
   fr::simulation sim(random_devices(3), driver);
   fr::memory_pool& p = sim.get().pool(on_device, 0);

@@ -1,4 +1,4 @@
-// Soft limits: bytes go back early where the CPU waits anyhow, and pauses are bounded.
+// Soft limits: memory is released early when the CPU waits anyway, and the pauses are bounded.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <random>
@@ -27,9 +27,9 @@ constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::sp
 
 BOOST_AUTO_TEST_SUITE(early_reclaim)
 
-// Above a soft limit unused bytes go back when the program synchronises, and nothing else happens.
+// Above a soft limit a synchronization releases unused memory, and does nothing else.
 BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
-  fr::simulation sim("devices=1;memory=256MiB", {.kind = fr::pool_kind::split});  // it depends on what is kept
+  fr::simulation sim("devices=1;memory=256MiB", {.kind = fr::pool_kind::split});  // the numbers depend on the pool kind
   fr::memory_accounting& accounting = sim.get().memory();
   fr::set_memory_limit(fr::device(0), {.soft = "100MiB"});
   int asked = 0;
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
     fr::default_stream(fr::device(0)).synchronize();
     BOOST_TEST(asked == 0);
   }
-  { const auto c = device_bytes(90 * MiB); }  // 80 of it cached
+  { const auto c = device_bytes(90 * MiB); }  // caches 80 MiB of it
   BOOST_TEST(asked == 0);
   for (int i = 0; i < 4000 && accounting.reserved_bytes(memory_kind::device, 0) > 100 * MiB; ++i) {
     fr::default_stream(fr::device(0)).synchronize();
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
   BOOST_TEST(asked == before);
 }
 
-// Bytes that work still uses stay: early reclaim never waits.
+// Memory in use by pending work stays: early reclaim never waits.
 BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
   for (const fr::pool_kind kind : every_kind) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;memory=64MiB;schedule=random:1", {512, 8 << 10, 64 << 10, kind});
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
       support::busy_stream busy(slow);
       fr::fill(slow, used, 'x');
       used.free();
-      const bool driver = kind == fr::pool_kind::driver;  // what was freed does not count against limits
+      const bool driver = kind == fr::pool_kind::driver;  // freed bytes do not count against limits
       BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
       int pauses = 0;
       const auto callback = fr::on_memory_pressure([&](const fr::memory_pressure&) {
@@ -96,18 +96,18 @@ BOOST_AUTO_TEST_CASE(pauses_are_spread_out) {
   pacer.ran(t, t + 1ms, 100, 100);
   t += 1ms;
   BOOST_TEST(!pacer.is_due(t + 4ms, 1));
-  BOOST_TEST(pacer.is_due(t + 6ms, 1));  // under high pressure, a fifth of the time
+  BOOST_TEST(pacer.is_due(t + 6ms, 1));  // under high pressure: a fifth of the time
   BOOST_TEST(!pacer.is_due(t + 99ms, 0));
-  BOOST_TEST(pacer.is_due(t + 101ms, 0));                      // under low pressure, one percent
-  for (int i = 0; i < 20; ++i) pacer.ran(t, t + 1ms, 0, 100);  // in vain
+  BOOST_TEST(pacer.is_due(t + 101ms, 0));                      // under low pressure: one percent
+  for (int i = 0; i < 20; ++i) pacer.ran(t, t + 1ms, 0, 100);  // without releasing anything
   t += 1ms;
   BOOST_TEST(!pacer.is_due(t + 300ms, 1));
-  BOOST_TEST(pacer.is_due(t + 330ms, 1));  // but not forgotten
+  BOOST_TEST(pacer.is_due(t + 330ms, 1));  // but it is tried again
   pacer.ran(t, t + 1ms, 90, 100);
   BOOST_TEST(pacer.is_due(t + 7ms, 1));
 }
 
-// What a long program spends on it: simulated pauses of 1 ms at every chance.
+// The share of a long program's time: each opportunity costs a simulated pause of 1 ms.
 BOOST_AUTO_TEST_CASE(pauses_take_a_bounded_share) {
   using namespace std::chrono_literals;
   for (const double pressure : {0.0, 0.5, 1.0}) {

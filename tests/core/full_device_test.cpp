@@ -1,4 +1,4 @@
-// Pools on a device that is full: what they give back to get something else.
+// Pools on a full device: what they release to make room for another allocation.
 #include <vector>
 
 #include <boost/test/unit_test.hpp>
@@ -14,7 +14,7 @@ using bytes_type = fr::device_array<char>;
 
 BOOST_AUTO_TEST_SUITE(full_device)
 
-// Blocks of other sizes are asked for again soon: no more of them goes than the new one needs.
+// Other block sizes are likely to be requested again: only as many blocks are released as the new one needs.
 BOOST_AUTO_TEST_CASE(blocks_that_are_never_joined_go_one_by_one) {
   for (const fr::pool_kind kind : {fr::pool_kind::binned, fr::pool_kind::simple}) {
     fr::simulation sim("devices=1;memory=1GiB", {.kind = kind});

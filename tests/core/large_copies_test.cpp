@@ -1,5 +1,5 @@
-// Copies of more than 2^31 and 2^32 bytes and elements, on a machine that has the addresses but not the memory: which bytes
-// the driver is asked for.
+// Copies of more than 2^31 and 2^32 bytes and elements, in address space without memory. Checks which bytes the driver
+// is asked to copy.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using byte = std::uint8_t;
 
 constexpr std::size_t n = (std::size_t{1} << 32) + 4321;
 
-// Addresses of zeros, which take no memory before they are written.
+// Reserves zero pages, which take no memory until written.
 void* addresses(std::size_t bytes) {
   void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) throw std::bad_alloc();
@@ -64,7 +64,7 @@ class recorder final : public benchmarks::null_backend {
   }
 
  private:
-  // What is no more than this is done, so that peers pass their test.
+  // Copies up to this size are executed, so that peer self-tests pass.
   static constexpr std::size_t few = std::size_t{1} << 16;
 
   void add(void* to, const void* from, std::size_t bytes) {
@@ -89,7 +89,7 @@ class recorder final : public benchmarks::null_backend {
   std::mutex mutex_;
 };
 
-// That the parts of a range which were asked for are all of it, each once.
+// Checks that the requested parts cover the whole range exactly once.
 template <class Array>
 void check_covered(const std::vector<range>& parts, const Array& whole) {
   const auto* const begin = reinterpret_cast<const std::byte*>(whole.unsynchronized_data());
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(contiguous_on_every_route) {
     check_copy(a, near, all);
     BOOST_TEST(all.to.size() == 1u);
     check_copy(a, far, all);
-    check_copy(a, far, all);  // once more: the first one tested the link
+    check_copy(a, far, all);  // again: the first copy also tested the link
     BOOST_TEST((all.to.size() == 1u) == peers);
     check_copy(pinned, near, all);
     fr::unified_array<byte> unified({n});

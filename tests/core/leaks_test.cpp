@@ -1,4 +1,4 @@
-// What is left, and where it was made.
+// Leak reports: arrays that are left, and where they were created.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(what_is_left_is_told) {
   BOOST_TEST(fr::outstanding_allocations().empty());
 }
 
-// Blocks that a workspace keeps, or the quarantine, have leaked from nobody; arrays have the names that they were given.
+// Blocks retained by a workspace or in quarantine are not reported as leaks. Arrays are reported under their own names.
 BOOST_AUTO_TEST_CASE(kept_blocks_are_no_leaks) {
   for (const bool checked : {false, true}) {
     fr::simulation sim("devices=1");
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(stacks_tell_calls_apart, *boost::unit_test::precondition(ha
   fr::simulation sim("devices=1");
   fr::track_leaks(fr::leak_mode::stacks);
   std::vector<fr::device_array<char>> left;
-  volatile int times = 2;  // one place of the program, which no compiler unrolls
+  volatile int times = 2;  // volatile: prevents unrolling, so both calls have one address
   for (int i = 0; i < times; ++i) left.push_back(made_here());
   left.push_back(made_there());
   const auto all = fr::outstanding_allocations();
@@ -140,16 +140,16 @@ BOOST_AUTO_TEST_CASE(the_environments_form) {
     });
 }
 
-// A process of its own: what is left is told after main and the destructors of static arrays, and the exit status stays.
+// In a child process: leaks are reported after main and the destructors of static arrays. The exit status is unchanged.
 BOOST_AUTO_TEST_CASE(told_when_the_program_exits) {
   const std::string file = "leaks_at_exit.txt";
   const pid_t child = fork();
   if (child == 0) {
     if (!std::freopen(file.c_str(), "w", stderr)) _exit(99);
-    static auto* const sim = new fr::simulation("devices=1");  // never destroyed, as the machine of a program
+    static auto* const sim = new fr::simulation("devices=1");  // never destroyed, like a program's runtime
     fr::report_leaks_at_exit(sim->get(), fr::leak_mode::report);
     static fr::device_array<char> destroyed_at_exit({100});
-    static auto* const leaked = new fr::device_array<char>({8192});  // still reachable: no leak of the sanitizer's
+    static auto* const leaked = new fr::device_array<char>({8192});  // still reachable: not a leak for the sanitizer
     leaked->name("leaked");
     std::fflush(nullptr);
     std::exit(7);

@@ -1,4 +1,4 @@
-// What is read again is written the same under every locale of the program.
+// Texts that ferry reads again are the same under every locale of the program.
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>
 #include <ferry/core/detail/support/plain_text.hpp>
@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(the_reader_of_these_tests_is_strict) {
     BOOST_TEST(support::json_reader::fault(bad) != "", bad);
 }
 
-// Names come from the program, and may be cut within a character.
+// Names come from the program, and truncation may cut within a character.
 BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8) {
   const std::string valid = "\x01\"\\ \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80 \xef\xbf\xbd";
   BOOST_TEST(fr::detail::utf8_text(valid) == valid);
@@ -34,7 +34,8 @@ BOOST_AUTO_TEST_CASE(bytes_that_are_no_utf8) {
   const fr::simulation sim("devices=1");
   const fr::memory_recording recording(50);
   std::vector<fr::host_array<int>> arrays;
-  // Each byte alone, each lead with each kind of second byte, overlong forms, surrogates, and what is above U+10FFFF.
+  // Each single byte, each lead byte with each kind of second byte, overlong forms, surrogates, and code points above
+  // U+10FFFF.
   for (int lead = 1; lead < 256; ++lead)
     for (const char* more :
          {"", "\x7f", "\x80", "\x8f\xbf", "\x90\x80\x80", "\xa0\xa0", "\xbf\xbf\xbf", "\xc0", "\xff"}) {
@@ -52,7 +53,7 @@ BOOST_AUTO_TEST_CASE(numbers_in_text) {
   const support::other_locale german;
   std::ostringstream shown;
   shown << 1234567.5;
-  BOOST_REQUIRE(shown.str().find(',') != std::string::npos);  // it is another one
+  BOOST_REQUIRE(shown.str().find(',') != std::string::npos);  // the locale is active
   fr::detail::plain_stream out;
   out << 8388608 << ' ' << 0.5;
   BOOST_TEST(out.str() == "8388608 0.5");

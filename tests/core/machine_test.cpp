@@ -1,4 +1,4 @@
-// Machines, the choice of a backend, and what happens to streams and arrays of another one.
+// Runtimes, the choice of a backend, and streams and arrays of another runtime.
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -16,7 +16,7 @@ using support::failure_of;
 
 namespace {
 
-// An environment variable for a scope.
+// Sets an environment variable for a scope.
 class variable {
  public:
   variable(const char* name, const char* value) : name_(name) {
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_configuration_that_does_not_parse_is_an_error) {
   BOOST_TEST(says(text, "two"), text);
 }
 
-// A thread's own streams go back to the stock when it ends, and the next thread gets them.
+// A thread's own streams return to the pool when it ends, and the next thread reuses them.
 BOOST_AUTO_TEST_CASE(streams_of_threads_come_back) {
   fr::simulation sim("devices=1");
   fr::host_array<int> a({4}, 0);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_not_there_is_an_error) {
   BOOST_TEST(says(text, "devices 0 to 1"), text);
 }
 
-// Blocks that are free as a whole go back; the rest stays until it is freed.
+// Completely free segments are released; the rest stays until it is freed.
 BOOST_AUTO_TEST_CASE(pools_split_join_and_trim) {
   fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096, fr::pool_kind::split});
   fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(pools_split_join_and_trim) {
   BOOST_TEST(pool.statistics().blocks == 0u);
 }
 
-// The pool gives back what it caches before it gives up; the error is the backend's, and the program goes on.
+// The pool releases its cache before it throws. The error comes from the backend, and the program continues.
 BOOST_AUTO_TEST_CASE(memory_that_is_full) {
   fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096, fr::pool_kind::split});
   { fr::device_array<char> a({40000}); }

@@ -1,4 +1,4 @@
-// What pools tell their machine's ledger, and what is tried when memory runs out.
+// What pools report to the runtime's memory accounting, and the out-of-memory handlers.
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>
 #include <mutex>
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(observers_see_every_allocation_once) {
   BOOST_TEST(seen.allocated == 803u);
 }
 
-// Pools book what they take from the backend, those of the driver what arrays hold; and no failure leaves a trace.
+// Pools report what they take from the backend; the driver's pools report what arrays hold. A failure leaves no trace.
 BOOST_AUTO_TEST_CASE(the_books_balance) {
   for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple,
                           fr::pool_kind::none}) {
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(the_books_balance) {
   }
 }
 
-// Rungs are climbed in their order, each with a retry when it freed something, until the bytes are there.
+// Handlers run in their order, with a retry after each one that freed memory, until the allocation succeeds.
 BOOST_AUTO_TEST_CASE(rungs_are_climbed_in_order) {
   fr::simulation sim("devices=1;memory=1MiB", {64, 1024, 4096});
   fr::memory_accounting& accounting = sim.get().memory();

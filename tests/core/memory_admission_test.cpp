@@ -1,4 +1,4 @@
-// Limits when several ask at once, when limits change meanwhile, and for sizes that no counter can hold.
+// Limits under concurrent requests, limits that change meanwhile, and sizes that overflow counters.
 #include <atomic>
 #include <barrier>
 #include <boost/test/unit_test.hpp>
@@ -35,7 +35,7 @@ bool comes(std::size_t n) {
 
 BOOST_AUTO_TEST_SUITE(memory_admission)
 
-// A callback is not asked to make room for what it allocates itself.
+// A callback is not called for its own allocations.
 BOOST_AUTO_TEST_CASE(callbacks_are_not_called_for_what_they_allocate) {
   const fr::simulation sim("devices=1;memory=4MiB");
   int asked = 0;
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(callbacks_are_not_called_for_what_they_allocate) {
   BOOST_TEST(asked == 2);
 }
 
-// One allocation has passed the limit of its tag and waits for memory; another under the same tag comes meanwhile.
+// One allocation has passed its tag's limit and waits for memory. Another one under the same tag arrives meanwhile.
 BOOST_AUTO_TEST_CASE(what_a_tag_is_about_to_get_counts) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   fr::set_memory_limit({.tag = "t"}, {.hard = "1MiB"});
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(what_a_tag_is_about_to_get_counts) {
   std::optional<fr::host_array<char>> beside;
   bool asked = false, refused = false;
   const auto callback = fr::on_out_of_memory([&](const fr::memory_demand&) -> std::size_t {
-    if (std::exchange(asked, true)) return 0;  // by what is tried below
+    if (std::exchange(asked, true)) return 0;  // the call from the allocation below
     try {
       beside.emplace(fr::extents<1>(600 * KiB));
     } catch (const fr::out_of_memory&) {
@@ -73,11 +73,11 @@ BOOST_AUTO_TEST_CASE(what_a_tag_is_about_to_get_counts) {
   const auto a = device_bytes(600 * KiB);
   BOOST_TEST(refused);
   BOOST_TEST(meter.peak_bytes() <= MiB);
-  const auto b = device_bytes(424 * KiB);  // nothing of what was refused counts
+  const auto b = device_bytes(424 * KiB);  // refused bytes do not count
   BOOST_TEST(!comes(1));
 }
 
-// What could not be had is not booked any more.
+// A failed allocation's reservation is released.
 BOOST_AUTO_TEST_CASE(what_a_tag_did_not_get_does_not_count) {
   for (const fr::pool_kind kind : every_pool) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;memory=1MiB", {512, 8 * KiB, 64 * KiB, kind});
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(what_a_tag_did_not_get_does_not_count) {
     }
 }
 
-// Of five threads that want a quarter each, four get it, and no fifth.
+// Five threads each request a quarter of the limit: exactly four succeed.
 BOOST_AUTO_TEST_CASE(threads_share_the_limit_of_a_tag) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   fr::set_memory_limit({.tag = "t"}, {.hard = "1MiB"});
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(threads_share_the_limit_of_a_tag) {
   BOOST_TEST(meter.peak_bytes() == MiB);
 }
 
-// Limits that are set together are seen together, and not at all if one of them is refused.
+// Limits set together take effect together, or not at all if one of them is refused.
 BOOST_AUTO_TEST_CASE(limits_change_as_a_whole) {
   fr::simulation sim("devices=2;memory=64MiB");
   const std::vector<fr::scoped_memory_limit> few = fr::parse_memory_limits("soft:1MiB,hard:2MiB;tag=t,hard:1MiB"),
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(limits_change_as_a_whole) {
   BOOST_TEST(mixed == 0);
 }
 
-// Sums that wrap must not make room: neither limits nor the backend are asked.
+// Sums that overflow must not make room: neither limits nor the backend are consulted.
 BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   fr::memory_accounting& books = sim.get().memory();
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
   }
 }
 
-// Nor do pools give anything back for them.
+// Pools do not release memory for them, either.
 BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_all_pools) {
   for (const fr::pool_kind kind : every_pool)
     for (const memory_kind memory : all_kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(red_zones_that_wrap_are_refused) {
   BOOST_TEST(!fr::current_memory_checks());
 }
 
-// A pin that would share what another has pinned, and that is gone by the time it is there.
+// A pin relies on another pin's registration, which is removed before the first pin is accounted.
 BOOST_AUTO_TEST_CASE(pins_book_what_others_unpin_meanwhile) {
   for (const bool gives_way : {false, true}) {
     fr::simulation sim("devices=1;memory=64MiB");
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(pins_book_what_others_unpin_meanwhile) {
       if (gives_way && other) return other.reset(), MiB;
       return 0;
     });
-    const auto pin_all = [&] { return fr::pin(v); };  // one MiB more than is pinned, and then four
+    const auto pin_all = [&] { return fr::pin(v); };  // first needs 1 MiB more than is pinned, then 4 MiB
     if (gives_way) {
       const auto all = pin_all();
       BOOST_TEST(books.pinned_bytes() == 4 * MiB);

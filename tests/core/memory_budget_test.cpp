@@ -1,4 +1,4 @@
-// What a budget says of an allocation before it is made.
+// Predictions of a budget, compared with the following allocation.
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <random>
@@ -20,7 +20,7 @@ fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::devic
 constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
                                         fr::pool_kind::simple, fr::pool_kind::none};
 
-// Work on a stream that uses all of the bytes.
+// Enqueues work on a stream that uses all of the bytes.
 void use(const fr::stream& s, const fr::allocation_ref& r) {
   fr::access one{&r.get(), r.get().range(), true};
   fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
@@ -65,8 +65,9 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
   }
 }
 
-// The same of arrays as programs make them: of all kinds, with red zones and a quarantine, under tags, within workspaces. Where
-// unified memory is used the schedule is eager: pages that pending work moves are taken at a time that no one knows.
+// The same for arrays as programs create them: all kinds, with red zones and a quarantine, under tags, within
+// workspaces. With unified memory the schedule is eager, because the time at which pending work takes pages is
+// unpredictable.
 void check_arrays(fr::pool_kind kind, unsigned seed) {
   const bool pages = seed & 1, checked = seed & 2, workspaces = seed & 4, tags = seed & 8, limits = seed & 16;
   fr::pool_options options{512, 8 << 10, 64 << 10, kind};
@@ -133,7 +134,7 @@ BOOST_AUTO_TEST_CASE(budgets_answer_before_the_allocation) {
       BOOST_TEST(budget.available_bytes() == 0u);
       BOOST_TEST(!budget.would_fit(1));
     }
-    BOOST_TEST(budget.would_fit(32 * MiB));  // cached, and given back when needed
+    BOOST_TEST(budget.would_fit(32 * MiB));  // cached, and released when needed
     { const auto all = device_bytes(32 * MiB); }
     fr::set_memory_limit({.tag = "io"}, {.hard = "1MiB"});
     const fr::memory_budget of_tag({.on = fr::device(1), .tag = "io"});
@@ -144,7 +145,7 @@ BOOST_AUTO_TEST_CASE(budgets_answer_before_the_allocation) {
   }
 }
 
-// A limit of a device covers its device and its unified memory: what either keeps goes back for the other.
+// A device limit covers device and unified memory: cached bytes of one kind are released for the other.
 BOOST_AUTO_TEST_CASE(kinds_under_one_limit_make_room_for_each_other) {
   for (const fr::pool_kind kind : every_kind) {
     fr::simulation sim("devices=1;memory=64MiB", {.kind = kind});
@@ -173,21 +174,21 @@ BOOST_AUTO_TEST_CASE(budgets_count_red_zones) {
   BOOST_TEST(budget.available_bytes() == 0u);
 }
 
-// A budget is right when it says yes, and when it says no: random sizes against what happens, with freed bytes that work
-// still uses, and others that another pool of the device keeps.
-BOOST_AUTO_TEST_CASE(budgets_keep_their_word) {
+// A budget's answers are right, positive or negative: random sizes compared with the result. Some freed bytes are still
+// in use by work, and others are cached by another pool of the device.
+BOOST_AUTO_TEST_CASE(budgets_predict_allocations) {
   for (const fr::pool_kind kind : every_kind)
     for (const memory_kind memory : {memory_kind::device, memory_kind::unified, memory_kind::host})
       for (unsigned seed = 0; seed < 4; ++seed) check_words(kind, memory, seed);
 }
 
-BOOST_AUTO_TEST_CASE(budgets_keep_their_word_about_arrays) {
+BOOST_AUTO_TEST_CASE(budgets_predict_allocations_of_arrays) {
   for (const fr::pool_kind kind : every_kind)
     for (unsigned seed = 0; seed < 64; ++seed) check_arrays(kind, seed);
 }
 
-// The pool of the thread's scope is asked, with its rules and its own bound.
-BOOST_AUTO_TEST_CASE(budgets_ask_the_pool_of_the_scope) {
+// The budget uses the pool of the thread's scope, with its options and its limit.
+BOOST_AUTO_TEST_CASE(budgets_use_the_pool_of_the_scope) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   const fr::memory_budget budget(fr::device(0));
   fr::pool binned(fr::device(0), {.kind = fr::pool_kind::binned});
@@ -195,7 +196,7 @@ BOOST_AUTO_TEST_CASE(budgets_ask_the_pool_of_the_scope) {
   BOOST_TEST(budget.would_fit(40 * MiB));
   {
     const fr::pool_scope use(binned);
-    BOOST_TEST(budget.would_fit(40 * MiB));  // as 64
+    BOOST_TEST(budget.would_fit(40 * MiB));  // rounded to 64
     fr::set_memory_limit(fr::device(0), {.hard = "48MiB"});
     BOOST_TEST(!budget.would_fit(40 * MiB));
     BOOST_CHECK_THROW(device_bytes(40 * MiB), fr::out_of_memory);
@@ -214,12 +215,12 @@ BOOST_AUTO_TEST_CASE(budgets_ask_the_pool_of_the_scope) {
     const auto b = device_bytes(3 * MiB);
   }
   const auto kept = device_bytes(48 * MiB);
-  BOOST_TEST(budget.would_fit(16 * MiB));  // what the other pools keep goes back first
+  BOOST_TEST(budget.would_fit(16 * MiB));  // the other pools' caches are released first
   const auto rest = device_bytes(16 * MiB);
   BOOST_TEST(!budget.would_fit(1));
 }
 
-// Free blocks that are too small, more than a pool looks at when it is in a hurry, do not hide one that is large enough.
+// More free blocks that are too small than the pool's fast search examines do not hide a block that is large enough.
 BOOST_AUTO_TEST_CASE(a_block_behind_many_is_found) {
   constexpr std::size_t block = 512, segment = 264 * block;
   fr::simulation sim("devices=1;memory=" + std::to_string(21 * segment),

@@ -1,4 +1,4 @@
-// Counters of threads, of tags and of names.
+// Per-thread, per-tag and per-name counters.
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>
 #include <thread>
@@ -11,7 +11,8 @@ BOOST_AUTO_TEST_SUITE(memory_counters)
 BOOST_AUTO_TEST_CASE(sums_are_exact_when_threads_rest) {
   constexpr int threads = 8, rounds = 5000;
   fr::memory_counters counters(2);
-  std::vector<fr::memory_counts> own(threads), other(threads);  // checked by one thread: Boost.Test is for one
+  // One thread checks them, because Boost.Test is single-threaded.
+  std::vector<fr::memory_counts> own(threads), other(threads);
   {
     std::vector<std::jthread> all;
     for (int t = 0; t < threads; ++t)
@@ -30,7 +31,7 @@ BOOST_AUTO_TEST_CASE(sums_are_exact_when_threads_rest) {
   BOOST_TEST(sum.allocations == std::uint64_t{threads} * rounds);
   BOOST_TEST(sum.current_bytes() == std::int64_t{threads} * rounds / 2 * 1000);
   BOOST_TEST(counters.peak(1) >= static_cast<std::size_t>(sum.current_bytes()));
-  std::jthread([&] {  // somebody else frees
+  std::jthread([&] {  // another thread frees
     for (int i = 0; i < threads * rounds / 2; ++i) counters.remove(1, 1000);
     BOOST_TEST(counters.of_this_thread(1).current_bytes() == -sum.current_bytes());
   })
@@ -45,7 +46,7 @@ BOOST_AUTO_TEST_CASE(peaks_of_one_thread_are_exact) {
   counters.remove(0, 100);
   counters.add(0, 70);
   BOOST_TEST(counters.peak(0) == 100u);
-  for (std::size_t i = 0; i < 50; ++i) counters.add(0, std::size_t{1} << 20);  // over the step, and down again
+  for (std::size_t i = 0; i < 50; ++i) counters.add(0, std::size_t{1} << 20);  // above the step, and down again
   for (std::size_t i = 0; i < 50; ++i) counters.remove(0, std::size_t{1} << 20);
   BOOST_TEST(counters.peak(0) == 70 + (std::size_t{50} << 20));
   counters.remove(0, 70);
@@ -70,7 +71,7 @@ BOOST_AUTO_TEST_CASE(peaks_of_several_threads_are_right_within_a_step_each) {
   BOOST_TEST(counters.peak(0) <= threads * each + wrong);
 }
 
-struct freed_late {  // by the destructor of a thread-local object, after the thread's books were dropped
+struct freed_late {  // freed by a thread_local destructor, after the thread's counters were dropped
   fr::device_array<char> a;
 };
 thread_local freed_late late;

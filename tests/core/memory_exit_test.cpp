@@ -1,4 +1,4 @@
-// What memory checks find when the program ends: told by a process that ends here.
+// Faults that memory checks find at program exit, reported by a process that ends here.
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -19,7 +19,7 @@ boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test
   return ok;
 }
 
-// Ends by exit(), with an array that lives on and one that is in quarantine; both were written past their ends.
+// Ends by exit(), with one live array and one in quarantine; both were written past their ends.
 [[noreturn]] void program() {
   fr::set_memory_checks(fr::memory_checks());
   fr::stream s;

@@ -1,4 +1,4 @@
-// Blocks that no array has, and that are not free: those of workspaces, and those in quarantine.
+// Blocks that belong to no array and are not free: retained by workspaces, or in quarantine.
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>
 #include <ferry/core/memory_snapshot.hpp>
@@ -26,7 +26,7 @@ void one_iteration(fr::workspace& w, std::size_t n) {
   const auto a = device_bytes(n);
 }
 
-// What a budget says within scopes of a workspace and outside of them, against what happens.
+// Compares a budget's predictions, inside and outside workspace scopes, with the following allocations.
 void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
   const fr::simulation sim("devices=1;memory=1MiB", {512, 8 << 10, 64 << 10, kind});
   const fr::device d0(0);
@@ -62,11 +62,11 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
 
 BOOST_AUTO_TEST_SUITE(memory_kept)
 
-// The next iteration needs them: others get what is left, and a scope of the workspace has them back.
+// The next iteration needs the blocks: other allocations get the rest, and a scope of the workspace reuses its blocks.
 BOOST_AUTO_TEST_CASE(budgets_leave_a_workspace_its_blocks) {
   for (const bool checked : {false, true})
     for (const fr::pool_kind kind : every_kind) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
-        if (checked && kind != fr::pool_kind::none) continue;  // the only one that adds no rounding to red zones
+        if (checked && kind != fr::pool_kind::none) continue;  // the other kinds round sizes with red zones up
         fr::simulation sim("devices=1;memory=64MiB", {.kind = kind});
         if (checked) fr::set_memory_checks(fr::memory_checks());
         const std::size_t zones = checked ? 512 : 0, half = 32 * MiB - zones;
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(budgets_leave_a_workspace_its_blocks) {
       }
 }
 
-BOOST_AUTO_TEST_CASE(budgets_keep_their_word_beside_workspaces) {
+BOOST_AUTO_TEST_CASE(budgets_predict_allocations_beside_workspaces) {
   for (const fr::pool_kind kind : every_kind)
     for (const memory_kind memory : {memory_kind::device, memory_kind::unified, memory_kind::host})
       for (unsigned seed = 0; seed < 4; ++seed) check_words(kind, memory, seed);
@@ -133,12 +133,12 @@ BOOST_AUTO_TEST_CASE(pictures_show_what_is_kept) {
     }
 }
 
-BOOST_AUTO_TEST_CASE(the_error_names_who_keeps) {
+BOOST_AUTO_TEST_CASE(the_error_names_what_retains_memory) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   {
     const fr::memory_checks_scope on;
     auto cache = device_bytes(16 * MiB);
-    const auto callback = fr::on_out_of_memory([&](const fr::memory_demand&) {  // frees, and does not say so
+    const auto callback = fr::on_out_of_memory([&](const fr::memory_demand&) {  // frees memory, but returns 0
       cache.free();
       return std::size_t{0};
     });
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(the_error_names_who_keeps) {
   BOOST_TEST(!has(text, "quarantine (memory"), text);
 }
 
-// Their quarantine ends as that of arrays which were freed before.
+// Their quarantine ends like that of arrays freed before.
 BOOST_AUTO_TEST_CASE(checked_arrays_that_a_callback_frees_make_room) {
   for (const fr::pool_kind kind : every_kind) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;memory=64MiB", {.kind = kind});

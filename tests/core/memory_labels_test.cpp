@@ -1,4 +1,4 @@
-// Names and tags are counted apart, however many there are.
+// Names and tags are counted separately, however many there are.
 #include <array>
 #include <string>
 #include <vector>
@@ -39,8 +39,8 @@ boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test
   return ok;
 }
 
-// Runs a part of a test in a process of its own, as labels are numbered for the life of a process. The first thing that is
-// not as it must be, or "".
+// Runs part of a test in its own process, because labels are numbered for a process's lifetime. Returns the first
+// mismatch; empty if there is none.
 template <class Body>
 std::string in_a_child(Body body) {
   std::array<int, 2> ends{};
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(an_array_named_as_a_tag_does_not_count_under_it) {
     const fr::memory_tag_scope scope{"twofold"};
     {
       auto tagged = device_bytes(MiB);
-      tagged.name("twofold");  // both: counts once under each
+      tagged.name("twofold");  // has a name and a tag: counts once under each
       BOOST_TEST((bytes_of("twofold", true) == MiB && bytes_of("twofold", false) == 5 * MiB));
       BOOST_TEST(is_refused(KiB));
     }
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(an_array_named_as_a_tag_does_not_count_under_it) {
   }
 }
 
-// Snapshots list both.
+// Snapshots list names and tags.
 BOOST_AUTO_TEST_CASE(snapshots_tell_a_name_from_a_tag) {
   fr::simulation sim("devices=1;memory=64MiB");
   fr::memory_recording recording;
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(many_names_leave_tags_and_limits_alone, *boost::unit_test::
     for (const auto& l : fr::memory_use().labels)
       if (!l.is_tag && l.label.starts_with("(other names")) status = l.label + " " + std::to_string(l.current_bytes);
     if (!status.ends_with(" 1536")) return "status of other names: " + status;
-    b.name("array 7");  // which has an account of its own
+    b.name("array 7");  // has its own account
     if (bytes_of("array 7", false) != 1024) return "an early name is not counted";
     for (int i = 0; i < 5000; ++i) {
       const fr::memory_tag_scope other{"other tag " + std::to_string(i)};
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(many_names_leave_tags_and_limits_alone, *boost::unit_test::
   BOOST_TEST(wrong == "");
 }
 
-// What would share an account with others is refused.
+// A tag that would share an account with others is refused.
 BOOST_AUTO_TEST_CASE(too_many_tags_are_refused, *boost::unit_test::precondition(devices_are_simulated)) {
   const std::string wrong = in_a_child([]() -> std::string {
     fr::simulation sim("devices=1;memory=64MiB");

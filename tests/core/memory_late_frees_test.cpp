@@ -1,4 +1,4 @@
-// Arrays that are destroyed inside a submission wait for nobody, whatever other threads do to memory meanwhile.
+// Arrays destroyed inside a submission never wait, whatever other threads do to memory meanwhile.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <ferry/core.hpp>
@@ -16,14 +16,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Another thread that is in the middle of something and goes on when the stream does: when this is destroyed, or after two
-// seconds, so that who waits for it fails and does not hang.
+// Another thread in the middle of an operation that ends with the stream's work. The destructor, or a timeout of two
+// seconds, releases the stream, so that a wait fails the test instead of hanging.
 class long_work {
  public:
   template <class F>
   long_work(support::busy_stream& busy, F f) : busy_(busy),
                                                worker_(f) {
-    std::this_thread::sleep_for(100ms);  // it holds its locks by now
+    std::this_thread::sleep_for(100ms);  // by now it holds its locks
     watch_ = std::jthread([this](const std::stop_token& stop) {
       for (int i = 0; i < 200 && !stop.stop_requested(); ++i) std::this_thread::sleep_for(10ms);
       busy_.release();
@@ -38,7 +38,7 @@ class long_work {
   std::jthread worker_, watch_;
 };
 
-// Destroys arrays where nothing can be submitted.
+// Destroys arrays where no work can be enqueued.
 template <class... Arrays>
 void destroy_inside_a_submission(Arrays&... gone) {
   const fr::stream s;
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(beside_a_thread_that_checks_memory) {
     }
     busy.release();
     slow.synchronize();
-    const auto next = fr::device_array<int>({1000});  // what was freed goes into quarantine
+    const auto next = fr::device_array<int>({1000});  // the freed blocks enter the quarantine
     BOOST_TEST(fr::memory_use().devices[0].kinds[0].quarantined_bytes > 0u);
     BOOST_TEST(w.statistics().in_use == 0u);
     BOOST_TEST(fr::check_memory().empty());
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(beside_a_thread_that_ends_a_borrow) {
   };
   auto a = adopt(give_back), b = adopt([&](int*p, fr::stream_ref s) { s.synchronize(), give_back(p); });
   auto first = fr::pin(all.first(200));
-  std::optional<fr::pinned<int>> second = fr::pin(all.subspan(100));  // registered with the first as one
+  std::optional<fr::pinned<int>> second = fr::pin(all.subspan(100));  // shares a registration with the first
   {
     support::busy_stream busy(slow);
     auto used = first.slice({0, 50});
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(beside_a_thread_that_ends_a_borrow) {
     busy.release();
   }
   slow.synchronize();
-  const auto last = adopt(give_back);  // which runs the deleters that are due
+  const auto last = adopt(give_back);  // runs the deferred deleters
   BOOST_TEST(deleted == 2);
 }
 

@@ -1,4 +1,4 @@
-// Hard limits: by device, kind and tag, in the program and in its environment.
+// Hard limits by device, kind and tag, set in the program and in its environment.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_hard_limit_is_never_crossed) {
                              {"hard limit of 16.000 MiB", "device 0", "raise the limit", "limits: device and unified"});
   const auto elsewhere = device_bytes(32 * MiB, 1);
   arrays.pop_back();
-  const auto again = device_bytes(4 * MiB);  // cached or given back, the bytes are there
+  const auto again = device_bytes(4 * MiB);  // the bytes are available, whether cached or released
   const fr::memory_accounting& accounting = sim.get().memory();
   BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) <= 16 * MiB);
   refused<fr::out_of_memory>([] { fr::unified_array<char> u({4 * MiB}); }, {"hard limit", "unified memory"});
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_hard_limit_is_never_crossed) {
   const auto more = device_bytes(16 * MiB);
 }
 
-// Percentages are of that device, not of whichever asked first.
+// Percentages apply to the limit's own device, not to the first device that is used.
 BOOST_AUTO_TEST_CASE(percentages_on_unequal_devices) {
   fr::simulation sim("devices=3;memory=64MiB,16MiB");
   const fr::device d0(0), d1(1), d2(2);
@@ -69,13 +69,13 @@ BOOST_AUTO_TEST_CASE(percentages_on_unequal_devices) {
   BOOST_TEST(limit_of(1)[0].find("soft 25% (4.000 MiB), hard 50% (8.000 MiB)") != std::string::npos);
   refused<fr::invalid_argument>([&] { fr::set_memory_limit(d1, {.hard = "17MiB"}); },
                                 {"17.000 MiB", "the device has 16.000 MiB"});
-  fr::set_memory_limit(d0, {.hard = "48MiB"});  // more than others have, and no more than this one
+  fr::set_memory_limit(d0, {.hard = "48MiB"});  // more than the other devices have, but not more than this one
   const auto more = device_bytes(16 * MiB, 0);
   fr::set_memory_limit({.on = d1, .kind = memory_kind::unified}, {.hard = "100%"});
   refused<fr::out_of_memory>([&] { fr::unified_array<char> u({17 * MiB}, d1); }, {"100% (16.000 MiB)"});
 }
 
-// What a budget says of unequal devices, and what pressure callbacks are told.
+// Budgets on unequal devices, and the arguments of pressure callbacks.
 BOOST_AUTO_TEST_CASE(shares_of_unequal_devices_seen_by_the_program) {
   fr::simulation sim("devices=2;memory=64MiB,16MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   for (const int d : {0, 1}) fr::set_memory_limit(fr::device(d), {.soft = "25%", .hard = "75%"});
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(shares_of_unequal_devices_seen_by_the_program) {
     told.push_back(p);
     return std::size_t{0};
   });
-  const auto a = device_bytes(16 * MiB, 0), b = device_bytes(8 * MiB, 1);  // a quarter of one, half of the other
+  const auto a = device_bytes(16 * MiB, 0), b = device_bytes(8 * MiB, 1);  // a quarter of one device, half of the other
   fr::default_stream(fr::device(0)).synchronize();
   BOOST_TEST(!told.empty());
   for (const fr::memory_pressure& p : told) {
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(limits_by_kind_and_tag) {
   const auto a = device_bytes(MiB);
 }
 
-// A block that a workspace keeps counts under the tag of the array that has it now, and of none in between.
+// A block retained by a workspace counts under its current array's tag, and under none in between.
 BOOST_AUTO_TEST_CASE(limits_on_tags_see_workspaces_and_checked_arrays) {
   for (const bool checked : {false, true}) {
     fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
@@ -136,13 +136,13 @@ BOOST_AUTO_TEST_CASE(limits_on_tags_see_workspaces_and_checked_arrays) {
     }
     BOOST_TEST(w.statistics().in_use == 0u);
     const fr::memory_tag_scope tag{"large"};
-    const auto again = device_bytes(4 * MiB);  // the block that was refused is still there
+    const auto again = device_bytes(4 * MiB);  // the block is still retained after the refusal
     BOOST_TEST(w.statistics().reused == 1u);
     fr::set_memory_checks(std::nullopt);
   }
 }
 
-// Pinned memory lies in the system's RAM, whichever device it is for.
+// Pinned memory is in the system's RAM, whichever device it is for.
 BOOST_AUTO_TEST_CASE(limits_on_pinned_memory_of_a_device_are_parts_of_the_ram) {
   fr::simulation sim("devices=1;memory=64MiB");
   const fr::device d0(0);
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(limits_on_pinned_memory_of_a_device_are_parts_of_the_ram) {
   fr::set_memory_limit(pinned, {.hard = ram});
   refused<fr::invalid_argument>([&] { fr::set_memory_limit(pinned, {.hard = ram + 1}); },
                                 {"host memory of device 0", "the system has " + fr::bytes_text(ram)});
-  fr::set_memory_limit({.on = d0, .kind = memory_kind::unified}, {.hard = "1GiB"});  // may be more than the device has
+  fr::set_memory_limit({.on = d0, .kind = memory_kind::unified}, {.hard = "1GiB"});  // may exceed the device's memory
 }
 
 // fr::pin counts what it registers, each byte once.
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(pins_count_against_limits_on_pinned_memory) {
     BOOST_TEST(accounting.pinned_bytes() == 3 * MiB);
     BOOST_TEST(fr::memory_use().pinned_bytes == 3 * MiB);
     BOOST_TEST(fr::memory_use().text().find("own memory: 3.000 MiB\n") != std::string::npos);
-    const auto more = fr::pin(all.subspan(2 * MiB, 2 * MiB));  // overlaps: one more MiB
+    const auto more = fr::pin(all.subspan(2 * MiB, 2 * MiB));  // overlaps: adds one MiB
     BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
     refused<fr::out_of_memory>([&] { (void)fr::pin(w); },
                                {"1.000 MiB of host memory", "hard limit of 4.000 MiB on host memory leaves 0 bytes"});
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(pins_count_against_limits_on_pinned_memory) {
   BOOST_TEST(accounting.pinned_bytes() == 0u);
   { const fr::host_array<char> cached({2 * MiB}); }
   BOOST_TEST(accounting.reserved_bytes(memory_kind::host, 0) == 2 * MiB);
-  const auto p = fr::pin(v);  // what a pool caches goes back first
+  const auto p = fr::pin(v);  // cached bytes of pools are released first
   BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
 }
 

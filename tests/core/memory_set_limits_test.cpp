@@ -1,4 +1,4 @@
-// A hard limit that is set while more is held: cached bytes go back, and what arrays hold is told.
+// Setting a hard limit below the current use: cached bytes are released, and an error names what arrays hold.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <ferry/core.hpp>
@@ -30,7 +30,7 @@ void refused(Call call, std::initializer_list<std::string> parts) {
 
 fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::device_array<char>({n}, fr::device(d)); }
 
-// Arrays of a thread that are used by a stream when they go.
+// Arrays of a thread that a stream still uses when they are destroyed.
 template <class Array>
 void cache(std::size_t each, int count) {
   const fr::stream s;
@@ -63,11 +63,11 @@ BOOST_AUTO_TEST_CASE(what_is_cached_goes_back) {
         fr::set_memory_limit({.on = fr::device(0), .kind = memory_kind::unified}, {.hard = "1MiB"});
         BOOST_TEST(accounting.used_bytes({.on = fr::device(0), .kind = memory_kind::unified}) <= MiB);
         refused<fr::out_of_memory>([] { device_bytes(8 * MiB); }, {"hard limit of 8.000 MiB"});
-        const auto more = device_bytes(4 * MiB);  // up to the limit there is room
+        const auto more = device_bytes(4 * MiB);  // room up to the limit
       }
 }
 
-// Only as much as is too much.
+// Releases only the excess.
 BOOST_AUTO_TEST_CASE(what_the_limit_allows_stays_cached) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   cache<fr::device_array<char>>(2 * MiB, 16);
@@ -89,14 +89,14 @@ BOOST_AUTO_TEST_CASE(what_arrays_hold_is_told_and_nothing_changes) {
           [] { fr::set_memory_limit(fr::device(0), {.hard = "8MiB"}); },
           {"cannot set the hard limit of 8.000 MiB on device and unified memory of device 0", "18.000 MiB are in use",
            "'velocity' 16.000 MiB", "arrays without a name or tag 2.000 MiB", "No limit has changed"});
-      // Together with others that could be set.
+      // Together with other limits that could be set.
       refused<fr::out_of_memory>(
           [] { fr::set_memory_limits(fr::parse_memory_limits("hard:40MiB;device=0,hard:25%;tag=t,hard:1MiB")); },
           {"hard limit of 25% (16.000 MiB)"});
       const auto rules = sim.get().memory().limits().all();
       BOOST_TEST_REQUIRE(rules->size() == 1u);
       BOOST_TEST(rules->front().hard == 32 * MiB);
-      const auto more = device_bytes(8 * MiB);  // the old limit holds
+      const auto more = device_bytes(8 * MiB);  // the old limit still applies
       refused<fr::out_of_memory>([] { device_bytes(8 * MiB); }, {"hard limit of 32.000 MiB"});
       fr::set_memory_limit(fr::device(0), {.hard = "26MiB"});  // exactly what is in use
     }
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(tags_kinds_and_pinned_memory) {
   fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "2MiB"});
 }
 
-// Blocks in quarantine count as cached, those of a workspace do not.
+// Blocks in quarantine count as cached; those of a workspace do not.
 BOOST_AUTO_TEST_CASE(quarantine_and_workspaces) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   {
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(inside_a_submission_only_where_nothing_has_to_go_back) {
       a);
 }
 
-// Threads that allocate while limits are set: whatever limit is in force holds.
+// Threads allocate while limits are set: the limit in force always holds.
 BOOST_AUTO_TEST_CASE(threads_that_allocate_meanwhile) {
   for (int seed = 0; seed < 4; ++seed) {
     fr::simulation sim("devices=1;memory=64MiB" + schedule(seed), {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(threads_that_allocate_meanwhile) {
         fr::set_memory_limit(fr::device(0), {.hard = i % 2 ? "16MiB" : "4MiB"});
         BOOST_TEST(m.memory().limits().all()->front().hard == (i % 2 ? 16 : 4) * MiB);
         std::this_thread::yield();
-      } catch (const fr::out_of_memory&) {  // arrays of the threads were above it
+      } catch (const fr::out_of_memory&) {  // the threads' arrays exceeded the limit
       }
     stop = true;
     threads.clear();

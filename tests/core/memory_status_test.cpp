@@ -1,4 +1,4 @@
-// What is said of memory: as text, as a struct, as JSON, and at most.
+// Reports of memory use: as text, as a struct, as JSON, and peaks.
 #define BOOST_BIND_GLOBAL_PLACEHOLDERS  // which Boost 1.74's own headers use, and warn of
 #include <boost/property_tree/json_parser.hpp>
 #include <boost/test/unit_test.hpp>
@@ -18,7 +18,7 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 BOOST_AUTO_TEST_SUITE(memory_status)
 
 BOOST_AUTO_TEST_CASE(as_text) {
-  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});  // others reserve other amounts
+  fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});  // other kinds reserve other amounts
   fr::set_memory_limit(fr::device(0), {.hard = "100%"});
   const fr::memory_tag_scope scope{"solver"};
   const fr::device_array<char> a({4 * MiB});
@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(as_text) {
         "  Device 0, device memory: 4.000 MiB in 1 array\n  Device 0, unified memory: 2.000 MiB in 1 array\n",
         "Name 'field': 2.000 MiB in 1 array, at most 2.000 MiB, ever 2.000 MiB\n"})
     BOOST_TEST(text.find(part) != text.npos, "'" << part << "' is missing in\n" << text);
-  BOOST_TEST(text.find("pinned") == text.npos, text);  // kinds that nobody used are left out
+  BOOST_TEST(text.find("pinned") == text.npos, text);  // unused kinds are omitted
 }
 
 // Read by a parser, not compared as text.
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(as_json) {
     BOOST_TEST(json.find(part) != json.npos, "'" << part << "' is missing in\n" << json);
 }
 
-// A workspace hands the same block to one array after the other, with names and tags of their own.
+// A workspace hands the same block to several arrays in turn, each with its own name and tag.
 BOOST_AUTO_TEST_CASE(arrays_of_workspaces_and_checked_ones_are_told_apart) {
   for (const bool checked : {false, true}) {
     fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
@@ -131,14 +131,14 @@ BOOST_AUTO_TEST_CASE(arrays_of_workspaces_and_checked_ones_are_told_apart) {
     BOOST_TEST(json.find("\"retained_bytes\":" + std::to_string(after.retained_bytes)) != json.npos, json);
     w.clear();
     if (checked) fr::set_memory_checks(fr::memory_checks{.quarantine_bytes = 0, .quarantine_blocks = 0});
-    { const fr::device_array<char> last({100}); }  // the quarantine ends
+    { const fr::device_array<char> last({100}); }  // empties the quarantine
     fr::set_memory_checks(std::nullopt);
     BOOST_TEST((of_kind().retained_bytes == 0u && of_kind().current_bytes == 0u));
   }
 }
 
-// Freed, and kept from reuse: no array's any more.
-BOOST_AUTO_TEST_CASE(blocks_in_quarantine_count_with_nobody) {
+// Freed blocks that are held back from reuse belong to no array.
+BOOST_AUTO_TEST_CASE(blocks_in_quarantine_belong_to_no_array) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   const fr::memory_checks_scope on;
   {
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(everything_comes_back_to_zero) {
     for (const auto& k : d.kinds) {
       BOOST_TEST((k.current_bytes == 0u && k.arrays == 0u));
       if (k.kind == fr::memory_kind::device) {
-        BOOST_TEST(k.total_arrays == 398u);  // two are empty
+        BOOST_TEST(k.total_arrays == 398u);  // two arrays are empty
         BOOST_TEST(k.peak_bytes > 0u);
       }
     }

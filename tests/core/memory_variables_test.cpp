@@ -1,4 +1,4 @@
-// What environment variables about memory do to a program: this executable is run again, with them, on simulated devices.
+// Environment variables about memory: this executable runs itself with them, on simulated devices.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ boost::test_tools::assertion_result functions_have_names(boost::unit_test::test_
       m.backend().copy(own.timeline().stream(), stale, stale + 500, 2000);
       own.synchronize();
       std::printf("no race\n");
-    } else {  // more than device 0 has
+    } else {  // needs more than device 0 has
       const fr::device_array<char> first({48 * MiB}, fr::device(0)), second({40 * MiB}, fr::device(0));
       std::printf("the second is on device %d\n", second.device().index());
     }
@@ -77,7 +77,7 @@ boost::test_tools::assertion_result functions_have_names(boost::unit_test::test_
 
 struct outcome {
   int status = -1;
-  std::string text;  // of stdout and stderr
+  std::string text;  // stdout and stderr
 };
 using variables = std::initializer_list<std::pair<const char*, const char*>>;
 
@@ -97,7 +97,7 @@ outcome run(const char* what, variables set) {
       ::unsetenv(name);
     ::setenv("FERRY_BACKEND", "sim", 1);
     ::setenv("FERRY_SIM", "devices=2;memory=64MiB", 1);
-    ::setenv("FERRY_POOL", "split", 1);  // others round to other sizes
+    ::setenv("FERRY_POOL", "split", 1);  // other kinds round differently
     ::setenv("FERRY_TEST_PROGRAM", what, 1);
     for (const auto& [name, value] : set) ::setenv(name, value, 1);
     ::execl("/proc/self/exe", "program", "--run_test=variables_about_memory/the_program", static_cast<char*>(nullptr));
@@ -124,7 +124,7 @@ void has(const outcome& o, std::initializer_list<std::string> parts) {
 
 BOOST_AUTO_TEST_SUITE(variables_about_memory)
 
-// For run() alone.
+// Only run() starts this case.
 BOOST_AUTO_TEST_CASE(the_program, *boost::unit_test::disabled()) {
   const char* const what = std::getenv("FERRY_TEST_PROGRAM");
   BOOST_REQUIRE(what != nullptr);
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(allocations_are_logged) {
   const std::string text = support::bytes_of(file);
   BOOST_TEST(text.starts_with("Thread,Time,Action,Pointer,Size,Stream\n"), text);
   const auto rows = fr::parse_allocation_log(text);
-  BOOST_REQUIRE(rows.size() == 3u);  // two arrays, of which one is destroyed
+  BOOST_REQUIRE(rows.size() == 3u);  // two arrays, one of them destroyed
   BOOST_TEST((!rows[0].is_free && rows[0].bytes == 8192u && !rows[1].is_free && rows[2].is_free));
   BOOST_TEST(rows[2].pointer == rows[1].pointer);
   std::remove(file.c_str());

@@ -1,4 +1,4 @@
-// What can be wrong with .npy files and calls: always a ferry::error, never a leak, never half a file.
+// Errors in .npy files and calls: always a ferry::error, never a leak or a partial file.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ struct on_simulation {
     here.with(bytes);
     check_error<fr::parse_error>([&] { static_cast<void>(fr::load_npy<float, 2>(here())); }, parts);
   }
-  // Loads succeed or throw a ferry::error; says which.
+  // True if the load succeeds, false if it throws a ferry::error. Other exceptions propagate.
   bool loads(const std::string& bytes) const {
     here.with(bytes);
     try {
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(broken_beginnings_are_named) {
 
 BOOST_AUTO_TEST_CASE(short_data_says_how_many_bytes) {
   check_load(header + data.substr(1), {"byte 128 is 23 bytes of data", "the 24 bytes of shape (2, 3) and dtype '<f4'"});
-  // A shape that lies costs no memory.
+  // A false shape allocates no memory.
   check_load(bare_header("{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 1048575)}"),
              {"0 bytes of data", "4611681620380876800 bytes"});
 }
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(unwritable_files_say_the_reason) {
   BOOST_TEST(!std::filesystem::exists(here()));
 }
 
-// A disk that is full, made by a limit on the size of files.
+// A full disk, simulated by a limit on file sizes.
 BOOST_AUTO_TEST_CASE(a_full_disk_leaves_the_old_file) {
   const std::string old = header + data;
   const std::vector<float> x(100000, 1.f);
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_leaves_the_old_file) {
   std::signal(SIGXFSZ, handler);
 }
 
-// A strided array of a device needs scratch memory there, and this device has 100 KiB left.
+// A strided device array needs scratch memory there, and this device has 100 KiB left.
 BOOST_AUTO_TEST_CASE(an_array_that_fails_on_the_way_leaves_the_old_file) {
   here.with("old");
   const fr::simulation small("devices=1;memory=8MiB");
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(an_array_that_fails_on_the_way_leaves_the_old_file) {
   BOOST_TEST(bytes_of(here()) == "old");
 }
 
-BOOST_AUTO_TEST_CASE(a_save_replaces_the_target_of_a_link_and_keeps_its_rights) {
+BOOST_AUTO_TEST_CASE(a_save_replaces_the_target_of_a_link_and_preserves_its_permissions) {
   ::chmod(here.with("old", "real.npy").c_str(), 0640);
   std::filesystem::create_symlink("real.npy", here("link.npy"));
   fr::save_npy(here("link.npy"), std::vector<float>(6, 1.f), fr::extents{6});

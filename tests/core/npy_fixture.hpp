@@ -1,4 +1,4 @@
-// What the tests of .npy files share: a folder of their own, and files made of bytes.
+// Shared by the tests of .npy files: a temporary folder, and files made of bytes.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -25,13 +25,13 @@ inline const std::string version_1("\x93NUMPY\1\0v\0", 10);
 inline const std::string version_2("\x93NUMPY\2\0t\0\0\0", 12);
 inline const std::string version_3("\x93NUMPY\3\0t\0\0\0", 12);
 
-// A header with nothing but the dict.
+// A header that contains only the dict.
 inline std::string bare_header(const std::string& dict) {
   return std::string("\x93NUMPY\1\0", 8) + static_cast<char>(dict.size() % 256) + static_cast<char>(dict.size() / 256) +
          dict;
 }
 
-// A folder for one test. At its end nothing but what the test named may be left in it.
+// A folder for one test. The destructor checks that only the files named by the test are left.
 struct folder {
   folder() {
     std::string name = (std::filesystem::temp_directory_path() / "ferry-npy-XXXXXX").string();

@@ -1,4 +1,4 @@
-// Headers of .npy files: exactly those of NumPy, and every other byte string is refused with its place.
+// Headers of .npy files are exactly NumPy's. Any other byte string is refused, with the position of the error.
 #include <random>
 
 #include "ferry/core/npy.hpp"

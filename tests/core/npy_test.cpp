@@ -26,7 +26,7 @@ T value(std::size_t i) {
     return static_cast<T>(i * 77 + 3);
 }
 
-// The bytes of each number reversed.
+// Reverses the bytes of each number.
 std::string swapped(std::string bytes, std::size_t unit) {
   for (std::size_t i = 0; i < bytes.size(); i += unit)
     std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.begin() + static_cast<std::ptrdiff_t>(i + unit));
@@ -43,7 +43,7 @@ void check_equal(const std::string& found, const std::string& expected, const st
   BOOST_TEST((found == expected), what);
 }
 
-// Files of both orders and byte orders, written from memory of the CPU, become arrays that give the same files again.
+// Files in both storage orders and byte orders, written from CPU memory, become arrays that write the same files again.
 template <memory_kind Kind, class T, std::size_t Rank>
 void round_trip(const folder& here, const fr::extents<Rank>& e) {
   constexpr std::array orders{storage_order::row_major, storage_order::column_major};
@@ -69,7 +69,7 @@ void round_trip(const folder& here, const fr::extents<Rank>& e) {
     }
 }
 
-// As CUDA's libraries have it.
+// As in CUDA's libraries.
 struct library_complex {
   using value_type = float;
   library_complex(float re = 0, float im = 0) : parts{re, im} {}
@@ -91,7 +91,7 @@ void every_type() {
       nullptr));
 }
 
-// With one type: all pairs would cost minutes of compilation.
+// With one type: all pairs would take minutes to compile.
 template <memory_kind Kind>
 void every_rank() {
   const fr::simulation sim("devices=2;schedule=random:5");
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(files_are_those_of_numpy) {
     const auto m = fr::load_npy<std::int16_t, 2>(here.with(numpy_header(prefix, dict[1]) + fortran_data + "more"));
     BOOST_TEST(fr::to_vector(m) == fr::to_vector(a), boost::test_tools::per_element());
   }
-  // One dimension is in both orders; NumPy calls that C.
+  // A one-dimensional array has both orders; NumPy writes C order.
   fr::save_npy(here(), a, storage_order::column_major);
   BOOST_TEST(!fr::read_npy_header(here()).fortran_order);
 }
@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_the_arrays) {
   const fr::simulation sim("devices=2");
   const folder here;
   fr::save_npy(here(), std::vector<float>(6, 1.f), fr::extents{2, 3}, storage_order::column_major);
-  BOOST_TEST(fr::runtime::current().made_allocations() == 0u);  // no device for memory of the CPU
+  BOOST_TEST(fr::runtime::current().made_allocations() == 0u);  // CPU memory needs no device
   static_cast<void>(fr::load_npy<float, 2, memory_kind::device>(here()));
   BOOST_TEST(fr::runtime::current().allocations() == 0u);
 }

@@ -1,4 +1,4 @@
-// The error that says where the memory went, and what is tried before it.
+// The out-of-memory error, which lists the users of memory, and the handlers that run before it.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <ferry/core.hpp>
@@ -23,7 +23,7 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 BOOST_AUTO_TEST_SUITE(out_of_memory)
 
 BOOST_AUTO_TEST_CASE(the_text) {
-  // Segments of 2 MiB; arrays above 1 MiB have one of their own. Other kinds of pools round to other sizes.
+  // Segments of 2 MiB; arrays above 1 MiB have their own segment. Other pool kinds round differently.
   fr::simulation sim("devices=2;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   fr::set_memory_limit(fr::device(0), {.soft = "90%", .hard = "100%"});
   auto u = device_bytes(16 * MiB);
@@ -55,8 +55,8 @@ BOOST_AUTO_TEST_CASE(the_text) {
   }
 }
 
-// Names of checked arrays and of those in workspaces are there, too, and what is kept for later is said apart.
-BOOST_AUTO_TEST_CASE(the_text_knows_checked_arrays_and_workspaces) {
+// The text includes the names of checked arrays and of arrays in workspaces, and lists retained bytes separately.
+BOOST_AUTO_TEST_CASE(the_text_includes_checked_arrays_and_workspaces) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   fr::workspace w;
   {
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(the_error_holds_what_it_says) {
   }
 }
 
-// Bytes that other pools of the device cache are given back before anybody gives up, without a manual call.
+// Bytes cached by other pools of the device are released before the error, without a manual call.
 BOOST_AUTO_TEST_CASE(other_pools_of_the_device_make_room) {
   fr::simulation sim("devices=2;memory=64MiB");
   fr::pool other(fr::device(0), {.kind = fr::pool_kind::split});
@@ -123,15 +123,15 @@ BOOST_AUTO_TEST_CASE(callbacks_of_the_program) {
   }
   fr::reclaim();
   cache = device_bytes(48 * MiB);
-  BOOST_CHECK_THROW(device_bytes(32 * MiB), fr::out_of_memory);  // the callback is gone
+  BOOST_CHECK_THROW(device_bytes(32 * MiB), fr::out_of_memory);  // the callback is unregistered
   BOOST_TEST(called == 1);
   const auto callback = fr::on_out_of_memory(free_cache);
-  fr::set_memory_limit(fr::device(0), {.hard = "64MiB"});  // refused by a limit, which the freed bytes keep
+  fr::set_memory_limit(fr::device(0), {.hard = "64MiB"});  // the limit refuses first; the callback frees enough
   const auto a = device_bytes(32 * MiB);
   BOOST_TEST(called == 2);
 }
 
-// With the policy, the program waits for all work rather than fail.
+// With this policy, the program waits for all work instead of failing.
 BOOST_AUTO_TEST_CASE(synchronisation_is_a_choice) {
   BOOST_TEST(!fr::parse_out_of_memory_policy("none").synchronize);
   const fr::out_of_memory_policy both = fr::parse_out_of_memory_policy("spill,synchronize");
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(synchronisation_is_a_choice) {
   BOOST_TEST(text_of_failure(8 * MiB).find("waiting for all work") != std::string::npos);
 }
 
-// An array that work on a stream holds until it has run: only waiting for that work makes it free.
+// Work on a stream holds an array until it has run: only waiting for that work frees the array.
 BOOST_AUTO_TEST_CASE(synchronisation_helps) {
   for (const char* chosen : {"nowhere", "in code", "in the environment"}) BOOST_TEST_CONTEXT(chosen) {
       fr::simulation sim("devices=1;memory=64MiB;schedule=random:1", {.kind = fr::pool_kind::split});
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(synchronisation_helps) {
           [held = std::make_shared<fr::device_array<char>>(device_bytes(48 * MiB))] { held->free(); });
       int asked = 0;
       const auto callback = fr::on_out_of_memory([&](const fr::memory_demand&) {
-        if (++asked == 2) busy.release();  // the work ends while it is waited for
+        if (++asked == 2) busy.release();  // the work ends during the wait for it
         return std::size_t{0};
       });
       BOOST_CHECK_THROW(device_bytes(32 * MiB), fr::out_of_memory);
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(synchronisation_helps) {
     }
 }
 
-// The new array goes to the peer with the most room, and kernels of its device reach it there.
+// The new array is placed on the peer with the most free memory, and kernels of its device access it there.
 BOOST_AUTO_TEST_CASE(spilling_to_a_peer_is_a_choice) {
   fr::simulation sim("devices=3;memory=64MiB;peers=0-2,0-1");
   const auto a = device_bytes(60 * MiB);
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(reclaim_by_hand) {
     const auto a = device_bytes(32 * MiB, d);
   }
   const auto held = device_bytes(64 * MiB);
-  const bool keeps = sim.get().default_pool_kind() != fr::pool_kind::none;  // which gives back before it allocates
+  const bool keeps = sim.get().default_pool_kind() != fr::pool_kind::none;  // `none` releases before it allocates
   BOOST_TEST(fr::reclaim(fr::device(1)) == 32 * MiB);
   BOOST_TEST(fr::reclaim() == (keeps ? 32 * MiB : 0));
   BOOST_TEST(sim.get().memory().reserved_bytes(fr::memory_kind::device, 0) == 64 * MiB);

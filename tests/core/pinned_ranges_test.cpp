@@ -1,4 +1,4 @@
-// Which registrations pins need: overlapping ones share one, and what fails leaves everything as it was.
+// Registrations that pins need: overlapping pins share one, and a failure changes nothing.
 #include "external/pinned_ranges.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -13,7 +13,7 @@ namespace {
 struct pins {
   sim_machine runtime{""};
   std::vector<std::byte> memory = std::vector<std::byte>(10000);
-  std::size_t quiet = 0;  // ranges that had to be unpinned while nobody uses them
+  std::size_t quiet = 0;  // number of ranges that had to be unpinned, and so needed to be idle
   fr::pinned_ranges ranges{runtime.b, [this](std::span<const fr::byte_range> leaving, const auto& change) {
                              quiet += leaving.size();
                              change();
@@ -43,12 +43,12 @@ BOOST_FIXTURE_TEST_CASE(overlapping_ranges_are_counted, pins) {
   ranges.add(part(200, 300));
   ranges.add(part(0, 1000));
   BOOST_TEST(ranges.registrations() == 1u);
-  BOOST_TEST(quiet == 0u);  // nothing had to be unpinned
+  BOOST_TEST(quiet == 0u);  // nothing was unpinned
   ranges.add(part(900, 2000));
   BOOST_TEST(ranges.registrations() == 1u);
   BOOST_TEST(quiet == 1u);
   ranges.remove(part(0, 1000));
-  BOOST_TEST((is_pinned(0) && is_pinned(1999)));  // one more pin of it
+  BOOST_TEST((is_pinned(0) && is_pinned(1999)));  // another pin of it remains
   ranges.remove(part(0, 1000));
   BOOST_TEST((!is_pinned(0) && is_pinned(200) && is_pinned(299) && !is_pinned(300) && is_pinned(900)));
   BOOST_TEST(ranges.registrations() == 2u);
@@ -68,7 +68,7 @@ BOOST_FIXTURE_TEST_CASE(across_what_touches, pins) {
   BOOST_TEST(ranges.registrations() == 2u);
 }
 
-// Somebody else registered a part of it: CUDA and the simulator refuse, and what was pinned remains so.
+// Part of the range is already registered elsewhere: CUDA and the simulator refuse, and the existing pins stay.
 BOOST_FIXTURE_TEST_CASE(what_fails_changes_nothing, pins) {
   ranges.add(part(0, 100));
   runtime.b.pin(&memory[300], 100);

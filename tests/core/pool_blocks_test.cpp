@@ -1,4 +1,4 @@
-// Which block of a pool a request gets, and what is given back.
+// Which block of a pool serves a request, and which blocks are released.
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <random>
@@ -20,7 +20,7 @@ fr::pool_options small(fr::pool_kind k) {
   return {.granularity = 64, .small_segment = 1024, .large_segment = 4096, .kind = k};
 }
 
-// Notes the addresses that go back to the backend.
+// Records the addresses that return to the backend.
 struct returns : fr::allocation_observer {
   std::vector<const void*> seen;
   void on_return(fr::memory_kind, int, const void* begin, std::size_t) noexcept override { seen.push_back(begin); }
@@ -37,7 +37,7 @@ void write(const fr::stream& s, const fr::allocation_ref& r) {
 
 BOOST_AUTO_TEST_SUITE(pool_blocks)
 
-// Blocks above the size are never cut, and serve only requests of about their size.
+// Blocks above max_split_size are never split, and serve only requests of similar size.
 BOOST_AUTO_TEST_CASE(large_blocks_are_kept_whole) {
   fr::simulation sim("devices=1;memory=1MiB");
   fr::pool p(fr::device(0), {.granularity = 64,
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(large_blocks_are_kept_whole) {
   BOOST_TEST(same.get().bytes == 100032u);
 }
 
-// Before the pool grows beyond its share of the device, what was unused longest goes.
+// Before the pool grows beyond its share of the device, it releases the least recently used blocks.
 BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
   fr::simulation sim("devices=1;memory=100000B");
   fr::pool p(fr::device(0), {.granularity = 64,
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
   {
     const fr::allocation_ref a = p.allocate(16000), b = p.allocate(15000), c = p.allocate(14000);
     at[0] = a.get().begin, at[1] = b.get().begin, at[2] = c.get().begin;
-  }  // freed last to first: c is the oldest
+  }  // freed in reverse order: c is the oldest
   const fr::allocation_ref d = p.allocate(18000);
   BOOST_REQUIRE(gone.seen.size() == 1u);
   BOOST_TEST(gone.seen[0] == at[2]);
@@ -75,7 +75,8 @@ BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
   sim.get().memory().stop_observing(gone);
 }
 
-// What work still uses stays, beyond the share: whoever grows a pool keeps others that must grow it waiting, too.
+// Blocks in use by work stay, even beyond the share: waiting while the pool grows would block other threads that need
+// to grow it.
 BOOST_AUTO_TEST_CASE(collecting_garbage_waits_for_no_stream) {
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple})
     BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
@@ -92,11 +93,11 @@ BOOST_AUTO_TEST_CASE(collecting_garbage_waits_for_no_stream) {
       busy.release();
       slow.synchronize();
       const fr::allocation_ref c = p.allocate(500000);
-      BOOST_TEST(p.statistics().segments == 2u);  // the first one went
+      BOOST_TEST(p.statistics().segments == 2u);  // the first segment was not reused
     }
 }
 
-// Of two free blocks the one is taken for which the stream that is in use need not wait.
+// Of two free blocks, the pool prefers the one that the current stream can use without waiting.
 BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
     fr::simulation sim("devices=1;schedule=random:1", small(kind));
@@ -116,7 +117,7 @@ BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
   }
 }
 
-// Who gets a block that work still uses waits on the device, and the pool stays as small as it is.
+// A block in use by work is reused before the pool grows: the new user waits on the device.
 BOOST_AUTO_TEST_CASE(blocks_in_use_by_work_come_before_growing) {
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
     fr::simulation sim("devices=1;schedule=random:1", small(kind));
@@ -136,7 +137,7 @@ BOOST_AUTO_TEST_CASE(blocks_in_use_by_work_come_before_growing) {
   }
 }
 
-// Freed blocks wait apart for a while: they must join again before the pool asks for more.
+// Freed blocks are cached separately at first: they must be joined before the pool grows.
 BOOST_AUTO_TEST_CASE(pieces_join_before_the_pool_grows) {
   fr::simulation sim("devices=1;memory=64KiB",
                      {.granularity = 64, .small_segment = 1024, .large_segment = 65536, .kind = fr::pool_kind::split});
@@ -149,8 +150,8 @@ BOOST_AUTO_TEST_CASE(pieces_join_before_the_pool_grows) {
   BOOST_TEST(p.statistics().segments == 1u);
 }
 
-// `none` gives back what nobody uses any more, and keeps what somebody does.
-BOOST_AUTO_TEST_CASE(no_pool_keeps_nothing) {
+// `none` releases blocks without pending uses, and retains blocks in use.
+BOOST_AUTO_TEST_CASE(pools_of_kind_none_cache_nothing) {
   fr::simulation sim("devices=1;schedule=random:1", small(fr::pool_kind::none));
   fr::memory_pool& p = sim.get().pool(on_device, 0);
   fr::stream s;
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(no_pool_keeps_nothing) {
   BOOST_TEST(p.statistics().reserved_bytes == 10u);
 }
 
-// Large blocks that a shard holds take no room from small ones.
+// Large blocks in a shard do not displace small ones.
 BOOST_AUTO_TEST_CASE(small_blocks_stay_near_beside_large_ones) {
   fr::simulation sim("devices=1", {.kind = fr::pool_kind::split});
   fr::memory_pool& p = sim.get().pool(on_device, 0);
@@ -168,11 +169,11 @@ BOOST_AUTO_TEST_CASE(small_blocks_stay_near_beside_large_ones) {
   const std::size_t blocks = p.statistics().blocks;
   for (int i = 0; i < 10; ++i) (void)p.allocate(4096);
   const fr::allocation_ref again = p.allocate(4096);
-  BOOST_TEST(p.statistics().blocks == blocks);  // neither cut nor joined
+  BOOST_TEST(p.statistics().blocks == blocks);  // neither split nor joined
   BOOST_TEST(blocks == 3u);
 }
 
-// Arrays of one size, which loops of the CPU go through side by side: their lowest 20 bits differ by 512 or more.
+// CPU loops traverse arrays of one size side by side: their lowest 20 address bits differ by at least 512.
 BOOST_AUTO_TEST_CASE(large_unified_arrays_begin_at_different_places) {
   const auto at = [](const fr::unified_array<char>& a) { return reinterpret_cast<std::uintptr_t>(a.bytes().begin); };
   for (const std::size_t kib : {300, 1024, 2048, 40 * 1024}) {
@@ -191,12 +192,12 @@ BOOST_AUTO_TEST_CASE(large_unified_arrays_begin_at_different_places) {
   }
 }
 
-// What a freed array leaves behind has room for another one of its size, beside what is still there.
+// The gap of a freed array has room for another array of its size, next to the remaining arrays.
 BOOST_AUTO_TEST_CASE(holes_between_unified_arrays_serve_again) {
   const auto page_of = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) >> 21; };
   const auto array = [](std::size_t kib) { return fr::unified_array<char>({kib << 10}); };
   const fr::pool_options split{.kind = fr::pool_kind::split};
-  {  // a large one before a large one
+  {  // a large array before a large one
     fr::simulation sim("devices=1", split);
     auto a = array(4096), b = array(4096);
     a.free();
@@ -205,7 +206,7 @@ BOOST_AUTO_TEST_CASE(holes_between_unified_arrays_serve_again) {
     BOOST_TEST(c.bytes().begin < b.bytes().begin);
     BOOST_TEST(page_of(c.bytes().end - 1) < page_of(b.bytes().begin));
   }
-  {  // before a smaller one
+  {  // a large array before a smaller one
     fr::simulation sim("devices=1", split);
     std::vector<fr::unified_array<char>> few;
     for (int i = 0; i < 5; ++i) few.push_back(array(1024));
@@ -216,7 +217,7 @@ BOOST_AUTO_TEST_CASE(holes_between_unified_arrays_serve_again) {
     BOOST_TEST((page_of(c.bytes().end - 1) < page_of(last.bytes().begin) ||
                 page_of(c.bytes().begin) > page_of(last.bytes().end - 1)));
   }
-  {  // sizes near max_split_size, again and again
+  {  // sizes near max_split_size, repeatedly
     fr::simulation sim("devices=1");
     fr::pool p(fr::device(0), {.kind = fr::pool_kind::split, .max_split_size = std::size_t{8} << 20});
     const fr::pool_scope scope(p);
@@ -224,7 +225,7 @@ BOOST_AUTO_TEST_CASE(holes_between_unified_arrays_serve_again) {
       for (int i = 0; i < 40; ++i) (void)array(kib);
     BOOST_TEST(p.statistics().reserved_bytes <= std::size_t{5 * 9} << 20);
   }
-  {  // memory is short: pages are shared
+  {  // little memory: arrays share pages
     fr::simulation sim("devices=1", split);
     fr::set_memory_limit({.on = fr::device(0), .kind = fr::memory_kind::unified}, {.hard = "32MiB"});
     auto large = array(3 * 1024), other = array(13 * 1024);
@@ -232,7 +233,7 @@ BOOST_AUTO_TEST_CASE(holes_between_unified_arrays_serve_again) {
   }
 }
 
-// Pages of 2 MiB move as a whole: nothing else is in those of a large array, as long as there is room.
+// Pages of 2 MiB move as a whole: a large array shares none of its pages, as long as there is room.
 BOOST_AUTO_TEST_CASE(large_unified_arrays_have_pages_of_their_own) {
   const auto pages = [](const fr::unified_array<char>& a) {
     const auto page_of = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) >> 21; };
@@ -261,7 +262,7 @@ BOOST_AUTO_TEST_CASE(large_unified_arrays_have_pages_of_their_own) {
                    all[i].size() << " and " << all[j].size() << " bytes share a page");
   }
   BOOST_TEST(large > 5U);
-  BOOST_TEST(p.statistics().allocated_bytes < bytes + 512 * all.size());  // what is left out belongs to nobody
+  BOOST_TEST(p.statistics().allocated_bytes < bytes + 512 * all.size());  // skipped bytes are attributed to no array
   all.clear();
   p.trim();
   BOOST_TEST(p.statistics().reserved_bytes == 0U);

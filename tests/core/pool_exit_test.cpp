@@ -19,7 +19,7 @@ fr::pool_options small(fr::pool_kind k) {
   return {.granularity = 64, .small_segment = 1024, .large_segment = 4096, .kind = k};
 }
 
-// Ends the process with another code than it was going to.
+// Ends the process with a different exit code if memory returns to the backend.
 struct nothing_returns : fr::allocation_observer {
   void on_return(fr::memory_kind, int, const void*, std::size_t) noexcept override { ::_exit(9); }
 };
@@ -47,7 +47,7 @@ struct some_arrays {
 [[noreturn]] void machine_dies_first(fr::pool_kind kind) {
   static nothing_returns watch;
   static some_arrays arrays;
-  static support::quiet_stderr quiet;  // the machine says that arrays outlive it
+  static support::quiet_stderr quiet;  // the runtime reports that arrays outlive it
   static fr::simulation sim("devices=2;schedule=random:1", small(kind));
   arrays.make();
   sim.get().memory().observe(watch);
@@ -56,12 +56,12 @@ struct some_arrays {
 [[noreturn]] void machine_of_the_process(fr::pool_kind kind) {
   static nothing_returns watch;
   static const auto* const kept = new std::shared_ptr<fr::runtime>(fr::runtime_registry::exchange(nullptr));
-  (void)kept;  // the machine of the tests, which is as immortal
+  (void)kept;  // keeps the test's runtime alive
   setenv("FERRY_BACKEND", "sim", 1);
   setenv("FERRY_SIM", "devices=2;schedule=random:1", 1);
   setenv("FERRY_POOL", fr::pool_kind_name(kind), 1);
   fr::runtime::current().memory().observe(watch);
-  static some_arrays arrays;  // dies before whatever the machine left for exit() to call
+  static some_arrays arrays;  // destroyed before the runtime's own exit handlers run
   arrays.make();
   std::exit(7);
 }
@@ -76,8 +76,8 @@ constexpr struct {
 
 BOOST_AUTO_TEST_SUITE(pool_exit)
 
-// Arrays in static variables die after main, with work of theirs unfinished; the exit code is the program's. Where the machine
-// lives on, nothing goes back to the backend, which may be gone by then.
+// Arrays in static variables are destroyed after main, with pending work; the exit code is the program's. Where the
+// runtime is never destroyed, nothing returns to the backend, which may be gone.
 BOOST_AUTO_TEST_CASE(exit_codes_with_live_static_arrays) {
   for (const auto kind :
        {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none})

@@ -1,4 +1,4 @@
-// Kinds of pools: what they hand out, keep and give back; scopes; options that make no sense.
+// Pool kinds: what they hand out, cache and release; scopes; invalid options.
 #include <malloc.h>
 
 #include <boost/test/unit_test.hpp>
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(options_that_make_no_sense) {
   BOOST_TEST(says(text_of<fr::invalid_argument>([] { fr::pool p(fr::device(3)); }), "no device 3"));
 }
 
-// What a kind of pool would not heed is refused, by a text that says whose option it is.
+// An option that a pool kind would ignore is refused, with a text that names the kinds that support it.
 BOOST_AUTO_TEST_CASE(options_of_other_kinds) {
   using enum fr::pool_kind;
   fr::simulation sim("devices=1");
@@ -96,12 +96,12 @@ BOOST_AUTO_TEST_CASE(options_of_other_kinds) {
   for (const fr::pool_kind k : {driver, none, simple})
     refused(k, {.max_split_size = 1 << 20}, "max_split_size", "split, binned");
   for (const fr::pool_kind k : {split, binned, simple}) (void)fr::pool(fr::device(0), {.kind = k, .gc_threshold = 0.5});
-  // Of a driver pool, what holds its unified memory has no such bounds.
+  // The pool for a driver pool's unified memory has no such limits.
   fr::pool p(fr::device(0), {.kind = driver, .release_threshold = 0, .max_bytes = 1 << 20});
   (void)p.allocate(100, fr::memory_kind::unified);
 }
 
-// Programs that leave the kind to FERRY_POOL run with each; what they ask of pools as they are by themselves may not apply.
+// Programs that leave the kind to FERRY_POOL run with every kind. Options of a specific kind may not apply.
 BOOST_AUTO_TEST_CASE(options_where_the_environment_chooses) {
   const auto text = [](const char* kind, const fr::pool_options& o) {
     const variable v("FERRY_POOL", kind);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(the_environment_chooses_the_kind) {
   BOOST_TEST((fr::pool(fr::device(0)).kind() == fr::pool_kind::binned));
   const fr::device_array<char> a({5000});
   BOOST_TEST(sim.get().pool(on_device, 0).statistics().allocated_bytes == 8192u);
-  fr::simulation other("devices=1", small(fr::pool_kind::split));  // code is stronger
+  fr::simulation other("devices=1", small(fr::pool_kind::split));  // code has precedence
   const fr::device_array<char> b({5000});
   BOOST_TEST(other.get().pool(on_device, 0).statistics().allocated_bytes == 5056u);
 }
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(scopes_choose_the_pool) {
       const fr::pool_scope use_b(b);
       const fr::device_array<int> d({10});
       BOOST_TEST((count(b) == 1u && count(a) == 2u));
-      std::thread([&] {  // another thread's arrays are its own business
+      std::thread([&] {  // other threads' arrays are independent of it
         const fr::device_array<int> e({10});
         BOOST_TEST((count(b) == 1u && count(a) == 2u));
       })
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(scopes_choose_the_pool) {
   BOOST_TEST(count(a) == 1u);
 }
 
-// Arrays may outlive their pool; the next pool of the same options gets what was kept.
+// Arrays may outlive their pool. The next pool with the same options reuses the cached memory.
 BOOST_AUTO_TEST_CASE(pools_come_back) {
   fr::simulation sim("devices=1");
   fr::device_array<int> a;
@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(freed_by_other_threads) {
   }
 }
 
-// CPU memory of an allocation that a stream has used: the node and its log.
+// CPU memory of an allocation that a stream has used: the node and its access history.
 BOOST_AUTO_TEST_CASE(allocations_cost_little_memory, *boost::unit_test::precondition(malloc_counts)) {
   fr::simulation sim("devices=1;memory=1GiB", {.kind = fr::pool_kind::split});
   fr::memory_pool& p = sim.get().pool(on_device, 0);
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(allocations_cost_little_memory, *boost::unit_test::precondi
   fr::stream s;
   std::vector<fr::allocation_ref> all;
   all.reserve(count);
-  (void)p.allocate(512 * count);  // the segment, which the simulator takes from the same heap
+  (void)p.allocate(512 * count);  // the segment, which the simulator allocates from the same heap
   const std::size_t before = bytes_of_malloc();
   for (std::size_t i = 0; i < count; ++i) all.push_back(p.allocate(512));
   for (const fr::allocation_ref& r : all) {

@@ -1,4 +1,4 @@
-// The simulator's race checker: whatever is not ordered is found in every schedule, and nothing else is.
+// The simulator's race checker reports all unordered accesses in every schedule, and nothing else.
 #include <functional>
 #include <stdexcept>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t n = 64;
 
-// What a program does on a machine with two streams on two devices, and bytes of both kinds.
+// A simulated runtime with two streams on two devices, and memory of both kinds.
 struct place {
   explicit place(const std::string& options, bool check = true)
       : m("devices=2;" + std::string(check ? "check=races;" : "") + options),
@@ -34,7 +34,7 @@ struct place {
   void finish() {
     m.b.synchronize(a);
     m.b.synchronize(b);
-    m.b.synchronize(a);  // whose device may have failed while b was waited for
+    m.b.synchronize(a);  // its device may have failed while b was waited for
   }
   sim_machine m;
   int *x, *y;
@@ -44,7 +44,7 @@ struct place {
 
 using program = std::function<void(place&)>;
 
-// What the checker says; empty: nothing. In all schedules the same.
+// What the checker reports; empty if there is nothing. The same in all schedules.
 void each_schedule(const program& p, const std::function<void(const std::string&)>& look) {
   for (int seed = -1; seed < 12; ++seed) {
     place here(seed < 0 ? "schedule=eager" : random_machine(seed));
@@ -93,14 +93,14 @@ BOOST_AUTO_TEST_CASE(events_order) {
     }
   });
   is_a_race([](place& p) { p.order(p.a, p.of_a, p.b), p.write(p.a, p.x), p.read(p.b, p.x, p.y); });  // too early
-  is_a_race([](place& p) { p.write(p.a, p.x), p.m.b.record(p.of_a, p.a), p.read(p.b, p.x, p.y); });  // nobody waits
-  is_a_race([](place& p) { p.write(p.a, p.x), p.order(p.b, p.of_b, p.a), p.read(p.b, p.x, p.y); });  // the other way
-  is_a_race([](place& p) {                                                                           // back again
+  is_a_race([](place& p) { p.write(p.a, p.x), p.m.b.record(p.of_a, p.a), p.read(p.b, p.x, p.y); });  // no wait
+  is_a_race([](place& p) { p.write(p.a, p.x), p.order(p.b, p.of_b, p.a), p.read(p.b, p.x, p.y); });  // reversed
+  is_a_race([](place& p) {  // order in both directions
     p.write(p.a, p.x), p.order(p.a, p.of_a, p.b), p.read(p.b, p.x, p.y), p.write(p.a, p.x);
   });
 }
 
-// Over a third stream, which does nothing itself.
+// Through a third stream that does no work itself.
 BOOST_AUTO_TEST_CASE(order_is_transitive) {
   const auto over = [](bool second) {
     return [second](place& p) {
@@ -133,12 +133,12 @@ BOOST_AUTO_TEST_CASE(the_cpu_orders_by_waiting) {
     while (!p.m.b.is_done(p.of_a)) {
     }
   }));
-  is_none(between([](place& p) { fetch(p.m, p.a, p.y, n); }));  // blocks for its pageable memory
+  is_none(between([](place& p) { fetch(p.m, p.a, p.y, n); }));  // blocks because of its pageable memory
   is_a_race(between([](place& p) { p.m.b.synchronize(p.b); }));
   is_a_race(between([](place&) {}));
 }
 
-// Inside, too, where nodes are given one by one: the random schedules.
+// Also inside graphs, where random schedules enqueue the nodes one by one.
 BOOST_AUTO_TEST_CASE(graphs) {
   const auto forked = [](bool joined, bool before, bool after) {
     return [=](place& p) {
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(graphs) {
   BOOST_TEST(found == 10);
 }
 
-// Launches of one graph do not overlap, wherever they are given.
+// Launches of one graph do not overlap, whatever their streams.
 BOOST_AUTO_TEST_CASE(launches_of_one_graph) {
   const auto captured = [](place& p) {
     p.m.b.begin_capture(p.a);
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(launches_of_one_graph) {
   });
 }
 
-// What a device did that is broken counts as over, as ferry has it.
+// Work of a failed device counts as complete, as in ferry.
 BOOST_AUTO_TEST_CASE(broken_devices) {
   for (const bool again : {false, true}) {
     place p("schedule=eager");
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(broken_devices) {
   }
 }
 
-// The same seed gives the same program, checked or not.
+// The same seed gives the same program, with or without checks.
 BOOST_AUTO_TEST_CASE(looking_changes_no_schedule) {
   for (int seed = 0; seed < 20; ++seed) {
     std::vector<std::size_t> pending[2];
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(looking_changes_no_schedule) {
   }
 }
 
-// The parts of a joint operation end together, and what comes behind one comes behind all.
+// The parts of a joint operation end together. Work after one part runs after all of them.
 BOOST_AUTO_TEST_CASE(joint_operations) {
   const auto meet = [](bool writes_early) {
     return [=](place& p) {
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(joint_operations) {
     const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
     const std::vector of_x{use(p.x, n, true, false)};
     p.write(p.b, p.x);
-    p.m.b.join_rendezvous(p.a, both, of_x);  // b comes to the meeting with x written, but a has looked at it before
+    p.m.b.join_rendezvous(p.a, both, of_x);  // b joins after x was written, but a has already read x
     p.m.b.join_rendezvous(p.b, both, {});
   });
 }
@@ -281,7 +281,7 @@ BOOST_AUTO_TEST_CASE(discarding_is_writing) {
   is_none([](place& p) { p.write(p.a, p.x), p.m.b.prefetch(p.b, p.x, n * sizeof(int), {1}); });
 }
 
-// Places in the clocks serve again, when the CPU knows that what was done there is over.
+// Indices of vector clocks are reused after the CPU has observed that their work is complete.
 BOOST_AUTO_TEST_CASE(lines_serve_again) {
   fr::sim::race_checker races;
   auto first = races.open();
@@ -295,7 +295,7 @@ BOOST_AUTO_TEST_CASE(lines_serve_again) {
   BOOST_TEST((third->index == index && third->tick == 5));
 }
 
-// Many streams come and go.
+// Many short-lived streams.
 BOOST_AUTO_TEST_CASE(streams_that_come_and_go) {
   is_none([](place& p) {
     for (int i = 0; i < 50; ++i) {
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(streams_that_come_and_go) {
   });
 }
 
-// A release is an access of the CPU: what uses the bytes must be over, as far as the CPU knows.
+// A release counts as a CPU access: the CPU must have observed that all uses are complete.
 BOOST_AUTO_TEST_CASE(release_while_in_use) {
   const auto release = [](place& p, int* x) { p.m.b.release(memory_kind::unified, 0, x, 2 * n * sizeof(int)); };
   is_a_race([&](place& p) { p.write(p.a, p.x), release(p, p.x); }, "the CPU");
@@ -342,7 +342,7 @@ void cpu(place& p, int* x, bool writes) { p.m.b.host_access(use(x, n, !writes, w
 
 }  // namespace
 
-// What the backend is told of: the moment at which the CPU was granted an access.
+// host_access() gives the backend the time at which the CPU was granted an access.
 BOOST_AUTO_TEST_CASE(accesses_of_the_cpu) {
   is_a_race([](place& p) { p.write(p.a, p.x), cpu(p, p.x, false); }, "the CPU's access reads");
   is_a_race([](place& p) { p.read(p.a, p.x, p.y), cpu(p, p.x, true); }, "the CPU's access writes");
@@ -362,7 +362,7 @@ BOOST_AUTO_TEST_CASE(tasks_of_the_cpu) {
   is_none([&](place& p) { p.write(p.a, p.x), task(p, p.a, p.x, true), p.read(p.a, p.x, p.y); });
 }
 
-// Each kind of access that nothing orders behind another, once.
+// Each kind of unordered access, once.
 BOOST_AUTO_TEST_CASE(planted_races) {
   const struct {
     const char* name;

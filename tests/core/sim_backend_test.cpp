@@ -1,4 +1,4 @@
-// The simulated machine: memory, peers, handles, and CUDA's errors.
+// The simulated backend: memory, peers, handles, and CUDA's errors.
 #include <numeric>
 #include <thread>
 
@@ -54,8 +54,8 @@ BOOST_AUTO_TEST_CASE(peer_access_is_asked_for) {
     check_throws<fr::device_error>([&] { m.b.create_event(2, false); }, "belong to device 0, and device 2");
     check_throws<fr::device_error>([&] { m.b.release(memory_kind::device, 2, y, 4 * sizeof(int)); },
                                    "belong to device 0");
-    BOOST_TEST(m.look.held(memory_kind::device, 2).bytes == 0u);  // released all the same
-    BOOST_TEST(fetch(m, s1, x, 4)[0] == 1);                       // other devices go on
+    BOOST_TEST(m.look.held(memory_kind::device, 2).bytes == 0u);  // released nevertheless
+    BOOST_TEST(fetch(m, s1, x, 4)[0] == 1);                       // other devices continue to work
     m.look.reset_errors();
     m.b.synchronize(s2);
   }
@@ -162,7 +162,8 @@ BOOST_AUTO_TEST_CASE(managed_pages_move) {
     m.b.prefetch(s, u, mib, {-1});
     set(m, s, u, n, 1), m.b.synchronize(s);
     BOOST_TEST((m.look.residency(u, 5 * mib) == where{{-1, 2 * mib}, {1, 3 * mib}}));
-    m.b.advise(u, 2 * mib, fr::memory_advice::preferred_location, {0});  // where it is not: who touches it takes it
+    // The pages are not at the preferred location, so the accessing device takes them.
+    m.b.advise(u, 2 * mib, fr::memory_advice::preferred_location, {0});
     set(m, s, u, n, 1), m.b.synchronize(s);
     BOOST_TEST((m.look.residency(u, 5 * mib) == where{{1, 5 * mib}}));
     check_throws<fr::invalid_argument>([&] { m.b.prefetch(s, u, 6 * mib, {1}); }, "one allocation of unified memory");

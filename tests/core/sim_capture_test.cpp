@@ -1,4 +1,4 @@
-// The simulated machine: capture and graphs.
+// The simulated backend: capture and graphs.
 #include "sim_fixture.hpp"
 
 using namespace sim_test;
@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(graphs_replay_what_was_captured) {
     m.b.wait(t, fork);
     BOOST_TEST(m.b.is_capturing(t));
     combine(m, t, y, x, 4, 0);  // y = 3y + x
-    combine(m, s, z, x, 4, 0);  // z = 3z + x, beside it
+    combine(m, s, z, x, 4, 0);  // z = 3z + x, concurrent with it
     m.b.record(join, t);
     m.b.wait(s, join);
     combine(m, s, x, y, 4, 0);  // x = 3x + y
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(graphs_replay_what_was_captured) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(captures_keep_the_rules) {
+BOOST_AUTO_TEST_CASE(captures_follow_the_rules) {
   for (const auto& how : both) {
     sim_machine m(how);
     int *x = m.ints(4), *h = m.ints(4, 0, memory_kind::host);

@@ -1,4 +1,4 @@
-// What the tests of the simulated machine share.
+// Shared by the tests of the simulated backend.
 #pragma once
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

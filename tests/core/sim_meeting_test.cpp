@@ -1,4 +1,5 @@
-// Joint operations of several streams: they run once, when they are first everywhere, and deadlock when given crosswise.
+// Joint operations of several streams: they run once, when every stream has reached them, and deadlock if enqueued in
+// opposite orders.
 #include <thread>
 
 #include "core/sim_fixture.hpp"
@@ -15,7 +16,7 @@ std::shared_ptr<fr::rendezvous> meeting_of(std::string name, std::size_t streams
 
 BOOST_AUTO_TEST_SUITE(sim_meetings)
 
-// Behind all that each stream had to do, and before all that each does next.
+// After each stream's earlier work, and before its later work.
 BOOST_AUTO_TEST_CASE(all_streams_come_before_any_goes_on) {
   for (int seed = 0; seed < 60; ++seed) {
     sim_machine m(seed == 0 ? "devices=3" : "devices=3;" + random_machine(seed));
@@ -53,16 +54,16 @@ BOOST_AUTO_TEST_CASE(crosswise_is_a_deadlock) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(somebody_who_never_comes) {
+BOOST_AUTO_TEST_CASE(a_part_that_never_arrives) {
   sim_machine m("devices=2");
   const auto s = m.stream(0);
   m.b.join_rendezvous(s, meeting_of("alone", 2, [] {}), {});
   BOOST_CHECK_THROW(m.b.synchronize(s), fr::deadlock);
   int* p = m.ints(1);
-  BOOST_CHECK_THROW(set(m, s, p, 1, 1), fr::deadlock);  // eager: what comes next cannot run either
+  BOOST_CHECK_THROW(set(m, s, p, 1, 1), fr::deadlock);  // eager: the next operation cannot run, either
 }
 
-// Captured, a joint operation is held anew by each launch; also in a graph that is in another one, twice.
+// Each launch runs a captured joint operation anew, also in a graph that another graph contains twice.
 BOOST_AUTO_TEST_CASE(in_graphs) {
   for (int seed = 0; seed < 40; ++seed) {
     sim_machine m(seed == 0 ? "devices=2" : "devices=2;" + random_machine(seed));
@@ -80,7 +81,7 @@ BOOST_AUTO_TEST_CASE(in_graphs) {
     combine(m, t, q, q, 4, 1);  // before: q = 4q + 1
     m.b.join_rendezvous(s, sum, std::vector{use(p, 4, true, true)});
     m.b.join_rendezvous(t, sum, std::vector{use(q, 4, true, true)});
-    combine(m, s, p, p, 4, 3);  // and behind: p = 4p + 3
+    combine(m, s, p, p, 4, 3);  // after: p = 4p + 3
     m.b.record(join, t);
     m.b.wait(s, join);
     const auto g = m.b.end_capture(s);
@@ -121,7 +122,7 @@ BOOST_AUTO_TEST_CASE(graphs_that_could_never_end) {
   }
 }
 
-// A device that cannot reach what its part touches takes the others with it.
+// A device that cannot reach its part's memory makes the other devices fail, too.
 BOOST_AUTO_TEST_CASE(a_graph_on_a_device_that_fails) {
   for (const std::string schedule : {"schedule=eager", "schedule=random:1"}) {
     sim_machine m("devices=2;peers=none;" + schedule);
@@ -141,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_graph_on_a_device_that_fails) {
   }
 }
 
-// Each stream has a thread of its own: whoever comes early waits.
+// Each stream has its own thread: an early thread waits.
 BOOST_AUTO_TEST_CASE(threads_meet) {
   for (const std::string schedule : {"schedule=eager", "schedule=random:3"}) {
     sim_machine m("devices=2;" + schedule);
@@ -162,7 +163,7 @@ BOOST_AUTO_TEST_CASE(threads_meet) {
   }
 }
 
-// A device that breaks takes those with it that wait for it in a meeting; others go on.
+// A failing device makes devices that wait for it in a rendezvous fail, too. Other devices continue.
 BOOST_AUTO_TEST_CASE(a_device_that_fails) {
   for (const std::string schedule : {"schedule=eager", "schedule=random:1"}) {
     sim_machine m("devices=3;peers=none;" + schedule);

@@ -1,4 +1,4 @@
-// Kernels that write outside their arguments: an error that names array, kernel and distance, and a heap that stays whole.
+// Kernels that write outside their arguments: the error names array, kernel and distance, and the heap stays intact.
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -15,14 +15,14 @@ fr::kernel_use named(const int* p, std::size_t n, bool reads, bool writes, const
   return u;
 }
 
-// Writes one int at p + at, of a kernel that was given n ints at p.
+// A kernel with n ints at p as argument writes one int at p + at.
 void write_one(sim_machine& m, fr::native_stream s, int* p, std::size_t n, std::ptrdiff_t at, const char* name = "u") {
   const std::vector uses{named(p, n, true, true, name)};
   m.b.launch(s, {"stray", uses, [=](const fr::relocation& where) { where(p)[at] += 1; }});
   m.b.synchronize(s);
 }
 
-// Eager ones, too, which run kernels in place.
+// Including the eager schedule, which runs kernels in place.
 constexpr int seeds = 4;
 std::string schedule(int seed) { return seed == 0 ? "schedule=eager" : random_machine(seed); }
 
@@ -44,11 +44,11 @@ BOOST_AUTO_TEST_CASE(the_error_names_array_kernel_and_distance) {
         check_throws<fr::device_error>([&] { write_one(m, s, p, 10, at); }, text);
         check_throws<fr::device_error>([&] { m.b.synchronize(s); }, "kernel 'stray': wrote outside its arguments");
         m.look.reset_errors();
-        write_one(m, s, p, 10, 9);  // the machine goes on
+        write_one(m, s, p, 10, 9);  // the runtime continues to work
       }
 }
 
-// Arrays that share a block of a pool: what lies behind one belongs to another.
+// Arrays that share a block of a pool: the bytes after one array belong to another.
 BOOST_AUTO_TEST_CASE(a_neighbour_in_the_same_block_is_protected) {
   for (int seed = 0; seed < seeds; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       sim_machine m(schedule(seed));
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_neighbour_in_the_same_block_is_protected) {
     }
 }
 
-// Two uses side by side: each may be written up to the other.
+// Two adjacent uses: each may be written up to the other.
 BOOST_AUTO_TEST_CASE(uses_side_by_side) {
   for (int seed = 0; seed < seeds; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       sim_machine m(schedule(seed));
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(uses_side_by_side) {
     }
 }
 
-// A hull of which only parts are declared, as that of a shard: the rest is no one's to write.
+// A bounding range of which only parts are declared, such as a shard's: the gaps must not be written.
 BOOST_AUTO_TEST_CASE(gaps_between_uses) {
   for (int seed = 1; seed < seeds; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       sim_machine m(schedule(seed));
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(gaps_between_uses) {
     }
 }
 
-// Everything of the simulator is whole after an overrun: the blocks of others, and the program's heap.
+// After an overrun all simulator state is intact: other blocks, and the program's heap.
 BOOST_AUTO_TEST_CASE(nothing_else_changes) {
   for (int seed = 1; seed < 20; ++seed) {
     sim_machine m(random_machine(seed));
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(nothing_else_changes) {
   }
 }
 
-// Kernels of graphs are looked at as well.
+// Kernels in graphs are checked, too.
 BOOST_AUTO_TEST_CASE(graphs) {
   for (int seed = 0; seed < seeds; ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       sim_machine m(schedule(seed));
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(graphs) {
     }
 }
 
-// Kernels of other threads write next to a range meanwhile: that is theirs.
+// Kernels of other threads write next to a range at the same time: that is no overrun.
 BOOST_AUTO_TEST_CASE(threads_side_by_side_are_no_overrun) {
   sim_machine m("schedule=eager");
   constexpr std::size_t each = 64;

@@ -1,4 +1,4 @@
-// The simulated machine: what its schedules promise, and what they show.
+// The simulated backend: guarantees of its schedules, and the errors that they expose.
 #include <atomic>
 #include <numeric>
 #include <set>
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(kernels_and_copies_give_the_same_bytes_under_every_schedule
     std::vector<int> start(n);
     std::iota(start.begin(), start.end(), 0);
     m.b.copy(s0, x, start.data(), n * sizeof(int));
-    start.assign(n, -1);  // pageable sources were read already
+    start.assign(n, -1);  // pageable sources have already been read
     m.b.record(e0, s0);
     set(m, s1, y, n, 5);
     m.b.wait(s1, e0);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_missing_wait_shows) {
   BOOST_TEST(wrong < 100);
 }
 
-// As in CUDA: a stream waits for what the event stood for at the time of the call; the CPU asks again and again.
+// As in CUDA: a stream waits for the event's state at the time of the call; the CPU polls the current state.
 BOOST_AUTO_TEST_CASE(an_event_recorded_again_stands_for_the_later_work) {
   int stream_went_ahead = 0;
   for (int seed = 0; seed < 50; ++seed) {
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_wait_uses_the_state_of_the_event_at_the_call) {
     m.b.record(e, s0);
     m.b.wait(s1, e);
     m.b.run_on_host(s1, [=] { *seen = *first; });
-    m.b.record(e, s1);  // moves on: s1 must still have waited for the first
+    m.b.record(e, s1);  // records again: s1 must still wait for the first record
     m.b.synchronize(e);
     BOOST_TEST(*seen);
   }
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(two_threads_hand_work_over) {
     int *x = m.ints(64), *y = m.ints(64);
     const auto s = m.stream(), t = m.stream();
     set(m, s, x, 64, 0), set(m, s, y, 64, 0), m.b.synchronize(s);
-    const auto work = [&](fr::native_stream on, int* p) {  // own data, own streams and events, shared machine
+    const auto work = [&](fr::native_stream on, int* p) {  // own data, streams and events; shared runtime
       const auto mine = m.stream();
       const auto e = m.event();
       for (int i = 0; i < 200; ++i) {

@@ -1,4 +1,4 @@
-// What the system lets a process have: the limits of its control groups, in trees of files as Linux has them.
+// Memory available to a process: the limits of its control groups, in file trees as on Linux.
 #include "accounting/system_memory.hpp"
 
 #include <unistd.h>
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(version_2_reads_the_own_group_and_those_above) {
                        {groups + "/user.slice/other.scope/memory.max", "5"},
                        {groups + "/user.slice/memory.max", "1500"}}) == 1500u);
   BOOST_TEST(limit_of({{own, "0::/"}, {groups + "/memory.max", "700"}}) == 700u);
-  // The host's path, in a container.
+  // The host's path, inside a container.
   BOOST_TEST(limit_of({{own, "0::/kubepods/pod1/box"}, {groups + "/memory.max", "800"}}) == 800u);
 }
 

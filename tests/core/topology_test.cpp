@@ -1,4 +1,4 @@
-// Topology: what is found, what is measured, and what is refused of files.
+// Topology: detected, measured, and refused from files.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -39,7 +39,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 BOOST_AUTO_TEST_SUITE(topologies)
 
 BOOST_AUTO_TEST_CASE(links_are_lent_by_neighbours_over_nvlink) {
-  const std::vector<int> links{18, 0, -1, 6};  // from devices 0 to 3 to another one
+  const std::vector<int> links{18, 0, -1, 6};  // from devices 0 to 3 to another device
   const auto of = [&](int d) { return links.at(static_cast<std::size_t>(d)); };
   BOOST_TEST((fr::nvlink_neighbours({0, 1, 3}, of) == std::vector<int>{0, 3}));
   BOOST_TEST((fr::nvlink_neighbours({1, 2}, of) == std::vector<int>{2}));
@@ -76,14 +76,14 @@ BOOST_AUTO_TEST_CASE(bandwidths_are_measured_once_and_kept) {
   BOOST_TEST(support::bytes_of(file) == first.text());
   const support::quiet_stderr said;
   const fr::topology again = fr::topology::measured(file);
-  BOOST_TEST(again.text() == first.text());  // two measurements would differ
+  BOOST_TEST(again.text() == first.text());  // equal only if it was not measured again
   BOOST_TEST(said.text() == "");
   std::ostringstream out;
   out << again;
   BOOST_TEST(contains(out.str(), "GB/s"));
 }
 
-// Nothing of another machine is lost.
+// Entries of other systems in the file are preserved.
 BOOST_AUTO_TEST_CASE(files_of_other_machines_stay_as_they_are) {
   const no_files after;
   const std::string file = temporary_file();
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(damaged_files_are_refused_and_written_again) {
   damage(good + "host 0 1 2 3\n", "does not parse");
 }
 
-// As where several machines share a home: each has a file of its own, and one that was copied is refused.
+// Several systems share a home directory: each has its own file, and a copied file is refused.
 BOOST_AUTO_TEST_CASE(machines_that_share_a_home) {
   const no_files after;
   const auto folder = std::filesystem::path(temporary_file()).parent_path();
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(machines_that_share_a_home) {
   BOOST_TEST(contains(said.text(), "this is 'south;"), said.text());
 }
 
-// As ranks of one machine that each see devices of their own: nobody overwrites another's file.
+// Ranks on one system that each see different devices: no process overwrites another's file.
 BOOST_AUTO_TEST_CASE(processes_that_see_other_devices) {
   const no_files after;
   const auto folder = std::filesystem::path(temporary_file()).parent_path();
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(bandwidths_to_the_cpu_are_those_of_one_link) {
   fr::topology t = fr::topology::look();
   t.measure();
   BOOST_TEST(t.upload(fr::device(0)) > 0);
-  for (const int d : {0, 1})  // no chunks of helpers were needed
+  for (const int d : {0, 1})  // no staging buffers of helpers were needed
     BOOST_TEST(fr::runtime::current().copies().lanes().trim(fr::memory_kind::device, d) == 0u);
 }
 
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(lists_of_cores) {
   check("0-3,8,10-11", {0, 1, 2, 3, 8, 10, 11});
   check("7", {7});
   for (const char* bad : {"", "a", "1-", "3-1", "1;2", "1-2-3", "-1-x", "0-99999999"}) check(bad, {});
-  BOOST_TEST(!fr::cores_near("ffff:ff:1f.7").empty());  // no such device: all that may be used
+  BOOST_TEST(!fr::cores_near("ffff:ff:1f.7").empty());  // no such device: returns all usable cores
 }
 
 BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
@@ -230,13 +230,13 @@ BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
   BOOST_TEST(fr::usable_cores() == all, boost::test_tools::per_element());
 }
 
-// As threads of OpenMP are: what they ask for first must not be what everyone gets.
-BOOST_AUTO_TEST_CASE(bound_threads_ask_for_the_process) {
+// Like OpenMP threads: the first query comes from a bound thread, and must not determine the result for all threads.
+BOOST_AUTO_TEST_CASE(bound_threads_query_the_process) {
   const std::vector<int> all = fr::usable_cores();
   std::vector<int> near, within, after;
   std::thread([&] {
     const fr::cores_scope bound({all.back()});
-    near = fr::cores_near("ffff:ff:1e.6");  // that nobody has asked about
+    near = fr::cores_near("ffff:ff:1e.6");  // not queried before
     {
       const fr::cores_scope elsewhere({all.front()});
       within = fr::usable_cores();

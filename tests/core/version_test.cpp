@@ -1,4 +1,4 @@
-// The version by CMake, by the headers, and by the library.
+// The version from CMake, from the headers, and from the library.
 #include <ferry/version.hpp>
 #include <string>
 

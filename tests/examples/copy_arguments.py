@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""copy_arguments.py COPY DATA: runs the example between all kinds of places, and with arguments that it must refuse."""
+"""copy_arguments.py COPY DATA: runs the example between all kinds of places, and with invalid arguments."""
 import pathlib
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""flood_terrains.py FLOOD: runs the example on terrains of odd shapes, and on files that are none.
+"""flood_terrains.py FLOOD: runs the example on terrains of odd shapes, and on invalid files.
 
-What it writes is looked at: a PNG of the right size, and depths of water that together are what it says.
+Checks its output: a PNG of the right size, and water depths whose sum equals the printed one.
 """
 import pathlib
 import struct

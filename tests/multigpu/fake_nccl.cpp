@@ -1,4 +1,4 @@
-// In the place of libnccl.so.2: operations that do what the program says, and move nothing.
+// Replaces libnccl.so.2: operations run hooks of the test program, and move no data.
 #include "fake_nccl.hpp"
 
 #include <nccl.h>

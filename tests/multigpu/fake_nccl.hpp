@@ -1,9 +1,9 @@
-// What the made-up NCCL calls.
+// Hooks that the fake NCCL calls.
 #pragma once
 #include <functional>
 
 struct fake_nccl_hooks {
-  std::function<void(void* stream)> gives;  // an operation to a stream
-  std::function<void()> aborts;             // from then on nothing waits any more
+  std::function<void(void* stream)> gives;  // when an operation is enqueued on a stream
+  std::function<void()> aborts;             // on abort; afterwards no operation waits
 };
 fake_nccl_hooks& fake_nccl();

@@ -1,4 +1,4 @@
-// Which way halos take between peers: the cheaper one, found out once for each team and shape, unless somebody says.
+// The halo method between peers: the cheaper one, measured once per team and shape, unless it is set explicitly.
 #include <limits>
 
 #include "contract/small_chunks.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using fr::halo_method;
 
-// Says what each way costs, and counts how often it is asked.
+// Returns a configured cost for each method, and counts the measurements.
 struct costs {
   double stores = 1, copies = 1;
   int asked = 0;
@@ -28,7 +28,7 @@ struct metered {
   fr::detail::halo_meter_scope scope;
 };
 
-// Whether an exchange gives copies to the driver.
+// True if an exchange makes the driver copy bytes.
 template <class Array>
 bool copies_halos(const fr::team& t, Array& a) {
   const auto m = fr::measure(t.stream(0), [&] { fr::exchange_halos(a); });
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(the_cheaper_way_is_taken_and_remembered) {
   for (const bool copies_win : {true, false}) {
     fr::simulation sim("devices=3");
     const bool peers = sim.get().peers().policy().use;
-    const auto asks = [&](int n) { return peers ? n : 0; };  // where there is no choice nobody is asked
+    const auto asks = [&](int n) { return peers ? n : 0; };  // without a choice there is no measurement
     costs c{copies_win ? 2.0 : 1.0, copies_win ? 1.0 : 2.0};
     const metered scope(c);
     const fr::team t = fr::team::all();
@@ -56,10 +56,10 @@ BOOST_AUTO_TEST_CASE(the_cheaper_way_is_taken_and_remembered) {
     fr::exchange_halos(a);
     BOOST_TEST(c.asked == asks(2));
     BOOST_TEST(copies_halos(t, a) == (copies_win || !peers));
-    fr::exchange_halos(b);  // of the same shape
+    fr::exchange_halos(b);  // the same shape
     BOOST_TEST(c.asked == asks(2));
     BOOST_TEST(copies_halos(t, b) == (copies_win || !peers));
-    fr::exchange_halos(wider);  // whose halos are the same: rows of 5
+    fr::exchange_halos(wider);  // the same halo shape: rows of 5
     BOOST_TEST(c.asked == asks(2));
     fr::sharded_array<double, 2> other(t, {12, 5}, {.halo = 1, .periodic = true}, 0.0);
     fr::exchange_halos(other);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_cheaper_way_is_taken_and_remembered) {
 
 BOOST_AUTO_TEST_CASE(either_can_be_forced) {
   fr::simulation sim("devices=2");
-  const bool peers = sim.get().peers().policy().use;  // else stores go to neighbours by copies, whatever is forced
+  const bool peers = sim.get().peers().policy().use;  // otherwise stores to neighbours become copies
   costs c{1, 2};
   const metered scope(c);
   const fr::team t = fr::team::all();
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(either_can_be_forced) {
     auto e = field(t);
     fr::exchange_halos(e);
     BOOST_TEST(copies_halos(t, e) == (how == "copies" || !peers));
-    BOOST_TEST(copies_halos(t, a));  // of the array itself
+    BOOST_TEST(copies_halos(t, a));  // the array's own setting has precedence
   }
   BOOST_TEST(c.asked == 0);
   const contract::variable said("FERRY_HALOS", "pigeons");
@@ -120,14 +120,14 @@ BOOST_AUTO_TEST_CASE(nothing_is_measured_where_there_is_no_choice) {
   BOOST_TEST(c.asked == 0);
 }
 
-// Whatever is measured, and whichever way is taken: halos hold what they held, and then what they should.
+// Measurements do not change halos, whichever method wins. After the exchange the halos are right.
 BOOST_AUTO_TEST_CASE(measuring_leaves_halos_alone) {
   for (std::size_t seed = 0; seed < seeds(60); ++seed) {
     dice d(seed);
     fr::simulation sim("devices=" + std::to_string(d.between(2, 4)) +
                        (seed % 5 ? ";schedule=random:" + std::to_string(seed) : std::string()));
     const fr::team t = fr::team::all();
-    auto layout = any_layout<2>(d, t);  // clang++ 14 takes no binding into a lambda
+    auto layout = any_layout<2>(d, t);  // clang++ 14: lambdas cannot capture structured bindings
     const auto& e = layout.first;
     auto& o = layout.second;
     o.exchange = halo_method::automatic;
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(measuring_leaves_halos_alone) {
   }
 }
 
-// A link that loses bytes is found when stores are tried: copies then.
+// The trial of stores detects that a link loses bytes: the exchange then uses copies.
 BOOST_AUTO_TEST_CASE(a_link_that_fails_its_test) {
   fr::simulation sim("devices=2;broken=0-1");
   costs c{1, 2};
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_fails_its_test) {
   for (std::size_t m = 0; m < 2; ++m) BOOST_TEST((fr::to_vector(a.shard_with_halo(m)) == std::vector<int>(20, 3)));
 }
 
-// The same where nothing is measured, for halos in rows and in columns: copies from the first exchange on.
+// The same without measurements, for halos in rows and in columns: copies from the first exchange on.
 BOOST_AUTO_TEST_CASE(a_link_that_fails_when_a_plan_is_made) {
   const contract::variable on("FERRY_PEER", "on");
   for (const auto how : {halo_method::automatic, halo_method::stores})

@@ -1,5 +1,5 @@
-// Halo exchange against the same array in memory of the CPU: any rank, axis, width, period; strided and contiguous; by
-// stores, by copies, and where no device reaches another.
+// Halo exchange compared with the same array in CPU memory: any rank, axis, width and period, strided and contiguous.
+// By stores, by copies, and without peer access.
 #include "multigpu/shards.hpp"
 
 using namespace shards;
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int untouched = -7;
 
-// Every halo cell mirrors what it should, and those beyond the ends are left alone.
+// Every halo cell has its neighbour's value, and cells beyond the ends are unchanged.
 template <std::size_t Rank, fr::memory_kind Kind>
 void check_halos(const fr::sharded_array<int, Rank, Kind>& a, const std::vector<int>& values) {
   for (std::size_t m = 0; m < a.team().size(); ++m) {
@@ -29,7 +29,7 @@ void exchange_once(dice& d, fr::team& t) {
   const auto [e, o] = any_layout<Rank>(d, t);
   fr::sharded_array<int, Rank, Kind> a(t, e, o, untouched), b(t, e, o, untouched);
   const auto first = random_values<int>(d, e.count()), second = random_values<int>(d, e.count());
-  for (const auto* values : {&first, &second}) {  // buffers are used again
+  for (const auto* values : {&first, &second}) {  // reuses the buffers
     fr::copy(std::span<const int>(*values), a);
     fr::copy(std::span<const int>(first), b);
     fr::exchange_halos(a, b);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(mirror_their_cells_on_this_machine) {
   }
 }
 
-// The plain case: rows, periodic, one at a time. Every number by hand.
+// The plain case: rows, periodic, halo 1. All numbers computed by hand.
 BOOST_AUTO_TEST_CASE(of_rows) {
   fr::simulation sim("devices=3");
   const fr::team t = fr::team::all();
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(fields_of_different_types_and_ranks_travel_together) {
   fr::exchange_halos(a, b);
   BOOST_TEST((fr::to_vector(a.shard_with_halo(0)) == std::vector<double>{7, 8, 0, 1, 2, 3, 4}));
   BOOST_TEST((fr::to_vector(a.shard_with_halo(2)) == std::vector<double>{4, 5, 6, 7, 8, 0, 1}));
-  const auto last = fr::to_vector(b.shard_with_halo(2));  // columns 5 and 6, and 4 and 0 beside them
+  const auto last = fr::to_vector(b.shard_with_halo(2));  // columns 5 and 6, with neighbours 4 and 0
   BOOST_TEST(last.size() == 7u * 4);
   for (std::size_t i = 0; i < 7; ++i)
     for (std::size_t j = 0; j < 4; ++j) BOOST_TEST(last[i * 4 + j] == letters[(i + 4) % 5 * 7 + (4 + j) % 7]);

@@ -1,4 +1,4 @@
-// More than 2^31 elements: what is computed about them, without the memory for them.
+// Computations about more than 2^31 elements, without the memory for them.
 #include <cstdint>
 
 #include <boost/test/unit_test.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t many = (std::size_t{1} << 31) + 6;  // even
 
-// What a library would be given.
+// Records the arguments of the library's calls.
 class noting_transport final : public fr::transport {
  public:
   std::string_view name() const override { return "noting"; }
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(collectives_of_many_elements) {
   const fr::runtime_scope null_machine(std::make_unique<benchmarks::null_backend>(2));
   const auto wire = std::make_shared<noting_transport>();
   const fr::team t(fr::devices(), 0, 2, wire);
-  std::vector<fr::device_array<std::int32_t>> whole, half;  // addresses alone
+  std::vector<fr::device_array<std::int32_t>> whole, half;  // addresses without memory
   for (const fr::device d : fr::devices())
     whole.emplace_back(fr::extents<1>{many}, d), half.emplace_back(fr::extents<1>{many / 2}, d);
   fr::all_reduce(t, whole, fr::plus{});
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(collectives_of_many_elements) {
   BOOST_TEST(wire->given[1].from.bytes == 4 * many);
   fr::all_gather(t, half, whole);
   BOOST_TEST(wire->given[1].to.bytes == 4 * many);
-  fr::all_gather(t, whole);  // in place: each member's share lies behind those before it
+  fr::all_gather(t, whole);  // in place: each member's part follows the previous ones
   const auto* const begin = reinterpret_cast<const std::byte*>(whole[1].unsynchronized_data());
   BOOST_TEST(static_cast<std::size_t>(wire->given[1].from.data - begin) == 2 * many);
 }

@@ -1,4 +1,4 @@
-// Which processes share a machine.
+// Which processes share a host.
 #include <boost/test/unit_test.hpp>
 
 #include "processes/processes.hpp"

@@ -1,4 +1,4 @@
-// Which lines ferry takes for those of the program: never one of its own headers.
+// Source lines that ferry attributes to the program: never lines of its own headers.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <mutex>
@@ -9,7 +9,7 @@
 
 namespace support {
 
-// Lines that accesses were asked for in, on machines made while it lives.
+// Source lines of accesses in all runtimes created during its lifetime.
 class named_lines {
  public:
   named_lines() : before_(ferry::access_policy::exchange_maker(make)) { found().clear(); }

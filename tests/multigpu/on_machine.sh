@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs a program as a process on one of several machines, by its rank: on_machine.sh "rank % 2" program [argument...]
-# With GPUs each machine has two of its own, and NCCL takes them for machines that sockets connect.
+# Runs a program as a process on one of several simulated hosts, chosen by its rank:
+#   on_machine.sh "rank % 2" program [argument...]
+# With GPUs each host has two of its own, and NCCL treats them as hosts connected by sockets.
 rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
 machine=$(($1))
 FERRY_HOST=machine$machine

@@ -1,4 +1,4 @@
-// How processes count what they give together.
+// How processes count the operations that they enqueue together.
 #include "processes/operation_counts.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -25,9 +25,9 @@ BOOST_AUTO_TEST_CASE(sends_are_of_two) {
   fr::operation_counts zero, one;
   const auto got = zero.enqueue({0, {}, {1}});  // from process 1, which sends
   const auto sent = zero.enqueue({0, {1, 1}, {}});
-  BOOST_TEST(got.has(2, {}));  // no matter of process 2
+  BOOST_TEST(got.has(2, {}));  // does not depend on process 2
   BOOST_TEST(!got.has(1, one.given(0)));
-  one.enqueue({0, {2}, {}});  // to another
+  one.enqueue({0, {2}, {}});  // to another process
   BOOST_TEST(!got.has(1, one.given(0)));
   one.enqueue({0, {0}, {}});
   BOOST_TEST(got.has(1, one.given(0)));

@@ -1,10 +1,11 @@
-# Teams of processes: the same program under mpirun with 1 to 4 processes. Where there is no mpirun the cases are skipped.
+# Teams of processes: the same program under mpirun with 1 to 4 processes. Without mpirun the cases are skipped.
 find_program(FERRY_MPIRUN NAMES mpirun mpiexec)
 mark_as_advanced(FERRY_MPIRUN)
 set(mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
     OMPI_MCA_btl_vader_single_copy_mechanism=none NCCL_NVLS_ENABLE=0 ASAN_OPTIONS=detect_leaks=0)
 
-# ferry_add_process_test(name target processes backend [argument...]); process_wrapper is what runs the program, if anything.
+# ferry_add_process_test(name target processes backend [argument...]); process_wrapper is the command that runs the
+# program, if any.
 function(ferry_add_process_test name target count backend)
   set(has_mpi OFF)
   get_target_property(definitions ferry_multigpu COMPILE_DEFINITIONS)
@@ -50,7 +51,7 @@ endif()
 
 ferry_add_process_test(processes.more_than_devices processes_test 5 sim --run_test=*/more_processes_than_devices)
 
-# As if on two machines, whose processes have every other rank, or half of them in a row, or three and one.
+# As if on two hosts, with every other rank, or each half of the ranks, or three and one.
 foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
   string(REPLACE "|" ";" layout "${layout}")
   list(GET layout 0 how)
@@ -65,7 +66,7 @@ foreach(layout "every_other|rank % 2" "in_a_row|rank / 2" "uneven|rank / 3")
   set_property(TEST processes.machines.${how} APPEND PROPERTY ENVIRONMENT FERRY_TEST_MACHINES=2)
 endforeach()
 
-# A process that fails makes the others fail with a message.
+# A failing process makes the others fail with a message.
 foreach(case "throw|process 0 caught: .*process 1 failed" "leave|process [02] caught: .*waited in .* for process 1, which ended"
         "hang|waited 2 s in .* for process 1, which did not take part" "sizes|10 elements of int32 .4 bytes., and rank 3 receives 12"
         "reshard|process [02] .*process 1 failed: an exception ended its use of the team"
@@ -76,7 +77,7 @@ foreach(case "throw|process 0 caught: .*process 1 failed" "leave|process [02] ca
   list(GET case 1 text)
   set(cases processes.fails.${how})
   ferry_add_process_test(processes.fails.${how} processes_failing 3 sim ${how})
-  if(FERRY_WITH_CUDA AND how MATCHES "^(throw|leave|hang|reshard)$")   # what NCCL would wait for for ever
+  if(FERRY_WITH_CUDA AND how MATCHES "^(throw|leave|hang|reshard)$")   # NCCL would wait forever
     ferry_add_process_test(processes.fails.${how}.gpu processes_failing 2 cuda ${how})
     list(APPEND cases processes.fails.${how}.gpu)
     set_property(TEST processes.fails.${how}.gpu APPEND PROPERTY ENVIRONMENT FERRY_CHECK_COLLECTIVES=off)
@@ -89,7 +90,7 @@ foreach(case "throw|process 0 caught: .*process 1 failed" "leave|process [02] ca
   endif()
 endforeach()
 
-# Who ends is missed by those only that wait for more than it gave.
+# A process's exit affects only processes that wait for more operations than it enqueued.
 ferry_add_process_test(processes.leaves.counts processes_failing 3 sim counts)
 ferry_add_process_test(processes.leaves.late processes_failing 3 sim late)
 ferry_add_process_test(processes.leaves.busy processes_failing 2 sim busy)
@@ -104,7 +105,7 @@ set_tests_properties(${cases} PROPERTIES FAIL_REGULAR_EXPRESSION "caught|ends it
 
 include(${CMAKE_CURRENT_LIST_DIR}/processes_watched.cmake)
 
-# There a thread sees that it takes too long: a collective, and a graph with one, which one process never launches.
+# A thread detects timeouts: of a collective, and of a graph with one, which one process never launches.
 if(FERRY_WITH_CUDA)
   ferry_add_process_test(processes.fails.graph.gpu processes_failing 2 cuda graph)
   set_tests_properties(processes.fails.hang.gpu processes.fails.graph.gpu PROPERTIES TIMEOUT 60
@@ -112,7 +113,7 @@ if(FERRY_WITH_CUDA)
   set_property(TEST processes.fails.graph.gpu APPEND PROPERTY ENVIRONMENT FERRY_CHECK_COLLECTIVES=off FERRY_COLLECTIVE_TIMEOUT=2)
 endif()
 
-# A program that starts MPI for one thread: messages of the CPU need no more, NCCL's watch does.
+# A program that initializes MPI single-threaded: CPU messages need no more; the NCCL watchdog does.
 ferry_add_process_test(processes.one_thread processes_failing 2 sim one_thread)
 set_tests_properties(processes.one_thread PROPERTIES PASS_REGULAR_EXPRESSION "MPI is for one thread" TIMEOUT 60
                      FAIL_REGULAR_EXPRESSION "caught")
@@ -121,7 +122,7 @@ if(FERRY_WITH_CUDA)
   set_tests_properties(processes.one_thread.gpu PROPERTIES PASS_REGULAR_EXPRESSION "caught: .*MPI_THREAD_MULTIPLE" TIMEOUT 60)
 endif()
 
-# Libraries that are not there: said with what to install.
+# Missing libraries: the error says what to install.
 add_test(NAME processes.without.nccl COMMAND processes_failing nccl)
 set_tests_properties(processes.without.nccl PROPERTIES LABELS sim ENVIRONMENT FERRY_NCCL_LIBRARY=/nowhere/libnccl.so.2
                      PASS_REGULAR_EXPRESSION "collectives on CUDA devices need NCCL, .*(install|Install)")

@@ -1,4 +1,4 @@
-// Cells dealt out another way, and back, against the same array in memory of the CPU.
+// Cells redistributed, and back, compared with the same array in CPU memory.
 #include "multigpu/shards.hpp"
 
 using namespace shards;
@@ -27,7 +27,7 @@ void deal_again(dice& d) {
   const auto values = random_values<short>(d, e.count());
   fr::copy(std::span<const short>(values), a);
   const auto b = fr::reshard(a, other, o);
-  fr::fill(a, short{-1});  // must come after
+  fr::fill(a, short{-1});  // must wait until the values were read
   BOOST_TEST(fr::to_vector(b) == values, boost::test_tools::per_element());
   for (std::size_t m = 0; m < other.size() && b.layout().has_halo(); ++m) {
     const auto found = fr::to_vector(b.shard_with_halo(m));
@@ -47,7 +47,7 @@ void deal_again(dice& d) {
 
 BOOST_AUTO_TEST_SUITE(resharding)
 
-BOOST_AUTO_TEST_CASE(keeps_all_cells_on_simulated_devices) {
+BOOST_AUTO_TEST_CASE(preserves_all_cells_on_simulated_devices) {
   for (std::size_t seed = 0; seed < seeds(150); ++seed) {
     dice d(seed);
     fr::simulation sim(simulated_machine(seed, d.between(1, 5)));
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(keeps_all_cells_on_simulated_devices) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(keeps_all_cells_on_this_machine) {
+BOOST_AUTO_TEST_CASE(preserves_all_cells_on_this_machine) {
   for (std::size_t seed = 0; seed < 20; ++seed) {
     dice d(seed);
     deal_again<1>(d), deal_again<2>(d), deal_again<3>(d);

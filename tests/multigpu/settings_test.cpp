@@ -1,4 +1,4 @@
-// What the environment says is checked when a machine is made, by whichever program, whether or not it comes to use it.
+// Environment variables are checked when a runtime is created, in every program, whether or not it uses them.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <ferry/ferry.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 const std::filesystem::path page = FERRY_CONFIGURATION_PAGE;
 
-// Those of the section about the environment.
+// The variables in the documentation's section about the environment.
 std::vector<std::string> documented_variables() {
   std::vector<std::string> names;
   std::ifstream in(page);
@@ -44,7 +44,7 @@ class variable {
   std::optional<std::string> before_;
 };
 
-// The text of the parse_error of a machine that is made now; empty if it is made.
+// The text of the parse_error of a new runtime; empty if it is created.
 std::string refusal() {
   try {
     const fr::simulation sim("devices=1");
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(each_documented_variable_refuses_nonsense,
                        there.message() << "needs " << page << ", the documentation of this build";
                        return there;
                      })) {
-  // Any text is a name, or a file: they have no form that could be wrong.
+  // Any text is a valid name or file: there is no wrong form.
   const std::set<std::string> free_texts{"FERRY_CUPTI_LIBRARY", "FERRY_NCCL_LIBRARY", "FERRY_TOPOLOGY", "FERRY_HOST",
                                          "FERRY_MEMORY_LOG"};
   const std::vector<std::string> all = documented_variables();
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(how_long_others_are_waited_for) {
   }
 }
 
-// A wrong unit is told which there are, wherever sizes are read.
+// A wrong unit gets a list of the valid ones, wherever sizes are parsed.
 BOOST_AUTO_TEST_CASE(units_of_sizes) {
   for (const auto& [name, value] : {std::pair<const char*, const char*>{"FERRY_MEMORY_LIMIT", "hard:1 Mib"},
                                     {"FERRY_SIM", "memory=1 Mib"},

@@ -1,4 +1,4 @@
-// Whole sharded arrays from and to memory of the CPU: every shard by a thread of its own where they are large.
+// Whole sharded arrays from and to CPU memory: large shards are copied by one thread each.
 #include <algorithm>
 #include <numeric>
 #include <thread>
@@ -27,7 +27,7 @@ void there_and_back(const fr::team& t, const fr::extents<2>& e, const fr::shard_
   fr::copy(a, std::span<int>(back));
   BOOST_TEST(back == values, "shape " << e.text() << ", axis " << o.axis);
   BOOST_TEST(fr::to_vector(a) == values);
-  for (std::size_t m = 0; m < t.size(); ++m) {  // and no halo was touched
+  for (std::size_t m = 0; m < t.size(); ++m) {  // no halo was changed
     if (a.layout().own(m).empty()) continue;
     const std::vector<int> all = fr::to_vector(a.shard_with_halo(m));
     const std::size_t own = a.layout().own(m).extents().count();
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(large_shards_arrive_and_leave) {
     for (const std::size_t halo : {0u, 2u})
       there_and_back(t, {24 * t.size() + 1, 30 * t.size()},
                      {.axis = axis, .halo = static_cast<std::ptrdiff_t>(halo), .periodic = true});
-  if (t.size() > 1) there_and_back(t, {t.size() - 1, 400}, {});  // the last is empty
+  if (t.size() > 1) there_and_back(t, {t.size() - 1, 400}, {});  // the last shard is empty
 }
 
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
   }
 }
 
-// Nobody waits for the link of another.
+// No shard waits for another shard's link.
 BOOST_AUTO_TEST_CASE(shards_travel_at_the_same_time) {
   const fr::simulation sim("devices=2;schedule=random:1");
   const small_chunks threads_for_all;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(shards_travel_at_the_same_time) {
 }
 
 BOOST_AUTO_TEST_CASE(a_shard_that_fails_is_reported_when_the_others_are_there) {
-  const support::quiet_stderr nothing_said;  // when the machine ends
+  const support::quiet_stderr nothing_said;  // reported when the runtime ends
   const fr::simulation sim("devices=3;fail=copy@2");
   const small_chunks threads_for_all;
   const fr::team t = fr::team::all();
@@ -116,14 +116,14 @@ BOOST_AUTO_TEST_CASE(a_shard_that_fails_is_reported_when_the_others_are_there) {
   BOOST_TEST(there == 2u);
 }
 
-// Threads that copy take on the scopes of the caller; a workspace is for one thread, and keeps the work with the caller.
+// Copying threads inherit the caller's scopes. A workspace is for one thread, so with one the caller itself copies.
 BOOST_AUTO_TEST_CASE(scratch_memory_comes_from_the_scopes_of_the_caller) {
   const fr::simulation sim("devices=2");
   const small_chunks threads_for_all;
   const fr::team t = fr::team::all();
   fr::shard_options o{};
   o.halo.widths = {0, 1}, o.halo.one = false;
-  fr::sharded_array<int, 2> a(t, {40, 60}, o, 0);  // shards have strides, and are packed
+  fr::sharded_array<int, 2> a(t, {40, 60}, o, 0);  // shards are strided, and so are packed
   const std::vector<int> values = counted_up(a.size());
   fr::pool pool(t.device(1), {});
   {
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(members_that_submit_by_threads_are_in_the_scopes_of_the_cal
   for (const auto& label : now.labels)
     if (label.is_tag && label.label == "solver") tagged = label.arrays;
   BOOST_TEST(tagged == 3u);
-  t.for_each([&](std::size_t m) { made[m] = fr::device_array<int>({100}); });  // and out of them again
+  t.for_each([&](std::size_t m) { made[m] = fr::device_array<int>({100}); });  // and outside of the scopes again
   BOOST_TEST(pool.statistics().allocations == 0u);
   for (const auto& a : made) BOOST_TEST(a.device().index() == 0);
 }

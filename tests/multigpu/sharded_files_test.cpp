@@ -1,4 +1,4 @@
-// Sharded arrays in .npy files, and as Eigen's matrices.
+// Sharded arrays in .npy files, and as Eigen matrices.
 #include <unistd.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What the tests of sharded arrays share: random ways to cut an array, and the same array in plain memory of the CPU.
+// Shared by the tests of sharded arrays: random ways to divide an array, and the same array in plain CPU memory.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <random>
@@ -15,7 +15,7 @@ namespace fr = ferry;
 
 using support::seeds;
 
-// The simulated machines that a case runs on: eager, and many random schedules; peers or none.
+// The simulated devices of a case: an eager schedule and many random ones, with and without peers.
 inline std::string simulated_machine(std::size_t seed, std::size_t devices) {
   std::string s = "devices=" + std::to_string(devices);
   if (seed % 4 == 3) s += ";peers=none";
@@ -34,14 +34,14 @@ class dice {
   std::mt19937_64 random_;
 };
 
-// Any shape, axis, widths and periods that are allowed on `t`; often with shards of one cell, or none.
+// Any shape, axis, widths and periods that are valid on `t`; often with shards of one cell, or empty ones.
 template <std::size_t Rank>
 std::pair<fr::extents<Rank>, fr::shard_options> any_layout(dice& d, const fr::team& t) {
   fr::extents<Rank> e;
   for (std::size_t k = 0; k != Rank; ++k) e[k] = d.between(1, Rank == 3 ? 6 : 12);
   const std::size_t axis = d.below(Rank);
   if (d.flip()) e[axis] = d.between(1, 5 * t.size());
-  const std::size_t narrowest = std::max<std::size_t>(1, e[axis] / t.size());  // shard that is not empty
+  const std::size_t narrowest = std::max<std::size_t>(1, e[axis] / t.size());  // non-empty shard
   std::vector<std::ptrdiff_t> widths;
   std::vector<bool> periods;
   for (std::size_t k = 0; k != Rank; ++k) {
@@ -79,7 +79,7 @@ std::size_t offset(const fr::extents<Rank>& e, const std::array<std::ptrdiff_t, 
   return o;
 }
 
-// The cell that a halo cell mirrors; false if there is none.
+// The cell that a halo cell copies; false if there is none.
 template <std::size_t Rank>
 bool wrap(const fr::shard_layout<Rank>& l, std::array<std::ptrdiff_t, Rank>& at) {
   for (std::size_t d = 0; d != Rank; ++d) {

@@ -1,4 +1,4 @@
-// Lists that are short nearly always.
+// Vectors that are nearly always short.
 #include <ferry/multigpu/detail/support/small_vector.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// What ferry does for the program with arrays of the program is in no line of ferry's own headers.
+// Work on the program's arrays is never attributed to lines of ferry's own headers.
 #include <filesystem>
 #include <sstream>
 

@@ -1,4 +1,4 @@
-// Where the threads run that give work to devices.
+// The cores of the threads that enqueue work on devices.
 #include "teams/submitters.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Where there is one core all threads are on it, whether they were bound to it or not.
+// With a single core all threads run on it, bound or not.
 struct needs_cores {
   boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
     const std::size_t found = ferry::usable_cores().size();
@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(stay_on_the_cores_they_were_given, *boost::unit_test::preco
   std::vector<std::vector<int>> found(4);
   for (int round = 0; round < 3; ++round) {
     threads.run([&](std::size_t i) { found[i] = ferry::usable_cores(); });
-    BOOST_TEST(found[0] == all, boost::test_tools::per_element());  // the caller stays where he is
+    BOOST_TEST(found[0] == all, boost::test_tools::per_element());  // the caller's cores are unchanged
     BOOST_TEST(found[1] == one, boost::test_tools::per_element());
     BOOST_TEST(found[2] == all, boost::test_tools::per_element());
     BOOST_TEST(found[3] == all, boost::test_tools::per_element());

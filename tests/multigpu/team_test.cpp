@@ -1,4 +1,4 @@
-// Teams: their members, and how ranges are dealt out.
+// Teams: their members, and how ranges are divided.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -16,7 +16,7 @@ namespace fr = ferry;
 
 BOOST_AUTO_TEST_SUITE(teams)
 
-// Parts lie one behind the other, cover everything, and differ by one element at most.
+// Parts are adjacent, cover the whole range, and differ by one element at most.
 BOOST_AUTO_TEST_CASE(parts_cover_a_range) {
   fr::simulation sim("devices=4");
   const fr::team t = fr::team::all();
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(a_team_lends_its_links_while_it_lives) {
   BOOST_TEST((route().kind != fr::route_kind::multipath));
 }
 
-BOOST_AUTO_TEST_CASE(members_keep_their_order) {
+BOOST_AUTO_TEST_CASE(members_stay_in_order) {
   fr::simulation sim("devices=3");
   const std::vector<fr::device> order{fr::devices()[2], fr::devices()[0]};
   const fr::team t(order);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(copies_name_the_same_team) {
   BOOST_TEST(t.side_stream(1).priority() < t.stream(1).priority());
 }
 
-// What a process sees of a team that it shares with others.
+// One process's part of a team that spans processes.
 BOOST_AUTO_TEST_CASE(members_of_other_processes) {
   fr::simulation sim("devices=2");
   const fr::team t(fr::devices(), 3, 6, nullptr);
@@ -104,11 +104,13 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
   std::vector<int> calls(4);
   for (int round = 0; round < 300; ++round) {
     t.for_each([&](std::size_t m) { who[m] = std::this_thread::get_id(), ++calls[m]; });
-    if (round == 100) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they sleep, and wake up again
+    // Lets the threads go to sleep, and wakes them again.
+    if (round == 100) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   BOOST_TEST((calls == std::vector<int>{300, 300, 300, 300}));
   BOOST_TEST((std::set<std::thread::id>(who.begin(), who.end()).size() == 4));
-  // Calls inside a call stay on its thread; what one throws arrives after all are over, and the next call is a fresh one.
+  // Nested calls stay on their thread. An exception is rethrown after all calls are complete, and the next call is
+  // unaffected.
   std::atomic<int> inner{0}, reached{0};
   BOOST_CHECK_EXCEPTION(t.for_each([&](std::size_t m) {
     t.for_each([&](std::size_t) { ++inner; });
@@ -125,8 +127,8 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
   for (const auto& id : who) BOOST_TEST((id == std::this_thread::get_id()));
 }
 
-// What a transport had to end because of another process is heard of where the team is waited for.
-BOOST_AUTO_TEST_CASE(waiting_tells_what_was_ended) {
+// Waiting for the team reports that the transport aborted an operation because of another process.
+BOOST_AUTO_TEST_CASE(waiting_reports_aborted_operations) {
   struct ended final : fr::transport {
     bool failed = false;
     std::string_view name() const override { return "ended"; }

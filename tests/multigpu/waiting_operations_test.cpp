@@ -1,5 +1,5 @@
-// Which operations wait for other processes in vain. The processes are made up here; the streams, where they matter, are
-// those of a simulated device.
+// Which operations wait for other processes in vain. The processes are made up; streams that matter are those of a
+// simulated device.
 #include "transport/waiting_operations.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -47,7 +47,7 @@ struct made_up_progress final : fr::stream_progress {
   const fr::timeline* line;
 };
 
-// Streams are only compared.
+// Streams are compared, but not used.
 const fr::timeline* line(int n) {
   static const char names[4] = {};
   return reinterpret_cast<const fr::timeline*>(names + n);
@@ -74,7 +74,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 BOOST_AUTO_TEST_SUITE(waiting_operations)
 
-BOOST_AUTO_TEST_CASE(who_has_nothing_to_do_with_it_may_leave) {
+BOOST_AUTO_TEST_CASE(an_uninvolved_process_may_leave) {
   fixture f;
   made_up_progress::state s;
   f.give(s, "a receive", {0, {}, {1}});
@@ -89,8 +89,8 @@ BOOST_AUTO_TEST_CASE(who_has_nothing_to_do_with_it_may_leave) {
   BOOST_TEST(f.waiting.size() == 0u);
 }
 
-// A device may have no answer while a call of NCCL waits: who left is known without one.
-BOOST_AUTO_TEST_CASE(who_left_is_told_before_devices_are_asked) {
+// A device query may block while an NCCL call waits: whether a process left is known without it.
+BOOST_AUTO_TEST_CASE(departures_are_reported_before_device_queries) {
   fixture f;
   made_up_progress::state s;
   f.give(s, "a receive", {0, {}, {1}});
@@ -99,11 +99,11 @@ BOOST_AUTO_TEST_CASE(who_left_is_told_before_devices_are_asked) {
   BOOST_TEST((s.asked == 0 && s.asked_whether_begun == 0));
 }
 
-BOOST_AUTO_TEST_CASE(who_took_part_may_leave) {
+BOOST_AUTO_TEST_CASE(a_process_that_took_part_may_leave) {
   fixture f;
-  made_up_progress::state s{.begun = false};  // behind long work of this process
+  made_up_progress::state s{.begun = false};  // waits for long work of this process
   f.give(s, "a reduction", collective);
-  f.give(s, "a receive", {0, {}, {1}});  // small: the sender does not wait for it
+  f.give(s, "a receive", {0, {}, {1}});  // small: the sender does not wait for the receiver
   f.all.gone = {{1, {.collectives = 1, .sends = 1}}, {2, {.collectives = 1}}};
   BOOST_TEST(f.overdue(0s) == "");
   BOOST_TEST(f.overdue(10'000s) == "");
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(patience_begins_when_nothing_of_this_process_is_waited_for)
   first.over = true;
   BOOST_TEST(f.overdue(1700s) == "");
   BOOST_TEST(f.waiting.size() == 2u);
-  BOOST_TEST(f.overdue(2299s) == "");  // behind the first until then
+  BOOST_TEST(f.overdue(2299s) == "");  // waited for the first until then
   BOOST_TEST(contains(f.overdue(2300s), "process 0 waited 600 s in the second (FERRY_COLLECTIVE_TIMEOUT"));
   second.over = elsewhere.begun = true;
   BOOST_TEST(f.overdue(2301s) == "");
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(without_a_timeout_others_may_be_late_but_not_gone) {
   BOOST_TEST(contains(f.overdue(1'000'001s), "for process 2, which ended"));
 }
 
-BOOST_AUTO_TEST_CASE(of_a_stream_only_the_first_is_asked) {
+BOOST_AUTO_TEST_CASE(of_a_stream_only_the_first_is_queried) {
   fixture f;
   made_up_progress::state first, second, other;
   BOOST_TEST(f.overdue(0s) == "");
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(who_gives_to_idle_streams_may_wait_for_others) {
+BOOST_AUTO_TEST_CASE(a_call_on_idle_streams_may_wait_for_others) {
   const fr::simulation runtime("devices=1;schedule=random:1");
   const fr::stream s;
   fr::event_stock events;
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(who_gives_to_idle_streams_may_wait_for_others) {
   s.timeline().in_turn([&] {
     one.emplace(events, lines);
     bool has_begun = false;
-    for (int i = 0; i < 100 && !has_begun; ++i) has_begun = one->has_begun();  // simulated work is done by whoever asks
+    for (int i = 0; i < 100 && !has_begun; ++i) has_begun = one->has_begun();  // a query executes simulated work
     BOOST_TEST((has_begun && !one->is_over()));
   });
   s.synchronize();

@@ -1,4 +1,4 @@
-// What a program says that a launcher started as one of several, when ferry was built without MPI.
+// The error of a program started by a launcher as one of several processes, if ferry was built without MPI.
 #include <cstdio>
 
 #include "ferry/core/error.hpp"

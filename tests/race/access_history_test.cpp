@@ -1,4 +1,4 @@
-// What a log makes of uses, without anybody who waits for them.
+// Entries of an access history for sequences of uses, tested without any waits.
 // as: host
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ std::array<std::byte, 4096> bytes{};
 fr::byte_range part(std::size_t i) { return {&bytes[64 * i], &bytes[64 * i] + 64}; }
 
 struct logged {
-  fr::simulation sim{"devices=1;schedule=random:1"};  // nothing counts as over before somebody waits
+  fr::simulation sim{"devices=1;schedule=random:1"};  // no use counts as complete before a wait
   fr::stream s, t;
   static fr::ticket use(fr::access_history& history, fr::stream& by, std::size_t i, bool write) {
     const fr::ticket at = by.timeline().fence();
@@ -29,8 +29,9 @@ struct logged {
 
 BOOST_AUTO_TEST_SUITE(access_logs)
 
-// R10: joined, reads and writes stay apart: one of each, with the greatest ticket and the range around all.
-BOOST_FIXTURE_TEST_CASE(joining_keeps_reads_and_writes_apart, logged) {
+// R10: merging keeps reads and writes separate: one entry each, with the greatest sequence number and the bounding
+// range.
+BOOST_FIXTURE_TEST_CASE(merging_leaves_reads_and_writes_separate, logged) {
   for (const bool writes_first : {true, false}) {
     fr::access_history history;
     fr::ticket last[2] = {0, 0};
@@ -51,7 +52,8 @@ BOOST_FIXTURE_TEST_CASE(joining_keeps_reads_and_writes_apart, logged) {
   }
 }
 
-// R12: a use that a split cut in two becomes one again when the blocks are joined; others stay.
+// R12: when two blocks are joined, an entry that a split duplicated becomes one entry again. Other entries are
+// unchanged.
 BOOST_FIXTURE_TEST_CASE(what_a_split_cut_in_two_becomes_one_again, logged) {
   fr::access_history left, right;
   const fr::ticket at = s.timeline().fence();
@@ -67,7 +69,7 @@ BOOST_FIXTURE_TEST_CASE(what_a_split_cut_in_two_becomes_one_again, logged) {
   BOOST_TEST(left.uses().front().where.end == part(1).end);
 }
 
-// R13: a use that is logged beside those of others leaves them alone.
+// R13: logging a use that does not conflict leaves the entries of other streams unchanged.
 BOOST_FIXTURE_TEST_CASE(a_use_beside_others_erases_its_own_only, logged) {
   fr::access_history history;
   use(history, s, 0, true), use(history, t, 1, false), use(history, t, 0, false);

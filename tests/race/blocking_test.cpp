@@ -1,4 +1,4 @@
-// Which destructors wait for work of a device: the first table of docs/ordering.md#what-blocks.
+// Which destructors wait for device work: the first table of docs/ordering.md#what-blocks.
 #include <chrono>
 #include <cstddef>
 #include <ferry/core.hpp>
@@ -24,8 +24,9 @@ struct element {
   FERRY_HOST_DEVICE int operator()(std::size_t i, const int* p) const { return p[i]; }
 };
 
-// make() returns a pointer that owns the object; use(object, s) enqueues work with it on s, behind work that lasts until it
-// is released: at once by another thread if the destructor blocks, and after the destructor if not.
+// make() returns a pointer that owns the object; use(object, s) enqueues work with it on s. That work follows work that
+// lasts until the test releases it. If the destructor blocks, another thread releases it at once; otherwise it is
+// released after the destructor.
 template <class Make, class Use>
 void check_destructor(std::string_view of, bool blocks, Make make, Use use) {
   const fr::simulation sim("devices=1;schedule=random:7");

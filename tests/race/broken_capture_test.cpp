@@ -41,7 +41,7 @@ bool tries(Give give) {
   }
 }
 
-// Throws unless work, captures and waits are possible there.
+// Throws unless work, captures and waits succeed on s.
 void use(fr::stream_ref s) {
   array a({size}, 0, s.where());
   fr::parallel_for(s, size, add_one{}, a);
@@ -51,10 +51,11 @@ void use(fr::stream_ref s) {
   BOOST_TEST(std::as_const(a)[size - 1] == 3);
 }
 
-// All streams of devices that did not fail, new ones and those of this thread.
+// Uses all streams of devices that did not fail: the given streams, new ones and this thread's default streams. Returns
+// the number of such devices.
 std::size_t use_all(const std::vector<fr::stream>& streams) {
   std::size_t well = 0;
-  for (const fr::stream& s : streams) tries([&] { s.synchronize(); });  // says once what was lost
+  for (const fr::stream& s : streams) tries([&] { s.synchronize(); });  // reports the lost work, once
   for (const fr::device d : fr::devices()) tries([&] { fr::default_stream(d).synchronize(); });
   for (const fr::device d : fr::devices()) {
     if (!tries([&] { fr::stream(d).synchronize(); })) continue;
@@ -75,7 +76,7 @@ std::vector<fr::stream> streams_of_all() {
   return s;
 }
 
-// A driver that does not end captures of a device that failed, and leaves their streams in them.
+// A backend that refuses to end a capture after its device failed, and leaves the streams capturing.
 class stubborn_backend : public support::counting_backend {
  public:
   using counting_backend::counting_backend;
@@ -110,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_origin_fails) {
             fr::parallel_for(s[0], size, add_one{}, x);
             fr::parallel_for(s[1], size, add_one{}, y),
                 fr::parallel_for(fr::default_stream(fr::devices()[2]), size, add_one{}, y);
-            if (!inside) (void)tries([&] { fr::stream(fr::devices()[0]).synchronize(); });  // has failed by now, or not
+            if (!inside) (void)tries([&] { fr::stream(fr::devices()[0]).synchronize(); });  // fails now or later
             fr::parallel_for(s[0], size, add_one{}, x);
           });
         } catch (const fr::error&) {
@@ -141,14 +142,14 @@ BOOST_AUTO_TEST_CASE(a_driver_that_does_not_end_it) {
                                         }),
                       fr::device_error);
     backend.failed = false;
-    fr::parallel_for(s[1], size, add_one{}, x);  // behind what the stream was given before the capture
+    fr::parallel_for(s[1], size, add_one{}, x);  // after the stream's work from before the capture
     BOOST_TEST(x[3] == 6);
     BOOST_CHECK_NO_THROW(use(s[1]));
     BOOST_CHECK_NO_THROW(use(s[0]));
   }
 }
 
-// A handle that the program was given stays good as long as the machine, and no other is left over.
+// A native handle that the program obtained stays valid as long as the runtime. All other handles are destroyed.
 BOOST_AUTO_TEST_CASE(handles_that_the_program_holds) {
   const fr::simulation sim("devices=2");
   support::call_counts calls;
@@ -175,7 +176,7 @@ BOOST_AUTO_TEST_CASE(handles_that_the_program_holds) {
   BOOST_CHECK_NO_THROW(use(s[1]));
 }
 
-// Random bodies over streams of three devices, one of which fails at some call.
+// Random captures over streams of three devices, one of which fails at some backend call.
 BOOST_AUTO_TEST_CASE(random_captures) {
   std::size_t failed = 0;
   for (std::size_t seed = 0; seed < support::seeds(150); ++seed) {
@@ -203,12 +204,12 @@ BOOST_AUTO_TEST_CASE(random_captures) {
                 fr::parallel_for(on, size, add_one{}, a[x]);
               else
                 fr::copy(on, a[x], a[y]);
-              if (below(6) == 0) on.synchronize();  // not possible there, and the capture is given up
+              if (below(6) == 0) on.synchronize();  // synchronize() throws inside a capture, which cancels it
             }
           });
           g.launch(origin);
         });
-      for (std::size_t k = 0; k < 60; ++k)  // if it was not a call of the captures, then one of these
+      for (std::size_t k = 0; k < 60; ++k)  // if the failing call was not in the captures, it is in these
         tries([&] {
           const fr::device d = fr::devices()[k % 3];
           array x({size}, d), y({size}, d);

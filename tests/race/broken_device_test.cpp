@@ -1,4 +1,4 @@
-// What a device that breaks leaves behind: whoever touches what it wrote is told each time, and all else goes on.
+// After a device failure, each use of what that device wrote throws, and everything else continues to work.
 #include <string>
 #include <thread>
 #include <vector>
@@ -36,12 +36,12 @@ struct add_one {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] += 1; }
 };
 
-// The body on a machine of two devices, for each seed.
+// Runs the body on two simulated devices, for each seed.
 template <class Body>
 void over_seeds(Body body) {
   for (std::size_t seed = 0; seed < support::seeds(25); ++seed) {
     BOOST_TEST_CONTEXT("seed " << seed) {
-      const std::string check = seed % 2 ? "check=races;" : "";  // work of a broken device races with nobody
+      const std::string check = seed % 2 ? "check=races;" : "";  // the race checker ignores the work of a failed device
       const support::machine_that_breaks sim("devices=2;" + check + "schedule=random:" + std::to_string(seed));
       const fr::device d0 = fr::devices()[0], d1 = fr::devices()[1];
       for (const fr::device d : {d0, d1}) fr::default_stream(d).synchronize();
@@ -50,7 +50,7 @@ void over_seeds(Body body) {
   }
 }
 
-// Gives work to s that fails, and finds out only if it must.
+// Enqueues failing work on s. Detects the failure only if the call itself throws.
 template <class Array>
 void break_device(fr::stream_ref s, Array& array) {
   try {
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(the_text_says_which_device_and_why) {
   BOOST_TEST(fr::explain(u).find("lost: device 1 failed") != std::string::npos, fr::explain(u));
 }
 
-// The work on other devices, and what the broken one had finished, as it did only read.
+// Work on other devices stays valid, and so does what the failed device had finished or only read.
 BOOST_AUTO_TEST_CASE(all_else_goes_on) {
   over_seeds([](fr::device d0, fr::device d1) {
     fr::stream s0{d0}, s1{d1};
@@ -124,14 +124,14 @@ BOOST_AUTO_TEST_CASE(all_else_goes_on) {
     BOOST_TEST((good[5] == 3 && over[5] == 10 && std::as_const(right)[5] == 6));
     BOOST_CHECK_THROW((void)std::as_const(left)[5], fr::device_error);
     read[5] = 6;
-    BOOST_CHECK_THROW(fr::fill(s1, good, 1), fr::device_error);  // refused, and good stays good
+    BOOST_CHECK_THROW(fr::fill(s1, good, 1), fr::device_error);  // the call is refused, and the array stays valid
     BOOST_CHECK_THROW(s1.synchronize(), fr::device_error);
     BOOST_TEST((good[5] == 3 && read[5] == 6));
   });
 }
 
-// Another thread has waited for it, and was told.
-BOOST_AUTO_TEST_CASE(what_one_thread_found_out_all_are_told) {
+// Another thread waits for the stream and gets the error.
+BOOST_AUTO_TEST_CASE(a_failure_found_by_one_thread_reaches_all) {
   over_seeds([](fr::device d0, fr::device d1) {
     fr::stream s1{d1};
     fr::unified_array<int> u({64}, 0, d0);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(what_one_thread_found_out_all_are_told) {
   });
 }
 
-// What the device would have done through a raw pointer counts as over, too: nobody polls for ever.
+// An open use through a raw pointer counts as complete, too: no thread polls it forever.
 BOOST_AUTO_TEST_CASE(raw_pointers_on_it_are_over) {
   over_seeds([](fr::device d0, fr::device d1) {
     fr::stream s1{d1};

@@ -1,4 +1,4 @@
-// A device that is short of memory: unified arrays that nobody uses lose what was offered, or go to the CPU.
+// A device with little free memory: idle unified arrays lose contents marked as discardable, or move to the CPU.
 // as: host
 #include <atomic>
 #include <chrono>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
-// A character in the place of many: simulated kernels take their time for each element.
+// One character stands for many: the time of a simulated kernel grows with the number of elements.
 struct cell {
   char value;
   char rest[15];
@@ -32,7 +32,8 @@ struct cell {
 using cells = fr::unified_array<cell>;
 constexpr std::size_t in_cells(std::size_t bytes) { return bytes / sizeof(cell); }
 
-// Other kinds round sizes up, or would free on a stream that hangs; with a finer granularity arrays begin beyond an edge.
+// Other pool kinds round sizes up, or free on a stream that is blocked. With a finer granularity arrays do not begin at
+// page boundaries.
 const fr::pool_options exact{.granularity = 4096, .kind = fr::pool_kind::split};
 
 fr::sim::inspector& look() { return dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend()); }
@@ -40,7 +41,7 @@ std::size_t on_device_0(const cells& a) {
   auto places = look().residency(a.unsynchronized_data(), a.size_bytes());
   return places[0];
 }
-// Written by device 0, where its pages are then, and nobody works on it any more.
+// Written by device 0, where its pages are then. The array is idle.
 cells filled_there(std::size_t bytes, char value) {
   cells a({in_cells(bytes)});
   fr::fill(fr::default_stream(fr::device(0)), a, cell(value));
@@ -48,7 +49,7 @@ cells filled_there(std::size_t bytes, char value) {
   BOOST_TEST_REQUIRE(on_device_0(a) == bytes);
   return a;
 }
-// Without another use of it.
+// Reads without recording a use.
 char raw(const cells& a, std::size_t i) { return a.unsynchronized_data()[i]; }
 bool holds(const cells& a, char value) { return a[0] == value && a[a.size() - 1] == value; }
 bool can_have(std::size_t bytes) {
@@ -65,7 +66,8 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 
 BOOST_AUTO_TEST_SUITE(make_room)
 
-// As on a GPU: pages count; who comes sends those away that were used longest ago, and stays out where all are in use.
+// As on a GPU, resident pages count against the device's memory. Incoming pages evict the least recently used ones, or
+// stay out if all are in use.
 BOOST_AUTO_TEST_CASE(pages_take_memory_of_their_device) {
   fr::simulation sim("devices=2;memory=64MiB", exact);
   auto a = filled_there(40 * MiB, 'a');
@@ -94,15 +96,15 @@ BOOST_AUTO_TEST_CASE(offered_contents_go_first_and_are_not_copied) {
   const fr::sim::traffic before = look().moved();
   fr::discard_when_needed(scratch);
   BOOST_TEST(fr::may_be_discarded(scratch));
-  BOOST_TEST(raw(scratch, 0) == 's');  // nothing happens before there is need
+  BOOST_TEST(raw(scratch, 0) == 's');  // contents stay until memory is short
   BOOST_TEST(can_have(40 * MiB));
   const fr::sim::traffic now = look().moved();
-  BOOST_TEST(now.discarded == before.discarded + 32 * MiB);  // what was missing, and no more
+  BOOST_TEST(now.discarded == before.discarded + 32 * MiB);  // only as much as is missing
   BOOST_TEST(now.evicted + now.prefetched + now.faulted == before.evicted + before.prefetched + before.faulted);
   BOOST_TEST(on_device_0(kept) == 16 * MiB);
   BOOST_TEST(raw(scratch, 0) != 's');
   BOOST_TEST(raw(scratch, in_cells(40 * MiB) - 1) == 's');
-  BOOST_TEST(fr::may_be_discarded(scratch));  // the rest may go, too
+  BOOST_TEST(fr::may_be_discarded(scratch));  // the rest stays discardable
   fr::fill(fr::default_stream(fr::device(0)), scratch, cell('t'));
   BOOST_TEST((holds(scratch, 't') && holds(kept, 'k')));
 }
@@ -120,7 +122,7 @@ BOOST_AUTO_TEST_CASE(the_longest_unused_go_to_the_cpu) {
   BOOST_TEST((holds(a, 'a') && holds(b, 'b') && holds(c, 'c')));
 }
 
-// Whoever uses the array again takes the offer back, in whatever way.
+// Any use of the array withdraws the permission to discard.
 BOOST_AUTO_TEST_CASE(an_offer_ends_with_the_next_use) {
   const auto use = [](int how, cells& a) {
     const fr::stream s;
@@ -142,7 +144,7 @@ BOOST_AUTO_TEST_CASE(an_offer_ends_with_the_next_use) {
   for (int how = 0;; ++how) {
     fr::simulation sim("devices=1;memory=64MiB", exact);
     auto a = filled_there(16 * MiB, 'x');
-    (void)std::as_const(a)[5];  // the CPU had asked before
+    (void)std::as_const(a)[5];  // an earlier CPU access
     fr::discard_when_needed(a);
     if (!use(how, a)) break;
     BOOST_TEST(!fr::may_be_discarded(a), "use " << how);
@@ -155,8 +157,8 @@ BOOST_AUTO_TEST_CASE(an_offer_ends_with_the_next_use) {
   }
 }
 
-// Work that is over counts as over, whether somebody has waited for it or not.
-BOOST_AUTO_TEST_CASE(nobody_has_looked) {
+// Finished work counts as complete, even if no thread has waited for it.
+BOOST_AUTO_TEST_CASE(completion_without_a_query) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   cells a({in_cells(32 * MiB)}), b({in_cells(32 * MiB)});
   fr::stream s;
@@ -165,7 +167,7 @@ BOOST_AUTO_TEST_CASE(nobody_has_looked) {
   BOOST_TEST((holds(a, 'a') && holds(b, 'b')));
 }
 
-// Half of a collective never ends while the other half is missing: waiting for it would hang.
+// Half of a collective never ends while the other half is missing: waiting for it would deadlock.
 BOOST_AUTO_TEST_CASE(what_is_in_use_stays) {
   for (std::size_t seed = 0; seed < support::seeds(5); ++seed) {
     fr::simulation sim("devices=1;memory=64MiB;schedule=random:" + std::to_string(seed), exact);
@@ -174,7 +176,7 @@ BOOST_AUTO_TEST_CASE(what_is_in_use_stays) {
     const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
     sim.get().backend().join_rendezvous(s.timeline().stream(), both, {});
     fr::fill(s, used, cell('v'));
-    fr::discard_when_needed(used);  // by all that was submitted
+    fr::discard_when_needed(used);  // by all the work that was enqueued
     BOOST_TEST(can_have(30 * MiB), "seed " << seed);
     BOOST_TEST((on_device_0(used) == 30 * MiB && raw(used, 0) == 'u'), "seed " << seed);
     BOOST_TEST(holds(idle, 'i'));
@@ -188,15 +190,15 @@ BOOST_AUTO_TEST_CASE(what_is_in_use_stays) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_host_guard_keeps_its_array) {
+BOOST_AUTO_TEST_CASE(pages_under_a_host_guard_stay) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   auto a = filled_there(60 * MiB, 'a');
-  const fr::host_guard h(fr::in(a.slice({0, 1})));  // of one page: all others are on the device
+  const fr::host_guard h(fr::in(a.slice({0, 1})));  // pins a single page: all others are on the device
   BOOST_TEST(!can_have(30 * MiB));
   BOOST_TEST(on_device_0(a) == 60 * MiB);
 }
 
-// Arrays that begin and end within pages, as those of a common pool.
+// Arrays that begin and end within pages, as in a shared pool.
 BOOST_AUTO_TEST_CASE(pages_at_both_ends_go_too) {
   fr::simulation sim("devices=1;memory=64MiB", {.kind = fr::pool_kind::split});
   auto a = filled_there(13 * MiB, 'a'), b = filled_there(13 * MiB, 'b');
@@ -206,8 +208,8 @@ BOOST_AUTO_TEST_CASE(pages_at_both_ends_go_too) {
   BOOST_TEST((holds(a, 'a') && holds(b, 'b')));
 }
 
-// Only pages that lie wholly inside: what shares one with others stays.
-BOOST_AUTO_TEST_CASE(neighbours_of_a_page_keep_what_they_have) {
+// Only pages that lie wholly inside the array: pages shared with other arrays stay.
+BOOST_AUTO_TEST_CASE(neighbours_in_a_page_are_unchanged) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   cells a({in_cells(41 * MiB)});
   fr::fill(fr::default_stream(fr::device(0)), a, cell('a'));
@@ -236,7 +238,7 @@ BOOST_AUTO_TEST_CASE(the_error_says_what_they_freed) {
   BOOST_TEST(holds(kept, 'k'));
 }
 
-// A limit counts what was allocated, wherever its pages are: moving them would not help.
+// A limit counts allocated bytes, wherever their pages are: moving pages does not help.
 BOOST_AUTO_TEST_CASE(a_limit_moves_nothing) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   auto scratch = filled_there(16 * MiB, 's');
@@ -246,7 +248,7 @@ BOOST_AUTO_TEST_CASE(a_limit_moves_nothing) {
   BOOST_TEST((on_device_0(scratch) == 16 * MiB && raw(scratch, 0) == 's'));
 }
 
-// Not while a graph is captured, and not inside a submission.
+// No page is evicted during a graph capture or inside a submission.
 BOOST_AUTO_TEST_CASE(captures_are_left_alone) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   auto a = filled_there(40 * MiB, 'a');
@@ -259,7 +261,7 @@ BOOST_AUTO_TEST_CASE(captures_are_left_alone) {
                     fr::invalid_argument);
 }
 
-// Freed arrays leave nothing behind that might go wrong, and their pages are given back, too.
+// Evicting pages of freed arrays causes no error, and frees their memory, too.
 BOOST_AUTO_TEST_CASE(freed_arrays) {
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none,
                           fr::pool_kind::driver}) {
@@ -297,7 +299,8 @@ BOOST_AUTO_TEST_CASE(bad_offers) {
   BOOST_TEST(p[0] == 'p');
 }
 
-// One thread writes its scratch, reads it and offers it, by devices and the CPU in turn; the other one needs the memory.
+// One thread writes, reads and marks its scratch as discardable, on devices and the CPU in turn. The other thread needs
+// the memory.
 BOOST_AUTO_TEST_CASE(two_threads) {
   for (std::size_t seed = 0; seed < support::seeds(6); ++seed) {
     fr::simulation sim("devices=1;memory=16MiB" + (seed < 3 ? "" : ";schedule=random:" + std::to_string(seed)));
@@ -305,7 +308,7 @@ BOOST_AUTO_TEST_CASE(two_threads) {
     std::thread needy([&] {
       while (!over) {
         (void)can_have(14 * MiB);
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // locks are not fair
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));  // locks are not fair: let the other thread in
       }
     });
     fr::stream s;

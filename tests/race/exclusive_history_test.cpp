@@ -1,4 +1,4 @@
-// Logs that one timeline alone uses are locked with that timeline (R14).
+// Exclusive owners: a stream that alone uses an access history locks it through its own timeline (R14).
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -37,7 +37,7 @@ bool all_are(const Array& a, u32 value) {
 
 fr::access use_of(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
 
-// So many submissions of a stream make it the keeper: the first comes after somebody else's.
+// A stream becomes the exclusive owner after this many submissions: the first one follows another stream's use.
 constexpr u32 calm = fr::access_history::uses_until_exclusive + 1;
 
 template <class Array>
@@ -45,12 +45,12 @@ void use_calmly(fr::stream& s, Array& a) {
   for (u32 i = 0; i < calm; ++i) fr::parallel_for(s, a.size(), add_one{}, a);
 }
 
-// Bodies on simulated devices, since these are about threads and logs, under many schedules; two operations that nothing
-// orders are found even where their order does not show.
+// Runs the body on two simulated devices for each seed, because the subject is threads and access histories. The race
+// checker finds unordered operations even where the results are right.
 template <class Body>
 void over_seeds(unsigned count, Body body) {
   for (unsigned seed = 0; seed < support::seeds(count); ++seed) {
-    // Allocations of a driver's pool are work on streams, and logged.
+    // Not the driver's pool: its allocations are work on streams, which the histories record.
     fr::simulation sim("devices=2;check=races;schedule=random:" + std::to_string(seed), {.kind = fr::pool_kind::split});
     const bool right = body();
     BOOST_TEST(right, "not as expected, seed " << seed);
@@ -60,9 +60,9 @@ void over_seeds(unsigned count, Body body) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(kept_logs)
+BOOST_AUTO_TEST_SUITE(exclusive_histories)
 
-BOOST_AUTO_TEST_CASE(a_stream_keeps_what_it_alone_uses) {
+BOOST_AUTO_TEST_CASE(a_stream_owns_what_it_alone_uses) {
   const fr::simulation sim("devices=1", {.kind = fr::pool_kind::split});
   fr::stream s, t;
   fr::host_array<u32> x({64}, 0u);
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(a_stream_keeps_what_it_alone_uses) {
   BOOST_TEST(!is_kept(x, s));
   BOOST_TEST(!is_kept(x, t));
   for (int i = 0; i < fr::access_history::contended_uses; ++i)
-    fr::parallel_for(t, 64, add_one{}, x);  // marked meanwhile (R5)
+    fr::parallel_for(t, 64, add_one{}, x);  // these record events at once (R5)
   use_calmly(t, x);
   BOOST_TEST(is_kept(x, t));
 
@@ -87,7 +87,8 @@ BOOST_AUTO_TEST_CASE(a_stream_keeps_what_it_alone_uses) {
   BOOST_TEST(!is_kept(x, t));
 }
 
-// What others used is not kept, even by a stream that comes after it for reading: it may write next.
+// A stream that only reads after another stream's reads does not become the exclusive owner: its next use may be a
+// write.
 BOOST_AUTO_TEST_CASE(what_others_read_is_waited_for) {
   over_seeds(60, [] {
     fr::stream s, t;
@@ -100,8 +101,9 @@ BOOST_AUTO_TEST_CASE(what_others_read_is_waited_for) {
   });
 }
 
-// R16: each stream of a joint operation keeps what it alone uses; what two of them use is nobody's.
-BOOST_AUTO_TEST_CASE(streams_of_joint_operations_keep_their_own) {
+// R16: each stream of a joint operation owns the histories that it alone uses. A history that two of them use has no
+// exclusive owner.
+BOOST_AUTO_TEST_CASE(streams_of_joint_operations_own_what_they_alone_use) {
   over_seeds(60, [] {
     fr::stream s(fr::devices()[0]), t(fr::devices()[1]), other;
     fr::host_array<u32> common({64}, 1u), x({64}, 0u), y({64}, 0u), sum({64}, 0u);
@@ -119,18 +121,18 @@ BOOST_AUTO_TEST_CASE(streams_of_joint_operations_keep_their_own) {
     };
     for (u32 i = 0; i < 2 * calm; ++i) both(common, common);
     if (is_kept(common, s) || is_kept(common, t) || is_kept(x, s)) return false;
-    fr::parallel_for(s, 64, add_one{}, common);  // 2, after what t reads
+    fr::parallel_for(s, 64, add_one{}, common);  // 2, after t's reads
     for (u32 i = 0; i < 2 * calm; ++i) both(x, y);
     if (!is_kept(x, s) || !is_kept(y, t)) return false;
     both(x, y);
     fr::parallel_for(other, 64, add_from{}, sum, fr::in(x));
     if (is_kept(x, s) || !is_kept(y, t)) return false;
-    both(common, y);  // 2, after what `other` reads
+    both(common, y);  // 2, after the reads of `other`
     return all_are(sum, 1) && all_are(x, 2) && all_are(y, 1);
   });
 }
 
-// Handing over and back costs the same waits as ever.
+// Passing exclusive ownership back and forth costs the usual waits.
 BOOST_AUTO_TEST_CASE(a_log_that_is_taken_back_orders_both_ways) {
   support::call_counts calls;
   fr::runtime_scope scope(std::make_unique<support::counting_backend>(fr::runtime::current().backend(), calls),
@@ -150,7 +152,7 @@ BOOST_AUTO_TEST_CASE(a_log_that_is_taken_back_orders_both_ways) {
   BOOST_TEST(all_are(y, 2 * calm));
 }
 
-BOOST_AUTO_TEST_CASE(two_threads_share_a_stream_and_what_it_keeps) {
+BOOST_AUTO_TEST_CASE(two_threads_share_a_stream_and_what_it_owns) {
   over_seeds(100, [] {
     constexpr u32 times = 80;
     fr::stream common;
@@ -170,8 +172,9 @@ BOOST_AUTO_TEST_CASE(two_threads_share_a_stream_and_what_it_keeps) {
   });
 }
 
-// Slices and arrays that are passed twice need room in the log; without any, submissions take the longer way.
-BOOST_AUTO_TEST_CASE(a_kept_log_makes_room) {
+// Slices, and arrays that are passed twice, need entries in the history. If none is free, the submission takes the slow
+// path.
+BOOST_AUTO_TEST_CASE(an_exclusive_history_makes_room) {
   over_seeds(20, [] {
     constexpr std::size_t n = 200;
     fr::stream s;
@@ -196,7 +199,8 @@ BOOST_AUTO_TEST_CASE(a_kept_log_makes_room) {
   });
 }
 
-// A block that comes back to its stream stays the stream's own; another stream comes after what it has still to do.
+// A block that returns to its stream stays exclusively owned by that stream. Another stream waits for the owner's
+// pending work.
 BOOST_AUTO_TEST_CASE(freed_bytes_stay_in_order) {
   over_seeds(60, [] {
     fr::stream s, t;
@@ -217,8 +221,9 @@ BOOST_AUTO_TEST_CASE(freed_bytes_stay_in_order) {
   });
 }
 
-// A raw pointer to what a stream keeps is open until somebody else asks, however much the stream does meanwhile.
-BOOST_AUTO_TEST_CASE(raw_pointers_to_what_is_kept) {
+// A raw pointer to an exclusively owned array stays open until another stream uses the array, even if the owner
+// enqueues more work.
+BOOST_AUTO_TEST_CASE(raw_pointers_to_exclusively_owned_arrays) {
   over_seeds(60, [] {
     fr::stream s, t;
     fr::device_array<u32> x({64}, 0u), sum({64}, 0u);
@@ -235,8 +240,8 @@ BOOST_AUTO_TEST_CASE(raw_pointers_to_what_is_kept) {
   });
 }
 
-// A graph of what a stream keeps comes after what the stream has done to it, and before what comes next.
-BOOST_AUTO_TEST_CASE(captures_of_what_is_kept) {
+// A graph that uses exclusively owned arrays runs after the stream's previous work, and before its next.
+BOOST_AUTO_TEST_CASE(captures_of_exclusively_owned_arrays) {
   over_seeds(60, [] {
     fr::stream s, t;
     fr::device_array<u32> x({64}, 0u), sum({64}, 0u);

@@ -44,7 +44,7 @@ struct scaled {
   u32 k;
   FERRY_HOST_DEVICE u32 operator()(std::size_t i, const u32* x) const { return x[i] * k; }
 };
-// One shard of y, from the same rows of x and one neighbour on each side where there is one.
+// One shard of y, computed from the same rows of x and one neighbouring row on each side, if there is one.
 struct stencil_kernel {
   std::size_t halo_left, last;
   FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y, const u32* x) const {
@@ -85,7 +85,7 @@ void executor::renew_stream(int i) {
   const auto at = static_cast<std::size_t>(i);
   if (at < own_.size()) {
     const fr::device d = own_[at]->where();
-    own_[at].reset();  // back to the stock, and most likely the same one again
+    own_[at].reset();  // returns the stream to the pool; the next line most likely gets the same one
     own_[at].emplace(d);
     return;
   }
@@ -120,7 +120,7 @@ fr::array_argument<u32, 1> executor::inout(int slot, std::size_t lo, std::size_t
 }
 
 void executor::run_out_of_memory(u32 number, bool offers) {
-  // Two threads have slots of their own, and the number may choose one of the other.
+  // With two threads each has slots of its own, and the number may choose the other thread's.
   auto* a = offers ? std::get_if<fr::unified_array<u32>>(&arrays_[number % slots]->a) : nullptr;
   if (a && !a->empty() && !pointed_at_[number % slots]) {
     fr::discard_when_needed(*a);
@@ -265,7 +265,7 @@ void executor::strided(const step& s) {
       arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
 }
 
-// The program's own kernel: ferry does not see it.
+// Uses the program's own kernel, which ferry does not track.
 void executor::upload(const step& s) {
   std::vector<u32> v(s.n);
   for (std::size_t j = 0; j < s.n; ++j) v[j] = s.k ^ static_cast<u32>(j);
@@ -280,7 +280,7 @@ void executor::turn(const step& s) {
       arrays_[static_cast<std::size_t>(s.y)]->a, std::as_const(arrays_[static_cast<std::size_t>(s.x)]->a));
 }
 
-// Nobody mirrors what a raw pointer reaches.
+// A raw pointer gets no staging copy, so the device must reach the memory itself.
 bool executor::raw_is_possible(const step& s) const {
   const fr::device d = stream(s.stream).where();
   const auto reached = [&](int slot) {
@@ -313,7 +313,7 @@ void executor::raw_launch(const step& s) {
                                               }});
 }
 
-// Each device a part of y, reading one element of its neighbours' parts of x.
+// Each device writes its part of y, and reads one element of each neighbouring part of x.
 void executor::shard(const step& s) {
   for (std::size_t d = 0; d < shards; ++d) {
     const std::size_t lo = s.n * d / shards, hi = s.n * (d + 1) / shards;

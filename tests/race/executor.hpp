@@ -1,4 +1,4 @@
-// Runs the steps of a random program with ferry, on whatever machine is current.
+// Runs the steps of a random program with ferry, on the current runtime.
 #pragma once
 #include <array>
 #include <memory>
@@ -17,24 +17,25 @@ class executor {
  public:
   executor();
   ~executor();
-  // Moves, or advises about, pages of a unified array chosen by the number. Changes no contents. FERRY_TEST_HINTS, a list of
-  // digits, leaves out all other kinds of hints; a d in it stands for discards.
+  // Moves pages, or sets advice, of a unified array that the number selects. Contents do not change. FERRY_TEST_HINTS,
+  // a list of digits, enables only these kinds of hints; a `d` in it enables discards.
   void hint(u32 number);
-  // Discards what the step is about to overwrite, if it overwrites all of a range and the number says so.
+  // If the step overwrites all of a range and the number selects it: discards that range first.
   void discard_before(const step& s, u32 number);
-  // A device runs out of memory: pages that nobody uses leave it. Arrays that were offered and used since keep their
-  // contents, so this changes none either. offers: whether the one that the number chooses is offered before.
+  // Fills a device's memory, so that idle pages leave it. offers: first marks the array that the number selects as
+  // discardable, then uses it. That use withdraws the permission, so contents do not change here, either.
   void run_out_of_memory(u32 number, bool offers);
-  // False if the bytes that the step read are not what they must be.
+  // False if the step read other bytes than expected.
   bool run(const step& s);
-  // For a read that failed: which elements differ, whether they still do when all devices rest, and what was hinted.
+  // After a wrong read: which elements differ, whether they still do when all devices are idle, and which hints were
+  // given.
   std::string explain(const step& s);
 
  private:
   struct any_array {
     std::variant<ferry::unified_array<u32>, ferry::device_array<u32>, ferry::host_array<u32>> a;
   };
-  struct part {  // a range of an array's elements, as an argument
+  struct part {  // a range of an array's elements, passed as an argument
     const ferry::allocation_ref* owner;
     u32* data;
     std::size_t n;
@@ -61,7 +62,7 @@ class executor {
   std::array<std::optional<ferry::stream>, 8> own_;
   std::array<ferry::native_stream, 2> foreign_{};
   std::array<std::string, slots> hinted_;
-  std::array<bool, slots> pointed_at_{};  // a raw pointer is out, and another stream's ask would close it
+  std::array<bool, slots> pointed_at_{};  // a raw pointer is open, and another use would close it
 };
 
 }  // namespace race

@@ -1,4 +1,4 @@
-// Hints of random programs, and what is to be known about a read that failed.
+// Hints of random programs, and diagnostics for a wrong read.
 #include <cstdlib>
 #include <cstring>
 
@@ -14,7 +14,7 @@ bool is_asked_for(char kind) {
   return !only || std::strchr(only, kind);
 }
 
-// Whether the step writes every element of its range, whatever was there.
+// True if the step writes every element of its range, whatever the previous values.
 bool overwrites(const step& s) {
   switch (s.what) {
     case op::set:
@@ -24,7 +24,7 @@ bool overwrites(const step& s) {
     case op::upload:
     case op::host_write:
     case op::temporary: return true;
-    case op::shard: return s.lo == 0;  // writes from the first element on
+    case op::shard: return s.lo == 0;  // then the writes begin at the first element
     default: return false;
   }
 }
@@ -33,7 +33,7 @@ bool overwrites(const step& s) {
 
 void executor::discard_before(const step& s, u32 number) {
   const auto slot = static_cast<std::size_t>(s.y);
-  if (!arrays_[slot]) return;  // the step makes it
+  if (!arrays_[slot]) return;  // the step creates it
   auto* a = std::get_if<fr::unified_array<u32>>(&arrays_[slot]->a);
   if (!a || pointed_at_[slot] || !overwrites(s) || number / 8 % 2 == 0 || !is_asked_for('d')) return;
   hinted_[slot] += " d[" + std::to_string(s.lo) + "," + std::to_string(s.lo + s.n) + ")/s" +

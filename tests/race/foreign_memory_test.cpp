@@ -1,4 +1,4 @@
-// The order of work on memory of others, on blocks of workspaces and on checked blocks, under many schedules.
+// Ordering of work on borrowed memory, workspace blocks and checked blocks, under many schedules.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -38,7 +38,7 @@ struct set_to {
 fr::backend& backend() { return fr::runtime::current().backend(); }
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
-// Simulated: the body on a machine of its own for each seed, until one fails. On devices: a few times.
+// Simulated: runs the body in a new runtime for each seed, until one fails. On real devices: runs it five times.
 template <class Body>
 void over_seeds(unsigned count, Body body) {
   const bool simulated = fr::runtime::current().is_simulated();
@@ -51,7 +51,7 @@ void over_seeds(unsigned count, Body body) {
   }
 }
 
-// Memory of the backend that no array knows.
+// Backend memory that belongs to no array.
 struct foreign {
   u32* p = static_cast<u32*>(backend().allocate(memory_kind::device, 0, bytes));
   foreign() = default;
@@ -62,7 +62,7 @@ struct foreign {
   }
 };
 
-// Work that ferry does not see.
+// Work that ferry does not track.
 void set_unseen(fr::stream_ref s, u32* p, u32 value) {
   backend().fill_strided(s.native(), {reinterpret_cast<std::byte*>(p), {4}}, {4, 1, {n}}, &value);
 }
@@ -77,7 +77,7 @@ std::vector<u32> seen_on(fr::stream_ref s, const u32* p) {
 }
 bool all_are(const std::vector<u32>& v, u32 value) { return v == std::vector<u32>(n, value); }
 
-// Lets something else happen when it is asked what some memory is, or is about to wait, once.
+// Calls a function, once, when ferry queries a pointer's attributes or is about to wait for an event.
 class interrupted_backend : public support::counting_backend {
  public:
   using counting_backend::counting_backend;
@@ -86,7 +86,7 @@ class interrupted_backend : public support::counting_backend {
     if (when_asked) std::exchange(when_asked, nullptr)();
     return counting_backend::attributes(p);
   }
-  std::function<void()> when_waiting;  // for an event
+  std::function<void()> when_waiting;  // before it waits for an event
   void synchronize(fr::native_event e) override {
     if (when_waiting) std::exchange(when_waiting, nullptr)();
     counting_backend::synchronize(e);
@@ -94,7 +94,7 @@ class interrupted_backend : public support::counting_backend {
   using counting_backend::synchronize;
 };
 
-// A stream that another thread captures, from construction to the end.
+// Captures a stream on another thread, from construction to destruction.
 class captured_elsewhere {
  public:
   explicit captured_elsewhere(fr::stream_ref s) {
@@ -135,8 +135,8 @@ BOOST_AUTO_TEST_CASE(a_borrow_comes_after_the_stream_that_it_names) {
   });
 }
 
-// R18: a user's stream that another thread captures, or releases, while a borrow names it is not recorded: its last mark
-// covers what it was given.
+// R18: while a borrow names a user's stream, another thread captures or releases that stream. The borrow then records
+// no event: the stream's last event covers all its work.
 BOOST_AUTO_TEST_CASE(a_borrow_does_not_mark_a_stream_that_rests_by_then) {
   for (const bool captured : {true, false})
     for (std::size_t seed = 0; seed < support::seeds(10); ++seed) {
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_a_borrow_waits_for_its_work) {
       busy(a);
       fr::parallel_for(a, n, set_to{5}, fr::out(v));
     }
-    return all_are(seen_on(other, memory.p), 5);  // a stream that follows nobody
+    return all_are(seen_on(other, memory.p), 5);  // a stream without dependencies
   });
 }
 
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(borrows_of_the_same_bytes_are_ordered) {
   });
 }
 
-// Another thread borrows the same bytes again and names the stream, while this one gives it work.
+// Another thread borrows the same bytes again and names the stream, while this thread enqueues work on it.
 BOOST_AUTO_TEST_CASE(a_second_borrow_hides_no_work_given_meanwhile) {
   constexpr u32 times = 60;
   over_seeds(60, [] {
@@ -226,7 +226,8 @@ BOOST_AUTO_TEST_CASE(a_second_borrow_hides_no_work_given_meanwhile) {
   });
 }
 
-// A borrow whose work is under way ends while a larger one of the same bytes begins: as a new one, or as more of one that is there.
+// A borrow with pending work ends while a larger borrow of the same bytes begins: as a new one, or by growing an
+// existing one.
 BOOST_AUTO_TEST_CASE(a_larger_borrow_comes_after_those_that_are_ending) {
   for (const bool grows : {false, true})
     for (unsigned seed = 0; seed < support::seeds(20); ++seed) {
@@ -299,7 +300,7 @@ BOOST_AUTO_TEST_CASE(a_deleter_gets_a_stream_that_comes_after_the_work) {
   });
 }
 
-// The pins share a registration that is taken apart while the other one is in use.
+// The two pins share a registration, which is split while one of them is in use.
 BOOST_AUTO_TEST_CASE(a_pin_that_goes_leaves_the_work_of_others_alone) {
   over_seeds(40, [] {
     std::vector<u32> v(2 * n, 1);
@@ -309,7 +310,7 @@ BOOST_AUTO_TEST_CASE(a_pin_that_goes_leaves_the_work_of_others_alone) {
     auto right = std::make_unique<fr::pinned<u32>>(fr::pin(std::span(v).subspan(n, n)));
     busy(a);
     fr::copy(a, x, left.slice({0, n}));
-    right.reset();  // left is registered anew, behind the copy
+    right.reset();  // `left` is registered again, after the copy
     return all_are({left.cbegin(), left.cbegin() + n}, 3);
   });
 }
@@ -330,7 +331,7 @@ BOOST_AUTO_TEST_CASE(blocks_of_workspaces_are_ordered_by_their_logs) {
   });
 }
 
-// Poison and the copies of red zones come after all uses, and the next owner after them.
+// Poison fills and red-zone copies run after all uses, and before the next owner's work.
 BOOST_AUTO_TEST_CASE(checked_blocks_are_ordered_by_their_logs) {
   over_seeds(60, [] {
     const fr::memory_checks_scope on(fr::memory_checks{.quarantine_blocks = 1});

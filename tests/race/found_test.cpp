@@ -1,4 +1,4 @@
-// One test for each defect that a review found: each failed before its repair.
+// Regression tests for defects that reviews found.
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -42,7 +42,7 @@ void over_seeds(std::size_t seeds, const std::string& options, Body body) {
 
 BOOST_AUTO_TEST_SUITE(found)
 
-// Blocks that split and join again and again: the log of the rest stays short.
+// Blocks that split and join repeatedly: the history of the remainder stays short.
 BOOST_AUTO_TEST_CASE(logs_of_split_blocks_do_not_grow) {
   fr::simulation sim("devices=1;schedule=random:1");
   fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(a_freed_array_may_outlive_its_machine) {
   BOOST_CHECK_THROW((void)a.name(), fr::use_after_free);
 }
 
-// Asking whether work is over leaves a raw pointer out.
-BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
+// Querying whether work is complete does not close an open raw pointer.
+BOOST_AUTO_TEST_CASE(a_query_does_not_close_a_raw_pointer) {
   over_seeds(100, "devices=2", [](std::size_t seed) {
     fr::stream s0{fr::devices()[0]}, s1{fr::devices()[1]};
     fr::unified_array<int> u({64}, 0);
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(asking_does_not_close_a_raw_pointer) {
   });
 }
 
-// A device that breaks does not make another count as finished.
+// A device failure does not make work of another device count as complete.
 BOOST_AUTO_TEST_CASE(a_broken_device_leaves_the_others_in_order) {
   for (std::size_t seed = 0; seed < support::seeds(40); ++seed) {
     const support::machine_that_breaks sim("devices=2;schedule=random:" + std::to_string(seed));
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(an_empty_strided_view_is_a_range) {
   BOOST_TEST((none.begin() == none.end()));
 }
 
-// Old steps of a capture are waited for once: a chain over two streams has a wait for each step.
+// A capture waits for each earlier step once: a chain over two streams has one wait per step.
 BOOST_AUTO_TEST_CASE(captures_of_many_steps) {
   fr::simulation sim("devices=2;schedule=random:3");
   fr::stream a{fr::devices()[0]}, b{fr::devices()[1]};
@@ -147,7 +147,8 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
   BOOST_CHECK_THROW(fr::joint_guard{parts}, fr::invalid_argument);
 }
 
-// R18: what another thread gives a stream that is about to be captured comes before its last mark, or is refused.
+// R18: work that another thread enqueues on a stream about to be captured comes before the stream's last event, or is
+// refused.
 BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
   over_seeds(20, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
         } catch (const fr::invalid_argument&) {
         }
       });
-      std::this_thread::sleep_for(std::chrono::milliseconds(3));  // with the mark made, and the stream not yet captured
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));  // event recorded, capture not begun
     };
     int seen = -1;
     fr::graph g = fr::capture(s, [&] {
@@ -180,7 +181,7 @@ BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
   });
 }
 
-// R18: two threads that capture one stream: the second is refused, and the first goes on undisturbed.
+// R18: two threads capture one stream: the second call is refused, and the first is unaffected.
 BOOST_AUTO_TEST_CASE(a_stream_enters_one_capture) {
   over_seeds(10, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
@@ -203,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_stream_enters_one_capture) {
     fr::graph g = fr::capture(s, [&] {
       other.join();
       fr::fill(s, z, 1);
-      std::thread([&] {  // nothing of another thread lands in the capture, be it work or not
+      std::thread([&] {  // nothing from another thread enters the capture, whether work or a wait
         const fr::event e(t);
         BOOST_CHECK_THROW(fr::fill(s, z, 2), fr::invalid_argument);
         BOOST_CHECK_THROW((void)s.record(), fr::invalid_argument);
@@ -233,7 +234,7 @@ BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
   BOOST_TEST(x[5] == 1);
 }
 
-// The same by chance, with marks, waits and raw pointers of two threads around captures of a third.
+// The same with random timing: events, waits and raw pointers of two threads around captures of a third.
 BOOST_AUTO_TEST_CASE(captures_among_threads_that_use_the_stream) {
   over_seeds(8, "devices=2", [](std::size_t seed) {
     fr::stream s{fr::devices()[0]}, t{fr::devices()[1]};
@@ -252,7 +253,7 @@ BOOST_AUTO_TEST_CASE(captures_among_threads_that_use_the_stream) {
     std::thread first([&] {
       while (!stop) {
         given += attempt([&] { fr::parallel_for(s, 64, add_one{}, x); });
-        given += attempt([&] { fr::parallel_for(t, 64, add_one{}, x); });  // shared: marks, and waits of s
+        given += attempt([&] { fr::parallel_for(t, 64, add_one{}, x); });  // contended: events, and waits for s
         (void)s.is_done();
       }
     });
@@ -270,7 +271,7 @@ BOOST_AUTO_TEST_CASE(captures_among_threads_that_use_the_stream) {
   });
 }
 
-// R13: streams of the threads go back to the stock of their machine, whichever is the current one by then.
+// R13: streams of the threads return to their own runtime's pool, whichever runtime is current.
 BOOST_AUTO_TEST_CASE(nested_machines_leave_the_streams_of_the_outer_ones) {
   fr::simulation outer("devices=2");
   const fr::device d(1);

@@ -1,4 +1,5 @@
-// Reads of the CPU that need not ask: of bytes that nobody is writing, whoever asked first.
+// CPU reads on the fast path: no access check is needed for bytes without a pending write, after the first wait on any
+// view.
 #include <string>
 #include <thread>
 #include <utility>
@@ -47,7 +48,7 @@ void over_schedules(Body body) {
 
 BOOST_AUTO_TEST_SUITE(mark_host_clean)
 
-// One view's wait is all views' wait, until the next write.
+// One view's wait serves all views, until the next write.
 BOOST_AUTO_TEST_CASE(of_all_views) {
   over_schedules([] {
     fr::unified_array<int> u({n}, 0), to({n}, 0);
@@ -66,7 +67,7 @@ BOOST_AUTO_TEST_CASE(of_all_views) {
   });
 }
 
-// Who waited for a part knows of that part.
+// A wait for a part of the array applies to that part only.
 BOOST_AUTO_TEST_CASE(not_of_parts_that_others_write) {
   over_schedules([] {
     fr::unified_array<int> u({n}, 0);
@@ -83,7 +84,7 @@ BOOST_AUTO_TEST_CASE(not_of_parts_that_others_write) {
   });
 }
 
-// A write by a raw pointer is a write, and so is what a graph does.
+// Writes through raw pointers and by graphs clear the host-clean bit, too.
 BOOST_AUTO_TEST_CASE(end_with_every_way_to_write) {
   over_schedules([] {
     fr::unified_array<int> u({n}, 7), from({n}, 1);
@@ -110,14 +111,14 @@ BOOST_AUTO_TEST_CASE(end_with_the_array) {
   BOOST_CHECK_THROW(std::as_const(view)[0], fr::use_after_free);
 }
 
-// Also when somebody else has the bytes, and has read them.
+// Also if another array has reused the bytes, and the CPU has read them.
 BOOST_AUTO_TEST_CASE(not_of_views_that_are_stale) {
   fr::simulation sim("devices=1");
   fr::unified_array<int> u({n}, 1);
   auto view = u.slice({{0, n}});
   const fr::allocation* const node = u.owner().unchecked();
   u.free();
-  std::vector<fr::unified_array<int>> later;  // one of them has u's bytes
+  std::vector<fr::unified_array<int>> later;  // one of them reuses u's bytes
   bool met = false;
   for (int i = 0; i < 100; ++i) {
     later.emplace_back(fr::extents<1>{n}, i);
@@ -139,7 +140,7 @@ BOOST_AUTO_TEST_CASE(not_of_borrows_that_have_ended) {
   first.give_back();
   {
     auto second = fr::borrow<fr::memory_kind::host>(q, n);
-    BOOST_TEST(second.owner().unchecked() == view.owner().unchecked());  // else nothing is tested
+    BOOST_TEST(second.owner().unchecked() == view.owner().unchecked());  // a precondition of this test
     fr::fill(second, 3);
     BOOST_TEST(std::as_const(second)[0] == 3);
     BOOST_CHECK_THROW(std::as_const(view)[5], fr::use_after_free);
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(not_of_borrows_that_have_ended) {
   for (int* m : {p, q}) driver.release(fr::memory_kind::host, 0, m, n * sizeof(int));
 }
 
-// Who captures is refused, though another thread may read, and does.
+// The capturing thread's read is refused. Another thread may read meanwhile.
 BOOST_AUTO_TEST_CASE(not_inside_a_capture_that_uses_the_array) {
   over_schedules([] {
     fr::unified_array<int> u({n}, 3);
@@ -162,7 +163,8 @@ BOOST_AUTO_TEST_CASE(not_inside_a_capture_that_uses_the_array) {
   });
 }
 
-// A device broke while it wrote one half: the other half can be read, and does not make both free.
+// A device fails while it writes one half. The other half can be read, and that read does not mark the whole array
+// host-clean.
 BOOST_AUTO_TEST_CASE(not_of_what_a_broken_device_has_left) {
   for (unsigned seed = 0; seed < support::seeds(25); ++seed) {
     const support::machine_that_breaks sim("devices=2;schedule=random:" + std::to_string(seed));
@@ -184,7 +186,8 @@ BOOST_AUTO_TEST_CASE(not_of_what_a_broken_device_has_left) {
   }
 }
 
-// Two threads read one array, each of which may be the one that waits. ThreadSanitizer sees whether the other one may read, too.
+// Two threads read one array, and either may be the one that waits. ThreadSanitizer checks that the other thread's read
+// is ordered.
 BOOST_AUTO_TEST_CASE(by_two_threads) {
   over_schedules([] {
     fr::unified_array<int> u({n}, 0);

@@ -1,4 +1,4 @@
-// Submissions behind the owner's back: entered only when nobody uses the bytes, and nobody has since they were chosen.
+// idle_guard enters only if the bytes are idle, and have not been used after they were selected.
 // as: host
 #include <boost/test/unit_test.hpp>
 #include <mutex>
@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(not_after_a_use_that_the_chooser_has_not_seen) {
   BOOST_TEST(!enters(behind, bytes, seen));
 }
 
-// What nobody knows to be over is in use; and whoever comes next waits for what was entered.
-BOOST_AUTO_TEST_CASE(not_while_somebody_works) {
+// Work not observed as complete counts as a use, and later submissions wait for the guard's work.
+BOOST_AUTO_TEST_CASE(not_while_work_is_pending) {
   for (int seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
     fr::stream s, behind;
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(not_while_somebody_works) {
       sim.get().backend().launch(behind.timeline().stream(), {"late", {&use, 1}, [&](const fr::relocation& at) {
                                                                 at(reinterpret_cast<int*>(bytes.begin) + 50)[0] = 7;
                                                               }});
-      BOOST_CHECK_THROW(fr::fill(s, other, 3), fr::invalid_argument);  // inside it, as inside all guards
+      BOOST_CHECK_THROW(fr::fill(s, other, 3), fr::invalid_argument);  // refused inside every guard
     }
     BOOST_TEST((a[50] == 7 && a[0] == 2), "seed " << seed);
   }

@@ -1,4 +1,4 @@
-// What was computed from lost bytes is lost too (R19), on whichever device, and nothing else is.
+// Results computed from lost bytes are lost, too (R19), on any device. All other results stay valid.
 #include <array>
 #include <numeric>
 #include <optional>
@@ -41,7 +41,7 @@ struct element {
   FERRY_HOST_DEVICE int operator()(std::size_t i, const int* x) const { return x[i]; }
 };
 
-// A submission that may say that its device, or what it reads, is lost. Returns whether it was given.
+// A submission that may throw because its device failed or its input is lost. Returns whether it was enqueued.
 template <class Give>
 bool tries(Give give) {
   try {
@@ -54,7 +54,7 @@ bool tries(Give give) {
   }
 }
 
-// The body on a machine of three devices with a stream on each, for each seed.
+// Runs the body on three simulated devices with a stream on each, for each seed.
 template <class Body>
 void over_seeds(const std::string& options, Body body) {
   for (std::size_t seed = 0; seed < support::seeds(40); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(the_text_names_the_failure_once) {
   });
 }
 
-// Who waits only until others have read its bytes, or takes over freed bytes, loses nothing.
+// Waiting only for other streams' reads (write after read), or reusing freed bytes, loses nothing.
 BOOST_AUTO_TEST_CASE(an_order_that_carries_no_data) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(4), y = filled(0), apart = filled(0);
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(an_order_that_carries_no_data) {
   });
 }
 
-// The host reads y each time while s[0] is well: only what came after the failure is lost.
+// The host reads y each time while s[0] is healthy: only work from after the failure is lost.
 BOOST_AUTO_TEST_CASE(what_was_over_before_stays) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0);
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_graph_is_lost_with_each_of_its_devices) {
   });
 }
 
-// The bytes are lost of one part, and reach the other.
+// One part's bytes are lost, and the other part uses them.
 BOOST_AUTO_TEST_CASE(a_joint_operation_is_lost_with_each_of_its_parts) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0), z = filled(0), before = filled(3);
@@ -190,12 +190,12 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_is_lost_with_each_of_its_parts) {
   });
 }
 
-// The copy's first half runs on a device that fails meanwhile, by work that has nothing to do with it.
+// The copy's first half runs on a device that fails meanwhile, because of unrelated work.
 BOOST_AUTO_TEST_CASE(a_staged_copy_is_lost_with_each_of_its_devices) {
   over_seeds("peers=none;", [](std::vector<fr::stream>& s) {
     fr::device_array<int> there({size}, fr::devices()[0]), here({size}, fr::devices()[1]);
     array x = filled(0), other = filled(4);
-    fr::fill(s[0], there, 7), fr::copy(s[1], there, here);  // which makes what the copy needs
+    fr::fill(s[0], there, 7), fr::copy(s[1], there, here);  // creates the copy's resources
     s[1].synchronize(), fr::fill(s[0], there, 6);
     s[0].synchronize(), s[1].synchronize(), (void)x.begin(), (void)other.begin();
     fr::stream beside{fr::devices()[0]};
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_staged_copy_is_lost_with_each_of_its_devices) {
   });
 }
 
-// Above the number that is kept for a stream they are joined: more may be lost, never less.
+// Beyond the limit per stream, dependences are merged: more work may count as lost, never less.
 BOOST_AUTO_TEST_CASE(many_dependences) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0);
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(many_dependences) {
     given = tries([&] { fr::parallel_for(s[0], size, breaks{}, x); }) && given;
     given = tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); }) && given;
     array other = filled(0), sum = filled(0);
-    for (int i = 0; given && i < 40; ++i) {  // until they are joined
+    for (int i = 0; given && i < 40; ++i) {  // enough to merge them
       fr::parallel_for(s[2], size, set_to{1}, other);
       given = tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(other), sum); });
     }
@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_raw_pointer_of_a_stream_that_lost_work) {
     BOOST_CHECK_THROW((void)y[0], fr::device_error);
     BOOST_CHECK_THROW((void)z[0], fr::device_error);
     BOOST_CHECK_THROW(fr::parallel_for(s[1], size, set_to{1}, x), fr::device_error);
-    fr::stream again{fr::devices()[1]};  // none that does no more work
+    fr::stream again{fr::devices()[1]};  // not the old stream, which refuses more work
     fr::parallel_for(again, size, set_to{1}, x = filled(0));
     BOOST_TEST(x[0] == 1);
   });
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_raw_pointer_of_a_stream_that_lost_work) {
 
 namespace {
 
-// Found by whoever waits for its work.
+// Waits for the stream, which detects the failure.
 void find_failure(const fr::stream& s) {
   tries([&] { s.synchronize(); });
 }
@@ -260,11 +260,12 @@ bool can_read(const array& a) {
 
 }  // namespace
 
-// Each look at the dependences loses earlier tickets of the last stream: the failure is the same, and all of it is lost.
+// Each read finds that earlier work of the last stream is lost: it is the same failure, and all of its results are
+// lost.
 BOOST_AUTO_TEST_CASE(a_chain_that_is_read_backwards) {
   for (const std::size_t links : {2, 5, 9})
     over_seeds("", [&](std::vector<fr::stream>& s) {
-      std::vector<fr::stream> chain;  // after the one that reads them
+      std::vector<fr::stream> chain;  // destroyed after the stream that reads them
       for (std::size_t k = 0; k < links; ++k) chain.emplace_back(fr::devices()[1 + k % 2]);
       std::vector<array> x, y;
       for (std::size_t k = 0; k <= links; ++k) x.push_back(filled(1)), y.push_back(filled(1));
@@ -279,7 +280,7 @@ BOOST_AUTO_TEST_CASE(a_chain_that_is_read_backwards) {
     });
 }
 
-// More than a stream has entries for: some good work may be lost, and no lost work is good.
+// With more failures than a stream has entries, some good work may count as lost. No lost work counts as good.
 BOOST_AUTO_TEST_CASE(many_failures_of_what_one_stream_reads) {
   for (std::size_t seed = 0; seed < support::seeds(40); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       const support::quiet_stderr said;
@@ -306,7 +307,7 @@ BOOST_AUTO_TEST_CASE(many_failures_of_what_one_stream_reads) {
     }
 }
 
-// Dependences on one stream from before and after it lost some work, of which neither is on lost work, are joined.
+// Dependences on one stream from before and after a failure there are merged, though neither depends on lost work.
 BOOST_AUTO_TEST_CASE(joined_dependences_of_before_and_after_a_failure) {
   for (const bool reads_lost : {true, false})
     for (std::size_t seed = 0; seed < support::seeds(40); ++seed)
@@ -340,7 +341,7 @@ BOOST_AUTO_TEST_CASE(joined_dependences_of_before_and_after_a_failure) {
       }
 }
 
-// The log of a large array joins what one stream wrote (R10).
+// The history of a large array merges one stream's writes (R10).
 BOOST_AUTO_TEST_CASE(a_lost_write_among_many_good_ones) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     constexpr int parts = 40;
@@ -356,7 +357,7 @@ BOOST_AUTO_TEST_CASE(a_lost_write_among_many_good_ones) {
   });
 }
 
-// The failure is found by another thread while the operation is given.
+// Another thread detects the failure while the operation is enqueued.
 BOOST_AUTO_TEST_CASE(a_failure_while_a_joint_operation_is_given) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0), z = filled(0);
@@ -382,7 +383,7 @@ BOOST_AUTO_TEST_CASE(a_failure_while_a_joint_operation_is_given) {
   });
 }
 
-// What was ordered while a failure was looked for is lost by that one, not by those that were known.
+// Work ordered while a failure is being processed is lost by that failure, not by those already processed.
 BOOST_AUTO_TEST_CASE(late_work_is_lost_by_the_failure_that_it_missed) {
   for (const unsigned missed : {0u, 1u})
     over_seeds("", [&](std::vector<fr::stream>& s) {
@@ -400,7 +401,7 @@ BOOST_AUTO_TEST_CASE(late_work_is_lost_by_the_failure_that_it_missed) {
     });
 }
 
-// Its pointers ended with its first owner, who had waited for nothing that is lost.
+// The first owner's raw pointers end with that owner, whose waits involve no lost work.
 BOOST_AUTO_TEST_CASE(a_stream_of_the_stock_that_a_pointer_was_taken_on) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0), z = filled(3), mine = filled(0);
@@ -427,8 +428,8 @@ BOOST_AUTO_TEST_CASE(a_stream_of_the_stock_that_a_pointer_was_taken_on) {
   });
 }
 
-// The first owner's pointer was used behind what is lost.
-BOOST_AUTO_TEST_CASE(a_pointer_of_an_owner_who_waited_for_lost_work) {
+// The first owner takes its raw pointer after it waited for lost work.
+BOOST_AUTO_TEST_CASE(a_pointer_of_an_owner_that_waited_for_lost_work) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0), z = filled(3);
     for (const array* a : {&x, &y, &z}) (void)a->begin();
@@ -455,15 +456,15 @@ BOOST_AUTO_TEST_CASE(waiting_for_a_stream_of_a_device_that_failed) {
       return;
     find_failure(s[0]);
     BOOST_CHECK_THROW(s[2].wait(s[0]), fr::device_error);
-    s[2].wait(s[1]);  // whose later work may be good
+    s[2].wait(s[1]);  // the later work of s[1] may be good
     s[1].wait(s[2]);
   });
 }
 
 namespace {
 
-// A random program over arrays of all kinds and streams of three devices, one of which fails at some call. Whatever the CPU
-// reads is right, or throws; and what depends on the failed device in no way is right.
+// A random program over arrays of all kinds and streams of three devices, one of which fails at some call. Each CPU
+// read is right or throws. Results that do not depend on the failed device are right.
 class program {
  public:
   explicit program(unsigned seed) : random_(seed) {
@@ -494,7 +495,7 @@ class program {
   static constexpr std::size_t arrays = 10, devices = 3;
   struct use {
     std::size_t stream;
-    std::vector<std::size_t> reads, writes;  // what is written is read, too
+    std::vector<std::size_t> reads, writes;  // every array that is written is also read
     std::set<int> takes_part;
   };
 
@@ -571,7 +572,7 @@ class program {
       return;
     BOOST_TEST(static_cast<unsigned>(got) == std::accumulate(model_[x].begin(), model_[x].end(), 0u));
   }
-  // Returns whether it could be read.
+  // Returns whether the array could be read.
   bool look(std::size_t i) {
     std::vector<int> got;
     const bool is_read = tries([&] { got = std::visit([](auto& a) { return fr::to_vector(a); }, of(i)); });
@@ -584,7 +585,8 @@ class program {
     return v;
   }
 
-  // Arrays that depend on a failed device by any chain of uses: a stream that has read what was reached is reached from then on.
+  // Arrays that depend on a failed device through any chain of uses. A stream that uses a reached array is itself
+  // reached from then on.
   std::array<bool, arrays> reached_from(const std::set<int>& failed) const {
     std::array<bool, arrays> spoilt{};
     std::set<std::size_t> streams;
@@ -608,7 +610,7 @@ class program {
   std::mt19937 random_;
   std::vector<fr::stream> streams_;
   std::array<some_array, arrays> arrays_;
-  std::array<int, arrays> home_{};  // of memory of a device
+  std::array<int, arrays> home_{};  // the device of the array's memory
   std::array<std::vector<unsigned>, arrays> model_;
   std::vector<unsigned> next_;
   std::vector<use> log_;
@@ -628,7 +630,7 @@ void run_programs(const std::string& options) {
       if (tries([&] { p.emplace(static_cast<unsigned>(seed)); })) ++whole, p->run(60);
     }
   }
-  BOOST_TEST(2 * whole >= support::seeds(150));  // the others fail while they begin
+  BOOST_TEST(2 * whole >= support::seeds(150));  // in the others the failure occurs during setup
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ struct look {
 
 BOOST_AUTO_TEST_SUITE(nested_graphs)
 
-// Two that only read may run at once; two launches of one may not, as what they call may be in its way twice.
+// Two graphs that only read may run concurrently. Two launches of one graph may not, because host functions and NCCL
+// calls in it may conflict.
 BOOST_AUTO_TEST_CASE(launches_of_one_come_one_after_the_other) {
   support::call_counts calls;
   fr::backend& below = fr::runtime::current().backend();

@@ -1,4 +1,4 @@
-// When the CPU has no memory left: what must not throw does not, and forgets nothing.
+// When host memory is exhausted, functions that must not throw do not throw, and no ordering information is lost.
 // as: host
 #include <cstdlib>
 #include <memory>
@@ -15,11 +15,11 @@
 #include "support/forwarding_pools.hpp"
 
 namespace {
-thread_local bool no_memory = false;    // for logs
-thread_local bool none_at_all = false;  // for all else
+thread_local bool no_memory = false;    // for histories
+thread_local bool none_at_all = false;  // for everything else
 }  // namespace
 
-// Not inlined: GCC would take the calls of malloc and free for those of who allocates.
+// Not inlined: otherwise GCC pairs the malloc and free inside with the caller's new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* p = none_at_all ? nullptr : std::malloc(bytes ? bytes : 1);
   if (!p) throw std::bad_alloc();
@@ -28,7 +28,7 @@ thread_local bool none_at_all = false;  // for all else
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
-// What logs are made of: their entries are aligned to more than usual.
+// Used for access histories: their entries are over-aligned.
 void* operator new(std::size_t bytes, std::align_val_t to) {
   const auto a = static_cast<std::size_t>(to);
   void* p = no_memory ? nullptr : std::aligned_alloc(a, (bytes + a - 1) / a * a);
@@ -50,7 +50,7 @@ struct without_memory {
   ~without_memory() { no_memory = none_at_all = false; }
 };
 
-// Drivers have memory of their own.
+// Drivers have their own memory, which does not run out here.
 struct with_memory {
   ~with_memory() { no_memory = logs, none_at_all = rest; }
   const bool logs = std::exchange(no_memory, false), rest = std::exchange(none_at_all, false);
@@ -82,7 +82,7 @@ class rich_backend : public support::counting_backend {
   rich_pools pools_;
 };
 
-// Arrays that many streams use, freed where there is no memory, and what comes in their place.
+// Frees arrays that many streams use while no memory is available, and checks the arrays that reuse their bytes.
 template <fr::memory_kind K>
 void free_without_memory(const support::call_counts& calls) {
   using array = fr::basic_array<int, 1, K>;
@@ -98,9 +98,9 @@ void free_without_memory(const support::call_counts& calls) {
       for (std::size_t i = 0; i < streams.size(); ++i)
         fr::copy(streams[i], std::as_const(from).slice({40 * i, 40 * i + 40}), one->slice({40 * i, 40 * i + 40}));
     fr::copy(streams[0], std::as_const(from).slice({0, 1}), a.slice({0, 1}));
-    array d({512});  // of one stream alone, on which nothing was freed yet
+    array d({512});  // used by one stream only, on which nothing was freed yet
     fr::copy(streams[0], from, d);
-    std::vector<array> more;  // than a thread's shard holds: the others go to the pool at once, which joins neighbours
+    std::vector<array> more;  // exceeds a thread's shard: the surplus goes to the pool at once, which joins neighbours
     for (std::size_t i = 0; i < 24; ++i) {
       more.emplace_back(fr::extents<1>{512});
       fr::copy(streams[i % streams.size()], from, more.back());
@@ -113,7 +113,7 @@ void free_without_memory(const support::call_counts& calls) {
     }
     BOOST_TEST(calls.cpu_waits == waits);
     BOOST_TEST(pool.statistics().allocations == (K == fr::memory_kind::unified ? 1u : 0u));
-    if (const fr::native_pool driver = pool.native(); driver.handle)  // nothing waits for memory to come back
+    if (const fr::native_pool driver = pool.native(); driver.handle)  // freed at once, without memory
       BOOST_TEST(m.backend().pools()->usage(driver).used_bytes == 0u);
   }
   array x({512}), y({512}), z({512}), w({512}), large({4096});
@@ -131,8 +131,8 @@ void free_without_memory(const support::call_counts& calls) {
 
 BOOST_AUTO_TEST_SUITE(no_memory_left)
 
-// Freed neighbours put their logs together, and frees of the driver's pools are ordered behind all uses, which would take
-// memory. The former stay apart instead, and the next owner waits for all; the latter do without. Nobody waits.
+// Without memory, histories of freed neighbours cannot be merged: the blocks stay apart, and the next owner waits for
+// all uses. Frees to the driver's pools cannot be ordered after all uses, and skip that step. No call waits.
 BOOST_AUTO_TEST_CASE(freeing_needs_none) {
   for (const fr::pool_kind kind : kinds)
     for (int seed = 0; seed < 10; ++seed) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind) << " pools, seed " << seed) {
@@ -146,8 +146,8 @@ BOOST_AUTO_TEST_CASE(freeing_needs_none) {
       }
 }
 
-// Freed neighbours whose logs cannot be joined stay apart: who gets their bytes comes behind all who used them.
-BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
+// Freed neighbours whose histories cannot be merged stay apart: the next owner of their bytes waits for all uses.
+BOOST_AUTO_TEST_CASE(neighbours_with_unmergeable_histories_stay_apart) {
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
     BOOST_TEST_CONTEXT(fr::kind_name(kind)) {
       fr::simulation sim("devices=1;check=races", {.kind = fr::pool_kind::split});
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
       fr::allocation_ref b = std::move(blocks.back());
       blocks.pop_back();
       fr::allocation_ref a = std::move(blocks.back());
-      blocks.clear();  // a thread's shard holds no more of this size: a and b go to the pool at once
+      blocks.clear();  // exceeds a thread's shard of this size: a and b go to the pool at once
       const std::byte* const second = b.get().begin;
       BOOST_TEST_REQUIRE(a.get().range().end == second);
       write(streams[0], a, 0, bytes);
@@ -177,11 +177,11 @@ BOOST_AUTO_TEST_CASE(neighbours_keep_logs_that_cannot_be_joined) {
       const fr::allocation_ref c = pool.allocate(2 * bytes);
       BOOST_TEST(c.get().begin == second);
       const fr::stream last;
-      write(last, c, 0, 2 * bytes);  // the simulator refuses what is not ordered
+      write(last, c, 0, 2 * bytes);  // the simulator reports unordered accesses
     }
 }
 
-// An array that cannot be had, or only in a block that is too large, leaves the pool whole.
+// A failed allocation leaves the pool unchanged, even if the failure comes after a larger block was found.
 BOOST_AUTO_TEST_CASE(allocation_leaves_the_pool_whole) {
   for (const auto kind : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;schedule=random:1", {.kind = kind});
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(allocation_leaves_the_pool_whole) {
         try {
           const fr::device_array<char> some({1000}), more({100000});
         } catch (const std::bad_alloc&) {
-        } catch (const fr::out_of_memory&) {  // of the simulator, which takes devices' memory from the same place
+        } catch (const fr::out_of_memory&) {  // simulated device memory uses the same operator new
         }
         no_memory = false;
         BOOST_TEST(pool.statistics().allocations == before.allocations);

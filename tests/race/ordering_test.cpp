@@ -1,4 +1,4 @@
-// What ordering costs, counted in calls to the driver, and the rules that random programs meet seldom.
+// The cost of ordering, counted in backend calls, and rules that random programs rarely exercise.
 #include <memory>
 #include <thread>
 
@@ -20,7 +20,7 @@ struct add_one {
 struct add_from {
   FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y, const u32* x) const { y[i] += x[i]; }
 };
-// Rows of y from three rows of x, on a grid of which the span shows some rows.
+// Computes rows of y from three rows of x, on a grid of which the span shows some rows.
 struct jacobi {
   std::size_t above;
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const u32, 2> x,
@@ -30,7 +30,7 @@ struct jacobi {
   }
 };
 
-// The machine of the process with its calls counted.
+// The process's runtime with its backend calls counted.
 struct counted_machine {
   support::call_counts calls;
   fr::backend& below = fr::runtime::current().backend();
@@ -92,7 +92,7 @@ BOOST_FIXTURE_TEST_CASE(readers_never_wait_for_readers, counted_machine) {
   BOOST_TEST((y[99] == 20 && z[0] == 20));
 }
 
-// Each hand-over costs one record, right after the submission that is waited for, and one wait.
+// Each hand-over costs one event record, right after the submission that is waited for, and one wait.
 BOOST_FIXTURE_TEST_CASE(shared_arrays_cost_one_record_and_one_wait_a_hand_over, counted_machine) {
   fr::stream a = stream_on(0), b = stream_on(1);
   fr::unified_array<u32> x({100}, 0u);
@@ -107,7 +107,7 @@ BOOST_FIXTURE_TEST_CASE(shared_arrays_cost_one_record_and_one_wait_a_hand_over, 
   BOOST_TEST(x[50] == 40u);
 }
 
-// A log that nobody else waits on any more stops being marked.
+// When no other stream waits for an array any more, its submissions stop recording events.
 BOOST_FIXTURE_TEST_CASE(marks_stop_when_sharing_stops, counted_machine) {
   fr::stream a = stream_on(0), b = stream_on(1);
   fr::unified_array<u32> x({100}, 0u);
@@ -119,7 +119,7 @@ BOOST_FIXTURE_TEST_CASE(marks_stop_when_sharing_stops, counted_machine) {
   BOOST_TEST(n.records == 0);
 }
 
-// What a wait implies is not waited for again: c comes after b, and b after a.
+// A wait that another wait implies is skipped: c waits for b, and b waited for a.
 BOOST_FIXTURE_TEST_CASE(clocks_skip_waits_already_made, counted_machine) {
   fr::stream a = stream_on(0), b = stream_on(1), c = stream_on(2);
   fr::unified_array<u32> x({100}, 0u), y({100}, 0u);
@@ -128,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(clocks_skip_waits_already_made, counted_machine) {
   fr::parallel_for(b, 100, add_from{}, y, fr::in(x));
   const seen first = count([&] { fr::parallel_for(c, 100, add_one{}, y); });
   BOOST_TEST(first.stream_waits == 1);
-  const seen second = count([&] { fr::parallel_for(c, 100, add_one{}, x); });  // after a by way of b
+  const seen second = count([&] { fr::parallel_for(c, 100, add_one{}, x); });  // after a through b
   BOOST_TEST(second.stream_waits == 0);
   BOOST_TEST((x[0] == 2 && y[0] == 2));
 }
@@ -143,7 +143,7 @@ BOOST_FIXTURE_TEST_CASE(what_the_cpu_waited_for_is_finished_for_every_stream, co
   BOOST_TEST(x[7] == 2u);
 }
 
-// Shards of one allocation, one a stream, with halo rows: the least possible, 2 (D - 1) waits an iteration.
+// Shards of one allocation, one per stream, with halo rows: the minimum of 2 (D - 1) waits per iteration.
 BOOST_FIXTURE_TEST_CASE(jacobi_shards_wait_for_their_neighbours_only, counted_machine) {
   constexpr std::size_t rows = 60, columns = 40;
   for (const std::size_t parts : {2u, 3u, 4u, 8u}) {
@@ -181,12 +181,12 @@ BOOST_FIXTURE_TEST_CASE(waits_of_the_cpu_are_for_the_point_only, counted_machine
   fr::unified_array<u32> x({100}, 0u), y({100}, 0u);
   fr::parallel_for(a, 100, add_one{}, x);
   const seen n = count([&] {
-    for (int i = 0; i < 3; ++i) BOOST_TEST(x[3] == 1u);  // asked once, then known
+    for (int i = 0; i < 3; ++i) BOOST_TEST(x[3] == 1u);  // one access check, then cached
   });
   BOOST_TEST(n.cpu_waits == 1);
   const seen reads = count([&] {
     fr::parallel_for(a, 100, add_from{}, y, fr::in(x));
-    BOOST_TEST(std::as_const(x)[3] == 1u);  // a reader on the GPU does not stop a reader on the CPU
+    BOOST_TEST(std::as_const(x)[3] == 1u);  // a GPU read does not block a CPU read
   });
   BOOST_TEST(reads.cpu_waits == 0);
   a.synchronize();

@@ -1,5 +1,5 @@
-// Pools of every kind hand out bytes that others used just before: one suite that writes data and finds it again, and a pool
-// that forgets who used its bytes, which the suite must catch.
+// Pools of every kind reuse bytes of pending work. One suite writes data and reads it back from each pool. It must fail
+// for a pool that drops the access history.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <chrono>
@@ -40,7 +40,7 @@ constexpr fr::pool_kind kinds[] = {fr::pool_kind::driver, fr::pool_kind::split, 
                                    fr::pool_kind::simple, fr::pool_kind::none};
 constexpr fr::memory_kind memory_kinds[] = {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host};
 
-// A pool that forgets who used its bytes, as pools do that know of no streams.
+// A pool that drops the access history of its bytes, as pools without stream order do.
 class blind_pool final : public fr::memory_pool {
  public:
   explicit blind_pool(fr::memory_pool& below)
@@ -62,8 +62,8 @@ class blind_pool final : public fr::memory_pool {
   fr::memory_pool& below_;
 };
 
-// Allocates of some pools, fills, reads and frees at random, on streams of several devices; each read notes whether it found
-// what was written. What is written, read and freed never conflicts but for the bytes that the pools give out again.
+// Randomly allocates from the pools, fills, reads and frees, on streams of several devices. Each read records whether
+// it found the written value. Apart from memory reuse by the pools, the operations never conflict.
 class churn {
  public:
   churn(fr::memory_pool& pool, u32 seed, std::size_t operations) : churn(std::vector{&pool}, seed, operations) {}
@@ -74,7 +74,7 @@ class churn {
         bad_({operations}, 0u) {
     for (std::size_t i = 0; i < 4; ++i) streams_.emplace_back(fr::devices()[i % fr::devices().size()]);
   }
-  // How many reads found other values.
+  // Returns how many reads found wrong values.
   std::size_t run() {
     for (std::size_t i = 0; i < operations_; ++i) {
       const auto dice = below(100);
@@ -84,7 +84,7 @@ class churn {
         read(below(live_.size()), i);
       else
         drop(below(live_.size()), i);
-      if (i % 1000 == 999) any_stream().synchronize();  // else simulated work piles up
+      if (i % 1000 == 999) any_stream().synchronize();  // limits the pending simulated work
     }
     live_.clear();
     std::size_t count = 0;
@@ -125,7 +125,7 @@ class churn {
   std::vector<held> live_;
 };
 
-// The simulator, and how often it was asked for memory and refused.
+// The simulator, with its allocations and refusals counted.
 class asked_backend : public support::counting_backend {
  public:
   struct counts {
@@ -174,7 +174,7 @@ fr::pool_options small(fr::pool_kind k) {
 
 std::string random_devices(u32 seed) { return "devices=3;memory=16MiB;schedule=random:" + std::to_string(seed); }
 
-// What is left in a pool after everything was freed and trimmed, in words.
+// Describes what is left in a pool after everything was freed and trimmed.
 std::string left_in(fr::memory_pool& pool) {
   pool.trim();
   const fr::pool_statistics s = pool.statistics();
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(data_survive_in_every_pool) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(a_pool_that_knows_no_streams_is_caught) {
+BOOST_AUTO_TEST_CASE(a_pool_without_stream_order_is_caught) {
   std::size_t seen = 0;
   for (u32 seed = 0; seed < 20; ++seed) {
     fr::simulation sim(random_devices(seed), small(fr::pool_kind::split));
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(a_pool_that_knows_no_streams_is_caught) {
   BOOST_TEST(seen >= 10u);
 }
 
-// Threads of their own streams and data meet in one pool only.
+// Threads with their own streams and data share only a pool.
 BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
     for (u32 seed = 0; seed < support::seeds(4); ++seed) {
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
   });
 }
 
-// On the eager schedule a free waits for another thread's operation on its stream: the block is in use until then.
+// On the eager schedule a free waits for another thread's operation on its stream: the block stays in use until then.
 BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
   fr::simulation sim("devices=1");
   fr::backend& backend = sim.get().backend();
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
   });
   while (!begun) std::this_thread::yield();
   std::jthread freeing([&] { pools.free(p, s); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits behind the task now
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // by now the free waits for the task
   void* const q = pools.allocate(pool, 4096, t);
   BOOST_TEST((p != q));
   go = true;
@@ -270,13 +270,13 @@ BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
   BOOST_TEST(pools.usage(pool).used_bytes == 4096u);
   BOOST_CHECK_NO_THROW(pools.free(q, t));
   void* const again = pools.allocate(pool, 4096, s);
-  BOOST_TEST((again == p));  // which is free by now
+  BOOST_TEST((again == p));  // the block is free by now
   pools.free(again, s);
   for (const fr::native_stream one : {s, t}) backend.destroy_stream(one);
 }
 
-// On the eager schedule a call lets others in while its operation runs: a block must not begin its next life before this one
-// has ended. Many threads that do nothing else meet in that moment now and then.
+// On the eager schedule a call releases the scheduler lock while its operation runs: a block must not be reused before
+// its free has ended. Many threads that only allocate and free sometimes reach that window.
 BOOST_AUTO_TEST_CASE(threads_share_the_blocks_of_a_pool_on_the_eager_schedule) {
   for (const fr::pool_kind k : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
       fr::simulation sim("devices=1;memory=64MiB", small(k));
@@ -336,10 +336,11 @@ BOOST_AUTO_TEST_CASE(data_survive_on_all_devices) {
     }
 }
 
-// The backend refuses once, at any place: the pool tries again with what it can give back, and its books stay right.
+// The backend refuses one allocation, at any position: the pool retries after releasing cached memory, and its
+// accounting stays right.
 BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
-    const auto run = [&](u32 seed, std::size_t nth) {  // none for 0
+    const auto run = [&](u32 seed, std::size_t nth) {  // nth 0: no refusal
       fr::simulation below(random_devices(seed) + (nth ? ";fail=alloc@" + std::to_string(nth) : ""));
       asked_backend::counts asked;
       fr::runtime_scope scope(std::make_unique<asked_backend>(below.get().backend(), asked), small(k));
@@ -364,7 +365,7 @@ BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
   });
 }
 
-// Memory runs out, and the program goes on with less.
+// Memory runs out, and the program continues with smaller arrays.
 BOOST_AUTO_TEST_CASE(exhaustion) {
   for (const fr::pool_kind k : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
       fr::simulation sim("devices=1;memory=256KiB;schedule=random:3", small(k));
@@ -385,12 +386,12 @@ BOOST_AUTO_TEST_CASE(exhaustion) {
       held.clear();
       BOOST_TEST(fill_up() == most);
       held.clear();
-      fr::device_array<u32> large({50000}, 7u);  // of all the pieces
+      fr::device_array<u32> large({50000}, 7u);  // needs all the pieces joined
       BOOST_TEST(fr::to_vector(large)[49999] == 7u);
     }
 }
 
-// The driver refuses copies of a pool's memory on streams of devices that were not granted it.
+// The driver refuses copies of a pool's memory on streams of devices without access to the pool.
 BOOST_AUTO_TEST_CASE(copies_on_streams_of_other_devices) {
   for (const char* peers : {"", ";peers=none"})
     for (u32 seed = 0; seed < support::seeds(10); ++seed) {
@@ -402,9 +403,9 @@ BOOST_AUTO_TEST_CASE(copies_on_streams_of_other_devices) {
     }
 }
 
-// What is over goes back without a wait of the CPU for the stream.
+// Completed blocks are released without a CPU wait for the stream.
 BOOST_AUTO_TEST_CASE(what_is_over_goes_back) {
-  fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all that is given is over
+  fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all enqueued work is complete
   { fr::device_array<u32> a({1000}, 3u); }
   fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
   BOOST_TEST(pool.statistics().reserved_bytes > 0u);
@@ -412,10 +413,11 @@ BOOST_AUTO_TEST_CASE(what_is_over_goes_back) {
   BOOST_TEST(pool.statistics().reserved_bytes == 0u);
 }
 
-// A query tells ferry that a free is over, and the driver nothing: a trim waits for the stream all the same.
-BOOST_AUTO_TEST_CASE(trim_lets_the_driver_know_what_a_query_found) {
+// A query shows ferry that a free is complete, but is no synchronization for the driver: a trim still synchronizes the
+// stream.
+BOOST_AUTO_TEST_CASE(trim_synchronizes_what_a_query_found_complete) {
   for (const fr::memory_kind m : {fr::memory_kind::device, fr::memory_kind::host}) {
-    fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all that is given is over
+    fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all enqueued work is complete
     fr::memory_pool& pool = sim.get().pool(m, 0);
     const fr::stream s;
     {
@@ -425,13 +427,13 @@ BOOST_AUTO_TEST_CASE(trim_lets_the_driver_know_what_a_query_found) {
       fr::parallel_for(s, 1000, count_from{3}, fr::out(v));
     }
     BOOST_TEST(s.is_done());
-    BOOST_TEST(pool.release_cached(fr::release_depth::finished) == 0u);  // which waits for nobody
+    BOOST_TEST(pool.release_cached(fr::release_depth::finished) == 0u);  // release_cached never waits
     BOOST_TEST(pool.statistics().reserved_bytes > 0u);
     BOOST_TEST(left_in(pool) == "");
   }
 }
 
-// What goes back to the system must not be in use: the simulator finds late accesses.
+// Memory that returns to the system must not be in use: the simulator detects late accesses.
 BOOST_AUTO_TEST_CASE(trim_while_a_peer_still_writes) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
     for (u32 seed = 0; seed < support::seeds(20); ++seed) {
@@ -445,7 +447,7 @@ BOOST_AUTO_TEST_CASE(trim_while_a_peer_still_writes) {
         for (u32 i = 0; i < 5; ++i) fr::parallel_for(peer, 2048, count_from{i}, fr::out(v));
       }
       BOOST_TEST(left_in(pool) == "");
-      peer.synchronize();  // throws if the kernels found their memory gone
+      peer.synchronize();  // throws if the kernels accessed released memory
     }
   });
 }

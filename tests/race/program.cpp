@@ -57,7 +57,8 @@ step generator::read_all(int y) {
   return s;
 }
 
-// With two threads each has arrays of its own; the others are only read, or only added to, by both.
+// With two threads each has arrays of its own. Both threads only read the shared arrays, and only add to the
+// accumulators.
 void generator::deal_roles() {
   std::array<int, slots> role;
   std::iota(role.begin(), role.end(), 0);
@@ -102,7 +103,7 @@ void generator::add(int thread, phase& into) {
     s.k = random_();
     s.flag = below(2);
     const bool simple = s.what == op::map || s.what == op::set || s.what == op::copy;
-    if (raw_[thread] && simple && below(2)) {  // the same stream may go on meanwhile
+    if (raw_[thread] && simple && below(2)) {  // may continue on the same stream while the pointer is open
       const step& r = raw_[thread]->second;
       s.stream = r.stream;
       (below(2) ? s.x : s.y) = below(2) ? r.x : r.y;
@@ -113,7 +114,7 @@ void generator::add(int thread, phase& into) {
   }
 }
 
-// Chooses ranges and computes what the step gives; false if it makes no sense here.
+// Chooses ranges and computes the expected result. Returns false if the step does not apply.
 bool generator::apply(int thread, step& s) {
   const bool host_op = s.what == op::host_scan || s.what == op::host_write;
   if (host_op && kind_[s.y] == ferry::memory_kind::device) return false;
@@ -140,13 +141,13 @@ bool generator::apply(int thread, step& s) {
     case op::copy:
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = x[s.lx + j];
       return true;
-    case op::turn:  // a copy backwards
+    case op::turn:  // a reversed copy
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = x[s.lx + s.n - 1 - j];
       return true;
     case op::upload:
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = s.k ^ static_cast<u32>(j);
       return true;
-    case op::strided:  // every second element, and x backwards
+    case op::strided:  // every second element, and x reversed
       for (std::size_t j = 0; 2 * j < s.n; ++j) y[s.lo + 2 * j] = set_of(x[s.lx + s.n - 1 - 2 * j], s.k);
       return true;
     case op::accumulate:
@@ -169,7 +170,7 @@ bool generator::apply(int thread, step& s) {
       s.stream = stream;
       return true;
     }
-    case op::freed:  // free() in flight, and a new array in its place
+    case op::freed:  // free() while work is pending, and a new array in its place
       s = fresh(s.y);
       s.what = op::freed;
       return true;
@@ -188,7 +189,7 @@ bool generator::apply(int thread, step& s) {
       for (std::size_t j = 0; j < s.n; ++j) y[j] = stencil_of(x[j ? j - 1 : 0], x[j], x[std::min(j + 1, s.n - 1)]);
       return true;
     }
-    case op::temporary:  // through an array that is destroyed in flight
+    case op::temporary:  // through an array that is destroyed while its work is pending
       for (std::size_t j = 0; j < s.n; ++j) y[s.lo + j] = set_of(set_of(x[s.lx + j], s.k), s.k + 1);
       return true;
     case op::reduce: {

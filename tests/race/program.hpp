@@ -1,4 +1,4 @@
-// Random programs over arrays of several kinds on several devices, streams and CPU threads, with what each must give.
+// Random programs over arrays of several kinds on several devices, streams and CPU threads, with the expected results.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace race {
 
 using u32 = std::uint32_t;
 
-// The arrays of a program, and its streams: shared by the threads, two of each thread, one foreign stream of each.
+// Numbers of arrays and streams of a program: streams shared by the threads, two per thread, and one foreign stream per
+// thread.
 inline constexpr int slots = 9, shared_streams = 4, streams = 10, shards = 3;
 inline constexpr int own_stream(int thread, int which) { return shared_streams + 2 * thread + which; }
 inline constexpr int foreign_stream(int thread) { return 8 + thread; }
@@ -61,19 +62,20 @@ inline constexpr u32 set_of(u32 x, u32 k) { return x * 7 + k; }
 inline constexpr u32 raw_of(u32 y, u32 x, u32 k) { return y * 9 + x + k; }
 inline constexpr u32 stencil_of(u32 left, u32 here, u32 right) { return left + 2 * here + 3 * right; }
 
-// One phase: what each of two threads does; they may run at the same time.
+// One phase: the steps of each of two threads, which may run concurrently.
 struct phase {
   std::array<std::vector<step>, 2> of_thread;
   std::vector<step> check;  // afterwards, on one thread
 };
 
-// Of the arrays. tiny: some words. pages: up to some of the driver's pages of 2 MiB, and smaller ones that share a page.
+// Array sizes. tiny: a few words. pages: up to several of the driver's 2 MiB pages, and smaller arrays that share a
+// page.
 enum class sizes { tiny, pages };
 
 class generator {
  public:
   generator(u32 seed, int threads, int devices, sizes large = sizes::tiny);
-  // Makes every array, then `operations` steps in some phases.
+  // Creates every array, then makes `operations` steps in several phases.
   std::vector<phase> make(int operations);
 
  private:
@@ -94,7 +96,7 @@ class generator {
   std::array<ferry::memory_kind, slots> kind_{};
   std::array<std::vector<int>, 2> own_;
   std::vector<int> shared_, accumulators_;
-  std::array<std::optional<std::pair<int, step>>, 2> raw_;  // a raw pointer is out: (steps to go, its launch)
+  std::array<std::optional<std::pair<int, step>>, 2> raw_;  // an open raw pointer: (steps until its launch, the launch)
 };
 
 }  // namespace race

@@ -1,4 +1,4 @@
-// The race checker with ferry above it: ordered programs pass, and what goes behind ferry's back is named.
+// The race checker under ferry: ordered programs pass, and unordered work outside ferry is reported.
 #include <atomic>
 #include <numeric>
 #include <string>
@@ -21,7 +21,7 @@ struct add_one {
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* y) const { y[i] += 1; }
 };
 
-// A kernel of the program's own, on a pointer that it has kept.
+// Launches the program's own kernel, on a pointer that it has stored.
 void launch_own(fr::stream_ref s, int* p, std::size_t n) {
   const fr::kernel_use use{reinterpret_cast<const std::byte*>(p), n * sizeof(int), true, true};
   fr::runtime::current().backend().launch(s.timeline().stream(), {"own", {&use, 1}, [p, n](const fr::relocation& move) {
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(a_pointer_that_is_kept_too_long) {
     fr::unified_array<int> u({64}, 0);
     u.name("u");
     int* const p = fr::pointer(u, s1);
-    launch_own(s1, p, 64);  // as it should be
+    launch_own(s1, p, 64);  // correctly ordered
     const int line = __LINE__ + 1;
     fr::parallel_for(s0, 32, add_one{}, fr::inout(u.slice({0, 32})));
     std::string text;
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_pointer_that_is_kept_too_long) {
   }
 }
 
-// Also with the eager schedule, whose results are right by chance.
+// Also with the eager schedule, where results are right by chance.
 BOOST_AUTO_TEST_CASE(no_false_alarm) {
   for (const std::string how : {"eager", "random:1", "random:2"}) {
     const fr::simulation sim("devices=3;check=on;schedule=" + how);
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(no_false_alarm) {
   }
 }
 
-// One thread reads elements while another gives kernels that write other elements of the same array.
+// One thread reads elements while another launches kernels that write other elements of the same array.
 BOOST_AUTO_TEST_CASE(other_elements_than_those_that_the_cpu_reads) {
   using array = fr::unified_array<int, 1>;
   const struct {
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(other_elements_than_those_that_the_cpu_reads) {
     }
 }
 
-// Work that ferry does not see uses other elements of the view than the one that is written.
+// Work that ferry does not track uses other elements of the view than the written one.
 BOOST_AUTO_TEST_CASE(an_element_is_not_its_array) {
   for (const std::string how : {"eager", "random:1", "random:2", "random:3"}) {
     const fr::simulation sim("devices=1;check=races;schedule=" + how);
@@ -132,8 +132,8 @@ BOOST_AUTO_TEST_CASE(an_element_is_not_its_array) {
     fr::unified_array<int> u({64}, 0);
     int* const p = fr::pointer(u, s);
     (void)u.begin();               // waits, and closes the pointer
-    launch_own(s, p + 32, 32);     // by the pointer that is closed
-    auto view = u.slice({0, 64});  // which has not asked yet
+    launch_own(s, p + 32, 32);     // through the closed pointer
+    auto view = u.slice({0, 64});  // no access check yet
     const std::string text = support::failure_of<fr::error>([&] {
       view[3] = 1;
       s.synchronize();
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(an_element_is_not_its_array) {
   }
 }
 
-// Elements, iterators and spans of the CPU count as access when they are granted. The kernel of the program's own was given
+// Elements, iterators and spans count as CPU accesses when they are obtained. The program's own kernel was enqueued
 // before: it has run by then, or runs later.
 BOOST_AUTO_TEST_CASE(what_the_cpu_touches) {
   using view = fr::array_view<int, 1, fr::memory_kind::unified>;
@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(what_the_cpu_touches) {
       fr::unified_array<int> u({64}, 0);
       int* const p = fr::pointer(u, s);
       (void)u.begin();               // waits, and closes the pointer
-      launch_own(s, p, 64);          // by the pointer that is closed
-      auto part = u.slice({0, 32});  // which has not asked yet
+      launch_own(s, p, 64);          // through the closed pointer
+      auto part = u.slice({0, 32});  // no access check yet
       std::string text;
       try {
         one.touch(part);

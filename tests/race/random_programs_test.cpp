@@ -1,6 +1,6 @@
 // as: host
 // Random programs give the same bytes as a sequential oracle, under every schedule, with one and two CPU threads.
-// FERRY_TEST_SEEDS: how many seeds a case (default below); FERRY_TEST_FIRST_SEED: the first of them.
+// FERRY_TEST_SEEDS: the number of seeds per case (default below). FERRY_TEST_FIRST_SEED: the first seed.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -21,9 +21,12 @@ namespace {
 
 using namespace race;
 
-// How pages of unified arrays move meanwhile. forced: by automatic migration with pages so small that every array has some.
-// short_of_memory: and devices run out of memory now and then. large: arrays have pages of the driver's size; automatically, or
-// by hints alone. Contents are discarded there, too, before they are overwritten. kept: a link loses pages, and the CPU keeps them.
+// How pages of unified arrays move during the program.
+// forced: by automatic migration, with pages so small that every array has several.
+// short_of_memory: as forced, and devices run out of memory at times.
+// large: automatic migration of arrays of several driver pages. large_by_hints: the same by hints alone. In both,
+// contents are also discarded before they are overwritten.
+// kept: a link loses pages, so they are pinned to the CPU.
 enum class moving { as_usual, staged, forced, by_hints, short_of_memory, large, large_by_hints, kept };
 
 bool is_large(moving how) { return how == moving::large || how == moving::large_by_hints; }
@@ -38,17 +41,18 @@ void prepare(moving how) {
   if (how == moving::by_hints || how == moving::large_by_hints) ferry::set_migration(ferry::migration::explicitly);
 }
 
-// A number for the hint before a step. Programs of tiny arrays have many steps in a phase, and the same hints in each.
+// The number of the hint before a step. Programs of tiny arrays have many steps per phase, and repeat the hints in each
+// phase.
 u32 hint_number(u32 seed, std::size_t phase, std::size_t i, moving how) {
   if (!is_large(how)) return (seed * 31 + static_cast<u32>(i)) * 2654435761u;
   u32 h =
-      (seed * 31 + static_cast<u32>(phase)) * 1009 + static_cast<u32>(i);  // mixed as Murmur3 ends, by Austin Appleby
+      (seed * 31 + static_cast<u32>(phase)) * 1009 + static_cast<u32>(i);  // MurmurHash3 finalizer, by Austin Appleby
   h = (h ^ h >> 16) * 0x85ebca6b;
   h = (h ^ h >> 13) * 0xc2b2ae35;
   return h ^ h >> 16;
 }
 
-// What went wrong, or nothing.
+// Describes the first mismatch; empty if there is none.
 std::string run_program(u32 seed, int threads, int operations, moving how) {
   generator g(seed, threads, 3, is_large(how) ? sizes::pages : sizes::tiny);
   const std::vector<phase> program = g.make(operations);
@@ -90,8 +94,8 @@ std::string run_program(u32 seed, int threads, int operations, moving how) {
   return wrong;
 }
 
-// Simulated: each seed on a machine of its own, whose pools are small so that blocks split and join all the time.
-// staged: where few devices or none are peers, and copies go through the CPU in several chunks each.
+// Simulated: each seed in its own runtime, whose pools are small so that blocks split and join all the time.
+// staged: few devices or none are peers, and copies go through the CPU in several chunks each.
 // checked: with red zones, poison and quarantine.
 std::string run_seed(u32 seed, int threads, const std::string& schedule, moving how,
                      ferry::pool_kind of_pool = ferry::pool_kind::automatic, bool checked = false) {
@@ -108,8 +112,8 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
   small.kind = of_pool;
   const bool staged = how == moving::staged;
   const std::string peers = !staged ? "" : seed % 3 == 0 ? "peers=0-1;" : "peers=none;";
-  // A wrong order is found though the bytes are right. Memory checks write on devices whose links lose pages, and ask for the
-  // driver's pools of all devices.
+  // The race checker finds wrong order even if the bytes are right. Memory checks write on devices whose links lose
+  // pages, and request access to the driver's pools for all devices.
   const char* const pools = std::getenv("FERRY_POOL");
   const bool asks_peers = staged && pools && std::string(pools) == "driver";
   const bool all_checks = seed % 4 == 3 && how != moving::kept && !asks_peers;
@@ -138,7 +142,7 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
     for (const ferry::memory_fault& f : ferry::check_memory())
       if (wrong.empty()) wrong = f.text();
     ferry::set_memory_checks(ferry::memory_checks{.quarantine_bytes = 0, .quarantine_blocks = 0});
-    { const ferry::device_array<u32> last({1}); }  // the quarantine ends
+    { const ferry::device_array<u32> last({1}); }  // empties the quarantine
     ferry::default_stream(ferry::default_device()).synchronize();
     ferry::set_memory_checks(std::nullopt);
   }
@@ -160,18 +164,18 @@ void run_seeds(u32 count, int threads, bool random, moving how = moving::as_usua
   if (!ferry::runtime::current().is_simulated() && count > 100) count = 100;
   const auto begin = std::chrono::steady_clock::now();
   for (u32 seed = first; seed < first + count; ++seed) {
-    // Faults take their time, and differ from machine to machine.
+    // Page faults are slow, by an amount that depends on the system.
     if (is_large(how) && seed > first && std::chrono::steady_clock::now() - begin > std::chrono::seconds(10)) {
       BOOST_TEST_MESSAGE("large arrays: " << seed - first << " seeds in 10 seconds");
       return;
     }
     const std::string wrong = run_seed(seed, threads, random ? "random:" + std::to_string(seed) : "eager", how);
     BOOST_TEST(wrong.empty(), "seed " << seed << ": " << wrong);
-    if (!wrong.empty()) return;  // one is enough; FERRY_TEST_FIRST_SEED repeats it
+    if (!wrong.empty()) return;  // one failure is enough; FERRY_TEST_FIRST_SEED repeats it
   }
 }
 
-// On CUDA devices as many as the time allows.
+// On CUDA devices, as many as the time allows.
 u32 large_seeds() { return ferry::runtime::current().is_simulated() ? 3 : 100; }
 
 // The arrays are too small for pages of a GPU.
@@ -206,7 +210,7 @@ BOOST_AUTO_TEST_CASE(kept_with_the_cpu_two_threads, *boost::unit_test::precondit
 }
 BOOST_AUTO_TEST_CASE(hints) { run_seeds(250, 1, true, moving::by_hints); }
 
-// Every pool, where few devices or none are peers, with memory checks and without, on eager and random schedules.
+// Every pool, where few devices or none are peers, with and without memory checks, on eager and random schedules.
 BOOST_AUTO_TEST_CASE(every_pool, *boost::unit_test::precondition(devices_are_simulated)) {
   for (const ferry::pool_kind kind : {ferry::pool_kind::driver, ferry::pool_kind::split, ferry::pool_kind::binned,
                                       ferry::pool_kind::simple, ferry::pool_kind::none})
@@ -223,7 +227,7 @@ BOOST_AUTO_TEST_CASE(every_pool, *boost::unit_test::precondition(devices_are_sim
           }
 }
 
-// Arrays that cross edges of 2 MiB: these are for GPUs, where smaller ones share a page.
+// Arrays that cross 2 MiB boundaries, for GPUs: there smaller arrays share a page.
 BOOST_AUTO_TEST_CASE(large) { run_seeds(large_seeds(), 1, true, moving::large); }
 BOOST_AUTO_TEST_CASE(large_by_hints) { run_seeds(large_seeds(), 1, true, moving::large_by_hints); }
 BOOST_AUTO_TEST_CASE(large_two_threads) { run_seeds(large_seeds(), 2, true, moving::large); }

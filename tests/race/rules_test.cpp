@@ -1,4 +1,4 @@
-// Rules of ordering that random programs meet too seldom, one case each.
+// Ordering rules that random programs rarely exercise, one case each.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -39,7 +39,7 @@ struct append {
 fr::backend& backend() { return fr::runtime::current().backend(); }
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
-// Simulated: the body on a machine of its own for each seed, until one fails. On devices: a few times.
+// Simulated: runs the body in a new runtime for each seed, until one fails. On real devices: runs it a few times.
 template <class Body>
 void over_seeds(unsigned count, Body body, const std::string& options = "devices=3") {
   const bool simulated = fr::runtime::current().is_simulated();
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_waits_for_many_streams) {
   });
 }
 
-// R7: what the CPU has asked for reading is not asked for writing.
+// R7: an access check for reading does not cover writing.
 BOOST_AUTO_TEST_CASE(the_cpu_writes_behind_readers) {
   over_seeds(50, [] {
     fr::stream s = stream_on(0);
@@ -98,13 +98,13 @@ BOOST_AUTO_TEST_CASE(the_cpu_writes_behind_readers) {
   });
 }
 
-// R7: asking once is enough, until somebody submits.
-BOOST_AUTO_TEST_CASE(asking_costs_once) {
+// R7: one access check is enough, until the next submission.
+BOOST_AUTO_TEST_CASE(one_access_check_is_enough) {
   fr::unified_array<u32> x({64}, 1u);
   x[0] = 2;
   fr::access_history& log = x.owner().get().history;
   std::atomic<bool> done{false}, in_time{false};
-  log.lock();  // asking would wait for this
+  log.lock();  // an access check would block here
   std::thread unlocking([&] {
     for (int ms = 0; !done && ms < 2000; ++ms) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     in_time = done.load();
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(freed_bytes_are_not_touched_by_what_was_asked_before) {
   BOOST_CHECK_THROW((void)std::as_const(part)[3], fr::use_after_free);
 }
 
-// R5: the mark comes right behind the work, not behind what the stream is given later. R8: newest use first.
+// R5: the event is recorded right after the work, before the stream's later work. R8: waits for the newest use first.
 BOOST_AUTO_TEST_CASE(shared_arrays_are_marked_at_once) {
   support::call_counts calls;
   fr::backend& below = backend();
@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(shared_arrays_are_marked_at_once) {
   BOOST_TEST(calls.records == records + 3);
   const long waits = calls.stream_waits;
   fr::parallel_for(b, 64, add_one{}, x);
-  BOOST_TEST(calls.stream_waits == waits + 1);  // for the second half, which comes after the first
-  BOOST_TEST(calls.records == records + 4);     // its own mark
+  BOOST_TEST(calls.stream_waits == waits + 1);  // for the second half, which implies the first
+  BOOST_TEST(calls.records == records + 4);     // its own event
   BOOST_TEST((all_are(x, 10) && all_are(unrelated, 7)));
 }
 
@@ -164,19 +164,20 @@ BOOST_AUTO_TEST_CASE(logs_stay_short) {
   BOOST_TEST(all_are(y, 991));
 }
 
-// R10: joined uses still count, with the last of their tickets, all of their bytes, and reads and writes apart.
+// R10: merged entries still count, with their last sequence number and all of their bytes, and reads and writes
+// separate.
 BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
   over_seeds(50, [] {
     constexpr std::size_t parts = 40, width = 8, n = parts * width;
     fr::stream a = stream_on(0), b = stream_on(1);
     fr::unified_array<u32> x({n}, 0u), y({n}, 0u), z({n}, 0u);
-    fr::parallel_for(a, n, add_one{}, x), fr::parallel_for(b, n, add_one{}, x);  // shared: the next are marked
+    fr::parallel_for(a, n, add_one{}, x), fr::parallel_for(b, n, add_one{}, x);  // contended: next uses record events
     for (std::size_t i = 0; i < parts; ++i) {
       auto from = std::as_const(x).slice({i * width, (i + 1) * width});
       auto to = y.slice({i * width, (i + 1) * width});
       fr::parallel_for(a, width, add_from{}, to, fr::in(from));
     }
-    auto late = x.slice({30 * width, 31 * width});  // among those that were joined, not the first
+    auto late = x.slice({30 * width, 31 * width});  // overlaps one of the merged entries, not the first
     fr::parallel_for(b, width, add_one{}, late);
     fr::parallel_for(a, n, add_one{}, x), fr::parallel_for(b, n, add_one{}, x);
     for (std::size_t i = 0; i < parts; ++i) {
@@ -194,7 +195,7 @@ BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
   });
 }
 
-// R12: a use that a split cut in two is one again when the blocks are joined.
+// R12: when two blocks are joined, an entry that a split duplicated becomes one entry again.
 BOOST_AUTO_TEST_CASE(logs_stay_short_when_blocks_split_and_join) {
   support::call_counts calls;
   fr::backend& below = backend();
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE(logs_stay_short_when_blocks_split_and_join) {
   BOOST_TEST(x.owner().get().history.uses().size() == 1u);
 }
 
-// R13: a timeline knows those that came much later.
+// R13: a timeline's vector clock covers streams that were created much later.
 BOOST_AUTO_TEST_CASE(hundreds_of_streams) {
   over_seeds(5, [] {
     std::vector<fr::stream> streams;
@@ -224,7 +225,7 @@ BOOST_AUTO_TEST_CASE(hundreds_of_streams) {
   });
 }
 
-// R13: nobody needs to touch the user's stream again.
+// R13: ferry need not touch the user's stream later.
 BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
   support::call_counts calls;
   fr::backend& below = backend();
@@ -236,7 +237,7 @@ BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
   const long before = calls.records;
   for (int i = 0; i < 10; ++i) fr::parallel_for(s, 64, add_one{}, x);
   BOOST_TEST(calls.records == before + 10);
-  for (int i = 0; i < 10; ++i) fr::submit(s, [](fr::native_stream) {});  // nothing that has a log
+  for (int i = 0; i < 10; ++i) fr::submit(s, [](fr::native_stream) {});  // no use of any array
   BOOST_TEST(calls.records == before + 20);
   s.synchronize();
   fr::stream_ref(s).release();
@@ -244,13 +245,13 @@ BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
   BOOST_TEST(all_are(x, 11));
 }
 
-// R1: two threads append to one list, on streams of their own and on a common one. What one thread appends comes in its
-// order, also where something of the other thread lies between.
+// R1: two threads append to one list, on their own streams and on a shared one. Each thread's values keep their order,
+// also with values of the other thread in between.
 BOOST_AUTO_TEST_CASE(two_threads_append_in_order) {
   over_seeds(150, [] {
     constexpr u32 times = 60, second = 1000;
     fr::stream common = stream_on(0), of_first = stream_on(1), of_second = stream_on(2);
-    fr::unified_array<u32> list({2 * times + 1}, 0u);  // how many, then what
+    fr::unified_array<u32> list({2 * times + 1}, 0u);  // the count, then the values
     const auto work = [&](fr::stream& own, u32 base) {
       for (u32 i = 0; i < times; ++i) fr::parallel_for(i % 3 ? own : common, 1, append{base + i, 2 * times}, list);
     };
@@ -265,12 +266,12 @@ BOOST_AUTO_TEST_CASE(two_threads_append_in_order) {
   });
 }
 
-// R16: two threads give the same two streams one joint operation after the other, on arrays that have nothing in common.
-// What both parts read is kept by neither stream, and locked by itself.
+// R16: two threads repeatedly enqueue joint operations on the same two streams, on arrays without overlap. An array
+// that both parts read has no exclusive owner, and its history is locked separately.
 BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
   fr::stream a = stream_on(0), b = stream_on(1);
   const auto turns = [&](bool swapped, bool kept) {
-    fr::pool calm(fr::devices()[0], {.kind = fr::pool_kind::split});  // which gives these streams nothing to do
+    fr::pool calm(fr::devices()[0], {.kind = fr::pool_kind::split});  // enqueues no work on these streams
     const fr::pool_scope use(calm);
     const fr::host_array<u32> x({64}), y({64});
     for (int i = 0; i < 20000; ++i) {
@@ -312,8 +313,8 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
   });
 }
 
-// R16, R18: in a graph, too, a joint operation comes behind all that each of its streams must wait for, and what follows
-// behind all of its parts.
+// R16, R18: in a graph, too, a joint operation runs after all dependencies of each of its streams. Later work runs
+// after all of its parts.
 BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_in_graphs) {
   over_seeds(60, [] {
     fr::stream a = stream_on(0), b = stream_on(1), c = stream_on(2);
@@ -339,7 +340,7 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_in_graphs) {
   });
 }
 
-// R18: inside a graph readers come after writers, after the last of them, and the launch counts for every byte touched.
+// R18: inside a graph reads wait for the last write, and the launch counts as a use of every byte touched.
 BOOST_AUTO_TEST_CASE(graphs_are_ordered_inside_and_outside) {
   over_seeds(60, [] {
     fr::stream s = stream_on(0), t = stream_on(1), u = stream_on(2);
@@ -362,13 +363,13 @@ BOOST_AUTO_TEST_CASE(graphs_are_ordered_inside_and_outside) {
   });
 }
 
-// R18: what a stream was given before it is captured can be waited for meanwhile, by another thread.
+// R18: another thread may wait for a stream's earlier work while the stream is being captured.
 BOOST_AUTO_TEST_CASE(captured_streams_can_be_waited_for) {
   over_seeds(50, [] {
     fr::stream s = stream_on(0), t = stream_on(1);
     fr::unified_array<u32> x({64}, 0u), y({64}, 0u), z({64}, 0u);
     for (u32 i = 1; i <= 3; ++i) {
-      for (int k = 0; k < 6; ++k) fr::parallel_for(s, 64, add_one{}, x);  // the last ones are not marked yet
+      for (int k = 0; k < 6; ++k) fr::parallel_for(s, 64, add_one{}, x);  // no events recorded yet for the last ones
       fr::graph g = fr::capture(s, [&] {
         fr::parallel_for(s, 64, add_one{}, z);
         std::thread([&] { fr::parallel_for(t, 64, add_from{}, y, fr::in(x)); }).join();
@@ -379,8 +380,8 @@ BOOST_AUTO_TEST_CASE(captured_streams_can_be_waited_for) {
   });
 }
 
-// R18: arrays that are gone live on in the graph, and the bytes of freed ones are not touched by it.
-BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
+// R18: a graph extends the lifetime of destroyed arrays, but does not touch the bytes of arrays freed by free().
+BOOST_AUTO_TEST_CASE(graphs_own_their_arrays_unless_freed) {
   over_seeds(20, [] {
     fr::stream s = stream_on(0);
     fr::device_array<u32> y({64}, 0u), freed({64}, 0u);
@@ -389,7 +390,7 @@ BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
       return fr::capture(s, [&] { fr::parallel_for(s, 64, add_from{}, y, fr::in(x)); });
     };
     fr::graph g = make();
-    fr::device_array<u32> other({64}, 7u);  // would get the bytes of x
+    fr::device_array<u32> other({64}, 7u);  // would reuse the bytes of x
     g.launch(s);
     g.launch(s);
     fr::graph h = fr::capture(s, [&] { fr::parallel_for(s, 64, add_one{}, freed); });
@@ -400,19 +401,19 @@ BOOST_AUTO_TEST_CASE(graphs_keep_their_arrays_unless_freed) {
   });
 }
 
-// Where a device cannot reach the memory, ferry works on another stream: the user's own work on the given one comes
-// before and after all the same.
-BOOST_AUTO_TEST_CASE(work_beside_a_stream_keeps_its_order) {
+// Where a device cannot reach the memory, ferry uses another stream. The user's own work on the given stream still runs
+// before and after it.
+BOOST_AUTO_TEST_CASE(work_beside_a_stream_is_ordered) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     const fr::simulation sim("devices=2;peers=none;schedule=random:" + std::to_string(seed),
-                             {.kind = fr::pool_kind::split});  // memory of a driver's pool device 0 may not even copy
+                             {.kind = fr::pool_kind::split});  // device 0 may not even copy memory of a driver's pool
     fr::stream s = stream_on(0);
     const fr::device far = fr::devices()[1];
     fr::device_array<u32> x({128}, 0u, far), y({128}, 0u, far);
     fr::host_array<u32> from({128}, 5u), to({128}, 0u);
     for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
     s.synchronize();
-    backend().copy(s.native(), x.unsynchronized_data(), from.unsynchronized_data(), 512);  // not seen by ferry
+    backend().copy(s.native(), x.unsynchronized_data(), from.unsynchronized_data(), 512);  // not tracked by ferry
     fr::copy(s, x.slice({0, 128, 2}), y.slice({0, 128, 2}));
     backend().copy(s.native(), to.unsynchronized_data(), y.unsynchronized_data(), 512);
     s.synchronize();
@@ -423,7 +424,7 @@ BOOST_AUTO_TEST_CASE(work_beside_a_stream_keeps_its_order) {
   }
 }
 
-// R13: what a stream waits for is all that the other was given, seen by ferry or not.
+// R13: waiting for a stream covers all of its work, including work that ferry did not enqueue.
 BOOST_AUTO_TEST_CASE(a_stream_waits_for_what_ferry_did_not_see) {
   over_seeds(60, [] {
     fr::stream s = stream_on(0), t = stream_on(0);
@@ -439,7 +440,7 @@ BOOST_AUTO_TEST_CASE(a_stream_waits_for_what_ferry_did_not_see) {
   });
 }
 
-// A discard is a write: it comes after those who still read.
+// A discard is a write: it waits for pending reads.
 BOOST_AUTO_TEST_CASE(a_discard_waits_for_readers) {
   over_seeds(
       60,

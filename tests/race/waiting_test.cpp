@@ -1,4 +1,4 @@
-// A thread of the CPU that waits while others keep the stream busy.
+// A CPU thread waits while other threads enqueue more work on the same stream.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -11,8 +11,8 @@ namespace fr = ferry;
 
 BOOST_AUTO_TEST_SUITE(waiting)
 
-// R6: the event that it waits for is not recorded again meanwhile, or it would wait for all that comes later.
-BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
+// R6: ferry does not re-record the event that a thread waits for; otherwise the wait would include all later work.
+BOOST_AUTO_TEST_CASE(a_wait_on_a_busy_stream_ends) {
   int met = 0;
   for (int seed = 0; seed < 40; ++seed) {
     fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
@@ -23,7 +23,7 @@ BOOST_AUTO_TEST_CASE(a_busy_stream_keeps_nobody_waiting) {
     std::atomic<bool> waits{false}, go{false}, later_ran{false};
     std::atomic<std::thread::id> waiter{};
     bool later_ran_first = false;
-    backend.run_on_host(s.native(), [&] {  // run by the thread that waits, as a rule
+    backend.run_on_host(s.native(), [&] {  // usually run by the waiting thread
       if (std::this_thread::get_id() != waiter) return;
       waits = true;
       while (!go) std::this_thread::yield();

@@ -1,4 +1,4 @@
-// A part of a test in a child process, so that one that ends by a signal fails the test and does not end it.
+// Runs part of a test in a child process, so that a fatal signal fails the test instead of ending it.
 #pragma once
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,25 +16,25 @@
 namespace support {
 
 struct ending {
-  int signal = 0;        // that ended the child; 0: none
-  int status = 0;        // of its exit
-  std::string told;      // what it wrote to stderr, and the text of what it threw
-  bool refused = false;  // it threw invalid_argument
+  int signal = 0;        // signal that ended the child; 0: none
+  int status = 0;        // exit status
+  std::string told;      // the child's stderr, including the text of its exception
+  bool refused = false;  // the child threw invalid_argument
   bool is_right() const { return signal == 0 && status == 0; }
 };
 inline std::ostream& operator<<(std::ostream& out, const ending& e) {
   return out << "signal " << e.signal << ", status " << e.status << ", " << e.told;
 }
 
-// Runs part() in a child with a machine of its own, which it may end by exit(). CUDA does not survive a fork: see
-// devices_are_simulated.
+// Runs part() in a child process with its own simulated runtime, and blocks until the child ends. part() may call
+// exit(). CUDA does not survive a fork: see devices_are_simulated.
 inline ending run_apart(const std::function<void()>& part, const char* runtime = "devices=3") {
   std::array<int, 2> ends{};
   BOOST_REQUIRE(::pipe(ends.data()) == 0);
   const pid_t pid = ::fork();
   BOOST_REQUIRE(pid >= 0);
   if (pid == 0) {
-    for (const int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) ::signal(s, SIG_DFL);  // not Boost.Test's
+    for (const int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL}) ::signal(s, SIG_DFL);  // not Boost.Test's handlers
     ::alarm(60);
     ::dup2(ends[1], STDERR_FILENO);
     ::close(ends[0]);
@@ -70,12 +70,12 @@ inline ending run_apart(const std::function<void()>& part, const char* runtime =
   return e;
 }
 
-// For what runs in a child, where BOOST_TEST is of no use.
+// Replaces BOOST_TEST in a child process. Throws std::runtime_error if the condition is false.
 inline void must_hold(bool condition, const char* what) {
   if (!condition) throw std::runtime_error(what);
 }
 
-// A static object of a child, whose destructor runs after main, and after the objects of the thread.
+// A static object of the child process: runs f after main, and after the destructors of thread_local objects.
 template <class F>
 struct at_the_end {
   F f;

@@ -1,4 +1,4 @@
-// A stream of simulated devices that is busy for as long as a test wants: proof that something does not wait for it.
+// Keeps a simulated stream busy until released, to prove that an operation does not wait for it.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -8,11 +8,12 @@
 
 namespace support {
 
-// From construction to release(), or for ten seconds, so that what waits for it fails and does not hang. Simulated work is
-// run by whoever waits: here a thread of its own. What others give to the stream comes behind.
+// Blocks the stream from construction to release(), at most ten seconds: an operation that waits for it fails the test
+// instead of hanging. Waiting threads run the simulated work, so this class has a waiting thread. Work that others
+// enqueue on the stream runs after it.
 class busy_stream {
  public:
-  // The schedule must be random: the eager one makes whoever gives work wait.
+  // Requires a random schedule: on an eager one, enqueueing waits for the work.
   explicit busy_stream(ferry::stream_ref s) {
     const ferry::native_stream native = s.timeline().stream();
     ferry::backend& backend = ferry::runtime::current().backend();
@@ -32,7 +33,7 @@ class busy_stream {
   ~busy_stream() { release(); }
 
   bool is_busy() const { return is_busy_; }
-  // The stream goes on with what else it was given.
+  // Lets the stream continue with its other work.
   void release() { released_ = true; }
 
  private:

@@ -1,4 +1,4 @@
-// Another backend, with its calls counted: for claims of the kind "no call to the driver".
+// Forwards to another backend and counts the calls, for tests of claims such as "no call to the driver".
 #pragma once
 #include <atomic>
 #include <functional>
@@ -8,15 +8,15 @@
 
 namespace support {
 
-// Calls so far: all of them, and those that order work.
+// Numbers of calls so far: all calls, and those that order work.
 struct call_counts {
   std::atomic<long> all{0}, records{0}, stream_waits{0}, cpu_waits{0};
-  std::function<void()> after_record;  // called once, if there is any, by the thread that recorded
+  std::function<void()> after_record;  // if set: called once, after the next record(), by the same thread
 };
 
 class counting_backend : public ferry::backend {
  public:
-  // Does not own `below`.
+  // `below` must outlive this object.
   counting_backend(ferry::backend& below, call_counts& calls) : below_(below), calls_(calls) {}
 
   std::string_view name() const override { return below_.name(); }
@@ -84,7 +84,7 @@ class counting_backend : public ferry::backend {
     counted().run_on_host_using(s, std::move(f), uses);
   }
   bool finds_races() const override { return below_.finds_races(); }
-  void host_access(const ferry::kernel_use& use) override { below_.host_access(use); }  // no call to the driver
+  void host_access(const ferry::kernel_use& use) override { below_.host_access(use); }  // not a driver call
   void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
   void launch_compiled(ferry::native_stream s, int device, const ferry::compiled_launch& k) override {
     counted().launch_compiled(s, device, k);

@@ -5,7 +5,7 @@
 
 namespace support {
 
-// Of an error of that type; nothing if nothing is thrown. Others go on.
+// The text of an error of type Error; empty if nothing is thrown. Other exceptions propagate.
 template <class Error = ferry::invalid_argument>
 std::string failure_of(auto call) {
   try {

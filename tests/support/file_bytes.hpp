@@ -5,7 +5,7 @@
 
 namespace support {
 
-// All bytes of a file; none where there is no file.
+// The contents of a file; empty if the file does not exist.
 inline std::string bytes_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   if (!in) return {};

@@ -1,4 +1,4 @@
-// Another backend's pools, for tests that count, refuse or watch some of their calls.
+// Forwards to another backend's pools. Tests derive from it to count, refuse or watch some calls.
 #pragma once
 #include <ferry/core/detail/backend/pool_backend.hpp>
 
@@ -6,7 +6,7 @@ namespace support {
 
 class forwarding_pools : public ferry::pool_backend {
  public:
-  // Does not own `below`.
+  // `below` must outlive this object.
   explicit forwarding_pools(ferry::pool_backend& below) : below_(below) {}
 
   bool has_pools(ferry::memory_kind kind, int device) const override { return below_.has_pools(kind, device); }

@@ -1,4 +1,4 @@
-// Whether a text is JSON in UTF-8, by the letter of RFC 8259.
+// Checks that a text is JSON in UTF-8, exactly as RFC 8259 defines it.
 #pragma once
 #include <algorithm>
 #include <cctype>
@@ -13,7 +13,7 @@ namespace support {
 
 class json_reader {
  public:
-  // What is wrong, and the text from there on; empty for JSON.
+  // The error and the text that follows it; empty for valid JSON.
   static std::string fault(const std::string& text) {
     json_reader r{text};
     try {
@@ -32,7 +32,7 @@ class json_reader {
   [[noreturn]] void refuse(const std::string& what) const {
     throw std::runtime_error(what + " at: " + std::string(left_.substr(0, 60)));
   }
-  // By the standard library, not by the code under test.
+  // Uses the standard library, not the code under test.
   void need_utf8() {
     std::string in(left_);
     std::u32string out(in.size(), 0);

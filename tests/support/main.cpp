@@ -1,5 +1,5 @@
-// main() of every test executable. Exits with 77, which ctest counts as skipped, where the backend has fewer devices than
-// $FERRY_TEST_DEVICES asks for.
+// main() of every test executable. Exits with 77, which ctest counts as skipped, if the backend has fewer devices than
+// $FERRY_TEST_DEVICES.
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -23,7 +23,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// Why the tests cannot run here; empty if they can. On the simulator they always can: each test says what it needs.
+// Why the tests cannot run here; empty if they can. Never skips on the simulator: each test configures its own devices.
 std::string reason_to_skip() {
   if (environment("FERRY_BACKEND") != "cuda") return {};
   const std::string asked = environment("FERRY_TEST_DEVICES");
@@ -53,7 +53,7 @@ int main(int argc, char* argv[]) {
   skip_if_impossible();
   return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
 }
-#else  // the headers bring main(), which calls this
+#else  // Boost's header defines main(), which calls this
 boost::unit_test::test_suite* init_unit_test_suite(int, char*[]) {
   skip_if_impossible();
   return nullptr;

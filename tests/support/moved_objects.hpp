@@ -1,4 +1,5 @@
-// Objects that were moved from or default-constructed: each use is right, as of something empty, or an error that says so.
+// Checks moved-from and default-constructed objects: each use behaves as for an empty object, or throws an error that
+// names the state.
 #pragma once
 #include <functional>
 #include <optional>
@@ -17,12 +18,12 @@ struct use_of {
   std::function<void(T&)> use;
 };
 
-// must: uses that must be refused with words about the object's state; may: those that may be right instead, or refused
-// for another reason, as an index that an empty array lacks.
+// must: uses that must throw an error about the object's state. may: uses that may succeed, or throw for another
+// reason, such as an index out of range in an empty array.
 template <class T>
 struct uses_of {
   std::vector<use_of<T>> must, may;
-  bool default_is_whole = false;  // a default-constructed object is as good as any
+  bool default_is_whole = false;  // a default-constructed object is fully usable
 };
 
 namespace detail {
@@ -83,7 +84,7 @@ void check_moved(const std::string& type, const std::function<T()>& make, const 
       type + " that was moved from",
       [&]() -> std::optional<T> {
         std::optional<T> o(make());
-        { const T taken(std::move(*o)); }  // is gone by now, with all that it had
+        { const T taken(std::move(*o)); }  // destroyed here, with all its resources
         return o;
       },
       make, uses);

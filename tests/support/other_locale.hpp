@@ -1,4 +1,4 @@
-// A locale that writes 8.388.608,5, for a scope: as programs set it for what they show to people.
+// Sets a locale that formats 8388608.5 as 8.388.608,5, for a scope.
 #pragma once
 #include <clocale>
 #include <locale>
@@ -11,7 +11,7 @@ class other_locale {
   other_locale()
       : c_before_(std::setlocale(LC_NUMERIC, nullptr)),
         before_(std::locale::global(std::locale(std::locale::classic(), new german))) {
-    for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})  // where one is installed
+    for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})  // where it is installed
       if (std::setlocale(LC_NUMERIC, name)) break;
   }
   ~other_locale() {

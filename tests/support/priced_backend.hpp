@@ -1,4 +1,5 @@
-// A simulated machine on which moving and reaching pages costs time that is reckoned, not measured: the same each run.
+// A simulated backend with a deterministic cost model for page migration and remote access: costs are computed, not
+// measured.
 #pragma once
 #include <algorithm>
 #include <map>
@@ -23,10 +24,10 @@ struct priced_parts {
 };
 }  // namespace detail
 
-// Eager schedules only: a kernel has run when it was launched.
+// Eager schedules only: requires that a kernel is complete when launch() returns.
 class priced_backend final : private detail::priced_parts, public counting_backend {
  public:
-  // Milliseconds for a MiB; by faults for each MiB of the pages that they take.
+  // Milliseconds per MiB. by_fault counts the whole pages that the faults move.
   static constexpr double by_prefetch = 1, by_fault = 6, remote = 1.5, duplicate = 1;
 
   explicit priced_backend(std::string_view options)
@@ -34,7 +35,7 @@ class priced_backend final : private detail::priced_parts, public counting_backe
         counting_backend(*sim, calls) {}
 
   double milliseconds() const { return other_ + mebibytes(look().moved().prefetched) * by_prefetch; }
-  // The CPU writes bytes, and takes them by faults from where they are: the simulator does not see it.
+  // Adds the cost of a CPU write whose page faults fetch the bytes, because the simulator does not see CPU accesses.
   void cpu_writes(const void* p, std::size_t bytes) {
     other_ += mebibytes(bytes_not_on(-1, {static_cast<const std::byte*>(p), bytes, true, true})) * by_fault;
   }
@@ -76,7 +77,8 @@ class priced_backend final : private detail::priced_parts, public counting_backe
     for (const auto& [device, n] : look().residency(u.begin, u.bytes)) elsewhere += device == who ? 0 : n;
     return elsewhere;
   }
-  // What lies elsewhere is reached there, or copied once, if it is read mostly and read.
+  // Adds the cost of reading bytes that are elsewhere: remote access, or one duplication if the range is read-mostly
+  // and only read.
   void reach(int who, const ferry::kernel_use& u) {
     const range bytes{u.begin, u.begin + u.bytes};
     if (u.writes) std::erase_if(copies_, [&](const auto& c) { return overlap(c.second, bytes); });

@@ -11,7 +11,7 @@
 
 namespace support {
 
-// What is written to stderr in a scope, instead of there.
+// Captures what is written to stderr within a scope.
 class quiet_stderr {
  public:
   quiet_stderr() : file_(std::tmpfile()), before_(dup(2)) {
@@ -40,7 +40,8 @@ class quiet_stderr {
   int before_;
 };
 
-// A simulated machine a device of which breaks: that is what it says at its end, and it says nothing else.
+// A simulated runtime whose device fails. Its destructor reports that failure on stderr; any other output fails the
+// test.
 class machine_that_breaks {
  public:
   explicit machine_that_breaks(const std::string& options) { sim_.emplace(options); }

@@ -7,7 +7,8 @@
 
 namespace support {
 
-// An environment variable as a number, else what is usual. Throws std::invalid_argument where it is none.
+// The value of an environment variable as a number, or `usual` if unset. Throws std::invalid_argument if it is not a
+// number.
 inline std::size_t number(const char* variable, std::size_t usual) {
   const char* const text = std::getenv(variable);
   if (!text) return usual;
@@ -17,15 +18,15 @@ inline std::size_t number(const char* variable, std::size_t usual) {
   return std::stoul(whole);
 }
 
-// How many seeds the caller asks for: at least one, else nothing would be tested.
+// The requested number of seeds; at least one, so that a test never passes without running.
 inline std::size_t asked_seeds(std::size_t usual) {
   const std::size_t n = number("FERRY_TEST_SEEDS", usual);
   if (n == 0) throw std::invalid_argument("FERRY_TEST_SEEDS=0 would test nothing");
   return n;
 }
 
-// How many seeds, or other rounds, a case runs: as many as usual, or $FERRY_TEST_SEEDS if that is less (for sanitizers, which
-// are slow).
+// The number of seeds (or other rounds) of a case: the smaller of `usual` and $FERRY_TEST_SEEDS, which sanitizer runs
+// lower.
 inline std::size_t seeds(std::size_t usual) { return std::min(usual, asked_seeds(usual)); }
 
 }  // namespace support

@@ -1,4 +1,4 @@
-// The program's own memory as unified arrays: what they refuse, and what is said where no device can use it.
+// The program's own memory as unified arrays: refused operations, and the error if no device can use the memory.
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,7 +16,7 @@ using support::has;
 
 namespace {
 
-// Work of a device that writes.
+// Device work that writes.
 template <class View>
 void use(View&& v) {
   fr::submit(
@@ -38,14 +38,14 @@ BOOST_AUTO_TEST_CASE(neither_readable_nor_pinnable) {
   BOOST_TEST(has(text, "pins no memory"), text);  // and the reason
   BOOST_CHECK_THROW((void)fr::pin(v), fr::not_supported);
   BOOST_TEST(sim.get().allocations() == 0u);
-  fr::unified_array<int> u({v.size()});  // as the text says
+  fr::unified_array<int> u({v.size()});  // the remedy that the text suggests
   fr::copy(v, u);
   BOOST_TEST(u[999] == 3);
-  const fr::simulation readable("devices=1;pageable_access=on;pinning=off");  // then nothing need be pinned
+  const fr::simulation readable("devices=1;pageable_access=on;pinning=off");  // then no pinning is needed
   BOOST_TEST(std::as_const(*fr::as_unified(v).begin()) == 3);
 }
 
-// Where it is read as it is, it stays what it was: nobody moves pages of a std::vector.
+// Where devices read it in place, it does not move: pages of a std::vector are never migrated.
 BOOST_AUTO_TEST_CASE(adopted_memory_stays_where_it_is) {
   fr::simulation sim("devices=1;pageable_access=on");
   std::vector<int> v(1 << 20, 3);
@@ -64,10 +64,10 @@ BOOST_AUTO_TEST_CASE(adopted_memory_stays_where_it_is) {
   refused("discard", [&] { fr::discard(u); });
   refused("set_policy", [&] { fr::set_policy(u, fr::array_policy::parse("prefetch")); });
   fr::clear_policy(u);
-  BOOST_TEST(u[5] == 3);  // nothing happened to it
+  BOOST_TEST(u[5] == 3);  // unchanged
 }
 
-// What is borrowed may grow: all of it is known then, and moves.
+// A borrow may grow: its whole range is then tracked and migrated.
 BOOST_AUTO_TEST_CASE(borrows_that_grow) {
   fr::simulation sim("devices=1;memory=64MiB");
   const std::size_t n = (std::size_t{16} << 20) / sizeof(float);
@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(borrows_that_grow) {
   driver.release(fr::memory_kind::unified, 0, p, n * sizeof(float));
 }
 
-// The driver hears of an array's policy for what it grows by, too.
+// The driver is given an array's policy for the added range, too.
 BOOST_AUTO_TEST_CASE(policies_of_borrows_that_grow) {
   fr::simulation sim("devices=1;memory=64MiB");
   const std::size_t n = (std::size_t{16} << 20) / sizeof(int);
@@ -106,14 +106,14 @@ BOOST_AUTO_TEST_CASE(policies_of_borrows_that_grow) {
     fr::set_policy(half, fr::array_policy::parse("explicit preferred=cpu"));
     auto all = fr::borrow<fr::memory_kind::unified>(static_cast<int*>(p), n);
     for (int& x : all) x = 1;
-    fr::fill(all, 2);  // reaches the pages where they are told to be
+    fr::fill(all, 2);  // remote access: the pages stay at their preferred location
     fr::runtime::current().streams().synchronize();
     BOOST_TEST((driver.prefetched_to(p, n * sizeof(int)) == fr::memory_location{}));
   }
   driver.release(fr::memory_kind::unified, 0, p, n * sizeof(int));
 }
 
-// One thread works on a borrow while another makes it larger.
+// One thread works on a borrow while another thread makes it larger.
 BOOST_AUTO_TEST_CASE(borrows_that_grow_meanwhile) {
   fr::simulation sim("devices=1;memory=64MiB");
   constexpr std::size_t piece = 1 << 10, pieces = 64;
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(borrows_that_grow_meanwhile) {
   driver.release(fr::memory_kind::unified, 0, p, pieces * piece * sizeof(int));
 }
 
-// Pinned it is on the CPU; read in place, it is where the library believes it to be. The driver is asked in neither case.
+// Pinned memory is on the CPU. Memory read in place is where ferry's page records say. Neither case queries the driver.
 BOOST_AUTO_TEST_CASE(residency_of_adopted_memory) {
   for (const bool in_place : {false, true}) {
     fr::simulation sim(std::string("devices=1;pageable_access=") + (in_place ? "on" : "off"));
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(residency_of_adopted_memory) {
   }
 }
 
-// A report suggests nothing that would throw.
+// A report makes no suggestion that would throw.
 BOOST_AUTO_TEST_CASE(no_advice_for_adopted_memory) {
   fr::simulation sim("devices=1;pageable_access=on");
   std::vector<int> v(1 << 20, 3);
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(no_advice_for_adopted_memory) {
   }
 }
 
-// Guards and spans are followed however the memory is reached.
+// Guards and spans are tracked, however devices access the memory.
 BOOST_AUTO_TEST_CASE(guards_and_spans_of_adopted_memory) {
   for (const char* how : {"pageable_access=on", "pageable_access=off"}) {
     fr::simulation sim(std::string("devices=2;") + how);

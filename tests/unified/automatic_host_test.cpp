@@ -1,4 +1,4 @@
-// Automatic migration without kernels: configuration, the rules of moving as such, what explain says.
+// Automatic migration without kernels: configuration, the planning rules alone, and the output of explain().
 #include <cstdlib>
 
 #include <boost/test/unit_test.hpp>
@@ -14,17 +14,17 @@ namespace {
 
 constexpr std::size_t page = 64;
 
-// A ledger over 10 pages and a bit, and accesses to it as a machine whose devices reach each other would plan them.
+// A page map of just over 10 pages, and accesses planned for devices that can all reach each other.
 struct board {
   alignas(64) std::byte bytes[10 * page + 32]{};
   fr::allocation what;
   fr::page_map pages;
   fr::surroundings around;
   std::vector<fr::planned> plan;
-  int reader = -5;                                   // this device still reads,
-  fr::byte_range read{bytes, bytes + sizeof bytes};  // these
+  int reader = -5;                                   // this device has pending reads
+  fr::byte_range read{bytes, bytes + sizeof bytes};  // of this range
   bool held = false, crowded = false;
-  int asked = 0;  // whether a page is crowded
+  int asked = 0;  // how often is_crowded was called
 
   board() {
     what.begin = bytes;
@@ -67,15 +67,15 @@ BOOST_AUTO_TEST_SUITE(automatic_host)
 
 BOOST_AUTO_TEST_CASE(edges) {
   board b;
-  auto plan = b.device(0, 10, 3 * page + 40, inout);  // most of the first page, most of the last
+  auto plan = b.device(0, 10, 3 * page + 40, inout);  // most of the first and of the last page
   BOOST_REQUIRE(plan.size() == 1U);
   BOOST_TEST((plan[0].pages.begin == b.bytes && plan[0].pages.end == b.bytes + 4 * page));
   BOOST_TEST((plan[0].used.begin == b.bytes + 10 && plan[0].used.end == b.bytes + 3 * page + 40));
-  plan = b.device(1, 4 * page + 50, 6 * page + 10, inout);  // little of the first and of the last: they stay
+  plan = b.device(1, 4 * page + 50, 6 * page + 10, inout);  // little of the first and of the last page: they stay
   BOOST_TEST(b.where(5 * page) == 1);
   BOOST_TEST(b.where(4 * page) == fr::unknown_location);
   BOOST_TEST(b.where(6 * page) == fr::unknown_location);
-  // What another device has is not torn apart for an edge.
+  // A partly used edge page does not leave another device.
   (void)b.device(1, 3 * page + 10, 6 * page, inout);
   BOOST_TEST(b.where(3 * page) == 0);
   BOOST_TEST(b.where(4 * page) == 1);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(contents_travel_only_where_they_count) {
 BOOST_AUTO_TEST_CASE(the_end_of_an_array_is_not_that_of_its_block) {
   board b;
   (void)b.cpu(0, sizeof b.bytes, inout);
-  const auto plan = b.device(0, 9 * page, 10 * page + 20, out);  // 12 bytes short of the block
+  const auto plan = b.device(0, 9 * page, 10 * page + 20, out);  // ends 12 bytes before the end of the block
   for (const fr::planned& p : plan)
     if (p.what == fr::page_step::drop) BOOST_TEST((p.pages.end <= b.bytes + 10 * page + 20));
 }
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(writers_take_and_readers_map) {
   BOOST_TEST((plan[0].what == fr::page_step::move && b.where(0) == 1 && b.where(2 * page) == 0));
 }
 
-BOOST_AUTO_TEST_CASE(nobody_takes_what_is_being_read) {
+BOOST_AUTO_TEST_CASE(pages_being_read_stay) {
   board b;
   (void)b.device(0, 0, 4 * page, out);
   b.reader = 0;
@@ -124,8 +124,8 @@ BOOST_AUTO_TEST_CASE(nobody_takes_what_is_being_read) {
   BOOST_TEST((c.device(1, 0, 4 * page, in)[0].what == fr::page_step::fault));
 }
 
-// Who reads need not be who has the pages.
-BOOST_AUTO_TEST_CASE(nobody_takes_what_a_third_one_reads) {
+// The reading device need not be the one that holds the pages.
+BOOST_AUTO_TEST_CASE(pages_read_by_a_third_device_stay) {
   for (const int asks : {1, 2, -1}) {
     board b;
     (void)b.device(0, 0, 6 * page, out);
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(what_bounces) {
     BOOST_TEST((maps == (reachable ? 1 : 0) && faults == (reachable ? 0 : 17)), "nobody maps what it cannot reach");
     BOOST_TEST(b.where(0) == (reachable ? 1 : 0));
   }
-  // The CPU and one device in turn is no bounce.
+  // Alternation between the CPU and one device is no ping-pong.
   board c;
   int moves = 0;
   for (int i = 0; i < 20; ++i) {
@@ -194,21 +194,21 @@ BOOST_AUTO_TEST_CASE(small_ranges_of_crowded_pages_are_left_to_faults) {
   b.around.options.smallest_to_device = 8;
   (void)b.cpu(0, sizeof b.bytes, inout);
   b.crowded = true;
-  const auto small = b.device(0, 10 * page, sizeof b.bytes, inout);  // all that the last page has of this array
+  const auto small = b.device(0, 10 * page, sizeof b.bytes, inout);  // all that this array has in the last page
   BOOST_REQUIRE(small.size() == 1U);
   BOOST_TEST((small[0].what == fr::page_step::fault && b.where(10 * page) == 0 && b.asked == 1));
   BOOST_TEST(b.device(0, 10 * page, sizeof b.bytes, inout).empty(), "it is there now");
   BOOST_TEST((b.device(0, 0, 2 * page, inout)[0].what == fr::page_step::move), "whole pages have no neighbours");
   BOOST_TEST((b.device(1, 10 * page, sizeof b.bytes, inout)[0].what == fr::page_step::move), "they come from a device");
   BOOST_TEST(b.asked == 1);
-  // Runs of one page, of one access: asked once.
+  // Runs of one page within one access: one query.
   board c;
   c.around.options.smallest_to_device = 8;
   (void)c.cpu(10 * page, 10 * page + 10, inout);
   BOOST_TEST((c.device(0, 10 * page, sizeof c.bytes, inout)[0].what == fr::page_step::move && c.asked == 1));
 }
 
-// A page is crowded from the range on that is one too many, and all through the next turn.
+// A page counts as fault-batched from the range that exceeds the limit, and during the whole next turn.
 BOOST_AUTO_TEST_CASE(fault_batched_pages) {
   constexpr std::size_t large = std::size_t{2} << 20, small = std::size_t{64} << 10;
   const auto* const begin = reinterpret_cast<const std::byte*>(7 * large);
@@ -231,7 +231,8 @@ BOOST_AUTO_TEST_CASE(fault_batched_pages) {
   BOOST_TEST(turn(32, 1, 1) == 25, "another device");
 }
 
-// The page of the first element that is written is uncertain; the others are where they were, unless a sample says otherwise.
+// After an element write the first written page's location is unknown. The other pages keep theirs, unless a sample
+// shows that many moved.
 BOOST_AUTO_TEST_CASE(elements) {
   for (const auto mode : {in, inout}) {
     board b;

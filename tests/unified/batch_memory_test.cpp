@@ -1,4 +1,4 @@
-// Where the pieces of a loop over batches are made: room for pieces that grow, the caller's pool and tag.
+// Memory of the pieces in a loop over batches: room for growing pieces, and the caller's pool and tag.
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t MiB = std::size_t{1} << 20;
 constexpr fr::batch_threads both_ways[] = {fr::batch_threads::background, fr::batch_threads::none};
 
-// Pieces of so many MiB.
+// Pieces of the given sizes in MiB.
 auto pieces_of(std::vector<std::size_t> sizes) {
   return fr::generate([sizes, i = std::size_t{0}]() mutable -> std::optional<std::vector<char>> {
     if (i == sizes.size()) return {};
@@ -33,7 +33,7 @@ std::size_t bytes_under(const std::string& tag) {
 
 BOOST_AUTO_TEST_SUITE(batch_memory)
 
-// The room of a piece goes before that of a larger one comes.
+// A piece's memory is freed before a larger one is allocated.
 BOOST_AUTO_TEST_CASE(pieces_that_grow_near_the_limit) {
   for (const auto threads : both_ways) {
     fr::simulation sim("devices=1;memory=64MiB");
@@ -83,17 +83,17 @@ BOOST_AUTO_TEST_CASE(pieces_count_under_the_tag_of_the_caller_s_scope) {
     {
       const fr::memory_tag_scope here("loop");
       walk(MiB);
-      const fr::device_array<char> after({MiB});  // the tag is the thread's own again
+      const fr::device_array<char> after({MiB});  // the thread's own tag applies again
       BOOST_TEST(bytes_under("loop") == MiB);
     }
     walk(0);
   }
 }
 
-// What copies of pieces with strides take for a while is the loop's, too.
+// Scratch memory for copies of strided pieces comes from the loop's scopes, too.
 BOOST_AUTO_TEST_CASE(scratch_memory_is_of_the_scopes_that_the_loop_was_made_in) {
   for (const auto threads : both_ways) {
-    fr::simulation sim("devices=2;peers=none;memory=256MiB");  // views are packed to travel
+    fr::simulation sim("devices=2;peers=none;memory=256MiB");  // strided views are packed for the transfer
     const fr::device far(1);
     fr::pool mine(far), others(far);
     const fr::device_array<char, 2> x({std::size_t{1} << 10, std::size_t{8} << 10}, 1, far);
@@ -111,13 +111,13 @@ BOOST_AUTO_TEST_CASE(scratch_memory_is_of_the_scopes_that_the_loop_was_made_in) 
       for (auto&& [in, out] : loop) fr::copy(in, out);
     }
     fr::runtime::current().streams().synchronize();
-    BOOST_TEST(mine.statistics().made >= 4U);  // for each piece, read and written
+    BOOST_TEST(mine.statistics().made >= 4U);  // for each piece, for reading and writing
     BOOST_TEST(others.statistics().made == 0U);
     BOOST_TEST(fr::to_vector(half).back() == 1);
   }
 }
 
-// Pools of other devices may go before the loop runs, and the scope of a device may be of an outer machine.
+// Pools of other devices may be destroyed before the loop runs, and a device's scope may belong to an outer runtime.
 BOOST_AUTO_TEST_CASE(other_scopes_of_the_caller_may_be_gone) {
   for (const auto threads : both_ways) {
     const fr::simulation four("devices=4");
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(other_scopes_of_the_caller_may_be_gone) {
   }
 }
 
-// Whatever thread runs it.
+// Whichever thread runs the generator.
 BOOST_AUTO_TEST_CASE(generators_run_in_the_scopes_that_the_loop_was_made_in) {
   for (const auto threads : both_ways) {
     fr::simulation sim("devices=2;memory=256MiB");

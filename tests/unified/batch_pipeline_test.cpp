@@ -1,5 +1,6 @@
 // as: host
-// The threads under batches: reading runs ahead of uploading, by a bounded number, and everything comes in turn.
+// The threads under batches: reading runs ahead of uploading by a bounded number of pieces, and everything arrives in
+// order.
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -16,7 +17,7 @@ namespace fr = ferry;
 
 namespace {
 
-// A loop whose pieces are read by a function of the test, which may give uploads.
+// A loop whose pieces are read by a test function, which may pass uploads to the pipeline.
 class scripted_loop final : private fr::detail::batch_work {
  public:
   using read_function = std::function<bool(fr::detail::batch_pipeline&, std::size_t)>;
@@ -39,7 +40,7 @@ class scripted_loop final : private fr::detail::batch_work {
   fr::detail::batch_pipeline pipeline_;
 };
 
-// Whether it becomes true before long.
+// Waits for the condition for a limited time; returns whether it became true.
 template <class Condition>
 bool eventually(Condition holds) {
   for (int i = 0; i < 20000; ++i) {
@@ -112,7 +113,7 @@ BOOST_AUTO_TEST_CASE(uploads_run_in_order_and_reading_is_not_far_ahead) {
     }
 }
 
-// What an upload still needs is waited for behind the next one, but the loop does not end before.
+// The final wait of an upload runs after the next upload is enqueued, and before the loop ends.
 BOOST_AUTO_TEST_CASE(uploads_are_settled_one_later) {
   for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none}) {
     std::vector<int> order;
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(the_loop_s_own_thread_does_everything_when_asked_to) {
   BOOST_TEST(loop.walk() == 10u);
 }
 
-// Reading fails ahead of its time: the pieces before are on their way, and lost to nobody.
+// Reading ahead fails: the pieces before the failed one are still uploaded and delivered.
 BOOST_AUTO_TEST_CASE(what_reading_throws_comes_at_its_turn) {
   std::atomic<bool> failed{false};
   std::atomic<std::size_t> uploaded{0};
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(what_reading_throws_comes_at_its_turn) {
   BOOST_TEST(uploaded == 3u);
 }
 
-// A later piece was read without fault, and is not given, nor uploaded.
+// A later piece was read without error, but is neither delivered nor uploaded.
 BOOST_AUTO_TEST_CASE(what_an_upload_throws_comes_at_its_turn) {
   for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none}) {
     std::atomic<std::size_t> last{0};
@@ -202,7 +203,8 @@ BOOST_AUTO_TEST_CASE(what_an_upload_throws_comes_at_its_turn) {
   }
 }
 
-// Parts of a piece, by threads where there may be some: all of it is read once, and whoever throws, all have ended.
+// A piece is read in parts, by several threads if allowed. Each part is read once. After an exception, all parts have
+// ended.
 BOOST_AUTO_TEST_CASE(large_pieces_are_read_in_parts) {
   for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none})
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, (std::size_t{40} << 20) + 3}) {

@@ -1,4 +1,5 @@
-// To whom page events belong: made-up events, whose arrays and phases are known; and what CUPTI's records mean.
+// Attribution of page events: synthetic events for arrays and phases that are known, and the meaning of CUPTI's
+// records.
 #include <map>
 #include <random>
 
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(arrays_share_what_covers_several) {
   BOOST_TEST(rows.at({fr::counted_pages::other_memory, ""}).to_devices.by_fault == 20);
 }
 
-// Reported by the page, which may begin before the array.
+// Faults are reported by page, which may begin before the array.
 BOOST_AUTO_TEST_CASE(faults_belong_to_an_array_of_their_page) {
   fr::counted_pages books;
   books.used(bytes(100, 200), "a", "", 1);
@@ -85,10 +86,10 @@ BOOST_AUTO_TEST_CASE(phases_and_owners_by_the_time_of_the_event) {
   fr::counted_pages books;
   books.used(bytes(0, 10), "a", "first", 10);
   books.used(bytes(0, 10), "a", "second", 20);
-  books.used(bytes(0, 20), "b", "second", 30);  // a is gone
+  books.used(bytes(0, 20), "b", "second", 30);  // a was destroyed
   const auto at = [](std::uint64_t t) { return moved(kind::to_cpu, cause::touched, 0, 10, t); };
-  books.enter({at(25), at(35), at(10), at(19)});  // they come in no order
-  books.enter({at(5)});                           // before anything was known: whose bytes they are now
+  books.enter({at(25), at(35), at(10), at(19)});  // events arrive in any order
+  books.enter({at(5)});                           // before the first record: attributed to the current owner
   const auto rows = books.rows();
   BOOST_TEST(rows.at({"a", "first"}).to_cpu.by_fault == 20);
   BOOST_TEST(rows.at({"a", "second"}).to_cpu.by_fault == 10);
@@ -100,13 +101,13 @@ BOOST_AUTO_TEST_CASE(phases_and_owners_by_the_time_of_the_event) {
   BOOST_TEST(books.rows().at({"b", "second"}).to_cpu.by_fault == 10, "who has the bytes is still known");
 }
 
-// A batch of faults is served in one time.
+// One interval serves a batch of faults.
 BOOST_AUTO_TEST_CASE(time_is_counted_once) {
   fr::counted_pages books;
   books.used(bytes(0, 100), "a", "", 0);
   constexpr std::uint64_t ms = 1000000;
   books.enter({fault(kind::device_fault, 2, 5 * ms, 7 * ms),
-               fault(kind::device_fault, 1, 4 * ms, 6 * ms),  // earlier, and told later
+               fault(kind::device_fault, 1, 4 * ms, 6 * ms),  // earlier, but reported later
                fault(kind::device_fault, 3, 4 * ms, 6 * ms),
                fault(kind::throttling, 3, 10 * ms, 11 * ms),
                {kind::to_device, cause::asked, base, 10, 1, 20 * ms, 30 * ms},
@@ -114,7 +115,7 @@ BOOST_AUTO_TEST_CASE(time_is_counted_once) {
   BOOST_TEST(books.rows().at({"a", ""}).busy_milliseconds == 6.0, boost::test_tools::tolerance(1e-9));
 }
 
-// Random arrays come and go over 64 bytes; a simpler history says for each byte who had it when.
+// Random arrays over 64 bytes. A simple oracle stores each byte's owner at each time.
 BOOST_AUTO_TEST_CASE(random_histories) {
   struct life {
     std::uint64_t begin, end, since, until;
@@ -183,7 +184,8 @@ BOOST_AUTO_TEST_CASE(records_of_cupti) {
   BOOST_TEST((decode({1, 8, 0, 0, 0, 3})->cause == cause::speculated));
   BOOST_TEST((decode({1, 8, 0, 0, 0, 5})->cause == cause::counted));
   BOOST_TEST((decode({1, 8, 0, 0, 0, 99})->cause == cause::unknown));
-  // The value of a fault of the CPU is an instruction's address, its end means nothing, its flags say how it was accessed.
+  // For a CPU fault, the value field is an instruction's address, the end is meaningless, and the flags give the kind
+  // of access.
   const auto cpu = decode({3, 0x7f0012345678, 10, 99, 5, 2});
   BOOST_TEST((cpu->kind == kind::cpu_fault && cpu->times == 1 && cpu->bytes == 0 && cpu->end == 0));
   BOOST_TEST((cpu->cause == cause::unknown));

@@ -1,4 +1,5 @@
-// Every line in which the CPU touches a unified array: in explain and in reports, however long the array has been its own.
+// explain() and reports list every source line where the CPU accesses a unified array, even if its pages have long been
+// on the CPU.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -53,7 +54,7 @@ class traces_variable {
 
 BOOST_AUTO_TEST_SUITE(cpu_touches)
 
-// Large enough that whose pages they are is known, and used by the CPU so often that nothing about them changes any more.
+// Large enough for its page locations to be tracked, and used so often by the CPU that no location changes any more.
 BOOST_AUTO_TEST_CASE(arrays_that_the_cpu_has_used_for_long) {
   fr::simulation sim("devices=1");
   fr::unified_array<float> u({1 << 20}, 0.f);
@@ -79,7 +80,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_the_cpu_has_used_for_long) {
   BOOST_TEST(has(fr::explain(u), at(line)));
 }
 
-BOOST_AUTO_TEST_CASE(elements_are_asked_for_once_unless_they_are_traced) {
+BOOST_AUTO_TEST_CASE(elements_are_checked_once_unless_traced) {
   fr::simulation sim("devices=1");
   fr::unified_array<float> u({100}, 0.f);
   fr::unified_array<float, 2> m({4, 5}, 0.f);
@@ -91,7 +92,7 @@ BOOST_AUTO_TEST_CASE(elements_are_asked_for_once_unless_they_are_traced) {
   BOOST_TEST(has(fr::explain(u), at(first)));
   BOOST_TEST(!has(fr::explain(u), at(first + 1)), "one ask, until a device uses the array");
 
-  fr::trace_elements(fr::element_traces::on);  // what was asked for before is asked for again
+  fr::trace_elements(fr::element_traces::on);  // repeats access checks that were skipped
   const int second = __LINE__ + 1;
   u[2] = 3;
   for (std::size_t i = 0; i < 5; ++i) u[i] += 1;
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(elements_are_asked_for_once_unless_they_are_traced) {
 
   fr::trace_elements(fr::element_traces::off);
   const int third = __LINE__ + 1;
-  u[3] = 3;  // asks, and is let go on
+  u[3] = 3;  // an access check, after which tracing ends
   u[4] = 3;
   BOOST_TEST(has(fr::explain(u), at(third)));
   BOOST_TEST(!has(fr::explain(u), at(third + 1)));
@@ -133,7 +134,7 @@ BOOST_AUTO_TEST_CASE(what_is_on_offer_stays_on_offer) {
   fr::discard_when_needed(u);
   fr::trace_elements(fr::element_traces::on);
   const std::size_t before = discarded();
-  const fr::device_array<char> most({7 << 20});  // for which the contents of u go
+  const fr::device_array<char> most({7 << 20});  // discards the contents of u
   BOOST_TEST(discarded() - before == u.size_bytes());
 }
 
@@ -166,7 +167,7 @@ BOOST_AUTO_TEST_CASE(more_lines_than_are_shown) {
   (void)u.begin(fr::source_line{"some.cpp", 33});
   BOOST_TEST(has(fr::explain(u), "and 1 more line of the CPU, 1 ask\n"), fr::explain(u));
   for (int line = 33; line <= 40; ++line) (void)u.begin(fr::source_line{"some.cpp", line});
-  const std::string own_name = "some.cpp";  // a header has another name in each file that includes it
+  const std::string own_name = "some.cpp";  // a header has a different name in each file that includes it
   (void)u.begin(fr::source_line{own_name.c_str(), 5});
   const fr::migration_report r = fr::report_migration();
   const std::string more = "and 8 more lines of the CPU, 9 asks\n";

@@ -1,4 +1,4 @@
-// What the driver counts on real GPUs, as CUPTI tells it: bytes and faults of a named array, by phase.
+// The driver's counters on real GPUs, through CUPTI: bytes and faults of a named array, by phase.
 #include <chrono>
 #include <thread>
 
@@ -17,7 +17,7 @@ class counting {
   ~counting() { fr::set_migration_counters(fr::migration_counters::off); }
 };
 
-// Counts may reach the process a little after the work that they are of: asks again until those that are due have come.
+// Counters may arrive after the work that they count: polls until the expected ones have arrived.
 template <class Due>
 fr::counted_moves counts_of(const std::string& array, const std::string& phase, Due due) {
   fr::counted_moves c;
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(prefetches_are_counted_as_such) {
   BOOST_TEST((c.to_devices.by_fault == 0 && c.device_faults == 0));
 }
 
-// The same program as with plain faults, with nothing said: ferry sends the pages, and no device faults.
+// The same program as with plain faults, without hints: ferry prefetches the pages, and no device faults.
 BOOST_AUTO_TEST_CASE(automatic_migration_leaves_no_faults_of_devices) {
   const counting on;
   place here;

@@ -1,4 +1,4 @@
-// The gate to CUPTI, with functions in the library's place that give it made-up records, and refuse.
+// The CUPTI interface, with stand-in functions that return synthetic records or errors.
 #if defined(FERRY_HAS_CUPTI)
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ using counter = CUpti_ActivityUnifiedMemoryCounter3;
 using counter = CUpti_ActivityUnifiedMemoryCounter2;
 #endif
 
-// What the stand-in was told, and what it is to answer.
+// Calls that the stand-in recorded, and its configured results.
 struct stand_in {
   CUptiResult subscribe = CUPTI_SUCCESS, configure_all = CUPTI_SUCCESS, enable = CUPTI_SUCCESS;
   bool subscribed = false, enabled = false;
@@ -31,7 +31,7 @@ struct stand_in {
 };
 stand_in it;
 
-// As CUPTI does: asks for a buffer, fills it, and hands it over.
+// Like CUPTI: requests a buffer, fills it, and returns it.
 CUptiResult CUPTIAPI flush(std::uint32_t) {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, most = 0;
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(records_become_events) {
     BOOST_TEST(o.source->page_clock() == 42U);
     it.waiting = {transfer(1000, 5), transfer(2000, 6)};
     it.waiting.push_back(transfer(3000, 7));
-    it.waiting.back().kind = CUPTI_ACTIVITY_KIND_MEMCPY;  // of somebody else
+    it.waiting.back().kind = CUPTI_ACTIVITY_KIND_MEMCPY;  // not a unified-memory record
     it.dropped = 3;
     std::vector<ferry::page_event> events;
     o.source->take_page_events(events, false);
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(records_become_events) {
     BOOST_TEST((events[1].start == 7 && events[1].end == 9));
     BOOST_TEST(o.source->lost_page_events() == 3U);
     it.waiting = {transfer(1, 1)};
-    BOOST_TEST(flush(0) == CUPTI_SUCCESS);  // a full buffer comes by itself
+    BOOST_TEST(flush(0) == CUPTI_SUCCESS);  // a full buffer is returned without a flush
     BOOST_TEST(o.source->waiting_page_events() == 1U);
     BOOST_TEST(cupti::open(functions()).why_not.find("another runtime") != std::string::npos);
     BOOST_TEST(it.enabled);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(refusals_say_why) {
   o = cupti::open(functions());
   BOOST_TEST(o.why_not.find("cuptiActivityEnable: IN_WORDS") != std::string::npos, o.why_not);
   it = {};
-  it.configure_all = CUPTI_ERROR_INVALID_PARAMETER;  // a device without the later kinds
+  it.configure_all = CUPTI_ERROR_INVALID_PARAMETER;  // a device without the newer kinds
   o = cupti::open(functions());
   BOOST_TEST(o.source != nullptr, o.why_not);
   BOOST_TEST((it.kinds == std::vector<std::uint32_t>{1, 2, 3, 4}));

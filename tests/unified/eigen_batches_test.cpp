@@ -1,4 +1,4 @@
-// Eigen's objects as sources of batches, and for their results.
+// Eigen objects as sources and results of batches.
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/unified.hpp>
@@ -25,7 +25,7 @@ M counting(Eigen::Index rows, Eigen::Index columns) {
 
 BOOST_AUTO_TEST_SUITE(eigen_batches)
 
-// A column-major matrix is cut along its columns, a row-major one along its rows.
+// A column-major matrix is split along its columns, a row-major one along its rows.
 template <class M>
 void walk_over_a_matrix(std::size_t outer, std::size_t inner) {
   const M m = counting<M>(5, 7);
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(matrices) {
   walk_over_a_matrix<Eigen::MatrixXf>(7, 5);
   walk_over_a_matrix<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(5, 7);
   Eigen::MatrixXf m = counting<Eigen::MatrixXf>(5, 7);
-  const auto columns = m.middleCols(2, 3);  // whole columns lie one after the other
+  const auto columns = m.middleCols(2, 3);  // whole columns are contiguous
   std::size_t pieces = 0;
   for (auto&& piece : fr::batches(columns, {.size = 1})) {
     BOOST_TEST(fr::to_vector(piece)[0] == 5.f * static_cast<float>(2 + pieces));
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(strided_blocks_are_refused) {
   BOOST_TEST(failure_of([&] { fr::batches(second); }) == text);
   BOOST_TEST(failure_of([&] { fr::batches(v, fr::out(second)); }) == text);
   BOOST_TEST(failure_of([&] { fr::batches(m, fr::inout(block)); }) == text);
-  auto column = m.middleRows(1, 3).col(2);  // one column of a block has no gaps
+  auto column = m.middleRows(1, 3).col(2);  // one column of a block is contiguous
   for (auto&& piece : fr::batches(column)) BOOST_TEST((fr::to_vector(piece) == std::vector<float>{11, 12, 13}));
 }
 

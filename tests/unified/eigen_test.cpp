@@ -1,4 +1,4 @@
-// as_eigen: vectors, rows, columns, strided views; in expressions; what is refused. Eigen is an opt-in.
+// as_eigen: vectors, rows, columns and strided views in expressions, and refused uses. Eigen support is opt-in.
 #include <boost/test/unit_test.hpp>
 
 #include <ferry/eigen.hpp>
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(matrices) {
   static_assert(!std::is_assignable_v<decltype(fr::as_eigen(std::as_const(a))(0, 0)), float>);
 }
 
-// Reading through a const array waits for writers only: a reader that is pending stays so, until somebody writes.
+// Reads through a const array wait for writes only: a pending read continues until the next write.
 BOOST_AUTO_TEST_CASE(const_waits_for_writers_only) {
   int was_pending = 0;
   for (int seed = 0; seed < 20; ++seed) {
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(const_waits_for_writers_only) {
   BOOST_TEST(was_pending > 0, "no copy was ever pending: nothing was tested");
 }
 
-// Where spans are checked, a map that lives is in use, and so are its copies; expressions and plain maps are not followed.
+// With span checks on, a live map counts as a use, and so do its copies. Expressions and plain maps are not tracked.
 BOOST_AUTO_TEST_CASE(maps_are_followed_as_spans_are) {
   fr::simulation sim("devices=1");
   fr::unified_array<float> u({12}, 1.f);
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(maps_are_followed_as_spans_are) {
     auto columns = fr::as_eigen_columns(a.transpose());
     const auto copy = columns;
     auto strided = fr::as_eigen_strided(a.slice({{0, 3}, {0, 4, 2}}));
-    strided = strided + strided;  // elements
+    strided = strided + strided;  // element accesses
     columns = copy;
     const Eigen::MatrixXf product(columns), other = columns * fr::as_eigen(a);
     BOOST_TEST((product(0, 0) == 2 && product(1, 0) == 1 && other.rows() == 4));

@@ -1,4 +1,4 @@
-// Batches of a mapped file: what they hold, and what happens when the file shrinks at the worst moment.
+// Batches of a mapped file: their contents, and a file that shrinks at the worst moment.
 #include <unistd.h>
 
 #include <atomic>
@@ -76,11 +76,12 @@ BOOST_AUTO_TEST_CASE(parts_are_read_from_the_file) {
   f.cut(2000);
   BOOST_TEST(has(failure_of<fr::error>([&] { map.read(795, part); }),
                  "has become shorter while it is mapped: it has 2000 bytes"));
-  f.write();  // another file of that name: the map has the old one
+  f.write();  // replaces the file; the map keeps the old one
   BOOST_TEST(has(failure_of<fr::error>([&] { map.read(795, part); }), "has become shorter"));
 }
 
-// Its size was right when a piece of many chunks was begun. To touch the pages of what is gone would end the process.
+// The file has its full size when a piece of many chunks begins. Touching pages past its new end would terminate the
+// process.
 BOOST_AUTO_TEST_CASE(a_file_that_shrinks_while_a_piece_is_read) {
   int cut_off = 0;
   for (int round = 0; round < 30; ++round) {

@@ -1,4 +1,4 @@
-// host_guard: waits, writes, and the error that names two lines.
+// host_guard: waits, writes, and the error that names two source lines.
 #include <optional>
 
 #include <boost/test/unit_test.hpp>
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_conflict_names_both_lines) {
     fr::host_guard g(fr::inout(u));
     u.free();
   }
-  fr::unified_array<float> w({1000}, 1.f);  // the same bytes, and nobody's guard
+  fr::unified_array<float> w({1000}, 1.f);  // the same bytes, without a guard
   BOOST_TEST(std::as_const(w)[0] == 1);
 }
 
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(what_is_refused) {
   BOOST_TEST(nothing.size() == 0U);
 }
 
-// A guard of a pinned array refuses what conflicts, too; when no such guard lives, nobody asks.
+// A guard of a pinned array refuses conflicting work, too. Without such a guard, the check is skipped.
 BOOST_AUTO_TEST_CASE(of_pinned_arrays) {
   fr::simulation sim("devices=2");
   fr::host_array<int> h({100}, 2);
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(of_pinned_arrays) {
   BOOST_TEST(fr::access_policy::held_beside_unified.load() == 0);
 }
 
-// A prefetch leaves the pages under a guard with the CPU, and sends the others.
+// A prefetch leaves pages under a guard on the CPU, and transfers the others.
 BOOST_AUTO_TEST_CASE(prefetches_leave_what_is_held) {
   constexpr std::size_t page = std::size_t{2} << 20;
   fr::simulation sim("devices=2;memory=64MiB");
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(prefetches_leave_what_is_held) {
     BOOST_TEST(sent() == 0U);
   }
   {
-    const fr::host_guard inner(fr::inout(u.slice({3 * page - 1, 4 * page + 1})));  // of three pages
+    const fr::host_guard inner(fr::inout(u.slice({3 * page - 1, 4 * page + 1})));  // three pages
     const fr::host_guard edge(fr::in(u.slice({0, 1})));
     fr::prefetch(u, first);
     BOOST_TEST(sent() == 4U);

@@ -1,4 +1,4 @@
-// Reports with counts: what simulated devices did with pages, by array and phase; and why there are none, where there are none.
+// Reports with counters: page traffic of simulated devices by array and phase, and the reason if there are none.
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -36,7 +36,7 @@ const fr::migration_entry& entry(const fr::migration_report& r, const std::strin
   throw std::runtime_error("no entry of " + array + " in " + phase + "\n" + r.table());
 }
 
-// Sets FERRY_MIGRATION_COUNTERS, and puts it back as it was.
+// Sets FERRY_MIGRATION_COUNTERS, and restores it in the destructor.
 class counters_variable {
  public:
   explicit counters_variable(const char* value) {
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(by_array_and_phase) {
              json);
 
   fr::reset_migration_report();
-  fr::fill(fr::default_stream(d1), v, 'c');  // is there
+  fr::fill(fr::default_stream(d1), v, 'c');  // already there
   finish();
   for (const fr::migration_entry& e : fr::report_migration().entries)
     BOOST_TEST((e.counted && asked(*e.counted) + faulted(*e.counted) == 0), e.array);
@@ -111,9 +111,9 @@ BOOST_AUTO_TEST_CASE(by_array_and_phase) {
   BOOST_TEST(fr::report_migration().is_counted);
 }
 
-// A device too small for both arrays: each takes the place of the other. Its 6 pages hold 4 of u, then 5 of v, which begins
-// a little beyond an edge.
-BOOST_AUTO_TEST_CASE(evictions_belong_to_who_had_to_go) {
+// A device too small for both arrays: each evicts the other. Its 6 pages hold 4 of u, then 5 of v, which begins
+// slightly after a page boundary.
+BOOST_AUTO_TEST_CASE(evictions_count_for_the_evicted_array) {
   fr::simulation sim("devices=1;memory=12MiB");
   fr::set_migration_counters(fr::migration_counters::on);
   fr::set_migration(fr::migration::explicitly);
@@ -130,20 +130,21 @@ BOOST_AUTO_TEST_CASE(evictions_belong_to_who_had_to_go) {
   BOOST_TEST(r.table().find("evicted") != std::string::npos);
 }
 
-// Random steps, each with one array in one phase, and over before the next: what the machine moved meanwhile is theirs.
+// Random steps, each with one array in one phase, and complete before the next: traffic in between belongs to that
+// array.
 BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     std::mt19937 random(seed);
     const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(random()) % n; };
     fr::simulation sim("devices=3;memory=256MiB;schedule=random:" + std::to_string(seed));
-    for (const fr::device d : fr::devices()) sim.get().test_pages(d.index());  // tests links, by pages
+    for (const fr::device d : fr::devices()) sim.get().test_pages(d.index());  // runs the link tests, which move pages
     fr::set_migration_counters(fr::migration_counters::on);
     std::map<std::pair<std::string, std::string>, fr::sim::traffic> expected;
     std::vector<std::optional<fr::unified_array<char>>> arrays(3);
     int made = 0;
     for (int step = 0; step < 40; ++step) {
       auto& u = arrays[pick(arrays.size())];
-      if (!u || pick(8) == 0) {  // bytes of old arrays go to new ones, of other names and sizes
+      if (!u || pick(8) == 0) {  // new arrays with other names and sizes reuse old bytes
         u.emplace(fr::extents<1>{page / 4 * (1 + pick(12))});
         u->name("array " + std::to_string(made++ % 5));
       }

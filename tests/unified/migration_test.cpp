@@ -1,4 +1,4 @@
-// prefetch and advise: where pages go, in which order, and what is refused.
+// prefetch and advise: page locations, ordering, and refused uses.
 #include <map>
 #include <optional>
 
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(pages_go_where_they_are_sent) {
   BOOST_TEST((a[0] == 'x' && a[8 * page - 1] == 'x'));
 }
 
-// A prefetch is work on its stream: behind what writes the array, and before what writes it next; under any schedule.
+// A prefetch is work on its stream, after earlier and before later writes of the array, under any schedule.
 BOOST_AUTO_TEST_CASE(contents_do_not_change) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=3;memory=64MiB;schedule=random:" + std::to_string(seed));
@@ -91,7 +91,8 @@ BOOST_AUTO_TEST_CASE(several_at_once) {
   BOOST_CHECK_THROW(fr::prefetch(a.slice({0, 5 * page}), fr::host), fr::invalid_argument);
 }
 
-// A discard is a write: behind those who read, before those who write; and what was not written since shows.
+// A discard is a write: it waits for reads, and later writes wait for it. Elements not written afterwards show the
+// discard.
 BOOST_AUTO_TEST_CASE(discard_is_a_write) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=2;memory=64MiB;schedule=random:" + std::to_string(seed));
@@ -108,7 +109,8 @@ BOOST_AUTO_TEST_CASE(discard_is_a_write) {
   BOOST_CHECK_THROW(fr::discard(m.slice({{0, 10}, {0, 5}})), fr::invalid_argument);
 }
 
-// Hints take effect at once, or are work that CUDA does not record: a capture has none, and what is known of pages stays.
+// Hints take effect at once, or are work that CUDA does not record: captures refuse them, and the page map is
+// unchanged.
 BOOST_AUTO_TEST_CASE(hints_are_refused_inside_a_capture) {
   fr::simulation sim("devices=2;memory=64MiB");
   const fr::device first = fr::devices()[0], last = fr::devices()[1];
@@ -135,7 +137,7 @@ BOOST_AUTO_TEST_CASE(hints_are_refused_inside_a_capture) {
   fr::prefetch(s, a, last);
   std::optional<fr::advice_scope> until_then(std::in_place, a, fr::advice::accessed_by, first);
   fr::graph g = fr::capture(s, [&] {
-    until_then.reset();  // what is taken back may be
+    until_then.reset();  // removing advice is allowed
     fr::fill(s, a, 'y');
   });
   g.launch(s);
@@ -148,7 +150,8 @@ BOOST_AUTO_TEST_CASE(advice_for_a_scope) {
   for (char& c : a) c = 'x';
   {
     fr::advice_scope here(a, fr::advice::preferred_location, fr::host);
-    fr::fill(fr::default_stream(fr::devices()[1]), a, 'y');  // reaches the pages where they are told to be
+    // Remote access: the pages stay at their preferred location.
+    fr::fill(fr::default_stream(fr::devices()[1]), a, 'y');
     BOOST_TEST(places_of(a)[-1] == 2 * page);
   }
   fr::fill(fr::default_stream(fr::devices()[1]), a, 'z');

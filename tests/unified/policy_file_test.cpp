@@ -1,4 +1,4 @@
-// Policies of arrays as texts and files, and who gets them: no kernels.
+// Array policies as text and files, and the arrays that they apply to, without kernels.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,19 +16,19 @@ namespace {
 
 const std::string head = "ferry policies 1\nprogram \"" + std::string(program_invocation_short_name) + "\"\n";
 
-// A file that is gone at the end.
+// A file that the destructor deletes.
 struct file {
   std::string path = (std::filesystem::temp_directory_path() / ("policies" + std::to_string(getpid()))).string();
   explicit file(const std::string& text) { std::ofstream(path) << text; }
   ~file() { std::filesystem::remove(path); }
 };
 
-struct tuned {  // the environment
+struct tuned {  // the environment variable
   explicit tuned(const std::string& path) { setenv("FERRY_TUNE", path.c_str(), 1); }
   ~tuned() { unsetenv("FERRY_TUNE"); }
 };
 
-struct identity {  // back to the executable's name
+struct identity {  // restores the executable's name
   identity(const char* name, const char* version) { fr::name_program(name, version); }
   ~identity() { fr::name_program(""); }
 };
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(there_and_back) {
   p.of["two\nlines"] = {};
   BOOST_CHECK_THROW(p.save(f.path), fr::invalid_argument);
   BOOST_TEST(fr::array_policies::load(f.path).of.size() == 2U, "a save that fails leaves the file as it was");
-  // Lines may end as in other systems, and be blank.
+  // Lines may have other systems' line ends, and may be blank.
   const fr::array_policies r =
       fr::array_policies::parse("ferry policies 1\r\n\r\n  program \"a\"\r\n\tarray \"u\" prefetch\r\n");
   BOOST_TEST((r.program == "a" && r.of.count("u") == 1U));
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(arrays_get_theirs_by_name) {
   const file f(head + "array \"u\" explicit read_mostly\narray \"v\" prefetch\narray \"nobody\" prefetch\n");
   const tuned env(f.path);
   const fr::simulation sim("devices=2");
-  fr::unified_array<float> u({1000}), v({1000}, 1.f), w({1000});  // v is used before it has its name
+  fr::unified_array<float> u({1000}), v({1000}, 1.f), w({1000});  // v is used before it is named
   u.name("u"), w.name("w");
   BOOST_TEST(!policy_of(v));
   v.name("v");
@@ -121,18 +121,18 @@ BOOST_AUTO_TEST_CASE(arrays_get_theirs_by_name) {
   BOOST_TEST(fr::explain(u).find("policy: explicit read_mostly, by the array's name") != std::string::npos,
              fr::explain(u));
   BOOST_TEST((fr::unmet_policies() == std::vector<std::string>{"nobody"}));
-  // What the program sets itself goes before, until it is cleared.
+  // A policy set by the program takes precedence, until it is cleared.
   fr::set_policy(u, {});
   BOOST_TEST(policy_of(u)->text() == "automatic");
   fr::clear_policy(u);
   BOOST_TEST(policy_of(u)->text() == "explicit read_mostly");
-  // Others instead: also for arrays that are in use.
+  // Replaces the policies, also for arrays in use.
   fr::array_policies p = fr::array_policies::load(f.path);
   p.of = {{"w", fr::array_policy::parse("prefetch")}};
   fr::use_policies(p);
   BOOST_TEST((!policy_of(u) && !policy_of(v) && policy_of(w)));
   BOOST_TEST(fr::unmet_policies().empty());
-  // Bytes that another array had begin anew.
+  // An array that reuses another one's bytes starts without a policy.
   w = {};
   fr::unified_array<float> x({1000});
   BOOST_TEST(!policy_of(x));
@@ -145,13 +145,13 @@ BOOST_AUTO_TEST_CASE(what_the_program_sets_goes_before) {
   fr::set_migration(u, fr::migration::explicitly);
   fr::prefetch(u, fr::devices()[0]);
   for (float& x : u) x = 2;
-  BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());  // by faults, as the ledger has it
+  BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());  // by faults, according to the page map
   const auto r = fr::report_migration();
   BOOST_REQUIRE(r.entries.size() == 1U);
   BOOST_TEST((r.entries[0].to_cpu.by_prefetch == 0 && r.entries[0].to_cpu.by_fault == u.size_bytes()));
 }
 
-// Each name counts, from the next use on.
+// Each new name applies from the next use on.
 BOOST_AUTO_TEST_CASE(arrays_that_are_renamed) {
   const fr::simulation sim("devices=2");
   fr::array_policies p;
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_renamed) {
   BOOST_TEST(fr::unmet_policies().empty());
 }
 
-// By every way in, with what to do instead.
-BOOST_AUTO_TEST_CASE(settings_that_nobody_can_work_with) {
+// Through every interface, with a remedy in each text.
+BOOST_AUTO_TEST_CASE(settings_that_are_refused) {
   const fr::simulation sim("devices=2");
   fr::unified_array<float> u({1000}, 1.f);
   u.name("u");

@@ -1,4 +1,4 @@
-// Drivers that refuse moves and advice, and systems that have no threads for moves: programs go on without.
+// Drivers that refuse moves and advice, and systems without threads for moves: programs continue without them.
 #include <pthread.h>
 
 #include <boost/test/unit_test.hpp>
@@ -34,7 +34,7 @@ class refusing_backend : public support::counting_backend {
   }
 };
 
-// A simulated machine behind one.
+// A simulated runtime on such a backend.
 struct refusing_machine {
   fr::simulation sim{"devices=2;memory=64MiB"};
   support::call_counts calls;
@@ -43,7 +43,7 @@ struct refusing_machine {
   fr::runtime_scope scope{std::move(owned)};
 };
 
-// While it lives the process gets no threads: their stacks would be larger than any address space.
+// While it lives the process cannot create threads: their stacks would exceed any address space.
 class no_threads {
  public:
   no_threads() {
@@ -67,8 +67,9 @@ class no_threads {
 
 BOOST_AUTO_TEST_SUITE(refused_moves)
 
-// The driver is told of an array's policy when somebody touches what was added, who has asked for nothing.
-BOOST_AUTO_TEST_CASE(a_policy_outlives_growth_that_the_driver_does_not_hear_of) {
+// The driver refuses the policy's advice for an added range: the use still succeeds, because its caller requested no
+// policy.
+BOOST_AUTO_TEST_CASE(a_policy_outlives_growth_that_the_driver_refuses) {
   refusing_machine m;
   const support::quiet_stderr said;
   auto* const p = static_cast<float*>(m.driver.allocate(fr::memory_kind::unified, 0, n * sizeof(float)));
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(no_threads_for_what_arrives) {
       const no_threads none;
       for (float& x : u) x += 1;
     } else {
-      for (float& x : u) x += 1;  // there are some again
+      for (float& x : u) x += 1;  // threads are available again
     }
     BOOST_TEST((std::as_const(u)[0] == 2 && std::as_const(u)[n - 1] == 2));
     BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());

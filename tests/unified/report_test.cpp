@@ -1,4 +1,4 @@
-// The migration report: what is lost by faults and from which figures, columns that say what they are, suggestions with lines.
+// The migration report: estimated losses by faults and their sources, column legends, suggestions with source lines.
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -50,7 +50,7 @@ const std::filesystem::path page_of_figures = FERRY_UNIFIED_PAGE;
 
 BOOST_AUTO_TEST_SUITE(report)
 
-// One source: the table of docs/unified.md.
+// Single source: the table of docs/unified.md.
 BOOST_AUTO_TEST_CASE(figures_are_those_of_the_documentation,
                      *boost::unit_test::precondition([](boost::unit_test::test_unit_id) {
                        tt::assertion_result there(std::filesystem::exists(page_of_figures));

@@ -1,4 +1,4 @@
-// Spans that are followed: what host_span() and host() give, alive when conflicting work is submitted.
+// Tracked spans: results of host_span() and host(), alive when conflicting work is submitted.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_living_span_names_both_lines) {
   BOOST_TEST(failure_of(work).empty());
 }
 
-// The last copy counts; a part assigned to the span, and a std::span made of it, do not.
+// The last copy ends the use. Parts assigned to the span, and a std::span made from it, are not tracked.
 BOOST_AUTO_TEST_CASE(copies_and_conversions) {
   fr::simulation sim("devices=1");
   fr::check_spans(fr::span_checks::on);
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(spans_of_arrays_that_are_gone) {
     fr::unified_array<int> u({100}, 1);
     const auto s = fr::host_span(u);
     u.free();
-    fr::unified_array<int> w({100}, 2);  // the same bytes, and nobody's span
+    fr::unified_array<int> w({100}, 2);  // the same bytes, without a span
     BOOST_TEST(failure_of([&] { write(w); }).empty());
   }
   std::optional<fr::host_elements<int>> kept;
@@ -175,8 +175,7 @@ BOOST_AUTO_TEST_CASE(spans_of_arrays_that_are_gone) {
   BOOST_TEST(failure_of([&] { fr::fill(pinned, 2); }).empty(), "pinned arrays are not followed");
 }
 
-// Pages go where they would without the check.
-// What may not be written through it any more is followed on.
+// Pages move as they would without the check. A span that has become read-only is still tracked.
 BOOST_AUTO_TEST_CASE(a_span_becomes_read_only) {
   fr::simulation sim("devices=2");
   fr::check_spans(fr::span_checks::on);
@@ -191,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_span_becomes_read_only) {
   BOOST_TEST(u[5] == 2);
 }
 
-BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
+BOOST_AUTO_TEST_CASE(spans_pin_no_pages) {
   for (const fr::span_checks how : {fr::span_checks::off, fr::span_checks::on}) {
     fr::simulation sim("devices=2;memory=64MiB");
     fr::check_spans(how);
@@ -200,7 +199,7 @@ BOOST_AUTO_TEST_CASE(spans_keep_no_pages) {
     read(u);
     BOOST_TEST(fr::residency(u).on(fr::devices()[0]) == u.size_bytes());
     BOOST_TEST(s.front() == 1);
-    const fr::device_array<char> most({std::size_t{62} << 20}, fr::devices()[0]);  // for which u goes to the CPU
+    const fr::device_array<char> most({std::size_t{62} << 20}, fr::devices()[0]);  // moves pages of u to the CPU
     BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes() / 2);                     // as many pages as were missing
   }
 }

@@ -39,7 +39,7 @@ porting::result run(const porting::problem& p) {
   std::size_t steps = 0;
   for (; steps < p.steps && rr > enough; ++steps) {
     fr::parallel_for(n, multiply{}, start, column, value, fr::in(of_d), fr::out(of_q));
-    auto x = fr::as_eigen(of_x), r = fr::as_eigen(of_r), d = fr::as_eigen(of_d);  // good until the next submission
+    auto x = fr::as_eigen(of_x), r = fr::as_eigen(of_r), d = fr::as_eigen(of_d);  // valid until the next submission
     const auto q = fr::as_eigen(std::as_const(of_q));
     const double alpha = rr / d.dot(q);
     x += alpha * d;

@@ -9,7 +9,7 @@ namespace fr = ferry;
 namespace step_4 {
 namespace {
 
-// A row of q = A d. Gives d q.
+// A row of q = A d. Returns d q.
 struct multiply {
   FERRY_HOST_DEVICE double operator()(std::size_t i, const int* start, const int* column, const double* value,
                                       const double* d, double* q) const {
@@ -28,7 +28,7 @@ struct divide {
 struct square {
   FERRY_HOST_DEVICE double operator()(std::size_t i, const double* r) const { return r[i] * r[i]; }
 };
-// x += alpha d, r -= alpha q. Gives r r.
+// x += alpha d, r -= alpha q. Returns r r.
 struct advance {
   FERRY_HOST_DEVICE double operator()(std::size_t i, const double* alpha, const double* d, const double* q, double* x,
                                       double* r) const {
@@ -67,7 +67,7 @@ porting::result run(const porting::problem& p) {
         fr::parallel_reduce(n, advance{}, fr::plus{}, fr::in(alpha), fr::in(d), fr::in(q), fr::inout(x), fr::inout(r));
     fr::parallel_for(1, divide{}, next, rr, fr::out(beta));
     fr::parallel_for(n, turn{}, fr::in(beta), fr::in(r), fr::inout(d));
-    late = std::exchange(rr, std::move(next));  // of the step before: the GPU is busy meanwhile
+    late = std::exchange(rr, std::move(next));  // the previous step's value: the GPU is busy meanwhile
   }
   fr::default_stream(x.device()).synchronize();
   const double seconds = watch.seconds();

@@ -1,4 +1,5 @@
-// 5. The rows are dealt out to all GPUs. A row needs what lies within the matrix's bandwidth around it: that is the halo.
+// 5. The rows are distributed over all GPUs. A row needs the elements within the matrix's bandwidth around it: that is
+// the halo.
 #include <ferry/ferry.hpp>
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace {
 
 using all = fr::shard_span<double, 1>;
 using read = fr::shard_span<const double, 1>;
-// A row of q = A d. Gives d q. A GPU's matrix begins with its first row.
+// A row of q = A d. Returns d q. A GPU's matrix begins with its first row.
 struct multiply {
   FERRY_HOST_DEVICE double operator()(std::size_t i, const int* start, const int* column, const double* value, read d,
                                       all q) const {
@@ -26,7 +27,7 @@ struct multiply {
 struct square {
   FERRY_HOST_DEVICE double operator()(std::size_t i, read r) const { return r[i] * r[i]; }
 };
-// Of sums in parts, one of each GPU.
+// Divides sums that have one part per GPU.
 struct divide {
   FERRY_HOST_DEVICE void operator()(std::size_t, fr::mdspan<const double, 1> above, fr::mdspan<const double, 1> below,
                                     double* quotient) const {
@@ -35,7 +36,7 @@ struct divide {
     *quotient = a / b;
   }
 };
-// x += alpha d, r -= alpha q. Gives r r.
+// x += alpha d, r -= alpha q. Returns r r.
 struct advance {
   FERRY_HOST_DEVICE double operator()(std::size_t i, const double* alpha, read d, read q, all x, all r) const {
     x[i] += *alpha * d[i];
@@ -59,7 +60,7 @@ porting::result run(const porting::problem& p) {
   const fr::team gpus = fr::team::all();
   fr::sharded_array<double, 1> x(gpus, {n}, {}, 0.0), r(gpus, {n}), d(gpus, {n}, {.halo = p.size}, 0.0), q(gpus, {n});
   fr::replicated_array<double> alpha(gpus, {1}), beta(gpus, {1});
-  const auto elements_of = [&](const fr::part& own) {  // of the matrix, in some of its rows
+  const auto elements_of = [&](const fr::part& own) {  // of the matrix, in the given rows
     const int* const starts = given.outerIndexPtr();
     return fr::part{static_cast<std::size_t>(starts[own.begin]), static_cast<std::size_t>(starts[own.end])};
   };
@@ -93,7 +94,7 @@ porting::result run(const porting::problem& p) {
     fr::parallel_for(fr::each_member(gpus, 1), divide{}, next, rr, fr::out(beta));
     fr::parallel_for(fr::owned(d), turn{}, fr::in(beta), fr::in(r), fr::inout(d));
     fr::exchange_halos(d);
-    late = std::exchange(rr, std::move(next));  // of the step before: the GPUs are busy meanwhile
+    late = std::exchange(rr, std::move(next));  // the previous step's value: the GPUs are busy meanwhile
   }
   gpus.synchronize();
   const double seconds = watch.seconds();

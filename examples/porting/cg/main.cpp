@@ -1,4 +1,4 @@
-// Conjugate gradients, from one CPU to all GPUs: docs/porting.md tells the steps.
+// Conjugate gradients, from one CPU to all GPUs: docs/porting.md explains the steps.
 #include "../support/run_steps.hpp"
 #include "3_multiply.hpp"
 #include "4_gpu.hpp"

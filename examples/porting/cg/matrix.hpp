@@ -28,7 +28,7 @@ inline matrix plate(std::size_t side) {
   return a;
 }
 
-// What x is to become: the right side is made from it.
+// The expected x, from which the right-hand side is computed.
 inline Eigen::VectorXd temperature(std::size_t side) {
   const auto n = static_cast<Eigen::Index>(side);
   return Eigen::VectorXd::NullaryExpr(n * n, [n](Eigen::Index k) {

@@ -21,7 +21,7 @@ constexpr double ground(std::size_t i, std::size_t j, std::size_t n) {
   return 20 * x * x + static_cast<double>((7 * i + 13 * j) % 17) / 10 - static_cast<double>(i) / 50;
 }
 
-// Never backwards.
+// Clamps the flux at 0: water never flows backwards.
 constexpr double pushed(double flux, double drop) {
   const double more = flux + gain * drop;
   return more > 0 ? more : 0;
@@ -48,7 +48,7 @@ porting::result run(const porting::problem& p) {
         outflow f = flux[at(i, j)];
         f = {pushed(f.up, drop(i - 1, j)), pushed(f.down, drop(i + 1, j)), pushed(f.left, drop(i, j - 1)),
              pushed(f.right, drop(i, j + 1))};
-        const double wanted = time_step * f.sum(), k = wanted > depth ? depth / wanted : 1;  // no more than it has
+        const double wanted = time_step * f.sum(), k = wanted > depth ? depth / wanted : 1;  // at most its water
         flux[at(i, j)] = {k * f.up, k * f.down, k * f.left, k * f.right};
       }
     for (std::size_t i = 0; i < n; ++i)
@@ -60,7 +60,7 @@ porting::result run(const porting::problem& p) {
         j > 0 ? in += flux[at(i, j - 1)].right : gone += f.left;
         j + 1 < n ? in += flux[at(i, j + 1)].left : gone += f.right;
         const double depth = water[at(i, j)] + rain + time_step * (in - f.sum());
-        water[at(i, j)] = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+        water[at(i, j)] = depth > 0 ? depth : 0;  // rounding may give -1e-18
         lost[at(i, j)] += time_step * gone;
       }
   }

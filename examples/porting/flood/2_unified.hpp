@@ -21,7 +21,7 @@ constexpr double ground(std::size_t i, std::size_t j, std::size_t n) {
   return 20 * x * x + static_cast<double>((7 * i + 13 * j) % 17) / 10 - static_cast<double>(i) / 50;
 }
 
-// Never backwards.
+// Clamps the flux at 0: water never flows backwards.
 constexpr double pushed(double flux, double drop) {
   const double more = flux + gain * drop;
   return more > 0 ? more : 0;
@@ -40,7 +40,7 @@ porting::result run(const porting::problem& p) {
 
   const porting::stopwatch watch;
   for (std::size_t step = 0; step < p.steps; ++step) {
-    const auto t = fr::host_span(std::as_const(terrain));  // asked once, not at every element
+    const auto t = fr::host_span(std::as_const(terrain));  // one access check instead of one per element
     const auto w = fr::host_span(water), l = fr::host_span(lost);
     const auto q = fr::host_span(flux);
     for (std::size_t i = 0; i < n; ++i)
@@ -52,7 +52,7 @@ porting::result run(const porting::problem& p) {
         outflow f = q[at(i, j)];
         f = {pushed(f.up, drop(i - 1, j)), pushed(f.down, drop(i + 1, j)), pushed(f.left, drop(i, j - 1)),
              pushed(f.right, drop(i, j + 1))};
-        const double wanted = time_step * f.sum(), k = wanted > depth ? depth / wanted : 1;  // no more than it has
+        const double wanted = time_step * f.sum(), k = wanted > depth ? depth / wanted : 1;  // at most its water
         q[at(i, j)] = {k * f.up, k * f.down, k * f.left, k * f.right};
       }
     for (std::size_t i = 0; i < n; ++i)
@@ -64,7 +64,7 @@ porting::result run(const porting::problem& p) {
         j > 0 ? in += q[at(i, j - 1)].right : gone += f.left;
         j + 1 < n ? in += q[at(i, j + 1)].left : gone += f.right;
         const double depth = w[at(i, j)] + rain + time_step * (in - f.sum());
-        w[at(i, j)] = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+        w[at(i, j)] = depth > 0 ? depth : 0;  // rounding may give -1e-18
         l[at(i, j)] += time_step * gone;
       }
   }

@@ -21,13 +21,13 @@ constexpr double ground(std::size_t i, std::size_t j, std::size_t n) {
   return 20 * x * x + static_cast<double>((7 * i + 13 * j) % 17) / 10 - static_cast<double>(i) / 50;
 }
 
-// Never backwards.
+// Clamps the flux at 0: water never flows backwards.
 constexpr double pushed(double flux, double drop) {
   const double more = flux + gain * drop;
   return more > 0 ? more : 0;
 }
 
-// Pressure drives the fluxes; no more leaves a cell than it has.
+// Pressure drives the fluxes; outflow is limited to the water in the cell.
 struct accelerate {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> t,
                                     fr::mdspan<const double, 2> w, fr::mdspan<outflow, 2> q) const {
@@ -69,7 +69,7 @@ porting::result run(const porting::problem& p) {
         j > 0 ? in += q[at(i, j - 1)].right : gone += f.left;
         j + 1 < n ? in += q[at(i, j + 1)].left : gone += f.right;
         const double depth = w[at(i, j)] + rain + time_step * (in - f.sum());
-        w[at(i, j)] = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+        w[at(i, j)] = depth > 0 ? depth : 0;  // rounding may give -1e-18
         l[at(i, j)] += time_step * gone;
       }
   }

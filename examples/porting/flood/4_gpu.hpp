@@ -1,4 +1,4 @@
-// 4. Every loop runs on the GPU, and nothing else touches the arrays: they become device arrays.
+// 4. Every loop runs on the GPU, and the CPU does not access the arrays any more: they become device arrays.
 #include <ferry/core.hpp>
 
 #include "../support/porting.hpp"
@@ -21,13 +21,13 @@ constexpr double ground(std::size_t i, std::size_t j, std::size_t n) {
   return 20 * x * x + static_cast<double>((7 * i + 13 * j) % 17) / 10 - static_cast<double>(i) / 50;
 }
 
-// Never backwards.
+// Clamps the flux at 0: water never flows backwards.
 constexpr double pushed(double flux, double drop) {
   const double more = flux + gain * drop;
   return more > 0 ? more : 0;
 }
 
-// The ground, and no water yet.
+// Sets the ground, without water.
 struct prepare {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<double, 2> t, fr::mdspan<double, 2> w,
                                     fr::mdspan<outflow, 2> q, fr::mdspan<double, 2> l) const {
@@ -37,7 +37,7 @@ struct prepare {
   }
 };
 
-// Pressure drives the fluxes; no more leaves a cell than it has.
+// Pressure drives the fluxes; outflow is limited to the water in the cell.
 struct accelerate {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::mdspan<const double, 2> t,
                                     fr::mdspan<const double, 2> w, fr::mdspan<outflow, 2> q) const {
@@ -66,7 +66,7 @@ struct transport {
     j > 0 ? in += q(i, j - 1).right : gone += f.left;
     j + 1 < columns ? in += q(i, j + 1).left : gone += f.right;
     const double depth = w(i, j) + rain + time_step * (in - f.sum());
-    w(i, j) = depth > 0 ? depth : 0;  // rounding may leave -1e-18
+    w(i, j) = depth > 0 ? depth : 0;  // rounding may give -1e-18
     l(i, j) += time_step * gone;
   }
 };

@@ -1,4 +1,4 @@
-// The flood, from one CPU to all GPUs: docs/porting.md tells the steps.
+// The flood, from one CPU to all GPUs: docs/porting.md explains the steps.
 #include "../support/run_steps.hpp"
 #include "3_hot_loop.hpp"
 #include "4_gpu.hpp"
@@ -13,9 +13,9 @@ porting::result run(const porting::problem& p);
 
 namespace {
 
-// All rain is still there, or ran off the edges.
+// All the rain is still there, or ran off the edges.
 std::string what_is_wrong(const porting::problem& p, const porting::result& r) {
-  long double water = 0;  // a double would lose more than what is looked for
+  long double water = 0;  // double is not precise enough for this check
   for (const double depth : r.values) water += depth;
   const double rain = 1e-3 * static_cast<double>(p.steps * p.size * p.size),
                error = std::abs(static_cast<double>(water) / rain - 1);

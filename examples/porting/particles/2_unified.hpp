@@ -8,9 +8,9 @@ namespace fr = ferry;
 namespace step_2 {
 namespace {
 
-constexpr std::size_t crowd = 16;  // particles a node
+constexpr std::size_t crowd = 16;  // particles per node
 constexpr double time_step = 0.1, charge = 0.01 / crowd;
-constexpr int sweeps = 8;  // of the relaxation, which goes on from the field of the step before
+constexpr int sweeps = 8;  // relaxation sweeps, starting from the previous step's field
 
 struct particle {  // in cells, and in cells per unit of time
   double x, y, u, v;
@@ -18,14 +18,14 @@ struct particle {  // in cells, and in cells per unit of time
 
 constexpr double fraction(double x) { return x - static_cast<double>(static_cast<std::size_t>(x)); }
 
-// Particle k of a box of n x n nodes: the first of them lie anywhere, at rest; others come in from the left.
+// Particle k in a box of n x n nodes: the initial particles are anywhere, at rest; later ones enter from the left.
 constexpr particle newcomer(std::size_t k, std::size_t n) {
   const double x = fraction(0.7548776662466927 * static_cast<double>(k)), length = static_cast<double>(n - 1),
                y = fraction(0.5698402909980532 * static_cast<double>(k));
   return k < crowd * n * n ? particle{length * x, length * y, 0, 0} : particle{x / 2, length * (0.25 + y / 2), 2, 0};
 }
 
-// The cell of a coordinate, and the place in it, 0 to 1.
+// A coordinate's cell, and the position within it, 0 to 1.
 struct place {
   std::size_t cell;
   double inside;
@@ -36,14 +36,14 @@ constexpr place locate(double x, std::size_t n) {
   return {cell, x - static_cast<double>(cell)};
 }
 
-// Moves, and bounces off the walls.
+// Moves a particle, and reflects it at the walls.
 constexpr void move(double& x, double& u, std::size_t n) {
   const double wall = static_cast<double>(n - 1);
   x += time_step * u;
   if (x < 0 || x > wall) u = -u, x = x < 0 ? -x : 2 * wall - x;
 }
 
-// A multiple of 2^-24: double adds up millions of these without rounding, in any order.
+// Rounds to a multiple of 2^-24: double adds millions of these exactly, in any order.
 constexpr double grain(double weight) { return (weight + 0x1.8p28) - 0x1.8p28; }
 
 }  // namespace
@@ -62,7 +62,7 @@ porting::result run(const porting::problem& p) {
   const porting::stopwatch watch;
   for (std::size_t step = 0; step < p.steps; ++step) {
     const std::size_t before = particles.size(), after = before + n;
-    if (after > particles.capacity()) particles.reserve(2 * after);  // as vectors do, unasked
+    if (after > particles.capacity()) particles.reserve(2 * after);  // as vectors do by themselves
     particles.resize(after);
     for (std::size_t k = before; k < after; ++k) {
       const particle born = newcomer(k, n);
@@ -70,7 +70,7 @@ porting::result run(const porting::problem& p) {
     }
     std::fill(rho.begin(), rho.end(), 0.0);
     const auto r = fr::host_span(rho);
-    for (auto [x, y, u, v] : std::as_const(particles)) {  // each charge is dealt out to the nodes around it
+    for (auto [x, y, u, v] : std::as_const(particles)) {  // each charge is distributed over the nodes around it
       const auto [i, a] = locate(y, n);
       const auto [j, b] = locate(x, n);
       r[at(i, j)] += grain((1 - a) * (1 - b));
@@ -89,7 +89,7 @@ porting::result run(const porting::problem& p) {
       std::swap(phi, next);
     }
     const auto f = fr::host_span(std::as_const(phi));
-    for (auto [x, y, u, v] : particles) {  // the field pushes
+    for (auto [x, y, u, v] : particles) {  // the field accelerates the particles
       const auto [i, a] = locate(y, n);
       const auto [j, b] = locate(x, n);
       const double p00 = f[at(i, j)], p01 = f[at(i, j + 1)], p10 = f[at(i + 1, j)], p11 = f[at(i + 1, j + 1)];

@@ -7,9 +7,9 @@ namespace fr = ferry;
 namespace step_3 {
 namespace {
 
-constexpr std::size_t crowd = 16;  // particles a node
+constexpr std::size_t crowd = 16;  // particles per node
 constexpr double time_step = 0.1, charge = 0.01 / crowd;
-constexpr int sweeps = 8;  // of the relaxation, which goes on from the field of the step before
+constexpr int sweeps = 8;  // relaxation sweeps, starting from the previous step's field
 
 struct particle {  // in cells, and in cells per unit of time
   double x, y, u, v;
@@ -17,14 +17,14 @@ struct particle {  // in cells, and in cells per unit of time
 
 constexpr double fraction(double x) { return x - static_cast<double>(static_cast<std::size_t>(x)); }
 
-// Particle k of a box of n x n nodes: the first of them lie anywhere, at rest; others come in from the left.
+// Particle k in a box of n x n nodes: the initial particles are anywhere, at rest; later ones enter from the left.
 constexpr particle newcomer(std::size_t k, std::size_t n) {
   const double x = fraction(0.7548776662466927 * static_cast<double>(k)), length = static_cast<double>(n - 1),
                y = fraction(0.5698402909980532 * static_cast<double>(k));
   return k < crowd * n * n ? particle{length * x, length * y, 0, 0} : particle{x / 2, length * (0.25 + y / 2), 2, 0};
 }
 
-// The cell of a coordinate, and the place in it, 0 to 1.
+// A coordinate's cell, and the position within it, 0 to 1.
 struct place {
   std::size_t cell;
   double inside;
@@ -35,21 +35,21 @@ constexpr place locate(double x, std::size_t n) {
   return {cell, x - static_cast<double>(cell)};
 }
 
-// Moves, and bounces off the walls.
+// Moves a particle, and reflects it at the walls.
 constexpr void move(double& x, double& u, std::size_t n) {
   const double wall = static_cast<double>(n - 1);
   x += time_step * u;
   if (x < 0 || x > wall) u = -u, x = x < 0 ? -x : 2 * wall - x;
 }
 
-// A multiple of 2^-24: double adds up millions of these without rounding, in any order.
+// Rounds to a multiple of 2^-24: double adds millions of these exactly, in any order.
 constexpr double grain(double weight) { return (weight + 0x1.8p28) - 0x1.8p28; }
 
 enum field { X, Y, U, V };
 using particles_in = fr::soa_span<const double, const double, const double, const double>;
 using particles_out = fr::soa_span<double, double, double, double>;
 
-// Each charge is dealt out to the nodes around it, to which others add at the same time.
+// Distributes each charge over the nodes around it. Other particles add to the same nodes concurrently.
 struct deposit {
   FERRY_HOST_DEVICE void operator()(std::size_t k, particles_in p, fr::mdspan<double, 2> rho) const {
     const auto [i, a] = locate(p.get<Y>(k), rho.extent(0));
@@ -61,7 +61,7 @@ struct deposit {
   }
 };
 
-// The field pushes.
+// The field accelerates the particles.
 struct push {
   FERRY_HOST_DEVICE void operator()(std::size_t k, fr::mdspan<const double, 2> phi, particles_out p) const {
     double &x = p.get<X>(k), &y = p.get<Y>(k), &u = p.get<U>(k), &v = p.get<V>(k);
@@ -92,7 +92,7 @@ porting::result run(const porting::problem& p) {
   const porting::stopwatch watch;
   for (std::size_t step = 0; step < p.steps; ++step) {
     const std::size_t before = particles.size(), after = before + n;
-    if (after > particles.capacity()) particles.reserve(2 * after);  // as vectors do, unasked
+    if (after > particles.capacity()) particles.reserve(2 * after);  // as vectors do by themselves
     particles.resize(after);
     for (std::size_t k = before; k < after; ++k) {
       const particle born = newcomer(k, n);

@@ -1,4 +1,4 @@
-// Particles in cells, from one CPU to all GPUs: docs/porting.md tells the steps.
+// Particles in cells, from one CPU to all GPUs: docs/porting.md explains the steps.
 #include "../support/run_steps.hpp"
 #include "3_particles.hpp"
 #include "4_gpu.hpp"
@@ -13,7 +13,7 @@ porting::result run(const porting::problem& p);
 
 namespace {
 
-// The nodes have all the charge, and the particles are in the box.
+// The nodes contain the whole charge, and all particles are inside the box.
 std::string what_is_wrong(const porting::problem& p, const porting::result& r) {
   const std::size_t nodes = p.size * p.size, particles = step_4::crowd * nodes + p.steps * p.size;
   if (r.values.size() != 2 * nodes + 2 * particles) return "particles are missing";

@@ -1,4 +1,4 @@
-// What the steps of all codes share: what they are given, what they give back, and the clock of their loop.
+// Shared by all codes' steps: their input, their result, and the clock of their loop.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -11,9 +11,9 @@ struct problem {
 };
 
 struct result {
-  std::vector<double> values;  // what the step worked out: compared with that of the first step
-  double seconds = 0;          // from the first time step until the devices are through with the last
-  std::size_t steps = 0;       // done, where that can be less than allowed
+  std::vector<double> values;  // the step's result, compared with that of the first step
+  double seconds = 0;          // from the first time step until the devices have completed the last one
+  std::size_t steps = 0;       // completed steps, if fewer than allowed are possible
 };
 
 class stopwatch {

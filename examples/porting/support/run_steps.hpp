@@ -1,4 +1,4 @@
-// The program around the steps of one code: runs one of them or all, and compares each with the first.
+// The main program around one code's steps: runs one of them or all, and compares each with the first.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -24,9 +24,9 @@ struct step {
 struct code {
   const char* name;
   problem by_default;
-  double bound;  // of the largest difference from step 1, relative to its largest value; 0: equal, bit for bit
+  double bound;  // maximum difference from step 1, relative to its largest value; 0: bitwise equal
   std::array<step, 5> steps;
-  // What must hold of step 1, with nothing to compare it with. Returns what is wrong, or nothing.
+  // Checks step 1's result by itself. Returns the error, or an empty string.
   std::string (*what_is_wrong)(const problem&, const result&);
 };
 
@@ -70,7 +70,7 @@ struct command_line {
   }
 };
 
-// The median over the runs, or over as many of them as fit into some seconds; after a short one in which devices load their
+// The median over the runs, or over as many of them as fit into `enough` seconds. A short run before loads the devices'
 // kernels.
 inline result timed(const step& s, const problem& p, std::size_t runs) {
   constexpr double enough = 5;
@@ -79,7 +79,7 @@ inline result timed(const step& s, const problem& p, std::size_t runs) {
   result last;
   double all = 0;
   for (; seconds.size() < runs && all < enough; all += last.seconds) {
-    last = {};  // first: there may be no room for both
+    last = {};  // first, because there may not be enough memory for both
     last = s.run(p);
     seconds.push_back(last.seconds);
   }
@@ -109,7 +109,7 @@ inline bool is_same(const std::vector<double>& a, const std::vector<double>& b) 
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-// Whether step `number` did what step 1 did; says so.
+// True if step `number` has the same result as step 1; prints the comparison.
 inline bool run_step(const code& c, std::size_t number, const command_line& o, const result& first) {
   const step& s = c.steps[number - 1];
   const result r = number == 1 ? first : timed(s, o.p, o.runs);
@@ -133,7 +133,7 @@ inline bool run_step(const code& c, std::size_t number, const command_line& o, c
   return good;
 }
 
-// What a run of step 1 has left in a file.
+// Reads the result of a run of step 1 from a file.
 inline result from_file(const std::string& file) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   result r{std::vector<double>(in ? static_cast<std::size_t>(in.tellg()) / sizeof(double) : 0)};
@@ -163,7 +163,7 @@ inline int run_steps(const code& c, int argc, char** argv) try {
     if (o.step == 0 || o.step == number) good = run_step(c, number, o, first) && good;
   if (o.report) std::fputs(ferry::report_migration().table().c_str(), stdout);
   return good ? 0 : 1;
-} catch (const ferry::not_supported& e) {  // collectives of GPUs without NCCL
+} catch (const ferry::not_supported& e) {  // GPU collectives without NCCL
   std::fprintf(stderr, "porting/%s: skipped: %s\n", c.name, e.what());
   return ferry::runtime::current().is_simulated() ? 1 : 77;
 } catch (const std::exception& e) {

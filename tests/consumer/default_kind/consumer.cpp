@@ -1,4 +1,4 @@
-// ferry::array is of the kind that the project's CMakeLists.txt says, but for the types that say their own.
+// ferry::array has the kind that the project's CMakeLists.txt sets, except for types with a kind of their own.
 #include <ferry/core.hpp>
 
 #include <type_traits>

@@ -1,4 +1,4 @@
-// Addresses that a call hides: in functors, captures, and values. Simulated devices look for them.
+// Addresses hidden in functors, captures and values. The simulator searches for them.
 #include <cstdint>
 #include <cstring>
 #include <ferry/core.hpp>
@@ -46,7 +46,7 @@ struct add_letter {
 };
 struct with_padding {
   double scale;
-  bool negative;  // and seven bytes that hold what was there before
+  bool negative;  // followed by seven padding bytes with stale contents
   FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const {
     p[i] += static_cast<int>(negative ? -scale : scale);
   }
@@ -97,8 +97,7 @@ struct writes_both {
 
 BOOST_AUTO_TEST_SUITE(captured_pointers)
 
-// 49 of 50 of these seeds gave a wrong result.
-// Blocks of arrays are neighbours, and guards around one must not refuse what a pointer reaches in the other.
+// These seeds cover blocks of adjacent arrays. A guard around one array must not refuse an open pointer to the other.
 BOOST_AUTO_TEST_CASE(a_pointer_of_the_stream_reaches_the_array_beside) {
   for (const char* how : {"devices=1", "devices=1;check=on", "devices=1;schedule=random:4"}) BOOST_TEST_CONTEXT(how) {
       const fr::simulation sim(how);
@@ -122,7 +121,7 @@ BOOST_AUTO_TEST_CASE(a_captured_pointer_is_refused_on_every_schedule) {
         [&] { fr::parallel_for(other, 100, add_captured{u.unsynchronized_data()}, v); });
     BOOST_TEST(has(text, {"captured_pointers_test.cpp:", "add_captured", "device array 'u'", "device 0", "in(a)"}),
                text);
-    BOOST_TEST(fr::to_vector(v) == std::vector<int>(100, 0));  // nothing ran
+    BOOST_TEST(fr::to_vector(v) == std::vector<int>(100, 0));  // the kernel did not run
   }
 }
 
@@ -177,7 +176,7 @@ BOOST_AUTO_TEST_CASE(memory_of_every_origin_is_known) {
       {"device array"}));
 }
 
-// Such an address may be a number, or lie in an object that is not used any more: only under all checks is it refused.
+// Such an address may be a number, or lie in an unused object: it is refused only with all checks on.
 BOOST_AUTO_TEST_CASE(a_pointer_to_freed_memory_is_refused_under_all_checks) {
   const fr::simulation sim("devices=1;check=on");
   fr::device_array<int> u({100}, 0), v({100}, 0);
@@ -189,7 +188,7 @@ BOOST_AUTO_TEST_CASE(a_pointer_to_freed_memory_is_refused_under_all_checks) {
   BOOST_TEST(failure_of<fr::error>(call) == "");
 }
 
-// The functor of submit runs on the CPU.
+// submit() runs its functor on the CPU.
 BOOST_AUTO_TEST_CASE(what_the_cpu_reaches_may_be_captured_by_a_submission) {
   const fr::simulation sim("devices=1");
   fr::stream s{fr::devices()[0]};
@@ -217,7 +216,7 @@ BOOST_AUTO_TEST_CASE(what_the_cpu_reaches_may_be_captured_by_a_submission) {
                  {"A graph orders work only", "unified array"}));
 }
 
-BOOST_AUTO_TEST_CASE(a_pointer_taken_for_the_stream_of_the_call_is_good_until_somebody_else_asks) {
+BOOST_AUTO_TEST_CASE(a_pointer_for_the_stream_of_the_call_is_valid_until_another_use) {
   for (std::size_t seed = 0; seed < support::seeds(10); ++seed) {
     const fr::simulation sim(seeded(seed));
     fr::device_array<int> u({100}, 1), v({100}, 0);
@@ -227,7 +226,7 @@ BOOST_AUTO_TEST_CASE(a_pointer_taken_for_the_stream_of_the_call_is_good_until_so
     fr::parallel_for(own, 100, add_value{}, v, raw);
     BOOST_TEST(!failure_of<fr::invalid_argument>([&] { fr::parallel_for(other, 100, add_captured{raw}, v); }).empty());
     BOOST_TEST(fr::to_vector(v) == std::vector<int>(100, 2));
-    fr::parallel_for(other, 100, add_number{1}, u);  // ends the use of the pointer
+    fr::parallel_for(other, 100, add_number{1}, u);  // closes the pointer
     BOOST_TEST(!failure_of<fr::invalid_argument>([&] { fr::parallel_for(own, 100, add_captured{raw}, v); }).empty());
     fr::parallel_for(own, 100, add_captured{fr::pointer(u, own)}, v);
     BOOST_TEST(fr::to_vector(v) == std::vector<int>(100, 4));
@@ -250,7 +249,7 @@ BOOST_AUTO_TEST_CASE(memory_of_the_cpu_is_refused_with_the_remedy) {
   members_of_an_object on_stack;
   const auto on_heap = std::make_unique<members_of_an_object>();
   static int of_program = 0;
-  of_program = 3;  // a page that was touched
+  of_program = 3;  // touches the page
   for (const std::string& text :
        {failure_of<fr::invalid_argument>([&] { on_stack.advance(u); }),
         failure_of<fr::invalid_argument>([&] { on_heap->advance(u); }),
@@ -314,7 +313,7 @@ BOOST_AUTO_TEST_CASE(padding_and_numbers_are_no_addresses) {
   BOOST_TEST(fr::to_vector(u).size() == 100u);
 }
 
-// Side by side, two integers have the value of an address: of any memory of the CPU, and of an array.
+// Two adjacent integers may form the value of an address: of any CPU memory, or of an array.
 BOOST_AUTO_TEST_CASE(two_integers_are_no_address) {
   const fr::simulation sim("devices=1");
   fr::device_array<int> u({100}, 0);
@@ -329,7 +328,7 @@ BOOST_AUTO_TEST_CASE(two_integers_are_no_address) {
     const auto [low, high] = numbers(p);
     BOOST_TEST(failure_of<fr::error>([&] { fr::parallel_for(100, two_integers{low, high}, u); }) == "");
   }
-  // With a member that makes room for pointers, what lies elsewhere is still no address.
+  // In a functor with a pointer-aligned member, adjacent integers that point elsewhere are no address, either.
   const auto* const odd = reinterpret_cast<const char*>(&on_stack) + 1;
   for (const void* p : {static_cast<const void*>(&untouched[std::size_t{32} << 20]), static_cast<const void*>(odd)}) {
     const auto [low, high] = numbers(p);
@@ -344,7 +343,7 @@ BOOST_AUTO_TEST_CASE(two_integers_are_no_address) {
 
 BOOST_AUTO_TEST_CASE(the_search_can_be_switched_off) {
   const fr::simulation sim("devices=1;check=off");
-  fr::runtime::current().checks.set(fr::check::pointers, false);  // which FERRY_CHECK=on may have switched on
+  fr::runtime::current().checks.set(fr::check::pointers, false);  // FERRY_CHECK=on may have enabled it
   fr::device_array<int> u({100}, 1), v({100}, 0);
   fr::parallel_for(100, add_captured{u.unsynchronized_data()}, v);
   fr::runtime::current().checks.set(fr::check::pointers, true);

@@ -1,4 +1,4 @@
-// Arguments that a kernel uses otherwise than the call says: `in` that is written, `out` that is not.
+// Kernels that use arguments differently from the declaration: `in` arrays written, `out` elements not written.
 #include <cmath>
 #include <cstdint>
 #include <ferry/core.hpp>
@@ -62,7 +62,7 @@ bool has(const std::string& text, std::initializer_list<const char*> parts) {
   return true;
 }
 
-// What run() throws on an eager and on random schedules.
+// The errors of run() on an eager and on random schedules.
 template <class Run>
 std::vector<std::string> failures(Run run) {
   const support::quiet_stderr quiet;
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(members_of_structures_of_arrays) {
     BOOST_TEST(has(text, {"did not write 1", "index (4)"}), text);
 }
 
-// Results that are NaN or -1, and arguments that share an array but no element.
+// Results that are NaN or -1, and arguments that share an array but no elements.
 BOOST_AUTO_TEST_CASE(sound_kernels_pass) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), signalling = std::numeric_limits<float>::signaling_NaN();
   for (const float value : {0.f, -1.f, nan, signalling})
@@ -148,13 +148,13 @@ BOOST_AUTO_TEST_CASE(sound_kernels_pass) {
          const auto even = a.slice(fr::slice{0, 20, 2});
          auto odd = a.slice(fr::slice{1, 20, 2}), half = a.slice(fr::slice{0, 10});
          fr::parallel_for(10, even_to_odd{}, fr::in(even), fr::out(odd));
-         fr::parallel_for(10, add_neighbour{}, fr::in(a), fr::inout(half));  // shares elements: is not compared
+         fr::parallel_for(10, add_neighbour{}, fr::in(a), fr::inout(half));  // shares elements: not compared
          (void)fr::to_vector(a);
        }))
     BOOST_TEST(text == "");
 }
 
-// Neither the pattern nor poison may change what the kernel reads.
+// Neither the fill pattern nor poison may change what the kernel reads.
 BOOST_AUTO_TEST_CASE(output_that_is_read_in_the_same_call_is_left_alone) {
   for (const std::string& text : failures([] {
          fr::device_array<float> a({20}, 6.f);

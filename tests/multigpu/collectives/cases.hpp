@@ -1,4 +1,4 @@
-// What the tests of collectives share: arrays for the members of this process, their contents, and what must come out.
+// Shared by the tests of collectives: arrays for this process's members, their contents, and the expected results.
 #pragma once
 #include <array>
 #include <cmath>
@@ -17,8 +17,8 @@ namespace fr = ferry;
 using contract::check_error;
 using contract::needs_devices;
 
-// Element i of what rank r gives: small whole numbers, so that sums and products of few ranks are exact in every type; some
-// are negative, as transports might round averages of those another way.
+// Element i of rank r's input: small integers, so that sums and products over few ranks are exact in every type. Some
+// are negative, because transports may round averages of negative numbers differently.
 template <class T>
 T given(std::size_t r, std::size_t i) {
   const auto value = static_cast<int>((r * 7 + i * 3 + i / 5) % 4 + 1);
@@ -31,7 +31,7 @@ std::vector<T> given_by(std::size_t rank, std::size_t count) {
   return v;
 }
 
-// One array for each member of this process, with given_by(rank, count), or with one value.
+// One array per member of this process, filled with given_by(rank, count) or with one value.
 template <class T, fr::memory_kind Kind = fr::memory_kind::device>
 using arrays = std::vector<fr::basic_array<T, 1, Kind>>;
 template <class T, fr::memory_kind Kind = fr::memory_kind::device>
@@ -50,7 +50,7 @@ arrays<T, Kind> filled(const fr::team& t, std::size_t count, T value) {
   return all;
 }
 
-// The oracle: element i of all ranks, combined one after the other.
+// The oracle: element i of all ranks, combined in rank order.
 template <class T, class Op>
 T combined(std::size_t ranks, std::size_t i, const Op& op) {
   using U = std::conditional_t<std::is_floating_point_v<T>, T, std::int64_t>;
@@ -66,7 +66,7 @@ T combined(std::size_t ranks, std::size_t i, const Op& op) {
   return static_cast<T>(sum);
 }
 
-// As printed: small integers are no characters.
+// Printable form: small integers are not printed as characters.
 template <class T>
 auto printed(const std::vector<T>& v) {
   if constexpr (sizeof(T) == 1)
@@ -81,7 +81,7 @@ void check_is(const View& found, const std::vector<T>& expected, const char* wha
   BOOST_TEST_CONTEXT(what << " at rank " << rank) CHECK_EQUAL(printed(values), printed(expected));
 }
 
-// Averages of ranks that do not divide are rounded, and may be computed by a factor.
+// Averages that do not divide evenly are rounded, and may be computed with a factor.
 template <class T, class Op>
 void check_near(const fr::device_array<T>& found, const std::vector<T>& expected, const Op&, const char* what,
                 std::size_t rank) {
@@ -95,7 +95,7 @@ void check_near(const fr::device_array<T>& found, const std::vector<T>& expected
   }
 }
 
-// Every collective, one after the other, on one type and count; all ranks of the team.
+// Every collective in turn, with one type and count, on all ranks of the team.
 template <class T>
 void check_moves(const fr::team& t, std::size_t n) {
   const std::size_t ranks = t.size(), first = t.first_local(), here = t.local_size();
@@ -200,8 +200,8 @@ void check_type(const fr::team& t, std::size_t n) {
   check_reductions<T>(t, n, fr::average{});
 }
 
-// Least and greatest values where some are NaN, infinite, or zeros of both signs: element i of rank r is one of a few, in
-// all combinations that the ranks have. `of` and `value` convert from float and to it.
+// Minima and maxima where some values are NaN, infinite, or zeros of both signs. Element i of rank r is one of a few
+// values, in all combinations over the ranks. `of` and `value` convert from and to float.
 template <class T, class Of, class Value>
 void check_special_values(const fr::team& t, Of of, Value value) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
@@ -211,7 +211,7 @@ void check_special_values(const fr::team& t, Of of, Value value) {
     for (std::size_t k = 0; k < r % 3; ++k) i /= some.size();
     return some[(i + r / 3) % some.size()];
   };
-  // The oracle, by cases: of equal numbers `first` says which one it is.
+  // The oracle, by cases.
   const auto expected = [&](std::size_t i, bool least, bool numbers) {
     float best = nan;
     bool any = false;
@@ -273,7 +273,7 @@ void check_special_values(const fr::team& t) {
       t, [](float x) { return static_cast<T>(x); }, [](T x) { return static_cast<float>(x); });
 }
 
-// Neighbours in a ring exchange arrays, which are written before and read after, grouped with a sum.
+// Neighbours in a ring exchange arrays that are written before and read after, grouped with a sum.
 inline void check_ring(const fr::team& t, std::size_t n) {
   const std::size_t ranks = t.size(), first = t.first_local(), here = t.local_size();
   if (ranks < 2) return;
@@ -288,7 +288,7 @@ inline void check_ring(const fr::team& t, std::size_t n) {
   g.all_reduce(sums, fr::plus{}).submit();
   for (std::size_t m = 0; m < here; ++m) {
     const std::size_t r = first + m;
-    // With two ranks the neighbours are one, and the first of its sends is the one to its right.
+    // With two ranks both neighbours are the same rank, and its first send is the one to its right.
     check_is(left[m], given_by<int>((r + ranks - 1) % ranks, n), "ring, from the left", r);
     check_is(right[m], given_by<int>((r + 1) % ranks, n), "ring, from the right", r);
     check_is(sums[m], std::vector{combined<double>(ranks, 0, fr::plus{})}, "sum beside the ring", r);

@@ -1,4 +1,4 @@
-// Every collective against what it must give: exactly on whole numbers, within bounds on others.
+// Results of every collective: exact for integers, within error bounds otherwise.
 #include <complex>
 
 #include "cases.hpp"
@@ -9,7 +9,7 @@ using namespace collectives;
 
 BOOST_AUTO_TEST_SUITE(collectives_of_a_process)
 
-// On the devices that there are, with every type.
+// On the available devices, with every type.
 BOOST_AUTO_TEST_CASE(on_this_machine) {
   for (std::size_t ranks = 1; ranks <= fr::devices().size(); ++ranks) {
     const fr::team t = first_devices(ranks);
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(nan_and_zeros_of_both_signs) {
     check_special_values_of_floats(first_devices(ranks));
 }
 
-// Operations of the members wait, and run in a random order that CUDA allows.
+// Members' operations are delayed, and run in a random order that CUDA allows.
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (int seed = 0; seed < 40; ++seed) {
     fr::simulation runtime("devices=4;peers=none;schedule=random:" + std::to_string(seed));
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(many_members) {
   check_ring(t, 4);
 }
 
-// Other types are moved as they are.
+// Other types are moved unchanged.
 BOOST_AUTO_TEST_CASE(types_that_are_only_moved) {
   struct point {
     float x, y, z;
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(kinds_views_and_scalars) {
   for (const auto& p : parts) BOOST_TEST(p.value() == static_cast<double>(ranks));
 }
 
-// Sums of numbers of any size: the error is at most that of adding them one after the other.
+// Sums of numbers of any magnitude: the error is at most that of sequential addition.
 BOOST_AUTO_TEST_CASE(sums_of_floats_are_within_bounds) {
   const fr::team t = fr::team::all();
   const std::size_t n = 10'000;
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(sums_of_floats_are_within_bounds) {
   }
   fr::all_reduce(t, a, fr::plus{});
   const std::vector<float> first = fr::to_vector(a[0]);
-  for (auto& x : a) BOOST_TEST((fr::to_vector(x) == first));  // all members have the same
+  for (auto& x : a) BOOST_TEST((fr::to_vector(x) == first));  // identical on all members
   for (std::size_t i = 0; i < n; ++i) {
     double sum = 0, size = 0;
     for (const auto& v : values) sum += v[i], size += std::abs(double{v[i]});

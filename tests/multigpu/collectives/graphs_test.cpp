@@ -1,4 +1,4 @@
-// Collectives in captured graphs: random programs, of which parts are captured and launched again and again, against
+// Collectives in captured graphs: random programs, parts of which are captured and launched repeatedly, compared with
 // plain vectors.
 #include "cases.hpp"
 #include "support/seeds.hpp"
@@ -31,7 +31,7 @@ class program {
         plain_[a][m].assign(share * ranks(), static_cast<u32>(a + 10 * m));
       }
     }
-    run({verb::all_reduce, 0, 1, 0, 0, {0, 1}, 0});  // the first is not captured
+    run({verb::all_reduce, 0, 1, 0, 0, {0, 1}, 0});  // the first call is not captured
   }
 
   void run(int rounds) {
@@ -71,7 +71,7 @@ class program {
     return s;
   }
   void run(const step& s) { submit(s), expect(s); }
-  void touch() {  // by the CPU
+  void touch() {  // a CPU access
     const std::size_t a = below(arrays), m = below(ranks()), i = below(share);
     given_[a][m][i] += 7;
     plain_[a][m][i] += 7;
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(on_this_machine) {
     BOOST_TEST_CONTEXT("seed " << seed) program(static_cast<std::uint64_t>(seed), fr::devices().size()).run(10);
 }
 
-// A step of a solver as one graph: a sum over all members between two pieces of work, read by the CPU after each launch.
+// A solver step as one graph: a sum over all members between two kernels, read by the CPU after each launch.
 BOOST_AUTO_TEST_CASE(a_sum_between_two_steps) {
   const fr::team t = fr::team::all();
   const auto ranks = static_cast<int>(t.size());

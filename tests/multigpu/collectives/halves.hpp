@@ -1,11 +1,11 @@
-// Collectives on numbers of 16 bits.
+// Collectives on 16-bit floating-point numbers.
 #pragma once
 #include <cstdint>
 
 #include "cases.hpp"
 #include "transport/collective_math.hpp"
 
-// As CUDA's headers have them, which these tests do without: the same bits.
+// The same bits as the types in CUDA's headers, which these tests do not include.
 struct __half {  // NOLINT(bugprone-reserved-identifier)
   std::uint16_t bits;
 };
@@ -62,7 +62,7 @@ void check_half_reductions(const fr::team& t, std::size_t n, const Op& op) {
     check(parts[m], (t.first_local() + m) * n, "reduce_scatter", t.first_local() + m);
 }
 
-// On a team of at most four, so that products are whole numbers that both formats have.
+// On a team of at most four, so that products are integers that both formats represent.
 template <class T>
 void check_halves(const fr::team& t, std::size_t n) {
   check_half_reductions<T>(t, n, fr::plus{});
@@ -74,7 +74,7 @@ void check_halves(const fr::team& t, std::size_t n) {
   check_half_reductions<T>(t, n, fr::average{});
 }
 
-// Of floats of every size.
+// For floating-point types of every size.
 inline void check_special_values_of_floats(const fr::team& t) {
   check_special_values<float>(t);
   check_special_values<double>(t);

@@ -1,4 +1,4 @@
-// Calls that are wrong say what is wrong, and submit nothing.
+// Wrong calls name the error, and submit nothing.
 #include "cases.hpp"
 
 using namespace collectives;
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(buffers_that_overlap) {
   fr::collective_group g(t);
   g.all_reduce(a, b, fr::plus{});
   check_error<fr::invalid_argument>([&] { g.all_reduce(b, fr::plus{}); }, {"of the same"});
-  g.submit();  // what was there already is still there
+  g.submit();  // the group's earlier calls are unchanged
   BOOST_TEST((fr::to_vector(b[1])[2] == combined<int>(2, 2, fr::plus{})));
 }
 

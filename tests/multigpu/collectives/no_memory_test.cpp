@@ -1,14 +1,14 @@
-// When the CPU has no memory left for a group: what throws leaves the group as it was.
+// Host memory runs out while calls are added to a group: a call that throws leaves the group unchanged.
 #include <cstdlib>
 #include <new>
 
 #include "cases.hpp"
 
 namespace {
-thread_local int allocations_left = -1;  // none is counted below 0
+thread_local int allocations_left = -1;  // negative: no limit
 }  // namespace
 
-// Not inlined: GCC would take the calls of malloc and free for those of who allocates.
+// Not inlined: otherwise GCC pairs the malloc and free inside with the caller's new and delete.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   const bool none = allocations_left == 0;
   if (allocations_left > 0) --allocations_left;
@@ -23,7 +23,7 @@ using namespace collectives;
 
 namespace {
 
-// Calls with memory for no allocation, for one, for two, ..., until it succeeds; whether it threw before.
+// Repeats the call with memory for 0, 1, 2, ... allocations until it succeeds; returns the number of failed attempts.
 template <class Call, class AfterFailure>
 int until_it_succeeds(Call call, AfterFailure check) {
   for (int failed = 0;; ++failed) {
@@ -49,7 +49,7 @@ struct two_devices {
 
 BOOST_FIXTURE_TEST_SUITE(groups_without_memory, two_devices)
 
-// The group has 0, 1, 2, ... calls before: each time something else of it must grow.
+// The group already has 0, 1, 2, ... calls, so that a different part of it must grow each time.
 BOOST_AUTO_TEST_CASE(sends_and_receives) {
   int failures = 0;
   fr::memory_pool& pool = runtime.get().pool(fr::memory_kind::device, 0);
@@ -68,9 +68,9 @@ BOOST_AUTO_TEST_CASE(sends_and_receives) {
         },
         [&] { BOOST_TEST(!is_sent); });
     more.reset();
-    BOOST_TEST(pool.statistics().allocations == allocations);  // the group keeps it
+    BOOST_TEST(pool.statistics().allocations == allocations);  // the group still refers to it
     for (std::size_t i = 0; i <= before; ++i) failures += until_it_succeeds([&] { g.receive(place(i), 1, 0); }, [] {});
-    g.submit();  // throws where calls without their other half were left behind
+    g.submit();  // throws if unmatched calls remain
     BOOST_TEST(pool.statistics().allocations == allocations - 1);
     std::vector<int> expected(10 * (before + 1), 1);
     std::fill(expected.end() - 10, expected.end(), 2);
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(sends_and_receives) {
   BOOST_TEST(failures > 0);
 }
 
-// What could not be added is not kept alive either.
+// A group does not keep the arrays of a failed call alive.
 BOOST_AUTO_TEST_CASE(arrays_of_calls_that_threw) {
   fr::memory_pool& pool = runtime.get().pool(fr::memory_kind::device, 0);
   int failures = 0;

@@ -1,4 +1,4 @@
-// Least and greatest floats by a transport that does not propagate NaN: it is given integers of the same order.
+// Minima and maxima of floats through a transport that does not propagate NaN: it receives integers in the same order.
 #include <bit>
 
 #include <ferry/unified/host_guard.hpp>
@@ -14,8 +14,8 @@ using namespace collectives;
 
 namespace {
 
-// Of simulated devices; refuses the operations for which NCCL has another result than ferry, and buffers that overlap
-// otherwise than NCCL allows.
+// A simulated transport that refuses two things: operations where NCCL's result differs from ferry's, and buffers that
+// overlap in a way that NCCL does not allow.
 class without_floats final : public fr::transport {
  public:
   explicit without_floats(const fr::rank_layout& team) : below_(fr::sim::make_transport(team)) {}
@@ -43,7 +43,7 @@ fr::team team_with_keys(std::size_t ranks) {
   return fr::team(l.members, 0, ranks, fr::with_ordered_keys(std::make_shared<without_floats>(l), l));
 }
 
-// All bits in order: keys must follow the order of numbers, and give the bits back.
+// All values in order: keys must have the numbers' order, and convert back to the same bits.
 template <class Format>
 void check_keys(const std::vector<typename Format::bits>& in_order) {
   std::size_t wrong = 0;
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(are_what_the_transport_is_given) {
   }
 }
 
-// Before any member's numbers became keys in place.
+// The error comes before any member's numbers are replaced by keys in place.
 BOOST_AUTO_TEST_CASE(a_refused_collective_leaves_numbers_as_they_were) {
   const fr::simulation runtime("devices=2");
   const fr::team t = team_with_keys(2);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(a_refused_collective_leaves_numbers_as_they_were) {
   BOOST_TEST(fr::to_vector(all[1]) == std::vector<float>(4, 2.5f), boost::test_tools::per_element());
 }
 
-// Beside others in one group, whose arrays stay as they are.
+// Grouped with other calls, whose arrays are unchanged.
 BOOST_AUTO_TEST_CASE(in_groups_and_graphs) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   for (std::size_t seed = 0; seed < support::seeds(12); ++seed) {
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(in_groups_and_graphs) {
             .all_reduce(halves, fr::minimum_number{})
             .submit();
       };
-      fr::all_reduce(t, some, fr::minimum{});  // the first
+      fr::all_reduce(t, some, fr::minimum{});  // the first call
       fr::graph g = fr::capture(t[0], submit);
       for (int i = 0; i < 3; ++i) {
         fr::fill(some[1], i == 1 ? nan : static_cast<float>(i));

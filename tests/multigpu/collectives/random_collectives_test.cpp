@@ -1,4 +1,5 @@
-// Random programs of collectives, copies and fills on the members' arrays, and CPU access, against plain vectors.
+// Random programs of collectives, copies and fills on the members' arrays, and CPU accesses, compared with plain
+// vectors.
 #include "cases.hpp"
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"
@@ -50,7 +51,7 @@ class program {
     for (auto& x : given_[a]) all.push_back(x.slice(s));
     return all;
   }
-  // The same slice of what each member has.
+  // The same slice of each member's array.
   lists plain(std::size_t a, fr::slice s) const {
     lists all;
     for (const auto& x : expected_[a])
@@ -142,13 +143,13 @@ class program {
         fr::copy(team_[below(ranks)], std::as_const(given_[a][m]).slice(s), given_[b][root].slice(s));
         return put(b, root, s.begin, all[m]);
       }
-      case 9: {  // the CPU, in between
+      case 9: {  // a CPU access in between
         given_[a][m][s.begin] += 7;
         expected_[a][m][s.begin] += 7;
         return;
       }
       case 10: BOOST_TEST(std::as_const(given_[a][m])[s.begin] == expected_[a][m][s.begin]); return;
-      case 11: {  // an array that goes while it is used
+      case 11: {  // an array destroyed while in use
         auto x = filled<u32>(team_, share, 3);
         fr::all_reduce(team_, x, fr::plus{});
         fr::copy(team_[m], std::as_const(x[m]), given_[a][m].slice(one));
@@ -175,7 +176,7 @@ BOOST_AUTO_TEST_CASE(on_simulated_devices) {
     }
 }
 
-// Links that lose pages: the CPU keeps all unified memory.
+// Links that lose pages: all unified memory is pinned to the CPU.
 BOOST_AUTO_TEST_CASE(over_links_that_lose_pages) {
   for (std::size_t seed = 0; seed < support::seeds(100); ++seed) BOOST_TEST_CONTEXT("seed " << seed) {
       const support::quiet_stderr said;

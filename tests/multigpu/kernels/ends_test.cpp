@@ -1,4 +1,5 @@
-// What must not end a program by a signal: teams whose submission changes in their loops, and work after main.
+// Situations that must not end a program by a signal: a team's submission mode changes within its loop, and work after
+// main.
 #include <cstdlib>
 #include <ferry/ferry.hpp>
 

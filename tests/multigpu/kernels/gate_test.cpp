@@ -1,4 +1,5 @@
-// Every way in: with a host_guard on the array, with an array that was freed, and with one of another machine.
+// Every interface that takes an array: with a host_guard on it, with a freed array, and with an array of another
+// runtime.
 #include <functional>
 #include <optional>
 #include <string>
@@ -38,7 +39,7 @@ struct add_member {
   FERRY_HOST_DEVICE void operator()(std::size_t i, const fr::mdspan<const int, 1>& a) const { (void)a(i); }
 };
 
-// What the ways in are given: arrays, and a graph that writes one of them.
+// Arguments of the calls: arrays, and a graph that writes one of them.
 template <fr::memory_kind Kind>
 struct subject {
   using array = fr::basic_array<int, 1, Kind>;
@@ -62,14 +63,14 @@ struct subject {
   }
 };
 
-// What the current machine has beside.
+// Other objects of the current runtime.
 struct surroundings {
   fr::team team{fr::devices().first(2)};
   fr::stream s;
   std::vector<int> values = std::vector<int>(n, 3);
 };
 
-enum class under_guard { refused, right };  // right: touches no contents, or is the CPU's own
+enum class under_guard { refused, right };  // right: touches no contents, or accesses them on the CPU
 
 template <fr::memory_kind Kind>
 struct way_in {
@@ -78,7 +79,7 @@ struct way_in {
   under_guard held = under_guard::refused;
 };
 
-// One array a member, of which the first is the subject's.
+// One array per member; the first is the subject's.
 template <fr::memory_kind Kind>
 std::vector<fr::array_view<int, 1, Kind>> for_members(subject<Kind>& x, const surroundings& w, std::size_t each = n) {
   using array = typename subject<Kind>::array;
@@ -292,7 +293,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(what_another_machine_has_is_refused, K, kinds) {
   }
 }
 
-// Arrays of a group are looked at when it is submitted, too.
+// A group checks its arrays again when it is submitted.
 BOOST_AUTO_TEST_CASE(arrays_that_are_freed_before_their_group_is_submitted) {
   fr::simulation sim(runtime);
   const fr::team t = fr::team::all();
@@ -304,7 +305,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_freed_before_their_group_is_submitted) {
   BOOST_TEST(!failure_of<fr::use_after_free>([&] { g.submit(); }).empty());
 }
 
-// Spans that are followed are held as guards are.
+// Tracked spans conflict as guards do.
 BOOST_AUTO_TEST_CASE(collectives_and_mirrors_look_at_spans) {
   fr::simulation sim(runtime);
   fr::check_spans(fr::span_checks::on);
@@ -338,7 +339,7 @@ BOOST_AUTO_TEST_CASE(mirrors_look_at_guards) {
   ::unsetenv("FERRY_PEER_KERNELS");
 }
 
-// Streams, events and graphs of another machine.
+// Streams, events and graphs of another runtime.
 BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
   fr::simulation outer(runtime);
   fr::stream s;
@@ -364,7 +365,7 @@ BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
   }
 }
 
-// Two logs of the same bytes would not know of each other.
+// Two access histories of the same bytes could not order each other's uses.
 BOOST_AUTO_TEST_CASE(bytes_of_arrays_are_neither_lent_nor_adopted) {
   using fr::memory_kind;
   for (const char* pool : {"split", "driver", "simple", "binned", "none"}) {

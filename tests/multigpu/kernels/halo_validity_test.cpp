@@ -1,4 +1,4 @@
-// Halos that are out of date: found where they are read, and nowhere else.
+// Stale halos are detected where they are read, and nowhere else.
 #include <unistd.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct set_one {
     return a(i, j) = 1;
   }
 };
-// How many of the neighbours along an axis are NaN.
+// The number of NaN neighbours along an axis.
 struct lost_neighbours {
   std::size_t axis;
   FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> a) const {
@@ -37,7 +37,7 @@ struct lost_cells {
     return std::isnan(a(i, j));
   }
 };
-// Of the one cell before, in one place for all members.
+// True if the neighbour before one given cell is NaN; the cell is the same for all members.
 struct is_lost_before {
   std::size_t axis;
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> a,
@@ -45,7 +45,7 @@ struct is_lost_before {
     found(0) = std::isnan(a(i - (axis == 0), j - (axis == 1)));
   }
 };
-// Also in a corner of the array, where both are beyond it.
+// Includes corners of the array, where both neighbours are beyond it.
 struct sum_of_ghosts {
   FERRY_HOST_DEVICE double operator()(std::size_t i, std::size_t j, fr::shard_span<const double, 2> a) const {
     double sum = 0;
@@ -69,14 +69,14 @@ struct sums_of_ghosts_before {
 
 constexpr std::size_t rows = 9, columns = 10;
 
-// What a loop over three shards along an axis finds where halos are read that are out of date: a row or column on each side.
+// The number of stale neighbours in a loop over three shards along an axis: a row or column on each side.
 std::size_t all_lost(std::size_t axis) { return 6 * (axis == 0 ? columns : rows); }
 std::size_t lost(const field& a) {
   return static_cast<std::size_t>(
       fr::parallel_reduce(fr::owned(a), lost_neighbours{a.layout().axis()}, fr::plus{}, fr::in(a)).value());
 }
 
-// f(team, options) on simulated devices whose schedules are random, for arrays cut along each axis.
+// Runs f(team, options) on simulated devices with random schedules, for arrays split along each axis.
 template <class F>
 void on_random_schedules(F f) {
   for (std::size_t seed = 0; seed < seeds(6); ++seed)
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(halos_out_of_date_are_refused_by_name_and_index) {
         a.name("height");
         BOOST_TEST(lost(a) == 0u);
         fr::parallel_for(fr::owned(a), one_more{}, a);
-        fr::parallel_for(fr::owned(a), one_more{}, a);  // reads none of them
+        fr::parallel_for(fr::owned(a), one_more{}, a);  // reads no halo
         fr::exchange_halos(a);
         BOOST_TEST(lost(a) == 0u);
         if (by_sweep)
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(halos_out_of_date_are_refused_by_name_and_index) {
       }
 }
 
-// Without the check, as what a loop does not declare to read.
+// Without the check they read as NaN, like cells that a loop does not declare to read.
 BOOST_AUTO_TEST_CASE(halos_out_of_date_read_as_nan_under_random_schedules) {
   on_random_schedules([](const fr::team& t, fr::shard_options o) {
     field a(t, {rows, columns}, o, 1.0);
@@ -123,11 +123,11 @@ BOOST_AUTO_TEST_CASE(halos_out_of_date_read_as_nan_under_random_schedules) {
     fr::parallel_for(fr::owned(a), one_more{}, fr::inout(a));
     BOOST_TEST(lost(a) == all_lost(o.axis));
     BOOST_TEST(fr::parallel_reduce(fr::owned(a), lost_cells{}, fr::plus{}, fr::in(a)).value() == 0);
-    // In part: only the neighbours of what was written.
+    // Partial writes: only neighbours of the written cells are stale.
     fr::exchange_halos(a);
     fr::parallel_for(fr::owned(a).within({{0, 1}, {0, 1}}), one_more{}, fr::inout(a));
     BOOST_TEST(lost(a) == 1u);
-    // What the memory holds is not changed by it, also by loops that write between halo cells.
+    // The memory itself is unchanged, even by loops that write between halo cells.
     for (int i = 0; i < 2; ++i) fr::parallel_for(fr::owned(a), one_more{}, fr::inout(a));
     for (std::size_t m = 0; m < t.size(); ++m) {
       const std::vector<double> cells = fr::to_vector(std::as_const(a).shard_with_halo(m));
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(what_makes_halos_valid_and_what_does_not) {
     BOOST_TEST(lost(a) == all);
     fr::exchange_halos(b, a);
     BOOST_TEST(lost(a) == 0u);
-    fr::parallel_for(fr::interior(a), one_more{}, a);  // which no halo mirrors
+    fr::parallel_for(fr::interior(a), one_more{}, a);  // no halo contains these cells
     BOOST_TEST(lost(a) == 0u);
     fr::parallel_for(fr::boundary(a), one_more{}, a);
     BOOST_TEST(lost(a) == all);
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(what_makes_halos_valid_and_what_does_not) {
   });
 }
 
-// The program may fill halos through them.
+// The program may fill halos through a writable view.
 BOOST_AUTO_TEST_CASE(halos_that_a_writable_view_reaches_are_not_tracked) {
   on_random_schedules([](const fr::team& t, fr::shard_options o) {
     field a(t, {rows, columns}, o, 1.0);
@@ -222,8 +222,8 @@ BOOST_AUTO_TEST_CASE(cells_beyond_the_array_are_never_out_of_date) {
     }
 }
 
-// What a graph does to halos is done by its launches, not by its capture.
-// The corners of ghost cells lie in planes whose other cells are out of date.
+// Launching a graph changes the state of halos; capturing it does not. The corners of ghost cells lie in planes whose
+// other cells are stale.
 BOOST_AUTO_TEST_CASE(ghost_cells_beside_halos_that_are_out_of_date) {
   for (const char* how : {"devices=3;check=on", "devices=3;check=on;schedule=random:3"}) BOOST_TEST_CONTEXT(how) {
       const fr::simulation sim(how);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(graphs) {
     both.launch(t.stream(0));
     BOOST_TEST(lost(a) == 0u);
 
-    // Inside of one: what was written there before is known, and what was written before the capture is not.
+    // Inside a capture: writes captured before are tracked, and writes from before the capture are not.
     fr::unified_array<int> found({1}, -1);
     const auto look = [&] {
       fr::parallel_for(fr::owned(a).within({{3, 4}, {4, 5}}), is_lost_before{o.axis}, fr::in(a), found);

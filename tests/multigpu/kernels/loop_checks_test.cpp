@@ -1,4 +1,4 @@
-// What loops over shards are refused: addresses in functors, and cells that are used otherwise than the call says.
+// Errors of loops over shards: addresses in functors, and cells used differently from the declaration.
 #include <ferry/ferry.hpp>
 
 #include "contract/fixture.hpp"
@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(captured_pointers_are_refused) {
   }
 }
 
-// Indices are those of the whole array, in each part of a region.
+// Indices are global, in each part of a region.
 BOOST_AUTO_TEST_CASE(cells_that_are_not_written_are_named) {
   const support::quiet_stderr quiet;
   for (const std::string how : schedules)

@@ -1,4 +1,4 @@
-// Every movable type of multigpu, moved from and default-constructed: destroyed, moved, assigned to, asked and used.
+// Every movable type of multigpu, moved from and default-constructed: destroyed, moved, assigned, queried and used.
 #include <ferry/ferry.hpp>
 
 #include "support/moved_objects.hpp"
@@ -23,7 +23,7 @@ struct use_copy {
   FERRY_HOST_DEVICE void operator()(std::size_t, const A&) const {}
 };
 
-// One team of each child.
+// Each child process has its own team.
 fr::team two() {
   static const auto* const t = new fr::team(fr::devices().first(2));
   return *t;

@@ -1,4 +1,4 @@
-// Halos travel while the devices work on the inside: nothing orders the one behind the other.
+// The halo exchange overlaps with work on the shard's interior: neither is ordered after the other.
 #include <map>
 
 #include "multigpu/shards.hpp"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr int old = 1, fresh = 2;
 
-// Writes its cells; at one cell inside a shard it looks whether a halo of that shard has come. That is what programs must not
-// do, and what tells here which was first.
+// Writes its cells. At one interior cell it reads a halo cell of its shard without declaring it. Programs must not do
+// so; here it shows which ran first.
 struct write_and_look {
   std::size_t at_row;
   const int* halo;
@@ -22,7 +22,7 @@ struct write_and_look {
   }
 };
 
-// Notes what streams are given, in order.
+// Records what is enqueued on each stream, in order.
 class noting_backend final : public support::counting_backend {
  public:
   enum class what { kernel, wait, event };
@@ -48,17 +48,18 @@ const fr::shard_options rows_with_halos{.axis = 0, .halo = 1, .periodic = true};
 
 BOOST_AUTO_TEST_SUITE(overlap)
 
-// Random schedules honour only what CUDA promises: if the inside never ran before the halo came, it had to wait for it.
+// Random schedules guarantee only what CUDA guarantees: if the interior always ran after the halo exchange, it waited
+// for it.
 BOOST_AUTO_TEST_CASE(the_inside_and_the_halos_run_in_any_order) {
   std::map<int, int> seen;
   for (const char* how : {"devices=3", "devices=3;peers=none"})
     for (unsigned seed = 0; seed < 60; ++seed) {
       fr::simulation sim(std::string(how) + ";schedule=random:" + std::to_string(seed));
-      sim.get().checks.set(fr::check::pointers, false);  // the functor looks where no call says
+      sim.get().checks.set(fr::check::pointers, false);  // the functor reads an undeclared cell
       const fr::team t = fr::team::all();
       fr::sharded_array<int, 2> a(t, {9, 4}, rows_with_halos, old);
       t.synchronize();
-      int found = 0;  // rows 3 to 5 are member 1's; the halo above them is row 2
+      int found = 0;  // member 1 owns rows 3 to 5; the halo above them is row 2
       const write_and_look f{4, a.shard_with_halo(1).unsynchronized_data(), &found};
       fr::parallel_for(fr::sweep(a), f, fr::out(a));
       t.synchronize();
@@ -70,14 +71,14 @@ BOOST_AUTO_TEST_CASE(the_inside_and_the_halos_run_in_any_order) {
   BOOST_TEST(seen.size() == 2u);
 }
 
-// A stream is given the edges, the packing of what has strides, and the inside of its shard; the packing waits for the copies of
-// the last step, which it writes over, and the inside for nobody. What others wait for before they send the halos is noted
-// before the inside.
+// A stream gets the edges, the packing of strided halos, and the interior of its shard. The packing waits for the
+// previous step's copies, which it overwrites; the interior waits for nothing. The event that others wait for before
+// they transfer halos is recorded before the interior.
 BOOST_AUTO_TEST_CASE(no_stream_waits_between_the_edges_and_the_inside) {
   using enum noting_backend::what;
   struct layout {
     fr::shard_options how;
-    int kernels;  // before the inside: of the edges along each axis with halos, and of the packing
+    int kernels;  // before the interior: edges along each axis with halos, and packing
   };
   fr::shard_options columns = rows_with_halos, both = rows_with_halos;
   columns.axis = 1;
@@ -100,7 +101,7 @@ BOOST_AUTO_TEST_CASE(no_stream_waits_between_the_edges_and_the_inside) {
       }
       for (std::size_t m = 0; m < t.size(); ++m) {
         const std::vector<noting_backend::what> given = notes.given[t.stream(m).timeline().stream().handle];
-        // What the edges come after: halos that others wrote into this shard, and read from it, in the last step.
+        // Dependencies of the edges: halos that others wrote into this shard, or read from it, in the previous step.
         const auto edges = std::find(given.begin(), given.end(), kernel);
         auto last = edges, inside = edges;
         for (int k = 0; k < kernels && inside != given.end(); ++k)

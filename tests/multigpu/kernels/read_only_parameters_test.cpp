@@ -1,4 +1,4 @@
-// Sharded and replicated arrays without in(): read only where the functor's parameter is const.
+// Sharded and replicated arrays without in() are read-only only if the functor's parameter is const.
 #include <memory>
 
 #include "multigpu/shards.hpp"
@@ -58,12 +58,12 @@ bool is_read(const fr::sharded_argument<T, Rank, fr::memory_kind::device>& a) {
 
 BOOST_AUTO_TEST_SUITE(read_only_parameters)
 
-// One array for all members: as long as it is read, they do not wait for each other.
+// One array for all members: members that only read it do not wait for each other.
 BOOST_FIXTURE_TEST_CASE(members_read_one_array_at_once, runtime) {
   fr::sharded_array<int, 2> x(t, {9, 4}, {.axis = 0}, 1), y(t, {9, 4}, {.axis = 0}, 0);
   fr::host_array<int> table({1}, t.device(0));
   fr::fill(table, 5);
-  fr::parallel_for(owned(y), add{}, x, table, y);  // each member waits for fill() once
+  fr::parallel_for(owned(y), add{}, x, table, y);  // each member waits once for fill()
   BOOST_TEST(waits([&] {
                for (int k = 0; k < 10; ++k) fr::parallel_for(owned(y), add{}, x, table, y);
              }) == 0);
@@ -74,7 +74,7 @@ BOOST_FIXTURE_TEST_CASE(members_read_one_array_at_once, runtime) {
   BOOST_TEST(fr::to_vector(y)[35] == 6);
 }
 
-// The halos of what a sweep only reads do not travel.
+// Halos of arrays that a sweep only reads are not exchanged.
 BOOST_FIXTURE_TEST_CASE(a_sweep_exchanges_what_it_may_write, runtime) {
   fr::sharded_array<int, 2> x(t, {9, 4}, rows_with_halos, 1), y(t, {9, 4}, rows_with_halos, 0);
   fr::host_array<int> table({1}, t.device(0));

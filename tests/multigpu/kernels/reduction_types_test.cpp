@@ -1,4 +1,4 @@
-// The types and special values of reductions over teams, and their results in containers.
+// Types and special values of reductions over teams, and their results in containers.
 #include <cmath>
 #include <limits>
 
@@ -52,7 +52,7 @@ void check_same(T found, T expected, const char* what) {
   BOOST_TEST(same, what << ": " << found << " instead of " << expected);
 }
 
-// One cell of the members, and what must come out over all.
+// One cell per member, and the expected result over all.
 template <class T, class Op>
 void check_extreme(const fr::sharded_array<T, 2>& a, const Op& op, T expected, const char* what) {
   check_same(fr::parallel_reduce(fr::owned(a), cell<T>{}, op, fr::in(a)).value(), expected, what);
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(nan_of_any_member_is_propagated_or_ignored) {
   }
 }
 
-// Both kinds of results are moved by containers, which do not try to copy them.
+// Containers move both kinds of results, without trying to copy them.
 BOOST_AUTO_TEST_CASE(results_in_containers) {
   for (const char* how : {"devices=3", "devices=3;schedule=random:7"}) {
     const fr::simulation sim(how);

@@ -1,4 +1,4 @@
-// Regions of loops over shards: how they are said, and that loops write nothing else.
+// Regions of loops over shards: how they are specified, and that loops write nothing outside of them.
 #include <ferry/ferry.hpp>
 
 #include "contract/fixture.hpp"
@@ -13,7 +13,7 @@ using field = fr::sharded_array<int, 2>;
 struct add_one {
   FERRY_HOST_DEVICE void operator()(std::size_t i, std::size_t j, fr::shard_span<int, 2> a) const { a(i, j) += 1; }
 };
-// Cells of one row and one column, by a distance.
+// Writes at a given distance from one cell.
 struct writes_beside {
   std::size_t row, column, down, right;
   FERRY_HOST_DEVICE int operator()(std::size_t i, std::size_t j, fr::shard_span<int, 2> a) const {
@@ -39,7 +39,7 @@ struct others_write_meanwhile {
   }
 };
 
-// Boxes are not made of braces, which mean ranges.
+// Boxes cannot be written as braces, which mean ranges.
 template <class Box>
 concept made_of_corners = requires {
   Box{{0, 0}, {5, 4}};
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(cells_of_a_member_by_ranges) {
   }
 }
 
-// Whether the simulator works in place or on copies.
+// With simulated kernels in place or on copies.
 BOOST_AUTO_TEST_CASE(writes_outside_of_the_region_are_errors) {
   for (const char* how : {"devices=3", "devices=3;schedule=random:1", "devices=3;schedule=random:8"})
     for (const std::size_t axis : {0u, 1u})
@@ -139,9 +139,9 @@ BOOST_AUTO_TEST_CASE(writes_outside_of_the_region_are_errors) {
               default: return void(fr::parallel_reduce(fr::owned(a), f, fr::reproducible(fr::plus{}), fr::inout(a)));
             }
           };
-          run({0, 0, 0, 0}), run({4, 4, 0, 0});  // these write where they should
+          run({0, 0, 0, 0}), run({4, 4, 0, 0});  // these write inside the region
           t.synchronize();
-          // The last cell that member 0 has in this loop, and the one behind.
+          // Member 0's last cell in this loop, and the next one.
           const std::size_t last = which == 1 ? 0 : (which == 2 ? 1 : 2) + axis;
           const std::size_t row = axis == 0 ? last : 4, column = axis == 1 ? last : 4;
           const std::string cell = "(" + std::to_string(row + r) + ", " + std::to_string(column + c) + ")";
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(writes_outside_of_the_region_are_errors) {
         }
 }
 
-// Cells that a loop over the boundary leaves alone belong to others, who are not ordered against it.
+// A loop over the boundary leaves interior cells to other work, which is not ordered against it.
 BOOST_AUTO_TEST_CASE(others_may_use_what_lies_between_the_slabs) {
   for (const char* how : {"devices=1;check=on", "devices=1;check=races", "devices=1;check=races;schedule=random:2"})
     BOOST_TEST_CONTEXT(how) {

@@ -1,4 +1,4 @@
-// What loops over shards are given beside shards, and what they promise to write.
+// Other arguments of loops over shards, and the elements that they declare to write.
 #include <cmath>
 #include <ferry/ferry.hpp>
 
@@ -52,7 +52,7 @@ struct write_beside_pointer {
   }
 };
 
-// Cells of odd columns that are not NaN, and cells of even columns that are not 1.
+// The number of cells in odd columns that are not NaN, and in even columns that are not 1.
 template <class Array>
 std::size_t wrong_cells(const Array& a) {
   const std::vector<double> v = fr::to_vector(a);
@@ -65,7 +65,7 @@ std::size_t wrong_cells(const Array& a) {
 
 BOOST_AUTO_TEST_SUITE(shard_arguments)
 
-// Arrays of one device are the same one for all members, also where there is no link.
+// All members use the same single-device array, also without links.
 BOOST_AUTO_TEST_CASE(arrays_of_one_device_are_mirrored_where_there_is_no_link) {
   for (const char* how : {"devices=3;peers=none", "devices=3;peers=none;schedule=random:1;check=on",
                           "devices=3;broken=0-1;schedule=random:2"})
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_one_device_are_mirrored_where_there_is_no_link) {
                      fr::parallel_reduce(fr::boundary(a), cell_by_table{}, fr::plus{}, fr::in(table), a).value() ==
                  7 * 450);
       fr::device_array<int> sums({5}, 0, fr::device(0));
-      fr::parallel_for(fr::owned(a), add_up{}, sums, fr::in(a));  // each member's turn, one after the other
+      fr::parallel_for(fr::owned(a), add_up{}, sums, fr::in(a));  // the members run one after the other
       CHECK_EQUAL(fr::to_vector(sums), (std::vector<int>{2, 8, 18, 32, 50}));
     }
 }
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(what_out_promises_reads_as_never_written_before) {
         BOOST_TEST(sum.value() == 72);
         BOOST_TEST(same.value() == 72);
         for (const auto* a : {&all, &swept, &reduced, &sure}) BOOST_TEST(wrong_cells(*a) == 0u);
-        for (std::size_t m = 0; m < t.size() && halo > 0; ++m) {  // halos are nobody's promise
+        for (std::size_t m = 0; m < t.size() && halo > 0; ++m) {  // out() does not cover halos
           const auto cells = fr::to_vector(all.shard_with_halo(m));
           BOOST_TEST(std::count(cells.begin(), cells.end(), 7.0) ==
                      static_cast<std::ptrdiff_t>(cells.size() - all.layout().own(m).extents().count()));
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(what_out_promises_reads_as_never_written_before) {
       }
 }
 
-// A loop that throws for a member leaves what its kernel would have written as it was.
+// A loop that throws for one member leaves its outputs unchanged.
 BOOST_AUTO_TEST_CASE(loops_that_throw_leave_their_outputs_alone) {
   for (const char* how : {"devices=2;peers=none", "devices=2;peers=none;schedule=random:3"}) {
     const fr::simulation sim(how);
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(loops_that_throw_leave_their_outputs_alone) {
   }
 }
 
-// A table of which each device has a copy, changed on each by a result of all, and read by loops over shards.
+// A table with a copy on each device, changed on each by a global result, and read by loops over shards.
 BOOST_AUTO_TEST_CASE(replicated_arrays) {
   for (const char* how : {"devices=3", "devices=3;schedule=random:4", "devices=1", "devices=3;peers=none"}) {
     fr::simulation sim(how);

@@ -1,4 +1,4 @@
-// Sharded arrays: what cannot be, what is counted, and the ways in and out.
+// Sharded arrays: invalid shapes, costs, and conversions from and to other arrays.
 #include <bit>
 #include <cmath>
 #include <ferry/ferry.hpp>
@@ -84,7 +84,7 @@ struct height {
   }
 };
 
-// Waits between streams that a step makes, once everything has been used before.
+// The number of stream waits in a step, after warm-up steps.
 template <class Step>
 double waits_of(std::size_t devices, bool periodic, Step step) {
   fr::simulation sim("devices=" + std::to_string(devices));
@@ -102,7 +102,7 @@ double waits_of(std::size_t devices, bool periodic, Step step) {
   run(10);
   const long before = calls.stream_waits, blocked = calls.cpu_waits;
   run(100);
-  BOOST_TEST(calls.cpu_waits == blocked);  // nobody waits for a device
+  BOOST_TEST(calls.cpu_waits == blocked);  // the CPU never waits
   return static_cast<double>(calls.stream_waits - before) / 100;
 }
 
@@ -114,8 +114,8 @@ void swept_step(field& a, field& next) { fr::parallel_for(fr::sweep(next), relax
 
 bool are_peers() { return fr::peer_policy::from_environment().use; }
 
-// Waits that staged copies of one step make among their streams, where halos cannot be stored: each forks two streams, which
-// wait for a chunk each, and is joined by them.
+// The number of stream waits that staged copies of one step make, if halos cannot be stored directly. Each copy forks
+// two streams, which wait for a chunk each, and joins them.
 double staged_waits(std::size_t devices, bool periodic) {
   const double copies = devices == 1 ? 0 : 2 * (static_cast<double>(devices) - (periodic ? 0 : 1));
   return are_peers() ? 0 : 6 * copies;
@@ -125,7 +125,7 @@ double staged_waits(std::size_t devices, bool periodic) {
 
 BOOST_AUTO_TEST_SUITE(sharded_arrays)
 
-// The least possible: each device must hear of each neighbour once.
+// The minimum: each device waits for each neighbour once.
 BOOST_AUTO_TEST_CASE(a_step_waits_once_for_each_neighbour) {
   for (const std::size_t devices : {1u, 2u, 3u, 4u, 8u}) {
     const double d = static_cast<double>(devices);
@@ -137,7 +137,8 @@ BOOST_AUTO_TEST_CASE(a_step_waits_once_for_each_neighbour) {
   }
 }
 
-// What a step found is read while later steps are not over: under late schedules some of their work is still to come.
+// An earlier step's result is read before later steps are complete: under late schedules some of their work is still
+// pending.
 BOOST_AUTO_TEST_CASE(results_are_read_while_later_steps_go_on) {
   int with_work_to_come = 0;
   for (int seed = 0; seed < 20; ++seed) {
@@ -159,9 +160,9 @@ BOOST_AUTO_TEST_CASE(results_are_read_while_later_steps_go_on) {
   BOOST_TEST(with_work_to_come > 0);
 }
 
-// Boundary, exchange and interior overlap: beside the neighbours, each device's side stream waits for its own boundary,
-// the boundary for what was sent from the same rows two steps before, and now and then for more (clocks inherit only what
-// was true when an event was recorded).
+// Boundary, exchange and interior overlap. Besides its neighbours, each device's side stream waits for its own
+// boundary. The boundary waits for transfers from the same rows two steps before. There are occasional extra waits,
+// because a vector clock merges only what was known when an event was recorded.
 BOOST_AUTO_TEST_CASE(a_sweep_waits_for_its_neighbours_and_within_its_device) {
   for (const std::size_t devices : {2u, 3u, 4u, 8u}) {
     const double d = static_cast<double>(devices);
@@ -247,14 +248,14 @@ BOOST_AUTO_TEST_CASE(elements_of_unified_arrays) {
   }
 }
 
-// One allocation, no page of which has cells of two shards.
+// One allocation, in which no page contains cells of two shards.
 BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_have_pages_of_their_own) {
   fr::simulation sim("devices=3");
   const fr::team t = fr::team::all();
   const auto page = [](const std::byte* p) { return reinterpret_cast<std::uintptr_t>(p) / (2u << 20); };
   for (int made = 0; made < 4; ++made) {
     const fr::unified_sharded_array<float, 2> a(t, {12, 131070}, {.halo = 1},
-                                                0.f);  // with halos 3 MiB, of 2 MiB of cells
+                                                0.f);  // 2 MiB of cells; 3 MiB with halos
     for (std::size_t m = 0; m < 3; ++m) {
       const fr::byte_range own = a.shard_with_halo(m).bytes();
       BOOST_TEST(a.shard_owner(m).unchecked() == a.shard_owner(0).unchecked());
@@ -264,7 +265,7 @@ BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_have_pages_of_their_own) {
   }
 }
 
-// A device that touches another's shard, by plain kernels and with nothing moved for it, leaves it where it belongs.
+// A device that accesses another one's shard, by plain kernels without migration, leaves the pages in place.
 BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_prefer_their_devices) {
   fr::simulation sim("devices=3");
   auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend());
@@ -293,7 +294,7 @@ BOOST_AUTO_TEST_CASE(regions_are_parts_of_all_cells) {
     shards::dice d(seed);
     fr::simulation sim("devices=" + std::to_string(1 + seed % 4));
     const fr::team t = fr::team::all();
-    const auto layout = shards::any_layout<3>(d, t);  // clang++ 14 takes no binding into a lambda
+    const auto layout = shards::any_layout<3>(d, t);  // clang++ 14: lambdas cannot capture structured bindings
     const auto& e = layout.first;
     const auto& o = layout.second;
     fr::sharded_array<int, 3> a(t, e, o, 0);
@@ -361,7 +362,7 @@ BOOST_AUTO_TEST_CASE(loops_in_one_and_three_dimensions) {
     }
 }
 
-// The same bits however many devices there are; the usual sum has others.
+// The same bits for any number of devices; an ordinary sum differs.
 BOOST_AUTO_TEST_CASE(reproducible_sums) {
   for (std::size_t axis : {0u, 1u}) {
     std::vector<std::uint64_t> bits_2d, bits_1d;

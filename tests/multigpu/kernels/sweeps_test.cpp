@@ -1,4 +1,5 @@
-// Sweeps one after the other, from one array to another and in place, as they come and in graphs, against the same on the CPU.
+// Consecutive sweeps, from one array to another and in place, directly and in graphs, compared with the same on the
+// CPU.
 #include <optional>
 
 #include "multigpu/shards.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 using plain = std::vector<unsigned>;
 
-// Other factors for each neighbour: whoever takes one for the other gets another sum.
+// A different factor for each neighbour: confusing two of them changes the sum.
 struct relax {
   FERRY_HOST_DEVICE void operator()(std::size_t r, std::size_t c, fr::shard_span<const unsigned, 2> u,
                                     fr::shard_span<unsigned, 2> v) const {
@@ -17,7 +18,7 @@ struct relax {
     v(i, j) = u(i, j) + 3 * u(i - 1, j) + 5 * u(i + 1, j) + 7 * u(i, j - 1) + 11 * u(i, j + 1) + 13 * u(i + 1, j - 1);
   }
 };
-// Cells of one colour of a chessboard, whose neighbours are of the other.
+// Cells of one chessboard colour, whose neighbours have the other colour.
 struct relax_colour {
   unsigned which;
   FERRY_HOST_DEVICE void operator()(std::size_t r, std::size_t c, fr::shard_span<unsigned, 2> u) const {
@@ -56,11 +57,11 @@ struct program {
 template <fr::memory_kind Kind>
 bool is_right(std::size_t seed, const program& how) {
   fr::simulation sim(simulated_machine(seed, 1 + seed % 4));
-  sim.get().checks.set(fr::check::halos, seed % 2 == 1);  // finds nothing
+  sim.get().checks.set(fr::check::halos, seed % 2 == 1);  // must not report anything
   dice d(seed);
   fr::team t = fr::team::all();
   t.submit(how.by);
-  // An even number of cells along both axes: colours go on across the ends.
+  // An even number of cells along both axes, so that the colours alternate across the ends.
   field f{8 + 2 * d.below(3), 8 + 2 * d.below(3), {}};
   for (std::size_t i = 0; i < f.rows * f.columns; ++i) f.u.push_back(static_cast<unsigned>(i * 2654435761U >> 16U));
   const auto width = static_cast<std::ptrdiff_t>(d.between(1, 2));
@@ -80,7 +81,7 @@ bool is_right(std::size_t seed, const program& how) {
   constexpr int rounds = 4;
   std::optional<fr::graph> captured;
   if (how.in_graphs) captured.emplace(fr::capture(t.stream(0), twice));
-  for (int i = 0; i < rounds; ++i) {  // in turn with work that is in none
+  for (int i = 0; i < rounds; ++i) {  // alternates with work outside graphs
     if (how.in_graphs && i % 2 == 0)
       captured->launch(t.stream(0));
     else

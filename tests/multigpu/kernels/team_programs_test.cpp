@@ -1,4 +1,4 @@
-// Random programs over fields on a team, under many schedules, against the same programs on plain arrays.
+// Random programs over fields on a team, under many schedules, compared with the same programs on plain arrays.
 #include "multigpu/shards.hpp"
 #include "support/quiet_stderr.hpp"
 
@@ -10,13 +10,13 @@ namespace {
 using read_field = fr::shard_span<const u32, 2>;
 using write_field = fr::shard_span<u32, 2>;
 
-// How far a loop looks, and where it finds nothing.
+// How many cells a loop reads in each direction, and whether it wraps.
 struct reach_of {
   std::ptrdiff_t rows, columns;
   bool wraps_rows, wraps_columns;
 };
 
-// A sum over a cross of neighbours, those that are not there being 0.
+// A sum over a cross of neighbours; missing neighbours count as 0.
 struct cross {
   reach_of reach;
   u32 k;
@@ -59,7 +59,7 @@ struct weigh {
   }
 };
 
-// The oracle: a field as plain memory.
+// The oracle: a field in plain memory.
 struct plain_field {
   fr::extents<2> e;
   std::vector<u32> cells;
@@ -100,7 +100,7 @@ class program {
       fresh_.push_back(true);
     }
     const auto& l = fields_[0].layout();
-    // Columns that are whole on every device can be read without halos, but do not wrap then.
+    // If every device has whole columns, neighbours in them can be read without halos, but do not wrap.
     const auto reach = [&](std::size_t d0) {
       return static_cast<std::ptrdiff_t>(l.halo(d0) > 0 ? d.between(0, l.halo(d0)) : l.axis() == d0 ? 0 : d.below(2));
     };
@@ -149,7 +149,7 @@ class program {
         if (dice_.below(4) == 0) return compare(x);
         fr::fill(fields_[y], k);
         plain_[y].cells.assign(plain_[y].cells.size(), k);
-        fresh_[y] = true;  // halos too; those beyond the ends are not read
+        fresh_[y] = true;  // with halos; those beyond the ends are not read
         return;
     }
   }
@@ -215,7 +215,7 @@ class program {
 
 void run_program(std::size_t seed, fr::team t, std::size_t steps) {
   dice d(seed);
-  fr::runtime::current().checks.set(fr::check::halos, seed % 2 == 1);  // finds nothing
+  fr::runtime::current().checks.set(fr::check::halos, seed % 2 == 1);  // must not report anything
   if (seed % 7 == 6) t.submit(fr::submission::by_threads);
   BOOST_TEST_CONTEXT("seed " << seed) {
     if (seed % 3 == 0)
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(give_what_plain_arrays_give_under_every_schedule) {
   }
 }
 
-// Links that lose pages: the CPU keeps all unified memory.
+// Links that lose pages: all unified memory is pinned to the CPU.
 BOOST_AUTO_TEST_CASE(give_what_plain_arrays_give_over_links_that_lose_pages) {
   for (std::size_t seed = 0; seed < seeds(60); ++seed) {
     const support::quiet_stderr said;

@@ -1,4 +1,4 @@
-// One process of several does what its first argument says; the others print what they learn of it.
+// One process of several does what its first argument names. The other processes print the resulting errors.
 #include <dlfcn.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ namespace fr = ferry;
 
 namespace {
 
-// For the odd process alone: it must not write beyond 100 bytes of a file. All get an error, and go on.
+// The odd process alone must not write beyond 100 bytes of a file. All processes get an error, and continue.
 void save_to_full_disk(const fr::team& t, bool odd) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / ("ferry_full_" + std::to_string(::getppid()));
@@ -45,7 +45,7 @@ void save_to_full_disk(const fr::team& t, bool odd) {
   if (t.is_local(0)) fs::remove_all(folder);
 }
 
-// The odd process says what it gave, and ends; the others hear of it.
+// The odd process publishes its operation counts, and ends; the others receive them.
 void compare_counts(fr::processes& all) {
   if (all.rank() == 1) {
     all.parts().enqueue({2, {0}, {}});
@@ -64,20 +64,20 @@ void compare_counts(fr::processes& all) {
   }
 }
 
-// What the odd process sent, and then ended, is taken long after that, behind other work of the stream.
+// The odd process sends and ends. The data is received much later, after other work of the stream.
 void broadcast_behind_long_work(const fr::team& t, std::vector<fr::device_array<int>>& a, bool odd) {
   const std::size_t mebi = std::size_t{1} << 20, n = fr::runtime::current().is_simulated() ? 1 : 512;
   const fr::host_array<int> pinned({n * mebi / sizeof(int)}, 1, t.device(t.first_local()));
   fr::device_array<int> big({n * mebi / sizeof(int)}, 0, t.device(t.first_local()));
   if (!odd)
-    for (int i = 0; i < 600; ++i) fr::copy(t.stream(t.first_local()), pinned, big);  // some 6 s on a GPU
+    for (int i = 0; i < 600; ++i) fr::copy(t.stream(t.first_local()), pinned, big);  // about 6 s on a GPU
   fr::broadcast(t, a, t.size() - 1);
   t.synchronize();
 }
 
-// The last process has nothing left to do, and ends; the odd one is late, and ends at once.
+// The last process has no more work, and ends. The odd one is late, and ends immediately.
 void receive_late(const fr::team& t, fr::device_array<int>& a, bool odd) {
-  const std::size_t from = t.size() - 2;  // the odd process' only member
+  const std::size_t from = t.size() - 2;  // the odd process's only member
   fr::collective_group g(t);
   if (odd) {
     std::this_thread::sleep_for(std::chrono::seconds(12));
@@ -88,7 +88,7 @@ void receive_late(const fr::team& t, fr::device_array<int>& a, bool odd) {
   t.synchronize();
 }
 
-// A program that starts and ends MPI by itself, for one thread.
+// A program that initializes and finalizes MPI itself, single-threaded.
 struct mpi_of_the_program {
   mpi_of_the_program() {
     reinterpret_cast<int (*)(int*, char***)>(::dlsym(RTLD_DEFAULT, "MPI_Init"))(nullptr, nullptr);
@@ -111,13 +111,13 @@ void run(const std::string& how, bool odd) {
   }
   if (how == "late") return receive_late(t, a[0], odd);
   if (how == "busy") return broadcast_behind_long_work(t, a, odd);
-  if (how == "graph") {  // which one never launches
+  if (how == "graph") {  // one process never launches it
     fr::graph g = fr::capture(t.stream(t.first_local()), [&] { fr::all_reduce(t, a, fr::plus{}); });
     if (odd) std::this_thread::sleep_for(std::chrono::seconds(30));
     g.launch(t.stream(t.first_local()));
     t.synchronize();
   }
-  if (how == "sizes") {  // of what one process sends to another
+  if (how == "sizes") {  // of a message between two processes
     const std::size_t me = t.first_local();
     fr::device_array<int> more({12}, 0, t.device(me));
     fr::collective_group g(t);
@@ -125,7 +125,7 @@ void run(const std::string& how, bool odd) {
     if (t.is_local(t.size() - 1)) g.receive(more, t.size() - 1, 0);
     g.submit();
   }
-  if (how == "reshard") {  // which one never comes to
+  if (how == "reshard") {  // one process never calls it
     const fr::sharded_array<int, 2> rows(t, {9, 9}, {.axis = 0}, 1);
     if (odd) throw std::runtime_error("no part in this");
     (void)fr::reshard(rows, t, {.axis = 1});

@@ -1,4 +1,4 @@
-// Sharded arrays of a team that spans processes: each checks the halos of its own members.
+// Sharded arrays of a team that spans processes: each process checks its own members' halos.
 #include "multigpu/shards.hpp"
 
 using namespace shards;
@@ -9,7 +9,7 @@ BOOST_AUTO_TEST_CASE(halos_come_from_other_processes) {
   const fr::team t = fr::team::world();
   for (std::size_t seed = 0; seed < 30; ++seed) {
     dice d(seed);
-    const auto layout = any_layout<2>(d, t);  // clang++ 14 takes no binding into a lambda
+    const auto layout = any_layout<2>(d, t);  // clang++ 14: lambdas cannot capture structured bindings
     const auto& e = layout.first;
     const auto& o = layout.second;
     fr::sharded_array<int, 2> a(t, e, o, -7);

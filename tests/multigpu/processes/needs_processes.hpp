@@ -1,4 +1,4 @@
-// What a case of several processes is skipped for, and says so, when the program was started alone.
+// Skips a case that needs several processes if the program was started alone, and reports the reason.
 #pragma once
 #include <boost/test/unit_test.hpp>
 

@@ -1,4 +1,5 @@
-// Collectives of a team that spans processes: run by mpirun with 1 to 4 of them, each makes all checks of its own members.
+// Collectives of a team that spans processes: mpirun runs this with 1 to 4 of them, and each process checks its own
+// members.
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -27,12 +28,12 @@ BOOST_AUTO_TEST_CASE(members_are_dealt_out) {
   BOOST_TEST(fr::to_vector(ones.front()).front() == static_cast<int>(t.size()));
 }
 
-// Simulated devices are each process' own: where there are too few to deal out, each process has one.
+// Simulated devices belong to one process each. If there are fewer devices than processes, each process has one.
 BOOST_AUTO_TEST_CASE(more_processes_than_devices, *boost::unit_test::precondition(needs_processes{})) {
   const std::size_t processes = fr::processes::world()->size();
   fr::simulation runtime("devices=" + std::to_string(processes > 2 ? processes - 1 : 1));
   const fr::team t = fr::team::world();
-  if (fr::processes::world()->local_size() < processes) return;  // on several machines, which have enough
+  if (fr::processes::world()->local_size() < processes) return;  // several hosts have enough devices
   BOOST_TEST(t.size() == processes);
   BOOST_TEST(t.local_size() == 1u);
   fr::sharded_array<int, 1> a(t, {processes}, {.halo = 1, .periodic = true}, 3);
@@ -43,8 +44,8 @@ BOOST_AUTO_TEST_CASE(more_processes_than_devices, *boost::unit_test::preconditio
   BOOST_TEST(fr::to_vector(ones.front()).front() == static_cast<int>(processes));
 }
 
-// The devices of each machine go to its own processes, all of them and each to one, whatever ranks these have. FERRY_HOST
-// plays several machines.
+// Each host's devices are divided among its own processes: every device belongs to exactly one of them, whatever their
+// ranks. FERRY_HOST simulates several hosts.
 BOOST_AUTO_TEST_CASE(each_machine_has_its_own_devices, *boost::unit_test::precondition(needs_processes{})) {
   fr::processes& all = *fr::processes::world();
   fr::simulation runtime("devices=6");
@@ -105,7 +106,7 @@ BOOST_AUTO_TEST_CASE(every_collective) {
     check_type<double>(t, n);
     check_ring(t, n);
   }
-  check_type<float>(t, 100'003);  // messages that wait for their receiver
+  check_type<float>(t, 100'003);  // messages so large that they wait for their receiver
   check_type<int>(t, 0);
   check_moves<std::int16_t>(t, 7);
   check_halves<__half>(t, 100);
@@ -126,7 +127,7 @@ BOOST_AUTO_TEST_CASE(unified_and_pinned_arrays) {
     }
 }
 
-// Each process' devices work in a random order of their own.
+// Each process's devices execute in their own random order.
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (int seed = 0; seed < 20; ++seed) {
     fr::processes* const all = fr::processes::world();
@@ -140,7 +141,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
   }
 }
 
-// Counts, types and calls that differ are found before anything is moved, in all processes; the team goes on.
+// All processes detect differing counts, types and calls before any data is moved, and the team stays usable.
 BOOST_AUTO_TEST_CASE(calls_that_differ, *boost::unit_test::precondition(needs_processes{})) {
   fr::processes* const all = fr::processes::world();
   const fr::team t = fr::team::world();

@@ -1,4 +1,4 @@
-// Sharded arrays of teams that span processes: every process cuts the same array, and checks its own members.
+// Sharded arrays of teams that span processes: every process divides the same array, and checks its own members.
 #include "multigpu/shards.hpp"
 #include "processes/processes.hpp"
 
@@ -27,14 +27,14 @@ void exchange_once(dice& d, const fr::team& t) {
   const auto [e, o] = any_layout<Rank>(d, t);
   fr::sharded_array<int, Rank, Kind> a(t, e, o, untouched), b(t, e, o, untouched);
   const auto first = random_values<int>(d, e.count()), second = random_values<int>(d, e.count());
-  for (const auto* values : {&first, &second}) {  // buffers are used again
+  for (const auto* values : {&first, &second}) {  // reuses the buffers
     fr::copy(std::span<const int>(*values), a);
     fr::copy(std::span<const int>(first), b);
     fr::exchange_halos(a, b);
     check_halos(a, *values);
     check_halos(b, first);
   }
-  // Only one process has the values, and gets them back.
+  // Only one process provides the values, and gets them back.
   const std::size_t root = d.below(t.size());
   const auto third = random_values<int>(d, e.count());
   fr::scatter(t.is_local(root) ? std::span<const int>(third) : std::span<const int>(), a, root);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be) {
     BOOST_CHECK_THROW(fr::scatter(std::vector<int>(9), a), fr::invalid_argument);
   else
     BOOST_CHECK_THROW(fr::scatter(std::vector<int>(), a), fr::error);
-  fr::scatter(t.is_local(0) ? std::vector<int>(10, 5) : std::vector<int>(), a);  // and all go on
+  fr::scatter(t.is_local(0) ? std::vector<int>(10, 5) : std::vector<int>(), a);  // all processes continue
   BOOST_TEST(fr::to_vector(a) == std::vector<int>(10, 5));
   for (std::size_t m = 0; m < t.size(); ++m)
     if (!t.is_local(m)) BOOST_CHECK_THROW((void)a.shard(m), fr::invalid_argument);

@@ -1,5 +1,5 @@
-// What looks after NCCL's work between processes, on simulated devices and with a made-up NCCL: an operation waits until
-// the program lets it go, or NCCL is ended. The odd process does something else than the others, as the first argument says.
+// The watchdog of NCCL operations between processes, with simulated devices and a fake NCCL. An operation waits until
+// the program releases it, or NCCL is aborted. The odd process deviates from the others, as the first argument says.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -25,9 +25,9 @@ void wait_to_go_on() {
   while (!go_on) std::this_thread::sleep_for(1ms);
 }
 
-std::vector<std::jthread> workers;  // which end before the machine does
+std::vector<std::jthread> workers;  // destroyed before the runtime
 
-// Simulated work is run by whoever gives work, waits or asks: here by a thread of its own, which has begun when this returns.
+// A waiting or submitting thread runs simulated work. This uses its own thread, and blocks until the work has begun.
 void begin_on_host(fr::native_stream s, const std::function<void()>& task) {
   fr::backend& backend = fr::runtime::current().backend();
   std::atomic<bool> begun{false};
@@ -58,7 +58,7 @@ struct program {
     return fr::capture(s, [&] { all_reduce(); });
   }
 
-  // The last process has nothing to do with what the first gets from the odd one.
+  // The last process does not take part in the first one's receive from the odd one.
   void apart() {
     if (all.rank() == 2) return;
     fr::collective_group g(t);
@@ -73,14 +73,14 @@ struct program {
     }
     t.synchronize();
   }
-  // The odd one took part, and ended; the others come to it later than they wait for anybody.
+  // The odd process took part, and ended. The others reach the operation later than the timeout.
   void behind() {
     go_on = true;
     if (!odd) begin_on_host(s.timeline().stream(), [] { std::this_thread::sleep_for(4s); });
     all_reduce();
     t.synchronize();
   }
-  // NCCL's call itself waits for what this process' device has to do before, longer than others are waited for.
+  // The NCCL call itself waits for earlier work of this process's device, longer than the timeout for other processes.
   void busy() {
     std::atomic<bool> over{false};
     begin_on_host(s.timeline().stream(), [&over] { std::this_thread::sleep_for(4s), over = true; });
@@ -90,7 +90,7 @@ struct program {
     all_reduce();
     t.synchronize();
   }
-  // The odd one takes part in less than the others.
+  // The odd process takes part in fewer operations.
   void missing() {
     if (odd) return;
     try {
@@ -100,18 +100,18 @@ struct program {
       });
     } catch (int) {
     }
-    (void)capture();  // these graphs are gone when it comes to ending NCCL
+    (void)capture();  // these graphs are destroyed before NCCL is aborted
     all_reduce();
     t.synchronize();
   }
-  // A graph is there that nobody launches.
+  // A graph exists that no process launches.
   void graph() {
     if (odd) return;
     const fr::graph g = capture();
     all_reduce();
     t.synchronize();
   }
-  // Launches count, those inside other graphs when they run: the odd one launched less.
+  // Launches count, and launches inside other graphs count when they run: the odd process launched fewer.
   void launches() {
     go_on = true;
     fr::graph g = capture(), twice = fr::capture(s, [&] { g.launch(s), g.launch(s); });
@@ -126,13 +126,13 @@ struct program {
     all_reduce();
     t.synchronize();
   }
-  // NCCL itself waits for the odd one.
+  // The NCCL call itself waits for the odd process.
   void call() {
     if (odd) return;
     fake_nccl().gives = [](void*) { wait_to_go_on(); };
     all_reduce();
   }
-  // A thread exchanges messages, which takes long; who submits need not wait for it.
+  // A thread exchanges messages, which takes long; submitting threads need not wait for it.
   void exchange() {
     int word = 0;
     const std::size_t other = odd ? 0 : 1;

@@ -1,5 +1,5 @@
-// Whole sharded arrays of teams that span processes: dealt out again, brought to everybody, in files; against the same
-// array in plain memory.
+// Whole sharded arrays of teams that span processes: redistributed, gathered to all processes, in files; compared with
+// the same array in plain memory.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::size_t own_rank() {
   return all ? all->rank() : 0;
 }
 
-// Each process' devices work in a random order of their own; some have no peers.
+// Each process's devices execute in their own random order; some have no peers.
 std::string machine_of(std::size_t seed) {
   std::string s = "devices=4";
   if (seed % 3 == 2) s += ";peers=none";
@@ -34,11 +34,12 @@ template <std::size_t Rank>
 fr::extents<Rank> any_shape(dice& d, const fr::team& t) {
   fr::extents<Rank> e;
   for (std::size_t k = 0; k != Rank; ++k) e[k] = d.between(1, Rank == 3 ? 5 : 9);
-  if (d.flip()) e[d.below(Rank)] = d.between(1, 3 * t.size());  // often fewer than members: empty shards
+  // Often fewer than members, so that some shards are empty.
+  if (d.flip()) e[d.below(Rank)] = d.between(1, 3 * t.size());
   return e;
 }
 
-// The same folder in all processes: those of one program have one parent.
+// The same folder in all processes: processes of one program have the same parent.
 std::string shared_file(const char* name) {
   return (std::filesystem::temp_directory_path() / ("ferry_processes_" + std::to_string(::getppid()) + name)).string();
 }
@@ -54,7 +55,7 @@ void deal_again(dice& d, const fr::team& t, const fr::team& other) {
   fr::copy(std::span<const short>(values), a);
   fr::sharded_array<short, Rank, To> b(other, e, o, -1);
   fr::reshard(a, b);
-  fr::fill(a, short{-2});  // must come after
+  fr::fill(a, short{-2});  // must wait until the values were read
   if (b.layout().has_halo()) fr::exchange_halos(b);
   for (std::size_t m = other.first_local(); m < other.first_local() + other.local_size(); ++m) {
     const auto found = fr::to_vector(b.shard_with_halo(m));
@@ -80,13 +81,13 @@ void deal_all(dice& d, const fr::team& t, const fr::team& other) {
   deal_again<3, device, unified>(d, t, other);
 }
 
-// Some devices of each process, which are not the same ones.
+// Some devices of each process, different ones in each.
 fr::team some_of_this_process(dice& d) {
   const std::size_t most = fr::devices().size(), first = (d.below(most) + own_rank()) % most;
   return fr::team(fr::devices().subspan(first, 1 + (d.below(most) + own_rank()) % (most - first)));
 }
 
-// From arrays that each process has to one of all, and back to each.
+// From a per-process array to one of all processes, and back to each.
 template <std::size_t Rank, fr::memory_kind Own, fr::memory_kind Common>
 void deal_from_and_to_each(dice& d, const fr::team& t) {
   const auto e = any_shape<Rank>(d, t);
@@ -95,7 +96,7 @@ void deal_from_and_to_each(dice& d, const fr::team& t) {
   fr::sharded_array<short, Rank, Common> all(t, e, {d.below(Rank)}, -1);
   fr::copy(std::span<const short>(values), a);
   fr::reshard(a, all);
-  fr::fill(a, short{-2});  // must come after
+  fr::fill(a, short{-2});  // must wait until the values were read
   BOOST_TEST(fr::to_vector(all) == values, boost::test_tools::per_element());
   fr::sharded_array<short, Rank, Own> b(some_of_this_process(d), e, {d.below(Rank)}, -3);
   fr::reshard(all, b);
@@ -124,7 +125,7 @@ void write_and_read(dice& d, const fr::team& t) {
     fr::save_npy(fortran, values, e, fr::storage_order::column_major);
     BOOST_TEST(support::bytes_of(file) == support::bytes_of(plain));
   }
-  (void)fr::to_vector(a);  // nobody goes on before process 0 has written
+  (void)fr::to_vector(a);  // all processes wait until process 0 has written
   for (const std::string& from : {file, fortran}) {
     const auto b = fr::load_npy<float, Rank>(from, t, {d.below(Rank)});
     BOOST_TEST(fr::to_vector(b) == values, boost::test_tools::per_element());
@@ -204,7 +205,7 @@ BOOST_AUTO_TEST_CASE(files_that_all_write_and_read) {
     for (const char* name : {"a.npy", "f.npy", "p.npy"}) std::filesystem::remove(shared_file(name));
 }
 
-// What cannot be written or read is an error in all processes, and the team goes on.
+// Files that cannot be written or read are an error in all processes, and the team stays usable.
 BOOST_AUTO_TEST_CASE(files_that_cannot_be) {
   const fr::team t = fr::team::world();
   fr::sharded_array<int, 2> a(t, {6, 3}, {}, 5);
@@ -222,7 +223,7 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be) {
   if (own_rank() == 0) std::filesystem::remove(file);
 }
 
-// What is done with arrays of the program, packed and sent, is in no line of ferry's own headers.
+// Packing and sending the program's arrays is not attributed to lines of ferry's own headers.
 BOOST_AUTO_TEST_CASE(moved_in_lines_of_the_program, *boost::unit_test::precondition(needs_processes{})) {
   using enum fr::memory_kind;
   const support::named_lines lines;
@@ -252,7 +253,7 @@ BOOST_AUTO_TEST_CASE(arrays_on_other_teams, *boost::unit_test::precondition(need
   BOOST_TEST((fr::to_vector(a) == std::vector<int>(9, 1)));
 }
 
-// Arrays of different shapes in the processes are found before anything is moved, in all of them.
+// All processes detect differing shapes before any data is moved.
 BOOST_AUTO_TEST_CASE(shapes_that_differ_between_processes, *boost::unit_test::precondition(needs_processes{})) {
   const fr::team t = fr::team::world();
   fr::sharded_array<int, 1> a(t, {t.size() * (own_rank() == 1 ? 3 : 2)}, {}, 1);

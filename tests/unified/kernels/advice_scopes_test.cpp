@@ -1,4 +1,4 @@
-// Advice for a scope: what else was advised holds again at its end.
+// Advice for a scope: its end restores the earlier advice.
 #include <optional>
 
 #include "unified/kernels/driver_pages.hpp"
@@ -12,8 +12,8 @@ struct copy_bytes {
   FERRY_HOST_DEVICE void operator()(std::size_t i, char* to, const char* from) const { to[i] = from[i]; }
 };
 
-// An array that lives on the first device, and what the second one finds when it reads it: pages come to it unless they
-// prefer the first device. Nothing but faults moves any.
+// An array on the first device, read by the second one. Its pages move to the second device unless they prefer the
+// first. Only faults move pages.
 struct subject {
   place here{"devices=2;memory=64MiB"};
   fr::migration_scope by_faults{fr::migration::explicitly};
@@ -21,7 +21,7 @@ struct subject {
   fr::unified_array<char> u{{4 * page}, d0}, to{{4 * page}, d1};
   using scope = std::optional<fr::advice_scope>;
 
-  // Of bytes in the middle of a quarter.
+  // True if bytes in the middle of the given quarter stay on the first device.
   bool stays(std::size_t quarter = 0) {
     send_unseen(u, {d0.index()});
     fr::parallel_for(fr::default_stream(d1), u.size(), copy_bytes{}, to, fr::in(u));
@@ -86,10 +86,10 @@ BOOST_AUTO_TEST_CASE(inside_of_what_the_program_advised) {
   BOOST_TEST(s.stays());
   {
     const fr::advice_scope same(s.u, fr::advice::preferred_location, s.d0);
-    fr::advise(s.u, fr::advice::unset_preferred_location);  // the program was the last to speak
+    fr::advise(s.u, fr::advice::unset_preferred_location);  // the program's advice is more recent
   }
   BOOST_TEST(!s.stays());
-  // Other advice of the same bytes is left as it is.
+  // Other advice on the same bytes is unchanged.
   fr::advise(s.u, fr::advice::preferred_location, s.d0);
   { const fr::advice_scope readers(s.u, fr::advice::accessed_by, s.d1); }
   BOOST_TEST(s.stays());

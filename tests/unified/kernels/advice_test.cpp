@@ -1,4 +1,4 @@
-// Advice on bytes that change owners.
+// Advice on bytes that get a new owner.
 #include <algorithm>
 #include <map>
 
@@ -31,7 +31,7 @@ std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
 
 BOOST_AUTO_TEST_SUITE(advice_of_bytes)
 
-// Advice goes with the array, not with the bytes that the pool gives to the next.
+// Advice ends with the array: the next owner of the bytes does not inherit it.
 BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
   using fr::advice;
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
         fr::advise(a, what, d1);
       }
       fr::unified_array<char> b({4 * page}, d0);
-      BOOST_TEST(static_cast<const void*>(b.unsynchronized_data()) == before);  // no text
+      BOOST_TEST(static_cast<const void*>(b.unsynchronized_data()) == before);  // not as C strings
       fr::prefetch(b, d0);
       {
         fr::unified_array<char> to({b.size()}, d1);
@@ -60,8 +60,8 @@ BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
   }
 }
 
-// The same of CUDA's driver, which is asked what it still knows.
-BOOST_AUTO_TEST_CASE(the_driver_forgets_what_the_last_owner_advised,
+// The same for CUDA's driver, which reports its current advice.
+BOOST_AUTO_TEST_CASE(the_driver_drops_the_last_owner_s_advice,
                      *boost::unit_test::precondition(shared::on_cuda_devices)) {
   using fr::advice;
   shared::place here;
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(the_driver_forgets_what_the_last_owner_advised,
                   known->names(d) == (what == advice::accessed_by)),
                  "advice " << static_cast<int>(what));
     }
-    bool met = false;  // the bytes of the first array again
+    bool met = false;  // whether an array reuses the first one's bytes
     std::vector<fr::unified_array<char>> next;
     for (int i = 0; i < 40 && !met; ++i) {
       next.emplace_back(fr::extents<1>{4 * page});
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(the_driver_forgets_what_the_last_owner_advised,
       met = begin < before + 4 * page && before < begin + 4 * page;
     }
     BOOST_REQUIRE(met);
-    for (std::size_t at = 0; at < 4 * page; at += page / 4) {  // an answer is for bytes that all agree
+    for (std::size_t at = 0; at < 4 * page; at += page / 4) {  // the driver answers only for ranges with uniform advice
       const auto known = shared::driver_was_told(next.back().slice({at, at + page / 4}));
       BOOST_TEST((!known->read_mostly && !known->preferred && known->accessed_by.empty()),
                  "advice " << static_cast<int>(what) << ", at " << at);
@@ -96,8 +96,8 @@ BOOST_AUTO_TEST_CASE(the_driver_forgets_what_the_last_owner_advised,
   }
 }
 
-// A page lives on one device, another has mapped it there, and then it is duplicated: all that was mapped before a later write
-// must be gone. Driver 580 leaves a mapping behind if nothing is done about it. Each step waits for the last one.
+// A page resides on one device, another device maps it, and then it is duplicated. No mapping from before a later write
+// may remain. Without a workaround, driver 580 leaves one behind. Each step waits for the previous one.
 BOOST_AUTO_TEST_CASE(read_mostly_pages_that_lived_on_a_device,
                      *boost::unit_test::precondition(shared::needs_devices{2}) *
                          boost::unit_test::label("two_devices")) {
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(read_mostly_pages_that_lived_on_a_device,
     for (std::size_t mapped = 0; mapped < others; ++mapped)
       for (std::size_t copy_at = 0; copy_at <= others; ++copy_at)
         for (std::size_t writer = 0; writer <= others; ++writer) {
-          fr::unified_array<int> u({page / sizeof(int)}, devices[0]);  // pages of its own
+          fr::unified_array<int> u({page / sizeof(int)}, devices[0]);  // its own pages
           fr::advise(u, fr::advice::preferred_location, devices[home]);
           write(devices[mapped], u, 7);
           fr::advise(u, fr::advice::read_mostly);
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(read_mostly_pages_that_lived_on_a_device,
         }
 }
 
-// While pages are advised about, the driver moves them; where they are is not known when that ends.
+// While advice is set, the driver moves pages. Their location is unknown when the advice ends.
 BOOST_AUTO_TEST_CASE(after_advice_pages_are_prefetched_again,
                      *boost::unit_test::precondition(shared::needs_devices{2}) *
                          boost::unit_test::label("two_devices")) {
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(after_advice_pages_are_prefetched_again,
   }
 }
 
-// Pools that keep blocks take back what was advised, and ask for nothing else.
+// Pools that cache blocks reset the advice of their users, and make no other call.
 BOOST_AUTO_TEST_CASE(without_advice_there_is_no_call) {
   const fr::simulation sim("devices=2;memory=64MiB");
   support::call_counts calls;

@@ -1,5 +1,5 @@
-// Automatic migration: what changes sides is moved ahead of its use, and nothing else, as the driver says of ranges. What it
-// takes by itself is in traffic_test.cpp.
+// Automatic migration: pages that change sides are moved ahead of their use, and no others, according to the driver's
+// range attributes. traffic_test.cpp covers pages that the driver moves by itself.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -17,7 +17,7 @@ struct set_to {
   float value;
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const { x[i] = value; }
 };
-struct set_even {  // breaks the promise of out()
+struct set_even {  // does not write all that out() declares
   FERRY_HOST_DEVICE void operator()(std::size_t i, float* x) const {
     if (i % 2 == 0) x[i] = 1;
   }
@@ -56,7 +56,8 @@ BOOST_AUTO_TEST_CASE(cpu_and_gpu_in_turn) {
   BOOST_TEST(e->suggestion.find("automatic_test.cpp") != std::string::npos, e->suggestion);
 }
 
-// Elements that the CPU reads through one view or through several: the pages that it took are sent back when they are used next.
+// The CPU reads elements through one view or several. The pages that it took are prefetched back before the next device
+// use.
 BOOST_AUTO_TEST_CASE(all_pages_that_were_read_are_sent, *boost::unit_test::precondition(on_simulated_devices)) {
   std::vector<std::uint64_t> sent;
   for (const bool part_first : {false, true}) {
@@ -77,7 +78,7 @@ BOOST_AUTO_TEST_CASE(all_pages_that_were_read_are_sent, *boost::unit_test::preco
   BOOST_TEST(sent[1] == sent[0]);
 }
 
-// Pages that lie wholly inside go without their contents; the page that is only in part written goes with them.
+// Pages entirely inside the range are discarded and prefetched. The partly written page keeps its contents.
 BOOST_AUTO_TEST_CASE(what_out_does_not_write_stays) {
   place here;
   fr::unified_array<float> u({n}, dev(0));
@@ -91,7 +92,7 @@ BOOST_AUTO_TEST_CASE(what_out_does_not_write_stays) {
   BOOST_TEST((std::as_const(u)[n - 101] == 7 && std::as_const(u)[n - 100] == 2 && std::as_const(u)[n - 1] == 2));
 }
 
-// Who writes all of an array and reads it in the same call finds what was there.
+// A call that writes all of an array and reads it, too, reads the earlier contents.
 BOOST_AUTO_TEST_CASE(out_and_in_of_one_array) {
   place here;
   fr::unified_array<float> u({n}, dev(0));
@@ -100,7 +101,7 @@ BOOST_AUTO_TEST_CASE(out_and_in_of_one_array) {
   BOOST_TEST((std::as_const(u)[0] == 6 && std::as_const(u)[n - 1] == 6));
 }
 
-// The poison is the simulator's.
+// The poison comes from the simulator.
 BOOST_AUTO_TEST_CASE(partial_writers_under_out_are_seen, *boost::unit_test::precondition(on_simulated_devices)) {
   place here;
   fr::unified_array<float> u({n}, dev(0));
@@ -130,7 +131,7 @@ BOOST_AUTO_TEST_CASE(explicit_moves_nothing) {
   BOOST_TEST(run(u) == 2);
   BOOST_TEST(of_u.saw_none());
   {
-    fr::migration_scope scope(fr::migration::automatic);  // goes before the array's own
+    fr::migration_scope scope(fr::migration::automatic);  // takes precedence over the array's own policy
     BOOST_TEST(run(u) == 2);
     BOOST_TEST(!of_u.saw_none());
     BOOST_TEST(is_at(u, dev(0)));
@@ -143,7 +144,7 @@ BOOST_AUTO_TEST_CASE(explicit_moves_nothing) {
   fr::set_migration(fr::migration::automatic);
 }
 
-// An array that gets the bytes of another begins anew: it inherits neither the setting nor what was known of the pages.
+// An array that reuses another one's bytes inherits neither its policy nor its page locations.
 BOOST_AUTO_TEST_CASE(bytes_that_are_reused) {
   place here;
   {
@@ -174,7 +175,7 @@ BOOST_AUTO_TEST_CASE(shards_stay_on_their_devices,
                        fr::in(from.slice({left, right})));
     }
   };
-  // All but the pages at its edges, which it shares with its neighbours.
+  // All pages but the edge pages, which the array shares with its neighbours.
   const auto inner = [&](const fr::unified_array<float>& of, std::size_t d) {
     return of.slice({d * part + part / 4, d * part + 3 * part / 4});
   };
@@ -211,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone,
     fr::runtime::current().streams().synchronize();
     if (here.are_peers())
       BOOST_TEST((driver_place(u) == settled), "turn " << i);
-    else if (here.is_simulated())  // who cannot map it takes it by faults
+    else if (here.is_simulated())  // without mapping, each use takes the pages by faults
       BOOST_TEST(is_at(u, dev(static_cast<std::size_t>(i) % 2)), "turn " << i);
   }
   const fr::migration_report r = fr::report_migration();
@@ -222,12 +223,12 @@ BOOST_AUTO_TEST_CASE(a_range_that_bounces_is_left_alone,
   BOOST_TEST(r.table().find("ball") != std::string::npos);
   BOOST_TEST(r.json().find("\"migration_disabled\": true") != std::string::npos);
   BOOST_TEST(std::as_const(u)[5] == 16);
-  for (int i = 0; i < 20; ++i) add(dev(1), u);  // it has settled: it may move again
+  for (int i = 0; i < 20; ++i) add(dev(1), u);  // stable use: migration is enabled again
   BOOST_TEST(fr::residency(u).on(dev(1)) == u.size_bytes());
   BOOST_TEST(is_at(u, dev(1)));
 }
 
-// Devices that are no peers cannot map what bounces between them, which is no failure: other arrays are sent as before.
+// Devices without peer access cannot map ping-pong pages, which is no failure: other arrays are prefetched as before.
 BOOST_AUTO_TEST_CASE(bouncing_without_peers_fails_nothing,
                      *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   place here("devices=2;peers=none");
@@ -243,14 +244,15 @@ BOOST_AUTO_TEST_CASE(bouncing_without_peers_fails_nothing,
   BOOST_TEST(entry(fr::report_migration(), "sent")->to_devices.by_prefetch == u.size_bytes());
 }
 
-// What another device only reads is reached where it is, once; who alone reads it for long gets it.
+// Pages that another device only reads are mapped there once. After repeated reads by that device alone, they move to
+// it.
 BOOST_AUTO_TEST_CASE(readers_elsewhere_map,
                      *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   place here;
   fr::unified_array<float> u({n}, dev(0)), to({n}, dev(1));
   add(dev(0), u);
   fr::parallel_for(fr::default_stream(dev(1)), n, copy_of{}, fr::out(to), fr::in(u));
-  const fr::device reached = dev(here.are_peers() ? 0 : 1);  // no peers: it cannot be mapped
+  const fr::device reached = dev(here.are_peers() ? 0 : 1);  // without peer access: cannot be mapped
   BOOST_TEST(fr::residency(u).on(reached) == u.size_bytes());
   BOOST_TEST(is_at(u, reached));
   if (const auto known = driver_was_told(u); known && here.are_peers()) BOOST_TEST(known->names(dev(1)));
@@ -259,8 +261,8 @@ BOOST_AUTO_TEST_CASE(readers_elsewhere_map,
   BOOST_TEST(is_at(u, dev(1)));
 }
 
-// Under a schedule that runs late, the device's kernel is still pending when the CPU asks: for sure only on simulated devices.
-BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::precondition(on_simulated_devices)) {
+// With delayed execution, the device's kernel is still pending when the CPU reads. Only the simulator guarantees that.
+BOOST_AUTO_TEST_CASE(pages_stay_with_a_pending_reader, *boost::unit_test::precondition(on_simulated_devices)) {
   int read_beside = 0;
   for (int seed = 0; seed < 20; ++seed) {
     place here("devices=2;memory=256MiB;schedule=random:" + std::to_string(seed));
@@ -271,7 +273,7 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::pr
     fr::parallel_for(fr::default_stream(dev(0)), n, copy_of{}, fr::out(to), fr::in(u));
     const float first = *std::as_const(u).begin();
     BOOST_TEST(first == 2);
-    if (!to.is_ready()) {  // so the kernel was pending when the CPU asked, too
+    if (!to.is_ready()) {  // so the kernel was also pending at the CPU's access check
       ++read_beside;
       BOOST_TEST(fr::residency(u).on(dev(0)) == u.size_bytes(), "seed " << seed);
     }
@@ -280,8 +282,9 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_who_still_reads_them, *boost::unit_test::pr
   BOOST_TEST(read_beside > 0, "no kernel was pending: nothing was tested");
 }
 
-// The same where the reader is not the device that has the pages: a third device asks, or the CPU.
-BOOST_AUTO_TEST_CASE(pages_stay_where_a_third_one_reads_them, *boost::unit_test::precondition(on_simulated_devices)) {
+// The same if the reading device does not hold the pages, and a third device or the CPU accesses them.
+BOOST_AUTO_TEST_CASE(pages_stay_while_a_third_device_reads_them,
+                     *boost::unit_test::precondition(on_simulated_devices)) {
   int read_beside = 0;
   for (int seed = 0; seed < 8; ++seed)
     for (const bool on_cpu : {false, true})
@@ -297,7 +300,7 @@ BOOST_AUTO_TEST_CASE(pages_stay_where_a_third_one_reads_them, *boost::unit_test:
           fr::parallel_for(fr::default_stream(d), n, copy_of{}, fr::out(into), fr::in(u));
         };
         if (on_cpu) {
-          const fr::host_guard keeps(fr::in(u));  // so that it is mapped where it is
+          const fr::host_guard keeps(fr::in(u));  // so that the pages are mapped in place
           read(dev(1), to);
         } else {
           read(dev(1), to);
@@ -320,7 +323,7 @@ BOOST_AUTO_TEST_CASE(pages_stay_where_a_third_one_reads_them, *boost::unit_test:
         if (!to.is_ready()) {
           ++read_beside;
           BOOST_TEST(sent() == before, "seed " << seed << ", the CPU asks: " << cpu_asks);
-          if (here.are_peers())  // else who reads them takes them by faults, sooner or later
+          if (here.are_peers())  // otherwise, readers take the pages by faults at some point
             BOOST_TEST((driver_place(u) == placed), "seed " << seed << ", the CPU asks: " << cpu_asks);
         }
         BOOST_TEST((std::as_const(to)[3] == value && std::as_const(u)[3] == value));
@@ -339,7 +342,8 @@ BOOST_AUTO_TEST_CASE(small_ranges_are_left_to_faults) {
   BOOST_TEST(some == 2);
 }
 
-// Arrays of one page: each is sent for itself while they are few, none where all go in turn.
+// Several arrays in one page: a few of them are prefetched one by one; if all are used in turn, they are left to
+// faults.
 BOOST_AUTO_TEST_CASE(arrays_that_crowd_a_page_are_left_to_faults) {
   place here;
   constexpr std::size_t small = (std::size_t{64} << 10) / sizeof(float);
@@ -373,7 +377,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_crowd_a_page_are_left_to_faults) {
   BOOST_TEST(prefetches(most + 1) == 2U, "as its policy says: to the device, and to the CPU");
 }
 
-// The loop may go on while its pages arrive; a device that comes meanwhile stops what has not been sent.
+// The loop may continue while its pages arrive. A device access meanwhile stops the remaining transfers.
 BOOST_AUTO_TEST_CASE(pages_arrive_beside_the_loop) {
   place here;
   fr::migration_options how = fr::get_migration_options();
@@ -389,7 +393,7 @@ BOOST_AUTO_TEST_CASE(pages_arrive_beside_the_loop) {
     if (round % 3) fr::parallel_for(fr::default_stream(dev(0)), n / 2, set_to{9}, fr::out(u.slice({0, n / 2})));
     double sum = 0;
     if (round % 5 == 0) {
-      u.free();  // while they arrive
+      u.free();  // during the transfer
       continue;
     }
     for (const float x : std::as_const(u)) sum += x;
@@ -399,8 +403,8 @@ BOOST_AUTO_TEST_CASE(pages_arrive_beside_the_loop) {
   fr::set_migration(fr::migration_options{});
 }
 
-// CUDA's driver loses writes to pages that it discards where they are (decision 33).
-BOOST_AUTO_TEST_CASE(discarded_pages_keep_what_is_written_next) {
+// CUDA's driver loses writes to pages that are discarded in place (decision 33).
+BOOST_AUTO_TEST_CASE(discarded_pages_hold_later_writes) {
   place here;
   for (const fr::migration how : {fr::migration::explicitly, fr::migration::automatic}) {
     const fr::migration_scope scope(how);

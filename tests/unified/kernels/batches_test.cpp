@@ -1,4 +1,4 @@
-// Loops over batches: every piece arrives, results come back, and whatever goes wrong ends the loop and nothing else.
+// Loops over batches: every piece arrives, results are written back, and any error ends the loop and nothing else.
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 #include <ferry/unified.hpp>
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(elements_are_read_and_written) {
   }
 }
 
-// A loop that gives its work to streams of its own, and never waits.
+// A loop that enqueues work on its own streams, and never waits.
 BOOST_AUTO_TEST_CASE(memory_is_used_again_behind_the_work_on_it) {
   const std::size_t alive = fr::runtime::current().allocations();
   const std::vector<int> x = counting(50000);
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(memory_is_used_again_behind_the_work_on_it) {
       fr::parallel_for(streams[k++ % 3], xb.size(), twice_plus_one{}, fr::in(xb), fr::out(yb));
       most = std::max(most, fr::runtime::current().allocations() - alive);
     }
-    BOOST_TEST(most <= 2 * 3u);  // a piece of each source in each slot
+    BOOST_TEST(most <= 2 * 3u);  // one piece per source and slot
   }
   BOOST_TEST((y == doubled(x)));
   BOOST_TEST(fr::runtime::current().allocations() == alive);
@@ -163,11 +163,11 @@ BOOST_AUTO_TEST_CASE(what_a_source_throws_reaches_the_loop) {
       }
     };
     BOOST_TEST(failure_of<std::runtime_error>(walk) == "the disk is gone");
-    BOOST_TEST(seen == 3);  // pieces made before are not lost
+    BOOST_TEST(seen == 3);  // earlier pieces are not lost
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_loop_that_is_left_keeps_what_it_went_on_from) {
+BOOST_AUTO_TEST_CASE(a_loop_that_is_left_stores_earlier_pieces) {
   for (const auto threads : both_ways) {
     const std::vector<int> x = counting(1000);
     std::vector<int> y(1000, -1);
@@ -180,7 +180,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_is_left_keeps_what_it_went_on_from) {
     };
     BOOST_CHECK_THROW(walk(), std::runtime_error);
     const std::vector<int> right = doubled(x);
-    // The piece before last may be on its way when the loop ends; inline it is stored when the next is taken.
+    // The piece before last may still be pending when the loop ends. Without threads, it is stored when the next piece
+    // is taken.
     BOOST_TEST(std::equal(y.begin(), y.begin() + 400, right.begin()));
     BOOST_TEST(std::all_of(y.begin() + 400, y.end(), [](int v) { return v == -1; }));
   }
@@ -248,7 +249,8 @@ BOOST_AUTO_TEST_CASE(a_piece_that_does_not_fit) {
   BOOST_TEST(n == x.size());
 }
 
-// Pinned memory that is given as a span is read when the device comes to it: the loop ends behind that, however it ends.
+// Pinned memory passed as a span is read when the device reaches the copy: the loop waits for that at its end, even
+// after an exception.
 BOOST_AUTO_TEST_CASE(pinned_sources_are_the_program_s_own_again) {
   for (const auto threads : both_ways)
     for (const int turns : {1, 3, 100})
@@ -270,7 +272,7 @@ BOOST_AUTO_TEST_CASE(pinned_sources_are_the_program_s_own_again) {
       }
 }
 
-// Pageable memory in rings of few chunks: pieces of more chunks than a ring has, read while others are uploaded.
+// Pageable memory with rings of few chunks: pieces with more chunks than a ring, read while others are uploaded.
 BOOST_AUTO_TEST_CASE(pieces_that_threads_read_ahead) {
   const auto run = [](const std::string& schedule, std::size_t size) {
     fr::simulation sim("devices=1;schedule=" + schedule);
@@ -303,7 +305,7 @@ BOOST_AUTO_TEST_CASE(pieces_that_threads_read_ahead) {
   }
 }
 
-// Pieces that lie in memory of the generator, which makes the next one there.
+// Pieces in the generator's own memory, where it creates the next one, too.
 BOOST_AUTO_TEST_CASE(a_generator_that_uses_its_memory_again) {
   for (const auto threads : both_ways) {
     fr::simulation sim("devices=1");
@@ -325,7 +327,7 @@ BOOST_AUTO_TEST_CASE(a_generator_that_uses_its_memory_again) {
   }
 }
 
-// What was read ahead is nobody's any more, and the memory that it lies in goes at once.
+// Pieces read ahead are dropped, and the source memory may be freed at once.
 BOOST_AUTO_TEST_CASE(a_source_that_ends_with_a_loop_that_was_left) {
   fr::simulation sim("devices=1");
   const contract::small_chunks small;
@@ -358,11 +360,11 @@ BOOST_AUTO_TEST_CASE(a_copy_that_fails_reaches_the_loop) {
       }
     };
     BOOST_TEST(contains(failure_of<fr::device_error>(walk), "fail="), "copy " << nth);
-    BOOST_TEST(turns == (nth - 1) / 12);  // pieces of two sources, of 4000 bytes in chunks of 700
+    BOOST_TEST(turns == (nth - 1) / 12);  // pieces of two sources, 4000 bytes each, in chunks of 700
   }
 }
 
-// Uploads, kernels and downloads on streams of their own: right under any schedule that CUDA allows.
+// Uploads, kernels and downloads on separate streams: right under any schedule that CUDA allows.
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));

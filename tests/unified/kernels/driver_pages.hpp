@@ -1,4 +1,4 @@
-// What the driver knows of the pages of an array, asked by ranges of bytes: where they are, and what it was told of them.
+// The driver's information about an array's pages, by byte range: their location and their advice.
 #pragma once
 #include <algorithm>
 #include <ferry/core/detail/ordering/timelines.hpp>
@@ -9,8 +9,8 @@
 
 namespace shared {
 
-// Where all of the first bytes are: the simulator knows, CUDA tells where they were sent last, by whomever (not where faults
-// took them since). Nothing if parts of them differ.
+// The location of the first bytes; nothing if they are in several places. The simulator reports the actual location.
+// CUDA reports the last prefetch of any caller, without later faults.
 template <class A>
 std::optional<fr::memory_location> driver_place(const A& a, std::size_t bytes) {
   return fr::runtime::current().backend().prefetched_to(a.unsynchronized_data(), bytes);
@@ -28,7 +28,7 @@ bool is_on_cpu(const A& a) {
   return driver_place(a) == fr::memory_location{};
 }
 
-// Sends the pages of an array that nobody uses now to some place; ferry does not hear of it.
+// Prefetches an idle array's pages, without ferry's page map being updated.
 template <class A>
 void send_unseen(const A& a, fr::memory_location to) {
   fr::runtime& m = fr::runtime::current();
@@ -39,9 +39,9 @@ void send_unseen(const A& a, fr::memory_location to) {
   s.synchronize();
 }
 
-// Whether pages of an array are sent to a device from here on. The simulator counts what is sent, of all arrays; on CUDA devices
-// the array goes to the CPU first, and whoever sends a part of it elsewhere changes what the driver says of it. The array must
-// be at rest.
+// Detects prefetches of an array's pages to a device after construction. The simulator counts prefetched bytes of all
+// arrays. On CUDA devices the array first goes to the CPU, and a later prefetch of any part changes the location that
+// the driver reports. The array must be idle.
 template <class A>
 class prefetch_watch {
  public:
@@ -60,7 +60,7 @@ class prefetch_watch {
   std::size_t before_;
 };
 
-// What CUDA's driver was told of all bytes of an array: the simulator does not say.
+// The advice that CUDA's driver reports for all bytes of an array. The simulator does not report it.
 struct told {
   bool read_mostly = false;
   std::optional<int> preferred;  // -1: the CPU
@@ -92,7 +92,7 @@ std::optional<told> driver_was_told([[maybe_unused]] const A& a) {
 #endif
 }
 
-// For cases that ask what only CUDA's driver knows.
+// For cases that query information only CUDA's driver has.
 inline boost::test_tools::assertion_result on_cuda_devices(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result ok(!fr::runtime::current().is_simulated());
   ok.message() << "needs CUDA devices";

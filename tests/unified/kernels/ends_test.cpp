@@ -1,5 +1,5 @@
-// What must not end a program by a signal: work after main, scopes that end elsewhere, pools that go early, and exit()
-// in the middle of a loop over batches.
+// Situations that must not end a program by a signal: work after main, scopes that end elsewhere, pools destroyed
+// early, exit() in a loop over batches.
 #include <cstdlib>
 #include <ferry/unified.hpp>
 #include <memory>
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_workspace_scope_ends_on_another_thread) {
       const fr::device_array<int> other({1000}, 1);
       must_hold(w.statistics().taken == 1, "nor are its arrays");
     }).join();
-    for (int i = 0; i < 100; ++i) {  // the memory of the scope is used again
+    for (int i = 0; i < 100; ++i) {  // reuses the memory of the scope object
       const auto other = std::make_unique<std::array<char, sizeof(fr::workspace_scope)>>();
       other->fill('x');
       const fr::device_array<int> b({1000}, 2);
@@ -152,13 +152,13 @@ BOOST_AUTO_TEST_CASE(a_pool_goes_within_its_scope) {
       std::unique_ptr<fr::pool> to;
       if (moved) to = std::make_unique<fr::pool>(std::move(*p));
       p.reset();
-      for (int i = 0; i < 100; ++i) {  // the memory of the pool object is used again
+      for (int i = 0; i < 100; ++i) {  // reuses the memory of the pool object
         const auto other = std::make_unique<std::array<char, sizeof(fr::pool)>>();
         other->fill('x');
         const fr::device_array<int> b({1000}, 2, fr::device(1));
         must_hold(fr::to_vector(b) == std::vector<int>(1000, 2), "b");
       }
-      const fr::pool fresh(fr::device(1));  // is not given the pool that the scope still has
+      const fr::pool fresh(fr::device(1));  // does not get the pool that the scope still uses
       const fr::device_array<int> c({10}, 2, fr::device(1));
       must_hold(fresh.statistics().allocations == 0, "another pool");
       if (to) must_hold(to->statistics().allocations == 2, "the scope names the pool wherever it is moved");

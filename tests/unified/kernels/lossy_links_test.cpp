@@ -1,4 +1,4 @@
-// Links that lose pages of unified memory: these stay with the CPU, whatever was said of them.
+// Links that lose pages of unified memory: such pages are pinned to the CPU, whatever the hints.
 #include <algorithm>
 #include <vector>
 
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(pages_stay_with_the_cpu) {
     }
 }
 
-// Every device reads, several times, and nobody writes.
+// Every device reads several times, without any write.
 BOOST_AUTO_TEST_CASE(readers_on_both_ends) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     const support::quiet_stderr said;
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(readers_on_both_ends) {
   }
 }
 
-// What was sent to devices before the link was tested, what the program says of pages, bytes that get a new owner.
+// Pages prefetched to devices before the link test, hints, and bytes that get a new owner.
 BOOST_AUTO_TEST_CASE(lossy_pages_and_hints) {
   for (const std::string schedule : {"eager", "random:1", "random:2", "random:3"}) {
     const support::quiet_stderr said;
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(lossy_pages_and_hints) {
   }
 }
 
-// A neighbour in the page was sent to a device, in streams that have not come to it.
+// An array in the same page is prefetched to a device, in streams that have not yet executed the prefetch.
 BOOST_AUTO_TEST_CASE(neighbours_that_are_on_their_way) {
   for (int seed = 0; seed < 30; ++seed) {
     const support::quiet_stderr said;

@@ -1,4 +1,4 @@
-// What unified does with arrays that were moved from or default-constructed; and its own movable types.
+// How unified treats arrays that were moved from or default-constructed, and its own movable types.
 #include <ferry/unified.hpp>
 #include <filesystem>
 

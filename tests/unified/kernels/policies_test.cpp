@@ -1,4 +1,4 @@
-// Policies of single arrays: what they do to pages, and that they never change results.
+// Policies of single arrays: their effect on pages, and that they never change results.
 #include <random>
 #include <vector>
 
@@ -19,7 +19,7 @@ void add(fr::device d, auto&& v) { fr::parallel_for(fr::default_stream(d), v.siz
 
 fr::array_policy policy(const char* text) { return fr::array_policy::parse(text); }
 
-// Some arrays, what they must hold, and random work on them by everybody.
+// Several arrays, their expected contents, and random work on them by devices and the CPU.
 class program {
  public:
   explicit program(unsigned seed) : random_(seed) {
@@ -72,7 +72,7 @@ class program {
       }
     }
   }
-  // "" if everything is as it must be.
+  // The first mismatch; empty if there is none.
   std::string wrong() {
     for (std::size_t k = 0; k < arrays_.size(); ++k)
       for (std::size_t i = 0; i < count; ++i)
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(ahead_takes_the_whole_array) {
   BOOST_TEST(is_on_cpu(u));
   BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());
   BOOST_TEST((u[0] == 2 && u[150] == 2 && u[n - 1] == 1));
-  // What is overwritten goes without its contents, the rest with them.
+  // Overwritten pages move without their contents, the others with them.
   fr::parallel_for(fr::default_stream(dev(0)), n / 2, twice_of{}, fr::out(u.slice({0, n / 2})),
                    fr::in(v.slice({0, n / 2})));
   BOOST_TEST(fr::residency(u).on(dev(0)) == u.size_bytes());
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(ahead_takes_the_whole_array) {
   BOOST_TEST((u[0] == 3 && u[150] == 5 && u[n / 2] == 1));
 }
 
-// Who looks ahead takes nothing from another device.
+// Prefetching the whole array takes no pages from another device.
 BOOST_AUTO_TEST_CASE(ahead_leaves_the_parts_of_others,
                      *boost::unit_test::precondition(needs_devices{2}) * boost::unit_test::label("two_devices")) {
   for (const char* peers : {"all", "none"}) {
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(ahead_leaves_the_parts_of_others,
       add(dev(0), u.slice({0, n / 4}));
       add(dev(1), u.slice({n / 2, n}));
       const auto where = fr::residency(u);
-      // Without peers the page in the middle, where the array does not begin at an edge, is one device's alone.
+      // Without peer access, one device alone holds the middle page, if the array does not begin at a page boundary.
       const std::size_t half = u.size_bytes() / 2, slack = here.are_peers() ? 0 : page;
       BOOST_TEST((where.on(dev(0)) + slack >= half && where.on(dev(1)) + slack >= half), peers << ": " << where);
       BOOST_TEST(where.on(dev(0)) + where.on(dev(1)) == u.size_bytes());
@@ -155,9 +155,9 @@ BOOST_AUTO_TEST_CASE(settings_of_one_array) {
   BOOST_TEST(is_on_cpu(w));
   add(dev(0), w);
   BOOST_TEST(is_at(w, dev(0)));
-  send_unseen(u, {0});  // where faults have taken it
+  send_unseen(u, {0});  // where faults have moved it
   {
-    fr::migration_scope scope(fr::migration::automatic);  // goes before it
+    fr::migration_scope scope(fr::migration::automatic);  // takes precedence over the policy
     for (float& x : u) x = 1;
     BOOST_TEST(fr::residency(u).on_cpu == u.size_bytes());
     BOOST_TEST(is_on_cpu(u));
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(settings_of_one_array) {
   BOOST_TEST(policy_of(u)->text() == "explicit");
 }
 
-// The policy's advice goes with it; the program's own stays, also where both say the same.
+// A policy's advice ends with the policy. The program's own advice stays, even if both are the same.
 BOOST_AUTO_TEST_CASE(advice_comes_and_goes) {
   place here;
   fr::unified_array<float> u({n}, dev(0)), to({n}, dev(0));
@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(advice_comes_and_goes) {
     return driver_place(u, u.size_bytes() / 4);  // the half may end within a page
   };
   const fr::memory_location cpu{}, device{0};
-  send_unseen(u, cpu);  // where it is; nobody else sends it anywhere while it is read mostly
+  send_unseen(u, cpu);  // read-mostly pages stay there without another prefetch
   fr::set_policy(u, policy("automatic read_mostly"));
   BOOST_TEST((read_on_device() == cpu), "read where it is");
   fr::advise(u.slice({0, n / 2}), fr::advice::read_mostly);
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(advice_comes_and_goes) {
   BOOST_TEST((read_on_device() == cpu), "the program's own advice holds");
   fr::set_policy(u, policy("automatic read_mostly"));
   fr::advise(u.slice({0, n / 2}),
-             fr::advice::unset_read_mostly);  // the program takes it back: it was the last to speak
+             fr::advice::unset_read_mostly);  // the program's advice is more recent
   fr::clear_policy(u);
   BOOST_TEST((read_on_device() == device));
   BOOST_TEST((!policy_of(u) && to[5] == 3));

@@ -1,4 +1,5 @@
-// What the cases of unified memory share: a simulated machine where devices are simulated, functors, where pages are.
+// Shared by the unified-memory cases: a simulated runtime if devices are simulated, functors, and queries of page
+// locations.
 #pragma once
 #include <boost/test/unit_test.hpp>
 #include <ferry/unified.hpp>
@@ -22,22 +23,22 @@ struct needs_devices {
   }
 };
 
-// For cases that ask what only a simulator knows.
+// For cases that query information only a simulator has.
 inline boost::test_tools::assertion_result on_simulated_devices(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result ok(fr::runtime::current().is_simulated());
   ok.message() << "needs simulated devices";
   return ok;
 }
 
-// Simulated devices get a machine of their own; CUDA devices are those of the process, with a report that starts anew.
+// Simulated devices get their own runtime. CUDA devices use the process's runtime, with a new migration report.
 class place {
  public:
   explicit place(const std::string& options = "devices=3;memory=256MiB") {
     if (fr::runtime::current().is_simulated()) sim_.emplace(options);
     fr::runtime& m = fr::runtime::current();
     for (const fr::device d : fr::devices()) {
-      m.test_pages(d.index());                             // links are tested
-      m.pool(fr::memory_kind::unified, d.index()).trim();  // what the driver says of pages is of this case
+      m.test_pages(d.index());                             // runs the link tests
+      m.pool(fr::memory_kind::unified, d.index()).trim();  // so that the driver's page information belongs to this case
     }
     fr::reset_migration_report();
   }

@@ -1,6 +1,6 @@
-// The idea of Kokkos' TestSharedSpace: 100 pages, ten rounds in which a device and the CPU take turns, and each finds them on its
-// side. That they are then as fast as memory of one's own is measured by benchmarks/unified. And readers of both sides at
-// the same time.
+// After Kokkos' TestSharedSpace: 100 pages, ten rounds in which a device and the CPU alternate, and each side finds the
+// pages local. benchmarks/unified measures that they are then as fast as non-shared memory. Also concurrent readers on
+// both sides.
 #include <thread>
 
 #include "unified/kernels/driver_pages.hpp"
@@ -27,7 +27,7 @@ void grow(std::span<int> x) {
 
 BOOST_AUTO_TEST_SUITE(shared_space)
 
-// Each side uses the pages twice before the other takes its turn.
+// Each side uses the pages twice before the other's turn.
 BOOST_AUTO_TEST_CASE(ten_rounds) {
   place here;
   fr::unified_array<int> u({n}, dev(0));

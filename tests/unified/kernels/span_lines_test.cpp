@@ -1,4 +1,4 @@
-// Spans that are followed: work that conflicts is an error that names its line, however the array is passed.
+// Tracked spans: conflicting work is an error that names its source line, however the array is passed.
 #include "support/failures.hpp"
 #include "unified/kernels/shared.hpp"
 
@@ -33,7 +33,7 @@ class checked_spans {
   ~checked_spans() { fr::check_spans(fr::span_checks::off); }
 };
 
-// The error of work that is submitted in that line while a span made in the other line lives.
+// Checks the error of work submitted in one line while a span from another line is alive.
 void expect(const std::string& text, int submitted, int made) {
   const auto line = [](int at) { return "span_lines_test.cpp:" + std::to_string(at); };
   BOOST_TEST(has(text, "submitted in " + line(submitted) + " while"), text);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(of_loops_over_bare_arrays) {
   expect(failure_of([&] { (void)fr::parallel_reduce(m.extents(), value_2d{}, fr::plus{}, m); }), __LINE__, view_made);
 }
 
-// The line of in(), out() or inout() says more than that of the call, where they differ.
+// Where they differ, the line of in(), out() or inout() is named instead of the call's.
 BOOST_AUTO_TEST_CASE(of_wrapped_arguments) {
   place here;
   const checked_spans on;

@@ -1,4 +1,4 @@
-// What really goes from place to place: as the simulator counts it, or CUDA's driver, whom CUPTI asks.
+// The actual page traffic: counted by the simulator, or by CUDA's driver through CUPTI.
 #pragma once
 #include <chrono>
 #include <ferry/core/detail/ordering/timelines.hpp>
@@ -8,7 +8,7 @@
 
 namespace shared {
 
-// Asked when a case is about to run: where nobody counts it is reported as skipped, with the reason.
+// Evaluated just before a case runs: without counters the case is reported as skipped, with the reason.
 struct moves_are_counted {
   boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
     if (fr::runtime::current().is_simulated()) return boost::test_tools::assertion_result(true);
@@ -21,7 +21,7 @@ struct moves_are_counted {
   }
 };
 
-// Counts for its life; after `place`, and one at a time.
+// Counts during its lifetime. Construct it after `place`, one at a time.
 class meter {
  public:
   meter() : simulated_(dynamic_cast<fr::sim::inspector*>(&fr::runtime::current().backend())) {
@@ -36,8 +36,8 @@ class meter {
   meter(const meter&) = delete;
   meter& operator=(const meter&) = delete;
 
-  // Bytes so far: sent by prefetches, and taken by devices that faulted. Waits for all devices. What went without its
-  // contents, and what made room, only a simulator counts.
+  // Bytes so far, moved by prefetches or by device faults. Waits for all devices. Only a simulator counts discards and
+  // evictions.
   fr::sim::traffic moved() {
     fr::runtime::current().streams().synchronize();
     if (simulated_) return simulated_->moved();
@@ -54,8 +54,8 @@ class meter {
   bool is_exact() const { return simulated_; }
 
  private:
-  // Counts reach the process a little after the work that they are of, one after the other. An array of the meter's own goes to a
-  // device last: when that is counted, so is all else.
+  // Counters arrive in order, some time after the work that they count. Waits until the final prefetch of the meter's
+  // own array is counted: by then all earlier work is counted, too.
   void wait_for_counts() {
     for (float& x : flag_) x += 1;
     const std::uint64_t before = flags_counted();
@@ -76,7 +76,7 @@ class meter {
   fr::unified_array<float> flag_;
 };
 
-// Within a twentieth, and 64 KiB, by which drivers round.
+// Within 1/20 plus 64 KiB, the drivers' rounding.
 inline bool about(std::uint64_t bytes, std::uint64_t expected) {
   const std::uint64_t slack = expected / 20 + (64 << 10);
   return bytes + slack >= expected && bytes <= expected + slack;

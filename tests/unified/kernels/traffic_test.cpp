@@ -1,4 +1,4 @@
-// What moves, and what does not: bytes that went by prefetches, and bytes that devices took by faults.
+// What moves and what does not: bytes moved by prefetches, and bytes that devices took by faults.
 #include "unified/kernels/traffic.hpp"
 
 namespace fr = ferry;
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(cpu_and_gpu_in_turn_take_nothing_by_faults) {
   BOOST_TEST(about(t.prefetched, 6 * bytes), t.prefetched << " bytes");
 }
 
-// Left alone, pages go by faults: the meter sees them.
+// With migration off, faults move the pages: the meter counts them.
 BOOST_AUTO_TEST_CASE(what_is_left_to_the_driver_goes_by_faults) {
   place here;
   meter m;
@@ -59,7 +59,8 @@ BOOST_AUTO_TEST_CASE(what_is_left_to_the_driver_goes_by_faults) {
   BOOST_TEST(about(t.faulted, bytes), t.faulted << " bytes");
 }
 
-// Pages that out() covers are populated elsewhere; their contents stay behind. At both ends a driver may know larger pages.
+// Pages under out() are populated on the device without a transfer of their contents. At both ends a driver may use
+// larger pages.
 BOOST_AUTO_TEST_CASE(contents_do_not_travel_for_out) {
   place here;
   meter m;
@@ -94,7 +95,7 @@ BOOST_AUTO_TEST_CASE(shards_send_nothing_once_they_have_settled,
   for (int i = 0; i < 10; ++i) step(b, a), step(a, b);
   const auto t = since(m, settled);
   const bool as_expected = here.are_peers() ? t.prefetched == 0 && t.faulted == 0 && t.discarded == 0
-                                            : t.faulted > 0;  // pages at the edges cannot be mapped: they go to and fro
+                                            : t.faulted > 0;  // edge pages cannot be mapped, and move back and forth
   BOOST_TEST(as_expected, t.prefetched << " sent, " << t.faulted << " by faults, " << t.discarded << " dropped");
 }
 
@@ -111,7 +112,7 @@ BOOST_AUTO_TEST_CASE(what_has_bounced_stays,
   const auto settled = m.moved();
   turns();
   const auto t = since(m, settled);
-  // No peers: who cannot map it takes it by faults, each time.
+  // Without peer access pages cannot be mapped: each use takes them by faults.
   BOOST_TEST((t.prefetched == 0 && (t.faulted == 0) == here.are_peers()),
              t.prefetched << " sent, " << t.faulted << " by faults");
 }
@@ -126,7 +127,7 @@ BOOST_AUTO_TEST_CASE(readers_elsewhere_take_nothing,
   fr::parallel_for(fr::default_stream(dev(1)), n, copy_of{}, fr::out(to), fr::in(u));
   const auto t = since(m, before);
   const bool as_expected = here.are_peers() ? t.prefetched <= (m.is_exact() ? 0 : 2 * page)
-                                            : about(t.prefetched, bytes);  // it cannot be mapped, and is sent
+                                            : about(t.prefetched, bytes);  // cannot be mapped, and is prefetched
   BOOST_TEST((t.faulted == 0 && as_expected), t.prefetched << " sent, " << t.faulted << " by faults");
 }
 
@@ -151,7 +152,7 @@ BOOST_AUTO_TEST_CASE(policies_of_arrays) {
   add(dev(0), still);
   t = since(m, before);
   BOOST_TEST((t.prefetched == 0 && about(t.faulted, bytes)), t.prefetched << " sent, " << t.faulted << " by faults");
-  // What is overwritten goes without its contents, the rest with them.
+  // Overwritten pages move without their contents, the others with them.
   for (float& x : ahead.slice({0, 10})) x += 1;
   before = m.moved();
   fr::parallel_for(fr::default_stream(dev(0)), n / 2, set_to{5}, fr::out(ahead.slice({0, n / 2})));
@@ -161,7 +162,7 @@ BOOST_AUTO_TEST_CASE(policies_of_arrays) {
   if (m.is_exact()) BOOST_TEST(t.discarded == bytes / 2);
 }
 
-// Nothing that a device faults on is sent ahead of a few elements.
+// No prefetch for a few elements: the device's faults fetch them.
 BOOST_AUTO_TEST_CASE(small_ranges_are_not_sent) {
   place here;
   meter m;

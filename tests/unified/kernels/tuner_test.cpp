@@ -1,4 +1,4 @@
-// The tuner: what wins where costs are known, what is refused, and that nothing is left behind.
+// The tuner: the winning policies under a known cost model, refused uses, and that no policy is left behind.
 #include <sstream>
 
 #include "support/priced_backend.hpp"
@@ -17,7 +17,7 @@ struct copy_of {
 
 void add(fr::device d, auto&& v) { fr::parallel_for(fr::default_stream(d), v.size(), add_one{}, fr::inout(v)); }
 
-// A machine whose costs are reckoned, and options of a tuner that asks it for the time.
+// A simulated runtime with computed costs, and options of a tuner that reads its time from them.
 struct priced {
   explicit priced(const std::string& options = "devices=2;memory=256MiB")
       : here(std::make_unique<support::priced_backend>(options)) {}
@@ -77,8 +77,9 @@ BOOST_AUTO_TEST_CASE(an_array_that_two_devices_read) {
   });
   BOOST_TEST(best(r, "u") == "automatic read_mostly", r.table());
   if (fr::runtime::current().peers().policy().use)
-    BOOST_TEST(r.automatic_milliseconds == 8 * support::priced_backend::remote);  // one of them reaches over, each step
-  else                                                                            // each of them takes it, each step
+    // One device accesses it remotely, each step.
+    BOOST_TEST(r.automatic_milliseconds == 8 * support::priced_backend::remote);
+  else  // each device takes it, each step
     BOOST_TEST(r.automatic_milliseconds == 16 * support::priced_backend::by_fault);
   BOOST_TEST(r.best_milliseconds == 0);
   BOOST_TEST(!policy_of(u));
@@ -87,14 +88,14 @@ BOOST_AUTO_TEST_CASE(an_array_that_two_devices_read) {
 BOOST_AUTO_TEST_CASE(an_array_that_is_used_in_small_pieces) {
   priced p;
   auto u = made("u");
-  constexpr std::size_t piece = 8192;  // of 32 KiB: automatic leaves them to faults
+  constexpr std::size_t piece = 8192;  // 32 KiB: automatic leaves such ranges to faults
   const fr::tune_result r = fr::tuner(p.asking()).add(u).run([&] {
     for (int round = 0; round < 2; ++round)
       for (std::size_t i = 0; i < n; i += piece) add(dev(0), u.slice({i, i + piece}));
     p.on_cpu(u);
   });
   BOOST_TEST(best(r, "u") == "prefetch", r.table());
-  BOOST_TEST(r.best_milliseconds == 2 * 8 * support::priced_backend::by_prefetch);  // there and back
+  BOOST_TEST(r.best_milliseconds == 2 * 8 * support::priced_backend::by_prefetch);  // to the device and back
   BOOST_TEST(r.automatic_milliseconds > 2 * r.best_milliseconds);
 }
 
@@ -117,7 +118,7 @@ BOOST_AUTO_TEST_CASE(automatic_stays_where_nothing_is_better) {
   BOOST_TEST(r.table().find("automatic is best for all arrays") != std::string::npos);
 }
 
-// Each array gets what is best beside the others.
+// Each array gets the policy that is best together with the others'.
 BOOST_AUTO_TEST_CASE(several_arrays) {
   priced p;
   auto shared_one = made("shared"), pieces = made("pieces"), own = made("own"), a = made("a"), b = made("b");
@@ -136,7 +137,7 @@ BOOST_AUTO_TEST_CASE(several_arrays) {
   BOOST_TEST(r.best_milliseconds < r.automatic_milliseconds);
   BOOST_TEST((holds(shared_one, 1) && holds(pieces, 1) && holds(own, 1)));
 
-  // With no change of the step: what the file says is worth what was measured.
+  // Without a change to the step, the file's policies give the measured time.
   fr::use_policies(fr::array_policies::parse(r.best.text()));
   step(), step();
   const double start = p.backend().milliseconds();
@@ -146,7 +147,7 @@ BOOST_AUTO_TEST_CASE(several_arrays) {
   BOOST_TEST(fr::unmet_policies().empty());
 }
 
-// A gain must be larger than the spread.
+// A gain must exceed the spread.
 BOOST_AUTO_TEST_CASE(noise) {
   place here;
   auto u = made("u", 1, 1000);
@@ -169,7 +170,7 @@ BOOST_AUTO_TEST_CASE(noise) {
   r = t.run(step);
   BOOST_TEST(best(r, "u") == "prefetch", r.table());
   BOOST_TEST((trial(r, "u", "prefetch")->chosen && r.best_milliseconds < r.automatic_milliseconds));
-  // Luck that does not come again is none: fast in its trial only.
+  // A result that is fast in its trial only does not count.
   int times = 0;
   r = t.run([&] {
     const bool lucky = policy_of(u)->text() == "prefetch" && times++ < 5;
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(policies_that_change_results_are_rejected) {
   const fr::tune_result r = fr::tuner(o).add(u).add(v).run([&] {
     add(dev(0), u);
     const std::string how = policy_of(u)->text();
-    if (how == "automatic read_mostly") v[n - 1] += 1;  // a step that looks where it should not
+    if (how == "automatic read_mostly") v[n - 1] += 1;  // the step itself depends on the policy
     now += how == "automatic read_mostly" ? 1 : how == "prefetch" ? 5 : 10;
   });
   const fr::tune_trial* t = trial(r, "u", "automatic read_mostly");
@@ -202,7 +203,7 @@ BOOST_AUTO_TEST_CASE(policies_that_change_results_are_rejected) {
   BOOST_TEST((holds(u, 1) && holds(v, 1)));
 }
 
-// Where automatic itself is what changes them, `explicit` is what is left.
+// If automatic itself changes results, `explicit` remains.
 BOOST_AUTO_TEST_CASE(automatic_can_be_rejected) {
   place here;
   auto u = made("u");
@@ -275,7 +276,7 @@ BOOST_AUTO_TEST_CASE(everything_is_put_back) {
     BOOST_TEST(fr::residency(u).on(dev(0)) == where.on(dev(0)));
     BOOST_TEST((is_at(u, dev(0)) && is_at(w, dev(last))));
     if (const auto known = driver_was_told(w)) BOOST_TEST((known->preferred == dev(last).index()));
-    add(dev(0), w);  // has a preferred location, which may be on another device, still
+    add(dev(0), w);  // its preferred location, possibly on another device, is unchanged
     fr::default_stream(dev(0)).synchronize();
     BOOST_TEST((is_at(w, dev(last)) && fr::residency(w).on(dev(last)) == w.size_bytes()));
     BOOST_TEST((holds(u, 2) && holds(v, 1) && holds(w, 2)));
@@ -351,7 +352,7 @@ BOOST_AUTO_TEST_CASE(what_is_shown) {
   BOOST_TEST(r.trials.size() == 4U);
 }
 
-// Pages on their way to the CPU beside its loop are waited for, and the machine is as usual afterwards.
+// The tuner waits for pages that still arrive on the CPU, and restores the runtime's settings.
 BOOST_AUTO_TEST_CASE(arrivals_beside_loops) {
   place here("devices=2;memory=256MiB");
   if (here.is_simulated()) {

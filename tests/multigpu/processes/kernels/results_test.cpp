@@ -1,5 +1,4 @@
-// Results over the shards of several processes: sums to the last bit, and least and greatest values, are those of one
-// process.
+// Reductions over the shards of several processes: sums are bitwise those of one process, and so are minima and maxima.
 #include <bit>
 
 #include "multigpu/shards.hpp"
@@ -55,7 +54,7 @@ results work_out(const fr::team& t, std::size_t axis, const fr::extents<2>& e, c
 }
 
 void check_results(dice& d, const fr::team& t) {
-  // Often with empty shards, chunks that several members share, and members with chunks of their own.
+  // Often with empty shards, chunks shared by several members, and members with chunks of their own.
   const fr::extents<2> e{d.between(1, d.flip() ? 600 : 5), d.between(1, d.flip() ? 300 : 5)};
   std::vector<double> values(e.count());
   for (double& v : values) v = 1e9 / static_cast<double>(1 + d.below(1'000'000)) - 3e4;
@@ -80,7 +79,7 @@ BOOST_AUTO_TEST_CASE(have_the_same_bits_on_this_machine) {
   }
 }
 
-// A kernel that joins the parts of a result sees those of all processes.
+// A kernel that combines the parts of a result sees those of all processes.
 BOOST_AUTO_TEST_CASE(are_those_of_all_processes_in_kernels_too) {
   const fr::team t = fr::team::world();
   fr::sharded_array<float, 1> a(t, {100}, {}, 1.0f);

@@ -1,4 +1,4 @@
-// Loops over the shards of several processes: edges first, halos by messages, and sums that are the same everywhere.
+// Loops over the shards of several processes: edges first, halos by messages, and the same sums in every process.
 #include "multigpu/shards.hpp"
 #include "processes/processes.hpp"
 
@@ -7,7 +7,7 @@ using u32 = std::uint32_t;
 
 namespace {
 
-// A sum of the neighbours above and below, left and right; all axes are periodic.
+// A sum of the neighbours above, below, left and right; all axes are periodic.
 struct relax {
   FERRY_HOST_DEVICE u32 operator()(std::size_t row, std::size_t column, fr::shard_span<const u32, 2> u,
                                    fr::shard_span<u32, 2> v) const {
@@ -17,7 +17,7 @@ struct relax {
   }
 };
 
-// What the loop sums: values of 32 bits in a sum of 64.
+// Returns the loop's sum: 32-bit values in a 64-bit sum.
 std::uint64_t relax_plainly(std::size_t rows, std::size_t columns, std::vector<u32>& u) {
   std::vector<u32> v(u.size());
   std::uint64_t sum = 0;
