@@ -2,6 +2,9 @@
 /// The version of ferry, by the rules of semver.org. Versions 0.x may change any interface.
 #pragma once
 
+/// @addtogroup configuration
+/// @{
+
 #define FERRY_VERSION_MAJOR 0
 #define FERRY_VERSION_MINOR 1
 #define FERRY_VERSION_PATCH 0
@@ -15,3 +18,5 @@ namespace ferry {
 unsigned library_version() noexcept;
 
 }  // namespace ferry
+
+/// @}

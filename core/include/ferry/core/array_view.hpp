@@ -25,6 +25,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Host access that this view has already waited for; valid until the next submission to the same bytes. Several
 /// threads may use one view. Release and acquire order make the writes before one thread's wait visible to every thread
 /// that reads the result.
@@ -418,5 +421,7 @@ class array_view {
   ferry::strides<Rank> strides_{};
   mutable host_permission permission_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -13,6 +13,9 @@
 
 namespace ferry {
 
+/// @addtogroup copies
+/// @{
+
 /// Routes of copies.
 enum class route_kind : std::uint8_t {
   direct,    ///< one copy by the driver
@@ -123,5 +126,7 @@ class shared_links {
  private:
   std::uint64_t id_ = 0, serial_ = 0;
 };
+
+/// @}
 
 }  // namespace ferry

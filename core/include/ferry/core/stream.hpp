@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup streams
+/// @{
+
 class event;
 
 /// Non-owning reference to a stream.
@@ -104,5 +107,7 @@ class event {
 };
 
 double milliseconds_between(const event& from, const event& to);
+
+/// @}
 
 }  // namespace ferry
