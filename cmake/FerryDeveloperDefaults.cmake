@@ -6,12 +6,15 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ${FERRY_DEVELOPER})
 
+# ccache shares objects between build folders (it ignores the working directory), and caches sources with precompiled headers.
 find_program(FERRY_CCACHE ccache)
-mark_as_advanced(FERRY_CCACHE)
-if(FERRY_CCACHE)
+find_program(FERRY_ENV env)
+mark_as_advanced(FERRY_CCACHE FERRY_ENV)
+if(FERRY_CCACHE AND FERRY_ENV)
   foreach(language CXX CUDA)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER ${FERRY_CCACHE})
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${FERRY_ENV} CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
+                                              ${FERRY_CCACHE})
     endif()
   endforeach()
 endif()

@@ -12,12 +12,12 @@ function(ferry_add_marked_executable target)
   ferry_add_executable(${target} ${ARGN} HOST_SOURCES ${host})
 endfunction()
 
-# ferry_add_programs(kind [PREFIX p]): one executable for each .cpp of the calling folder, and one for each subfolder that
+# ferry_add_programs(kind [PREFIX p] [ONLY name...]): one executable for each .cpp of the calling folder, and one for each subfolder that
 # holds .cpp files, compiled as CUDA where ferry has CUDA, into <build>/bin/<kind>. What lies in support/ belongs to each of
 # them. A program whose packages are not installed is skipped, and said so. PROGRAMS is set to the targets (PREFIX and the
 # name), PROGRAM_SOURCES_<target> to the sources.
 function(ferry_add_programs kind)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "ONLY")
   set(here ${CMAKE_CURRENT_SOURCE_DIR})
   file(GLOB files CONFIGURE_DEPENDS ${here}/*.cpp)
   file(GLOB in_folders CONFIGURE_DEPENDS ${here}/*/*.cpp)
@@ -37,6 +37,9 @@ function(ferry_add_programs kind)
     file(GLOB headers_${name} CONFIGURE_DEPENDS ${folder}/*.hpp)
   endforeach()
   list(REMOVE_DUPLICATES names)
+  if(arg_ONLY)
+    set(names ${arg_ONLY})
+  endif()
 
   set(built "")
   foreach(name IN LISTS names)

@@ -15,7 +15,22 @@ function(ferry_add_compile_test name source)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -D SOURCE=${source} -D LANGUAGE=${language} -D MODULE=${arg_MODULE}
            -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${name}.o -P ${PROJECT_BINARY_DIR}/compile_test.cmake)
   set_tests_properties(${name} PROPERTIES LABELS "sim;build" TIMEOUT 300)
+  if(compile_tests_precompile AND NOT arg_CUDA)
+    set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED precompiled_${arg_MODULE})
+  endif()
 endfunction()
+
+# g++ parses each module's headers once for all cases.
+set(compile_tests_precompile OFF)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT FERRY_WITH_CUDA)  # sources may say that there is no CUDA
+  set(compile_tests_precompile ON)
+  foreach(module core unified multigpu)
+    add_test(NAME compile_fail.precompiled.${module} COMMAND ${CMAKE_COMMAND} -D PRECOMPILE=ON -D LANGUAGE=CXX
+             -D MODULE=${module} -P ${PROJECT_BINARY_DIR}/compile_test.cmake)
+    set_tests_properties(compile_fail.precompiled.${module} PROPERTIES LABELS "sim;build" TIMEOUT 300
+                         FIXTURES_SETUP precompiled_${module})
+  endforeach()
+endif()
 
 # The script that the cases run: the compilers and what each module gives its users, then the same for all.
 set(script "")
@@ -29,7 +44,8 @@ if(architecture MATCHES "([0-9]+[af]?)")
   set(architecture sm_${CMAKE_MATCH_1})
 endif()
 string(APPEND script "
-set(compiler_CXX \"${CMAKE_CXX_COMPILER};-std=c++20;-fsyntax-only\")
+set(compiler_CXX \"${CMAKE_CXX_COMPILER};-std=c++20\")
+set(precompiled \"${PROJECT_BINARY_DIR}/precompiled\")
 set(compiler_CUDA \"${CMAKE_CUDA_COMPILER};-std=c++20;-x;cu;-arch=${architecture};--extended-lambda;--expt-relaxed-constexpr;-c;-o;\${OUTPUT}\")
 if(\"${CMAKE_CUDA_HOST_COMPILER}\")
   list(APPEND compiler_CUDA \"-ccbin=${CMAKE_CUDA_HOST_COMPILER}\")

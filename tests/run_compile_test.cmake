@@ -1,18 +1,42 @@
-# Compiles SOURCE and compares with what its first lines expect. Included by the generated script, never alone.
+# Compiles SOURCE and compares with what its first lines expect; with PRECOMPILE, precompiles the headers of MODULE instead.
+# Included by the generated script, never alone.
 cmake_policy(VERSION 3.25)
 list(TRANSFORM includes_${MODULE} PREPEND "-I")
 list(TRANSFORM definitions_${MODULE} PREPEND "-D")
 
+# A precompiled header counts as the first include of a source, so that the output has as many lines as without it. It serves
+# sources whose first include is this header, and which do not define its macros before. g++ ignores a file that does not fit.
+set(header_core core.hpp)
+set(header_unified unified.hpp)
+set(header_multigpu ferry.hpp)
+set(header ${header_${MODULE}})
+set(folder ${precompiled}/${MODULE})
+if(PRECOMPILE)
+  file(WRITE ${folder}/${header} "#include <ferry/${header}>\n")
+  execute_process(COMMAND ${compiler_CXX} ${includes_${MODULE}} ${definitions_${MODULE}} -x c++-header ${folder}/${header}
+                          -o ${folder}/${header}.gch COMMAND_ERROR_IS_FATAL ANY)
+  return()
+endif()
+
+file(READ ${SOURCE} content)
+set(flags "")
+if(LANGUAGE STREQUAL "CXX")
+  set(flags -fsyntax-only)
+  string(REGEX MATCH "(#define |#include )[^\n]*" first "${content}")
+  if(first STREQUAL "#include <ferry/${header}>" AND EXISTS ${folder}/${header}.gch)
+    list(APPEND flags -include ${folder}/${header})
+  endif()
+endif()
+
 # compile(failed output flag...)
 function(compile failed output)
-  execute_process(COMMAND ${compiler_${LANGUAGE}} ${includes_${MODULE}} ${definitions_${MODULE}} ${ARGN} ${SOURCE}
+  execute_process(COMMAND ${compiler_${LANGUAGE}} ${flags} ${includes_${MODULE}} ${definitions_${MODULE}} ${ARGN} ${SOURCE}
                   RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
   file(REMOVE "${OUTPUT}")
   set(${failed} ${result} PARENT_SCOPE)
   set(${output} "${text}" PARENT_SCOPE)
 endfunction()
 
-file(READ ${SOURCE} content)
 if(NOT content MATCHES "^// expect: ([^\n]+)")
   compile(failed output)
   if(failed)

@@ -22,11 +22,18 @@ function(ferry_add_process_test name target count backend)
   endif()
 endfunction()
 
+# The sample of a CUDA build has what other builds have not.
+if(FERRY_CUDA_SAMPLE)
+  include(${CMAKE_CURRENT_LIST_DIR}/processes_watched.cmake)
+  return()
+endif()
+
 ferry_test_sources(processes "multigpu/processes/*_test.cpp")
 ferry_test_sources(process_kernels "multigpu/processes/kernels/*_test.cpp")
 ferry_add_executable(processes_test ${process_kernels} HOST_SOURCES ${processes})
 ferry_add_executable(processes_failing HOST_SOURCES multigpu/processes/failing.cpp)
 target_link_libraries(processes_test PRIVATE ferry_test_support)
+target_precompile_headers(processes_test REUSE_FROM ferry_test_support)
 target_include_directories(processes_failing PRIVATE ${PROJECT_SOURCE_DIR}/multigpu/src)
 foreach(target processes_test processes_failing)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
@@ -95,38 +102,7 @@ if(FERRY_WITH_CUDA)
 endif()
 set_tests_properties(${cases} PROPERTIES FAIL_REGULAR_EXPRESSION "caught|ends its collectives|ends all")
 
-# What looks after NCCL, on simulated devices with a made-up NCCL. "caught": the process was not ended.
-get_target_property(definitions ferry_multigpu COMPILE_DEFINITIONS)
-if("FERRY_HAS_NCCL=1" IN_LIST definitions)
-  add_library(fake_nccl SHARED multigpu/fake_nccl.cpp)
-  target_include_directories(fake_nccl SYSTEM PRIVATE ${FERRY_NCCL_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
-  ferry_add_executable(processes_watched HOST_SOURCES multigpu/processes/watched.cpp)
-  target_link_libraries(processes_watched PRIVATE fake_nccl)
-  target_include_directories(processes_watched PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/multigpu/src)
-  set_target_properties(fake_nccl processes_watched PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests
-                                                               LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin/tests)
-  ferry_warnings(fake_nccl LENIENT)
-  ferry_warnings(processes_watched LENIENT)
-  foreach(case "apart|off|" "behind|1|" "busy|1|" "exchange|600|"
-          "missing|off|process [02] caught: .*waited in all_reduce .* for process 1, which ended without taking part"
-          "launches|off|process [02] caught: .*waited in all_reduce of .* for process 1, which ended without taking part"
-          "graph|off|ends all: .*for process 1, which ended without taking part"
-          "call|off|ends all: .*for process 1, which ended without taking part")
-    string(REPLACE "|" ";" case "${case}")
-    list(GET case 0 how)
-    list(GET case 1 timeout)
-    list(GET case 2 text)
-    ferry_add_process_test(processes.watched.${how} processes_watched 3 sim ${how})
-    set_property(TEST processes.watched.${how} APPEND PROPERTY ENVIRONMENT FERRY_NCCL_LIBRARY=$<TARGET_FILE:fake_nccl>
-                                                               FERRY_COLLECTIVE_TIMEOUT=${timeout})
-    if(text)
-      set_tests_properties(processes.watched.${how} PROPERTIES PASS_REGULAR_EXPRESSION "${text}" TIMEOUT 60)
-    else()
-      set_tests_properties(processes.watched.${how} PROPERTIES TIMEOUT 60
-                           FAIL_REGULAR_EXPRESSION "caught|ends its collectives|ends all")
-    endif()
-  endforeach()
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/processes_watched.cmake)
 
 # There a thread sees that it takes too long: a collective, and a graph with one, which one process never launches.
 if(FERRY_WITH_CUDA)

@@ -72,7 +72,7 @@ void search_captures(stream_ref s, source_line at, used_by by,
                      const Wrapper<Mutable, Converts, NoThrow, Tag, Signature, Captures...>& lambda) {
   const auto* const bytes = reinterpret_cast<const std::byte*>(&lambda);
   std::size_t offset = 0;
-  const auto search_next = [&]<class C>(std::type_identity<C>) {
+  [[maybe_unused]] const auto search_next = [&]<class C>(std::type_identity<C>) {  // unused without captures
     offset = (offset + alignof(C) - 1) / alignof(C) * alignof(C);
     search_one(s, at, by, 0, *reinterpret_cast<const C*>(bytes + offset), true);
     offset += sizeof(C);

@@ -1,0 +1,17 @@
+# Which tests nvcc compiles where there is no GPU (FERRY_CUDA_TESTS=SAMPLE). All tests are compiled by g++ there (preset host),
+# and by nvcc where there is a GPU. The sample is for what only nvcc does: one source for each way in which ferry's headers
+# meet it. docs/testing.md lists what else such a build tests.
+set(cuda_sample
+    core/kernels/captured_pointers_test.cpp  # the wrapper that nvcc puts around a lambda, searched for pointers
+    core/kernels/kernel_uses_test.cpp        # functors, extended lambdas and their names
+    contract/fixture_test.cpp                # the CUDA runtime beside ferry: the current device is left alone
+    contract/kernels_test.cpp                # parallel_for: every index space, every kind of parameter
+    contract/reduce_test.cpp                 # parallel_reduce: CUB
+    contract/submit_test.cpp                 # native streams
+    unified/kernels/automatic_test.cpp       # kernels on unified memory
+    multigpu/kernels/sharded_test.cpp)       # loops and reductions over shards
+foreach(source IN LISTS cuda_sample)
+  if(NOT EXISTS ${CMAKE_CURRENT_LIST_DIR}/${source})
+    message(FATAL_ERROR "ferry: tests/cuda_sample.cmake names ${source}, which does not exist")
+  endif()
+endforeach()
