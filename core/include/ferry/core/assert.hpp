@@ -22,6 +22,7 @@ namespace ferry::detail {
 /// @addtogroup diagnostics
 /// @{
 
+/// Checks a condition in a functor, with a text for the error. Removed on devices in release builds.
 #if !FERRY_CHECKS
 #define FERRY_ASSERT(condition, text) ((void)0)
 #elif FERRY_IN_DEVICE_CODE

@@ -62,8 +62,9 @@ struct copy_end {
     if (v.owner()) sort = v.owner().get().peer_class();
   }
 };
-/// Host memory that ferry does not track; and pinned memory.
+/// Host memory that ferry does not track.
 inline const copy_end pageable_memory{copy_end::memory::pageable, 0};
+/// Pinned memory.
 inline const copy_end pinned_memory{copy_end::memory::pinned, 0};
 
 /// The route of a contiguous copy. May block on the first use of a pair of devices, to test their link.

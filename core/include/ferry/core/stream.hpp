@@ -106,6 +106,7 @@ class event {
   std::uint64_t serial_;
 };
 
+/// Milliseconds between two points of one device. Blocks until both are reached.
 double milliseconds_between(const event& from, const event& to);
 
 /// @}
