@@ -82,16 +82,20 @@ def main():
         if command[0] is None:
             print(f"{name:5} is not installed: not measured")
             continue
-        seconds = measure(command, options.rounds)
-        ratios = {what: round(seconds[what] / seconds["standard"], 2) for what in ("include", "five_calls")}
+        limits = {what: committed.get(name, {}).get(what, float("inf")) * SLACK for what in ("include", "five_calls")}
+        for rounds in (options.rounds, 3):  # what seems slow is measured again: other work disturbs the figures
+            seconds = measure(command, rounds)
+            ratios = {what: round(seconds[what] / seconds["standard"], 2) for what in limits}
+            if not options.check or all(ratios[what] <= limits[what] for what in limits):
+                break
         print(f"{name:5} standard headers {seconds['standard']:.2f} s")
         for what, ratio in ratios.items():
-            allowed = committed.get(name, {}).get(what, float("inf")) * SLACK
-            is_slow = options.check and ratio > allowed
+            is_slow = options.check and ratio > limits[what]
             failed = failed or is_slow
-            print(f"{name:5} {what:16} {seconds[what]:.2f} s, {ratio:.2f} times the standard headers, at most {allowed:.2f}"
+            print(f"{name:5} {what:16} {seconds[what]:.2f} s, {ratio:.2f} times the standard headers, at most {limits[what]:.2f}"
                   + (": TOO SLOW" if is_slow else ""))
-        committed[name] = ratios
+        if options.update:
+            committed[name] = ratios
     if options.update:
         FIGURES.write_text(json.dumps(committed, indent=2) + "\n")
     if options.check and not FIGURES.exists():

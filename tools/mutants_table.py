@@ -24,7 +24,7 @@ ROOM, IDLE = "unified/src/migration/eviction.cpp", "core/src/ordering/idle_guard
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
 REPORT, RESIDENCY = "unified/src/reports/report.cpp", "unified/src/migration/residency.cpp"
-ARGUMENTS, VIEW = "core/include/ferry/core/detail/kernels/arguments.hpp", "core/include/ferry/core/array_view.hpp"
+ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # what access_history::before() skips
 ORDER = "    locked_logs locked(uses);\n    failures_ = wait_for_what_conflicts(on, uses);\n    at_ = on.reserve();"       # in access_guard

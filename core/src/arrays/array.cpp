@@ -1,4 +1,4 @@
-#include "ferry/core/detail/arrays/basic_array.hpp"
+#include "ferry/core/basic_array.hpp"
 
 #include "checking/memory_checker.hpp"
 #include "ferry/core/error.hpp"

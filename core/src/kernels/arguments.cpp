@@ -1,4 +1,4 @@
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 
 #include <array>
 #include <utility>

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "ferry/core/detail/support/source_line.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry::detail {
 

@@ -1,4 +1,4 @@
-#include "ferry/core/detail/support/source_line.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 

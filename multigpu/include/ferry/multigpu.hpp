@@ -3,7 +3,6 @@
 #pragma once
 #include "ferry/core.hpp"
 #include "ferry/multigpu/collectives.hpp"
-#include "ferry/multigpu/detail/loops/shard_loop.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "ferry/multigpu/replicated_array.hpp"
@@ -11,6 +10,7 @@
 #include "ferry/multigpu/reshard.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
 #include "ferry/multigpu/shard_gather.hpp"
+#include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/multigpu/sharded_npy.hpp"

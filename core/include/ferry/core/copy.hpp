@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ferry/core/detail/arrays/basic_array.hpp"
+#include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/copies/cpu_elements.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "ferry/core/detail/support/source_line.hpp"
+#include "ferry/core/source_line.hpp"
 #include "ferry/core/stream.hpp"
 
 namespace ferry {

@@ -6,12 +6,12 @@
 
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
-#include "ferry/core/detail/kernels/index_space.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/kernel_uses.hpp"
 #include "ferry/core/detail/kernels/launch_compiled.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
+#include "ferry/core/index_space.hpp"
 
 namespace ferry {
 

@@ -1,8 +1,8 @@
 /// @file
 /// One value that device work produces: usable in later work without waiting, and readable on the CPU.
 #pragma once
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
-#include "ferry/core/detail/kernels/arguments.hpp"
 
 namespace ferry {
 

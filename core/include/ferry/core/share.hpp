@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/borrow.hpp"
 #include "ferry/core/detail/backend/pool_backend.hpp"
-#include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/pool.hpp"
 #include "ferry/core/submit.hpp"
 

@@ -2,8 +2,8 @@
 /// Structures of arrays: the arrays, functor arguments, copies, and spans for the CPU.
 #pragma once
 #include "ferry/core/copy.hpp"
-#include "ferry/core/detail/soa/soa_argument.hpp"
-#include "ferry/core/detail/soa/soa_array.hpp"
+#include "ferry/core/soa_argument.hpp"
+#include "ferry/core/soa_array.hpp"
 
 namespace ferry {
 

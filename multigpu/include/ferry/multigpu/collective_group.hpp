@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/scalar.hpp"
 #include "ferry/multigpu/detail/collectives/collective_argument.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"

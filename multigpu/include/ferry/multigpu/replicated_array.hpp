@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/copy.hpp"
-#include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/multigpu/team.hpp"
 

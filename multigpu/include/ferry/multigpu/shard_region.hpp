@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "ferry/core/detail/kernels/index_space.hpp"
+#include "ferry/core/index_space.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 
 namespace ferry {

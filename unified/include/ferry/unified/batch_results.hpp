@@ -3,8 +3,8 @@
 #pragma once
 #include <type_traits>
 
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
-#include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
 
 namespace ferry {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
-#include "ferry/core/detail/kernels/arguments.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/core/host.hpp"
 #include "ferry/core/npy_map.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/host.hpp"
 
 namespace ferry {

@@ -18,33 +18,18 @@
 #include "ferry/core/checks.hpp"
 #include "ferry/core/detail/support/array_label.hpp"
 #include "ferry/core/detail/support/number_type.hpp"
-#include "ferry/core/detail/support/source_line.hpp"
 #include "ferry/core/extents.hpp"
+#include "ferry/core/memory_kind.hpp"
+#include "ferry/core/native_handles.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
-
-// Kind of memory. device: memory of one GPU. unified: managed memory, accessible from the CPU and every device. host:
-// pinned host memory, accessible from every device.
-enum class memory_kind : std::uint8_t { device, unified, host };
-const char* kind_name(memory_kind k);
 
 // How device memory was allocated, as far as it determines peer access.
 enum class peer_memory : std::uint8_t {
   plain,   // by backend::allocate: accessible from all devices with access to this device's memory
   pooled,  // by a driver pool: accessible from devices with access to this pool
   unified  // managed pages, which move between devices
-};
-
-// Handles of backend objects (cudaStream_t, cudaEvent_t, cudaGraphExec_t, or the simulator's).
-struct native_stream {
-  void* handle = nullptr;
-  bool operator==(const native_stream&) const = default;
-};
-struct native_event {
-  void* handle = nullptr;
-};
-struct native_graph {
-  void* handle = nullptr;
 };
 
 struct device_properties {
@@ -75,29 +60,11 @@ struct pointer_attributes {
   int device = 0;
 };
 
-// Destination of prefetches and advice for unified memory.
-struct memory_location {
-  int device = -1;     // -1: the CPU
-  int numa_node = -1;  // of the CPU's memory; -1: any
-  bool is_host() const { return device < 0; }
-  bool operator==(const memory_location&) const = default;
-};
-
 // Pages of unified memory to move to a location.
 struct page_move {
   std::byte* begin = nullptr;
   std::size_t bytes = 0;
   memory_location to;
-};
-
-// Hints for unified memory, as in cudaMemAdvise, each with its inverse.
-enum class memory_advice : std::uint8_t {
-  read_mostly,
-  unset_read_mostly,
-  preferred_location,
-  unset_preferred_location,
-  accessed_by,
-  unset_accessed_by
 };
 
 // Elements of `element_bytes` at base + sum(index[d] * stride_bytes[d]).

@@ -4,8 +4,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "ferry/core/detail/kernels/index_space.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
+#include "ferry/core/index_space.hpp"
 
 namespace ferry {
 

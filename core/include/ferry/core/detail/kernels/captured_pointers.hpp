@@ -4,7 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 
 // 1 if the compiler can clear padding, which may contain stale addresses.

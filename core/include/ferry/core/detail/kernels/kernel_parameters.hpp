@@ -3,7 +3,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 
 namespace ferry::detail {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 
 namespace ferry::detail {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
-#include "ferry/core/detail/kernels/arguments.hpp"
 
 namespace ferry::detail {
 

@@ -8,7 +8,7 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/ordering/access_history.hpp"
-#include "ferry/core/detail/support/source_line.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ferry/core/detail/backend/backend.hpp"
-#include "ferry/core/detail/support/source_line.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 

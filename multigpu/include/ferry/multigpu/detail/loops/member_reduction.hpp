@@ -1,6 +1,6 @@
 // The part of a reduction that one member of a team computes: several kernels, one result.
 #pragma once
-#include "ferry/multigpu/detail/loops/shard_loop.hpp"
+#include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
 
 namespace ferry {

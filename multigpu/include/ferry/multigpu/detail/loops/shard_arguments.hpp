@@ -1,6 +1,6 @@
 // Arguments of loops over shards, and their form in each member's kernel.
 #pragma once
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/kernel_uses.hpp"

@@ -2,9 +2,9 @@
 #pragma once
 #include <type_traits>
 
-#include "ferry/core/detail/kernels/arguments.hpp"
+#include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
-#include "ferry/core/detail/soa/soa_array.hpp"
+#include "ferry/core/soa_array.hpp"
 
 namespace ferry {
 

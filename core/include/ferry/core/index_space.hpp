@@ -3,8 +3,8 @@
 #pragma once
 #include <cstddef>
 
-#include "ferry/core/detail/support/source_line.hpp"
 #include "ferry/core/extents.hpp"
+#include "ferry/core/source_line.hpp"
 
 namespace ferry {
 

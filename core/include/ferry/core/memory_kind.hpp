@@ -1,0 +1,31 @@
+/// @file
+/// Kinds of memory, places of unified memory, and hints about it.
+#pragma once
+#include <cstdint>
+
+namespace ferry {
+
+/// Kind of memory. device: memory of one GPU. unified: managed memory, accessible from the CPU and every device. host:
+/// pinned host memory, accessible from every device.
+enum class memory_kind : std::uint8_t { device, unified, host };
+const char* kind_name(memory_kind k);
+
+/// Destination of prefetches and advice for unified memory.
+struct memory_location {
+  int device = -1;     ///< -1: the CPU
+  int numa_node = -1;  ///< of the CPU's memory; -1: any
+  bool is_host() const { return device < 0; }
+  bool operator==(const memory_location&) const = default;
+};
+
+/// Hints for unified memory, as in cudaMemAdvise, each with its inverse.
+enum class memory_advice : std::uint8_t {
+  read_mostly,
+  unset_read_mostly,
+  preferred_location,
+  unset_preferred_location,
+  accessed_by,
+  unset_accessed_by
+};
+
+}  // namespace ferry
