@@ -12,6 +12,7 @@ import re
 import sys
 
 MAIN_PAGE = "README.md"
+PAGE = re.compile(r"(docs/.*|((core|unified|multigpu)/)?README|CONTRIBUTING)\.md$")
 LINK = re.compile(r"(?<!!)\[([^\]\[]*)\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*$")
 
@@ -28,7 +29,8 @@ def anchor(path, title):
 
 
 def is_page(path):
-    return path.endswith(".md") and path != "docs/mutants.md" and os.path.isfile(path)
+    """True if docs/Doxyfile reads the file; docs/topics.dox has a page for the decisions."""
+    return path == "docs/decisions" or bool(PAGE.match(path)) and path != "docs/mutants.md"
 
 
 def link(path):
@@ -38,8 +40,6 @@ def link(path):
             return match.group()
         file, _, fragment = target.partition("#")
         file = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
-        if os.path.isdir(file) and os.path.isfile(os.path.join(file, "README.md")):
-            file = os.path.join(file, "README.md")
         if not is_page(file):
             return text
         if re.match(r"[\w./-]+\.md$", text):
