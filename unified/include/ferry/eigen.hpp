@@ -59,6 +59,10 @@ struct evaluator<ferry::detail::held_map<Map>> : evaluator<Map> {
 }  // namespace Eigen::internal
 
 namespace ferry {
+
+/// @addtogroup arrays
+/// @{
+
 namespace detail {
 
 template <class View>
@@ -209,6 +213,8 @@ template <class T, memory_kind Kind>
 auto as_eigen_strided(array_view<T, 1, Kind>&& v, source_line at = source_line::here()) {
   return as_eigen_strided(v, at);
 }
+
+/// @}
 
 }  // namespace ferry
 #endif

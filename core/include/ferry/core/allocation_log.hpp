@@ -15,6 +15,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 class runtime;
 
 /// Writes one row for each allocation and free of the current runtime, until it is destroyed. FERRY_MEMORY_LOG=file
@@ -78,5 +81,7 @@ struct replay_result {
 /// @param log rows, as parse_allocation_log returns them
 /// @param pool should be empty, and no other pool of its kind and device should be used during the call
 replay_result replay(const std::vector<logged_allocation>& log, memory_pool& pool);
+
+/// @}
 
 }  // namespace ferry

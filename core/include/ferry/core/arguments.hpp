@@ -1,4 +1,5 @@
-// Kernel arguments: arrays with their access modes, and plain values.
+/// @file
+/// Kernel arguments: arrays with their access modes, and plain values.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -9,7 +10,10 @@
 
 namespace ferry {
 
-// An array in a call. T is const if it is only read. Refers to the array, so use it within the call only.
+/// @addtogroup kernels
+/// @{
+
+/// An array in a call. T is const if it is only read. Refers to the array, so use it within the call only.
 template <class T, std::size_t Rank>
 struct array_argument {
   const allocation_ref* owner;
@@ -17,10 +21,10 @@ struct array_argument {
   byte_range bytes;
   access_mode mode;
   bool contiguous;
-  source_line at = {};  // source line of in(), out() or inout()
+  source_line at = {};  ///< source line of in(), out() or inout()
 };
 
-// An argument written as out(...): the call writes every element and reads none.
+/// An argument written as out(...): the call writes every element and reads none.
 template <class A>
 struct out_argument : A {
   using argument = A;
@@ -90,28 +94,39 @@ array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, acces
 
 }  // namespace detail
 
-// Marks an array as read only.
+/// Marks an array as read only.
+/// @param v the array or view
+/// @param at the caller's source line, for messages
+/// @return the argument
 template <class T, std::size_t Rank, memory_kind Kind>
 auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   return detail::make_argument<const T>(v, access_mode::in, at);
 }
-// Marks an array as read and written.
+/// Marks an array as read and written.
+/// @param v the array or view
+/// @param at the caller's source line, for messages
+/// @return the argument
 template <class T, std::size_t Rank, memory_kind Kind>
 auto inout(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
   return detail::make_argument<T>(v, access_mode::inout, at);
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
   return inout(v, at);
 }
-// Marks an array as written: every element is written and none is read. Old contents are undefined after the
-// submission.
+/// Marks an array as written: every element is written and none is read. Old contents are undefined after the
+/// submission.
+/// @param v the array or view
+/// @param at the caller's source line, for messages
+/// @return the argument
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
   return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, access_mode::out, at)};
 }
+/// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) {
   return out(v, at);
@@ -244,4 +259,7 @@ class output_poison {
 };
 
 }  // namespace detail
+
+/// @}
+
 }  // namespace ferry

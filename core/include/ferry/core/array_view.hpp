@@ -25,6 +25,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Host access that this view has already waited for; valid until the next submission to the same bytes. Several
 /// threads may use one view. Release and acquire order make the writes before one thread's wait visible to every thread
 /// that reads the result.
@@ -115,6 +118,7 @@ struct no_host_iterator {
 };
 }  // namespace detail
 
+/// @cond
 // Throws invalid_argument for a slice that does not fit.
 [[noreturn]] void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of);
 /// Checks a slice of one dimension.
@@ -125,6 +129,7 @@ std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimens
                                      const detail::array_look& of, source_line at);
 /// Implements array_view::last_stream().
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes);
+/// @endcond
 
 template <class T, std::size_t Rank, memory_kind Kind>
 class basic_array;
@@ -196,6 +201,7 @@ class array_view {
   std::size_t size() const { return extents_.count(); }
   /// Size of the elements in bytes.
   std::size_t size_bytes() const { return size() * sizeof(T); }
+  /// True if there are no elements.
   bool empty() const { return size() == 0; }
   /// True if the elements are contiguous, last dimension fastest.
   bool is_contiguous() const { return ferry::is_contiguous(extents_, strides_); }
@@ -288,8 +294,11 @@ class array_view {
   }
   /// The value of an array of rank 0; otherwise as above.
   T& operator()(source_line at = source_line::here()) requires(Rank == 0) { return at_offset<T>(at); }
+  /// @overload
   const T& operator()(source_line at = source_line::here()) const requires(Rank == 0) { return at_offset<const T>(at); }
+  /// Accesses one element of an array of rank 1; see operator()().
   T& operator[](located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
+  /// @overload
   const T& operator[](located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
   /// True if the work that writes the elements is complete. Never blocks.
   bool is_ready() const { return !owner_ || are_uses_complete(owner_.get(), bytes(), false); }
@@ -304,10 +313,15 @@ class array_view {
   /// operator() does. A pointer is valid until the next conflicting submission.
   /// @throws invalid_argument if the view is not contiguous
   auto begin(source_line at = source_line::here()) { return first<T>(at); }
+  /// End of the elements.
   auto end() { return last<T>(); }
+  /// @overload
   auto begin(source_line at = source_line::here()) const { return first<const T>(at); }
+  /// @overload
   auto end() const { return last<const T>(); }
+  /// As begin(), for reading. Waits for writers only.
   auto cbegin(source_line at = source_line::here()) const { return first<const T>(at); }
+  /// End of the elements.
   auto cend() const { return last<const T>(); }
 
   /// Blocks until the CPU may access the elements: for reading, until writers are complete; for writing, also readers.
@@ -322,6 +336,7 @@ class array_view {
     permission_.keep(wait_for_host_access(need_alive(how.at), bytes(), mode, how), mode != access_mode::in);
   }
 
+  /// @cond
  protected:
   [[noreturn, gnu::noinline, gnu::cold]] void throw_freed(source_line at) const {
     const detail::array_look shape = look();
@@ -417,6 +432,9 @@ class array_view {
   ferry::extents<Rank> extents_;
   ferry::strides<Rank> strides_{};
   mutable host_permission permission_;
+  /// @endcond
 };
+
+/// @}
 
 }  // namespace ferry

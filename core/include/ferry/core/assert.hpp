@@ -19,6 +19,10 @@ namespace ferry::detail {
 [[noreturn]] void index_failed(const char* array, int dimension, std::size_t index, std::size_t extent);
 }  // namespace ferry::detail
 
+/// @addtogroup diagnostics
+/// @{
+
+/// Checks a condition in a functor, with a text for the error. Removed on devices in release builds.
 #if !FERRY_CHECKS
 #define FERRY_ASSERT(condition, text) ((void)0)
 #elif FERRY_IN_DEVICE_CODE
@@ -34,3 +38,5 @@ namespace ferry::detail {
 #define FERRY_ASSERT(condition, text) \
   ((condition) ? (void)0 : ::ferry::detail::assertion_failed(#condition, text, __FILE__, __LINE__))
 #endif
+
+/// @}

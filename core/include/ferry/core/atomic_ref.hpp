@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup kernels
+/// @{
+
 /// Relaxed atomic operations on an object, among all threads of all devices and the CPU.
 /// @tparam T arithmetic type of 4 or 8 bytes
 /// @note In pinned host memory they are atomic only on GPUs with native atomics over their bus
@@ -63,5 +66,7 @@ class atomic_ref {
   }
   T* object_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -12,6 +12,9 @@
 
 namespace ferry {
 
+/// @addtogroup foreign_memory
+/// @{
+
 /// Options of borrow(), adopt(), as_unified() and pin().
 struct borrow_options {
   /// The stream that used the memory last. Work of ferry on other streams waits for what this stream has enqueued so
@@ -224,5 +227,7 @@ pinned<T> pin(std::span<T> memory, const borrow_options& how = {}) {
 template <class Container>
 requires requires(Container& c) { std::span(c); }
 auto pin(Container& memory, const borrow_options& how = {}) { return pin(std::span(memory), how); }
+
+/// @}
 
 }  // namespace ferry

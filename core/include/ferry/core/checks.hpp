@@ -6,6 +6,9 @@
 
 namespace ferry {
 
+/// @addtogroup diagnostics
+/// @{
+
 /// Checks, as bits of a check_set.
 enum class check : std::uint8_t {
   poison = 1,    ///< elements that an out() argument must write read as NaN until they are written
@@ -53,5 +56,7 @@ class check_set {
  private:
   std::atomic<std::uint8_t> bits_{0};
 };
+
+/// @}
 
 }  // namespace ferry

@@ -15,6 +15,9 @@
 
 namespace ferry {
 
+/// @addtogroup copies
+/// @{
+
 namespace detail {
 
 // One side of a copy, without its element type. `owner` is null for host memory that ferry does not track.
@@ -395,5 +398,7 @@ void basic_array<T, Rank, Kind>::resize(const extents<Rank>& e) {
   }
   swap(fresh);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Default for elements T: FERRY_DEFAULT_KIND, unless the program specializes it:
 ///
 /// @code
@@ -23,5 +26,7 @@ namespace ferry {
 /// not to unified_array, device_array and host_array.
 template <class T>
 inline constexpr memory_kind default_memory_kind = memory_kind::FERRY_DEFAULT_KIND;
+
+/// @}
 
 }  // namespace ferry

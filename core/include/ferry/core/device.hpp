@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup streams
+/// @{
+
 /// A device of the current runtime, by its index. A value type: cheap to copy and compare.
 class device {
  public:
@@ -54,5 +57,7 @@ class device_scope {
   device_scope(device d, unchecked) noexcept;
   int before_;
 };
+
+/// @}
 
 }  // namespace ferry

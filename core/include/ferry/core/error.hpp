@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup errors
+/// @{
+
 struct memory_shortage;
 
 /// Base of every exception that ferry throws. The text says what failed, on which object, why, and what to do. what()
@@ -110,5 +113,7 @@ class device_error : public error {
  private:
   severity severity_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup diagnostics
+/// @{
+
 namespace detail {
 std::string explain_allocation(const allocation_ref& owner, byte_range bytes);
 std::string headline(std::string_view type, std::string_view kind, const std::string& shape,
@@ -63,5 +66,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
     print(print, 0, 0);
   return out;
 }
+
+/// @}
 
 }  // namespace ferry

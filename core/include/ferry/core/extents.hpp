@@ -12,6 +12,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Maximum number of dimensions of an array.
 inline constexpr std::size_t max_rank = 6;
 
@@ -96,5 +99,7 @@ constexpr bool is_contiguous(const extents<Rank>& e, const strides<Rank>& s) {
   }
   return true;
 }
+
+/// @}
 
 }  // namespace ferry

@@ -6,6 +6,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 namespace detail {
 void fill_elements(const stream_ref* s, const copy_side& to, const strided_shape& shape, const void* element);
 
@@ -44,5 +47,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 basic_array<T, Rank, Kind>::basic_array(const extents<Rank>& e, T value, ferry::device d) : basic_array(e, d) {
   fill(*this, value, source_line{});
 }
+
+/// @}
 
 }  // namespace ferry

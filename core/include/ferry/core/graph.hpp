@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup streams
+/// @{
+
 /// Recorded work. It owns the arrays that the work touches: they stay alive. Memory of arrays that were made and
 /// destroyed during the capture belongs to the graph. The destructor blocks until its last launch is complete.
 class graph {
@@ -50,5 +53,7 @@ void at_each_launch(std::function<void()> f);
 /// @param s stream of the capture
 /// @param body submits the work
 graph capture(stream_ref s, const std::function<void()>& body);
+
+/// @}
 
 }  // namespace ferry

@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Strided elements of an array for CPU loops. Accesses are unchecked, so loops vectorize.
 template <class T, std::size_t Rank>
 class host_view {
@@ -118,10 +121,14 @@ host_elements<const T> const_host_span(const array_view<T, Rank, Kind>& v, sourc
   return host_span(v, at);
 }
 
+/// @}
+
 }  // namespace ferry
 
+/// @cond
 // As std::span itself: cheap to copy, and its iterators outlive it.
 template <class T>
 inline constexpr bool std::ranges::enable_view<ferry::host_elements<T>> = true;
 template <class T>
 inline constexpr bool std::ranges::enable_borrowed_range<ferry::host_elements<T>> = true;
+/// @endcond

@@ -1,4 +1,5 @@
-// Index spaces of parallel_for: 1 to 3 dimensions, or tiles of two.
+/// @file
+/// Index spaces of parallel_for: 1 to 3 dimensions, or tiles of two.
 #pragma once
 #include <cstddef>
 
@@ -7,14 +8,17 @@
 
 namespace ferry {
 
-// A part of a two-dimensional space for one call of the functor. Clipped at the end of the space.
+/// @addtogroup kernels
+/// @{
+
+/// A part of a two-dimensional space for one call of the functor. Clipped at the end of the space.
 struct tile {
-  std::size_t row, column;    // first element
-  std::size_t rows, columns;  // size, at most that of `tiles`
+  std::size_t row, column;    ///< first element
+  std::size_t rows, columns;  ///< size, at most that of `tiles`
 };
 
-// A two-dimensional space divided into tiles of rows x columns. The functor is called as f(tile, arguments...). So a
-// stencil can hold neighbors in registers and use wide loads.
+/// A two-dimensional space divided into tiles of rows x columns. The functor is called as f(tile, arguments...). So a
+/// stencil can hold neighbors in registers and use wide loads.
 struct tiles {
   ferry::extents<2> space;
   std::size_t rows = 1, columns = 1;
@@ -116,4 +120,7 @@ bool is_empty(const Space& s) {
 }
 
 }  // namespace detail
+
+/// @}
+
 }  // namespace ferry

@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// What leak tracking records.
 enum class leak_mode : std::uint8_t {
   off,
@@ -42,5 +45,7 @@ std::vector<outstanding_allocation> outstanding_allocations();
 /// form one entry; without stacks, those with the same tag, name, kind and device.
 /// @note addr2line resolves the stacks where it is installed. Compile with -g and link with -rdynamic for names.
 std::string leak_report();
+
+/// @}
 
 }  // namespace ferry

@@ -2,6 +2,9 @@
 /// Macros that let g++, clang++ and nvcc compile the same source.
 #pragma once
 
+/// @addtogroup kernels
+/// @{
+
 #ifndef FERRY_HAS_CUDA
 #define FERRY_HAS_CUDA 0
 #endif
@@ -35,3 +38,5 @@
 #else
 #define FERRY_UNIT build_without_cuda
 #endif
+
+/// @}

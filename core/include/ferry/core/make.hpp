@@ -12,6 +12,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Array of this shape with every element set to `value`.
 template <class T, std::size_t Rank, memory_kind Kind = default_memory_kind<T>>
 basic_array<T, Rank, Kind> full(const extents<Rank>& e, std::type_identity_t<T> value, device d = default_device()) {
@@ -124,5 +127,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 auto to_host(const array_view<T, Rank, Kind>& a) {
   return to_kind<memory_kind::host>(a, a.device());
 }
+
+/// @}
 
 }  // namespace ferry

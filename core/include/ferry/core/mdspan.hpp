@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Non-owning strided elements, for device code and the CPU.
 template <class T, std::size_t Rank>
 class mdspan {
@@ -104,5 +107,7 @@ class mdspan {
   std::ptrdiff_t stride_[Rank == 0 ? 1 : Rank] = {};
   array_label label_;
 };
+
+/// @}
 
 }  // namespace ferry

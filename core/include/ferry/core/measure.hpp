@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup diagnostics
+/// @{
+
 /// Result of measure().
 struct measurement {
   double device_milliseconds = 0;  ///< between the first and the last work of body on the stream
@@ -21,5 +24,7 @@ measurement measure(stream_ref s, const std::function<void()>& body);
 
 /// Prints a measurement as one line.
 std::ostream& operator<<(std::ostream& out, const measurement& m);
+
+/// @}
 
 }  // namespace ferry

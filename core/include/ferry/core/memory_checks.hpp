@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup diagnostics
+/// @{
+
 /// Checks for arrays that are allocated while they are on; earlier arrays are unaffected.
 struct memory_checks {
   /// Fills elements with 0xFF before the first write and after free: NaN in float and double, -1 in integers. Also
@@ -73,5 +76,7 @@ struct memory_fault {
 /// @return all faults since the last call
 /// @note Raw pointers from pointer() must be taken again after the call.
 std::vector<memory_fault> check_memory();
+
+/// @}
 
 }  // namespace ferry

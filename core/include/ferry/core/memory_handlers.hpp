@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 class memory_source;
 
 /// Bytes that a pool needs and could not allocate.
@@ -26,11 +29,12 @@ struct memory_demand {
 struct reclaim_handler {
   std::string name;  ///< for reports: "trim of every pool on the device"
   int order = 0;     ///< handlers run in ascending order; ferry's own: see handler_order
-  std::function<std::size_t(const memory_demand&)> reclaim;
+  std::function<std::size_t(const memory_demand&)> reclaim;  ///< the handler
 };
 
-/// Order of ferry's own handlers. Handlers of equal order run in the order of their registration. to_peer frees nothing:
-/// after all handlers it places the array on a peer, if the policy allows it. The error lists this as the last attempt.
+/// Order of ferry's own handlers. Handlers of equal order run in the order of their registration. to_peer frees
+/// nothing: after all handlers it places the array on a peer, if the policy allows it. The error lists this as the last
+/// attempt.
 struct handler_order {
   static constexpr int quarantine = 90, own_cache = 100, finished_frees = 200, every_pool = 300, callbacks = 400,
                        synchronize = 500, discard_scratch = 600, move_out = 700, to_peer = 800;
@@ -52,5 +56,7 @@ struct out_of_memory_policy {
   /// Place the new array on a peer of its device with enough free memory.
   bool spill_to_peers = false;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -5,15 +5,20 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// Kind of memory. device: memory of one GPU. unified: managed memory, accessible from the CPU and every device. host:
 /// pinned host memory, accessible from every device.
 enum class memory_kind : std::uint8_t { device, unified, host };
+/// Name of a kind, for messages.
 const char* kind_name(memory_kind k);
 
 /// Destination of prefetches and advice for unified memory.
 struct memory_location {
   int device = -1;     ///< -1: the CPU
   int numa_node = -1;  ///< of the CPU's memory; -1: any
+  /// True if the place is memory of the CPU.
   bool is_host() const { return device < 0; }
   bool operator==(const memory_location&) const = default;
 };
@@ -27,5 +32,7 @@ enum class memory_advice : std::uint8_t {
   accessed_by,
   unset_accessed_by
 };
+
+/// @}
 
 }  // namespace ferry

@@ -17,6 +17,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// A soft and a hard limit; unset means no limit.
 struct memory_limit {
   /// Percentages are of the scope's device; for pinned memory, of the system's RAM.
@@ -112,5 +115,7 @@ class memory_limits {
   mutable std::mutex mutex_;
   std::shared_ptr<const rules> rules_ = std::make_shared<rules>();
 };
+
+/// @}
 
 }  // namespace ferry

@@ -14,6 +14,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// Registration of a callback. The destructor removes it.
 class memory_callback {
  public:
@@ -52,5 +55,7 @@ void set_out_of_memory_policy(const out_of_memory_policy& p);
 /// Parses "synchronize", "spill", both with a comma between, or "none", as in FERRY_OOM.
 /// @throws parse_error for other texts
 out_of_memory_policy parse_out_of_memory_policy(std::string_view text);
+
+/// @}
 
 }  // namespace ferry

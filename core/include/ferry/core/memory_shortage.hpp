@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// State of memory at a failed allocation.
 struct memory_shortage {
   /// Bytes and number of the arrays with one label.
@@ -40,5 +43,7 @@ struct memory_shortage {
   /// All of this as lines of text.
   std::string text() const;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -7,6 +7,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// An amount of memory in bytes or percent; may be unset.
 class memory_size {
  public:
@@ -45,5 +48,7 @@ namespace detail {
 // Why a text is not a size: "'Mib' is no unit", or that the number is missing. `units`: the allowed units.
 std::string why_no_size(std::string_view text, std::string_view units = "B, KiB, MiB, GiB or TiB");
 }  // namespace detail
+
+/// @}
 
 }  // namespace ferry

@@ -13,6 +13,9 @@
 
 namespace ferry {
 
+/// @addtogroup diagnostics
+/// @{
+
 /// One event of a recording.
 struct memory_event {
   /// allocate, free: by arrays. reserve, give_back: by pools, from and to the backend.
@@ -82,5 +85,7 @@ class memory_recording : private allocation_observer {
   std::size_t oldest_ = 0, forgotten_ = 0;
   std::vector<std::size_t> allocated_before_, reserved_before_;  ///< before the oldest event
 };
+
+/// @}
 
 }  // namespace ferry

@@ -17,6 +17,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// Memory use of a runtime. All bytes are block sizes: the requested size, rounded up by the pool.
 struct memory_usage {
   /// Memory use of one kind on one device.
@@ -132,5 +135,7 @@ class memory_budget {
   room look(std::size_t bytes) const;
   memory_scope scope_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// A tag, or the name of an array, as a small number; 0 is none. Tags and names have separate numbers: the tag "solver"
 /// and the name "solver" are unrelated. The same text has the same number for the life of the process.
 using memory_label = std::uint32_t;
@@ -42,5 +45,7 @@ class memory_tag_scope {
  private:
   memory_label before_;
 };
+
+/// @}
 
 }  // namespace ferry

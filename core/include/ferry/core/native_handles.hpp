@@ -4,16 +4,23 @@
 
 namespace ferry {
 
-/// Handles of backend objects (cudaStream_t, cudaEvent_t, cudaGraphExec_t, or the simulator's).
+/// @addtogroup streams
+/// @{
+
+/// Handle of a stream: cudaStream_t, or that of a simulated stream.
 struct native_stream {
   void* handle = nullptr;
   bool operator==(const native_stream&) const = default;
 };
+/// Handle of an event: cudaEvent_t, or that of a simulated event.
 struct native_event {
   void* handle = nullptr;
 };
+/// Handle of a graph: cudaGraphExec_t, or that of a simulated graph.
 struct native_graph {
   void* handle = nullptr;
 };
+
+/// @}
 
 }  // namespace ferry

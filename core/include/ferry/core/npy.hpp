@@ -12,6 +12,9 @@
 
 namespace ferry {
 
+/// @addtogroup files
+/// @{
+
 namespace detail {
 
 inline constexpr std::size_t npy_stage_bytes = std::size_t{64} << 20;
@@ -158,5 +161,7 @@ void save_npy(const std::string& path, const Elements& elements, const extents<R
   }
   file.commit();
 }
+
+/// @}
 
 }  // namespace ferry

@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup files
+/// @{
+
 namespace detail {
 
 // The pages of a file, read-only.
@@ -88,5 +91,7 @@ template <class T, std::size_t Rank>
 npy_map<T, Rank> map_npy(const std::string& path) {
   return npy_map<T, Rank>(path);
 }
+
+/// @}
 
 }  // namespace ferry

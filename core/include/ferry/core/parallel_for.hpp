@@ -14,6 +14,10 @@
 #include "ferry/core/index_space.hpp"
 
 namespace ferry {
+
+/// @addtogroup kernels
+/// @{
+
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
@@ -264,4 +268,7 @@ void parallel_for(located<stream_ref>, detail::located_space<detail::space_beyon
 }
 
 }  // namespace FERRY_UNIT
+
+/// @}
+
 }  // namespace ferry

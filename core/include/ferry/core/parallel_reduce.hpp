@@ -7,6 +7,9 @@
 
 namespace ferry {
 
+/// @addtogroup kernels
+/// @{
+
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
@@ -255,4 +258,7 @@ scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail
 }
 
 }  // namespace FERRY_UNIT
+
+/// @}
+
 }  // namespace ferry

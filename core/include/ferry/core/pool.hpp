@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 class runtime;
 
 /// The pools of one device with the same options, one for each kind of memory. Each is created on first use. Arrays and
@@ -88,5 +91,7 @@ class pool_scope {
   using scopes = detail::stacked_scope<named>;
   scopes scope_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 /// Allocation strategy of a pool.
 enum class pool_kind : std::uint8_t {
   automatic,  ///< the kind of FERRY_POOL; split if that is not set
@@ -80,5 +83,7 @@ struct pool_statistics {
     return *this;
   }
 };
+
+/// @}
 
 }  // namespace ferry

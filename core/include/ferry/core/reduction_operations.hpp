@@ -15,6 +15,9 @@ struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
 
 namespace ferry {
 
+/// @addtogroup kernels
+/// @{
+
 /// True for types whose T(0) and T(1) are zero and one, so that plus and multiplies have an identity. These are
 /// numbers, complex numbers, and CUDA's __half and __nv_bfloat16. Specialize it for other types:
 ///
@@ -207,5 +210,7 @@ struct maximum_number {
       return maximum::identity<T>();
   }
 };
+
+/// @}
 
 }  // namespace ferry

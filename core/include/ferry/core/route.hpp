@@ -13,6 +13,9 @@
 
 namespace ferry {
 
+/// @addtogroup copies
+/// @{
+
 /// Routes of copies.
 enum class route_kind : std::uint8_t {
   direct,    ///< one copy by the driver
@@ -59,8 +62,9 @@ struct copy_end {
     if (v.owner()) sort = v.owner().get().peer_class();
   }
 };
-/// Host memory that ferry does not track; and pinned memory.
+/// Host memory that ferry does not track.
 inline const copy_end pageable_memory{copy_end::memory::pageable, 0};
+/// Pinned memory.
 inline const copy_end pinned_memory{copy_end::memory::pinned, 0};
 
 /// The route of a contiguous copy. May block on the first use of a pair of devices, to test their link.
@@ -123,5 +127,7 @@ class shared_links {
  private:
   std::uint64_t id_ = 0, serial_ = 0;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -17,6 +17,9 @@
 
 namespace ferry {
 
+/// @addtogroup configuration
+/// @{
+
 class copy_engine;
 class foreign_memory;
 class host_pinned_pages;
@@ -172,5 +175,7 @@ class simulation : public runtime_scope {
  public:
   explicit simulation(std::string_view options = {}, pool_options pools = {});
 };
+
+/// @}
 
 }  // namespace ferry

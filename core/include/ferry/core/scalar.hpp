@@ -6,6 +6,9 @@
 
 namespace ferry {
 
+/// @addtogroup kernels
+/// @{
+
 /// A value in pinned memory near its device, accessible from every device.
 template <class T>
 class scalar {
@@ -36,5 +39,7 @@ template <class T>
 auto in(const scalar<T>& s, source_line at = source_line::here()) {
   return in(s.as_array(), at);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -14,6 +14,9 @@
 
 namespace ferry {
 
+/// @addtogroup foreign_memory
+/// @{
+
 /// File descriptor of a pool for another process. The caller sends it over a Unix socket (SCM_RIGHTS) and closes it.
 /// @param p a driver pool with .shareable = true
 /// @throws invalid_argument for other pools
@@ -94,5 +97,7 @@ void take_over(stream_ref s, array_view<T, Rank, memory_kind::device>& v, const 
   submit(
       s, [&](native_stream n, mdspan<T, Rank>) { detail::wait_shared(n, e); }, inout(v, source_line{}));
 }
+
+/// @}
 
 }  // namespace ferry

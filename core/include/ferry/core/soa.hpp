@@ -7,6 +7,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 /// Copies every member, as copies of arrays; the sizes must be equal.
 template <memory_kind From, memory_kind To, class... M>
 void copy(const basic_soa<From, M...>& from, basic_soa<To, M...>& to, source_line at = source_line::here()) {
@@ -65,5 +68,7 @@ template <memory_kind Kind, class... M>
 soa_span<const M...> const_host_span(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
   return host_span(s, at);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Structures of arrays as functor arguments.
+/// @file
+/// Structures of arrays as functor arguments.
 #pragma once
 #include <type_traits>
 
@@ -8,14 +9,17 @@
 
 namespace ferry {
 
-// A structure of arrays in a call, as array_argument. M is const if it is only read.
+/// @addtogroup kernels
+/// @{
+
+/// A structure of arrays in a call, as array_argument. M is const if it is only read.
 template <class... M>
 struct soa_argument {
   const allocation_ref* owner;
   soa_span<M...> span;
   byte_range bytes;
   access_mode mode;
-  source_line at = {};  // source line of in(), out() or inout()
+  source_line at = {};  ///< source line of in(), out() or inout()
   bool contiguous = true;
 };
 
@@ -65,15 +69,17 @@ struct parameter<P, soa_argument<M...>> : declared_soa<std::remove_cvref_t<P>, M
 
 }  // namespace detail
 
-// Access modes of all members, as for arrays.
+/// Marks all members as read only, as for arrays.
 template <memory_kind Kind, class... M>
 auto in(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
   return detail::make_soa_argument<const M...>(s, access_mode::in, at);
 }
+/// Marks all members as read and written, as for arrays.
 template <memory_kind Kind, class... M>
 auto inout(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
   return detail::make_soa_argument<M...>(s, access_mode::inout, at);
 }
+/// Marks all members as written, as for arrays: every element is written and none is read.
 template <memory_kind Kind, class... M>
 auto out(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
   return out_argument<soa_argument<M...>>{detail::make_soa_argument<M...>(s, access_mode::out, at)};
@@ -87,5 +93,7 @@ template <memory_kind Kind, class... M>
 auto basic_soa<Kind, M...>::as_kernel_argument(source_line at) {
   return inout(*this, at);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -1,4 +1,5 @@
-// Structures of arrays: the members of many particles, each contiguous, in one allocation.
+/// @file
+/// Structures of arrays: the members of many particles, each contiguous, in one allocation.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,8 +15,14 @@
 
 namespace ferry {
 
-// `size` elements of each M, in one allocation, each member aligned to 256 bytes. Accesses to different members never
-// wait for each other. Movable; copied only explicitly. Capacity beyond size (reserve) makes later resizes cheap.
+/// @addtogroup arrays
+/// @{
+
+/// Structure of arrays: `size` elements of each M, in one allocation, each member aligned to 256 bytes. Accesses to
+/// different members never wait for each other. Movable; copied only explicitly. Capacity beyond size (reserve) makes
+/// later resizes cheap.
+/// @tparam Kind kind of memory
+/// @tparam M trivially copyable types of the members
 template <memory_kind Kind, class... M>
 class basic_soa {
   static_assert(sizeof...(M) > 0, "a structure of arrays needs members");
@@ -24,7 +31,9 @@ class basic_soa {
                 "members of a structure of arrays are neither const nor references: in(s) makes them read-only");
 
  public:
+  /// Number of members.
   static constexpr std::size_t members = sizeof...(M);
+  /// Alignment of each member, in bytes.
   static constexpr std::size_t alignment = 256;
   static constexpr memory_kind kind = Kind;
   template <std::size_t I>
@@ -35,13 +44,15 @@ class basic_soa {
   using const_member_view = array_view<const member_type<I>, 1, Kind>;
 
   basic_soa() = default;
-  // Contents are undefined. May block when the pool grows. Throws out_of_memory, invalid_argument.
+  /// Allocates a structure with undefined contents. May block when the pool grows.
+  /// @throws out_of_memory if the pool cannot allocate the bytes
+  /// @throws invalid_argument if there is no such device
   explicit basic_soa(std::size_t size, ferry::device d = default_device())
       : layout_(size),
         bytes_(extents<1>(layout_.bytes), d),
         size_(size) {}
-  // Copies elements from host memory, one span for each member. Blocks until they have been read. Throws
-  // invalid_argument if their sizes differ.
+  /// Makes a structure with elements from host memory, one span for each member. Blocks until they have been read.
+  /// @throws invalid_argument if their sizes differ
   static basic_soa from(std::span<const M>... elements, ferry::device d = default_device()) {
     const std::array<std::size_t, members> sizes{elements.size()...};
     for (const std::size_t n : sizes)
@@ -61,68 +72,79 @@ class basic_soa {
   basic_soa(const basic_soa&) = delete;
   basic_soa& operator=(const basic_soa&) = delete;
 
+  /// Number of elements of each member.
   std::size_t size() const { return size_; }
+  /// True if there are no elements.
   bool empty() const { return size_ == 0; }
+  /// Number of elements that fit without a new allocation.
   std::size_t capacity() const { return layout_.capacity; }
+  /// Device of the memory.
   ferry::device device() const { return bytes_.device(); }
+  /// Name of the structure; empty if it has none.
   const std::string& name() const { return bytes_.name(); }
+  /// Sets the name for messages and reports.
   basic_soa& name(std::string text) {
     bytes_.name(std::move(text));
     return *this;
   }
-  // View of one member for kernels, copies and the CPU: the same allocation, only the bytes of the member. An enum can
-  // name members: enum field { x, v }; p.member<x>().
+  /// View of one member for kernels, copies and the CPU: the same allocation, only the bytes of the member. An enum can
+  /// name members: enum field { x, v }; p.member<x>().
   template <std::size_t I>
   member_view<I> member() {
     return view<I, member_view<I>>(size_);
   }
+  /// @overload
   template <std::size_t I>
   const_member_view<I> member() const {
     return view<I, const_member_view<I>>(size_);
   }
-  // The bytes of all members and the padding between them.
+  /// The bytes of all members and the padding between them.
   const array_view<std::byte, 1, Kind>& as_bytes() const { return bytes_; }
   const allocation_ref& owner() const { return bytes_.owner(); }
 
-  // Changes the number of elements. Remaining elements are preserved; new ones are undefined. Within the capacity
-  // nothing moves; otherwise it acts as reserve(size).
+  /// Changes the number of elements. Remaining elements are preserved; new ones are undefined. Within the capacity
+  /// nothing moves; otherwise it acts as reserve(size).
   void resize(std::size_t size) {
     if (size > capacity()) reserve(size);
     size_ = size;
   }
-  // Sets the minimum capacity. If it grows, copies into a new allocation (may block when the pool grows). Views of the
-  // old allocation keep it alive, and do not see later changes.
+  /// Sets the minimum capacity. If it grows, copies into a new allocation (may block when the pool grows). Views of the
+  /// old allocation keep it alive, and do not see later changes.
   void reserve(std::size_t capacity) {
     if (capacity > this->capacity()) move_to(capacity);
   }
+  /// Reduces the capacity to the size.
   void shrink_to_fit() {
     if (size_ < capacity()) move_to(size_);
   }
-  // Copies the structure in memory of the same kind on the same device, ordered on that device's stream of this thread.
+  /// Returns a copy of the structure, in memory of the same kind on the same device. Ordered on that device's stream of
+  /// this thread.
   basic_soa clone() const;
-  // Releases the bytes now. Later use of the structure or of a view of it throws use_after_free.
+  /// Releases the bytes now. Later use of the structure or of a view of it throws use_after_free.
   void free() noexcept { bytes_.free(); }
 
-  // CPU access to element i of every member. Blocks until conflicting work is complete, then costs one comparison.
+  /// CPU access to element i of every member. Blocks until conflicting work is complete, then costs one comparison.
   std::tuple<M&...> operator[](located_index i) {
     (void)bytes_[located_index(0, i.at)];  // waits for access to all bytes; the reference is unused
     return span<M...>()[i.value];
   }
+  /// @overload
   std::tuple<const M&...> operator[](located_index i) const {
     (void)bytes_[located_index(0, i.at)];
     return span<const M...>()[i.value];
   }
-  // One host access check for all elements; valid until the next conflicting submission.
+  /// One host access check for all elements; valid until the next conflicting submission.
   auto begin(source_line at = source_line::here()) { return first<M...>(at); }
   auto end() { return last<M...>(); }
   auto begin(source_line at = source_line::here()) const { return first<const M...>(at); }
   auto end() const { return last<const M...>(); }
   auto cbegin(source_line at = source_line::here()) const { return begin(at); }
   auto cend() const { return end(); }
-  // Blocks until the CPU may access all members.
+  /// Blocks until the CPU may access all members.
   void wait_for_host(bool write, source_line at = source_line::here()) const { bytes_.wait_for_host(write, at); }
-  // Addresses of all members, without any synchronization.
+  /// Addresses of all members, without any synchronization.
   soa_span<M...> unsynchronized_span() { return span<M...>(); }
+  /// @overload
   soa_span<const M...> unsynchronized_span() const { return span<const M...>(); }
 
   auto as_kernel_argument(source_line at) const;
@@ -134,7 +156,7 @@ class basic_soa {
     std::swap(size_, o.size_);
   }
   friend void swap(basic_soa& a, basic_soa& b) noexcept { a.swap(b); }
-  // Calls f(integral_constant<I>) for each member.
+  /// Calls f(integral_constant<I>) for each member.
   template <class F>
   static void each_member(F f) {
     [&]<std::size_t... I>(std::index_sequence<I...>) { (f(std::integral_constant<std::size_t, I>()), ...); }
@@ -211,13 +233,19 @@ class basic_soa {
   std::size_t size_ = 0;
 };
 
+/// Structure of arrays of the default kind of memory.
 template <class... M>
 using soa = basic_soa<memory_kind::FERRY_DEFAULT_KIND, M...>;
+/// Structure of arrays in the memory of one device.
 template <class... M>
 using device_soa = basic_soa<memory_kind::device, M...>;
+/// Structure of arrays that the CPU and every device access at one address.
 template <class... M>
 using unified_soa = basic_soa<memory_kind::unified, M...>;
+/// Structure of arrays in pinned memory of the CPU.
 template <class... M>
 using host_soa = basic_soa<memory_kind::host, M...>;
+
+/// @}
 
 }  // namespace ferry

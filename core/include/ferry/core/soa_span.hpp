@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup arrays
+/// @{
+
 namespace detail {
 
 template <std::size_t I, class T>
@@ -97,5 +100,7 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
   std::size_t size_ = 0;
   array_label label_;
 };
+
+/// @}
 
 }  // namespace ferry

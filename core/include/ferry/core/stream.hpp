@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup streams
+/// @{
+
 class event;
 
 /// Non-owning reference to a stream.
@@ -103,6 +106,9 @@ class event {
   std::uint64_t serial_;
 };
 
+/// Milliseconds between two points of one device. Blocks until both are reached.
 double milliseconds_between(const event& from, const event& to);
+
+/// @}
 
 }  // namespace ferry

@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup kernels
+/// @{
+
 namespace detail {
 
 // Type of the callee's stream parameter: ferry's own handle, or a pointer type such as cudaStream_t.
@@ -171,4 +174,7 @@ void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launc
 }
 
 }  // namespace FERRY_UNIT
+
+/// @}
+
 }  // namespace ferry

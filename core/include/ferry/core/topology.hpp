@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup diagnostics
+/// @{
+
 /// Location of a device.
 struct device_place {
   std::string name, pci_bus_id;             ///< "0000:1b:00.0"; empty where there is none
@@ -75,5 +78,7 @@ class topology {
 
 /// Prints a matrix: one row and one column for each device, one column for the CPU.
 std::ostream& operator<<(std::ostream& out, const topology& t);
+
+/// @}
 
 }  // namespace ferry

@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup memory
+/// @{
+
 class workspace;
 
 namespace detail {
@@ -83,5 +86,7 @@ class workspace_scope {
   using scopes = detail::stacked_scope<detail::workspace_turn>;
   scopes scope_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 /// A box of indices: [begin[d], end[d]) along each dimension. Not constructible from braces: functions that take cells
 /// in braces expect ranges, one a dimension, as ferry::slice, and not corners.
 /// @tparam Rank number of dimensions
@@ -70,5 +73,7 @@ struct box {
     return s;
   }
 };
+
+/// @}
 
 }  // namespace ferry

@@ -13,6 +13,9 @@
 
 namespace ferry {
 
+/// @addtogroup collectives
+/// @{
+
 namespace detail {
 
 template <class Op>
@@ -243,5 +246,7 @@ class collective_group {
   detail::small_vector<collective_call, 8> calls_;
   std::vector<allocation_ref> keep_;  // references until submit()
 };
+
+/// @}
 
 }  // namespace ferry

@@ -23,6 +23,9 @@
 
 namespace ferry {
 
+/// @addtogroup collectives
+/// @{
+
 /// Reduces the elements of all members by op; every member receives the result. The element type does not change: sums
 /// of small integers wrap. minimum and maximum propagate NaN, as in parallel_reduce.
 /// @param t the team
@@ -105,5 +108,7 @@ template <class From, class To>
 void scatter(const team& t, const From& from, To&& to, std::size_t root) {
   collective_group::at_once(t).scatter(from, to, root).submit();
 }
+
+/// @}
 
 }  // namespace ferry

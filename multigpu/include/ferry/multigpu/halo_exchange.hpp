@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 namespace detail {
 
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -76,5 +79,7 @@ void exchange_halos(First& first, More&... more) {
   detail::exchange(first.team(), plans);
   detail::halos_are_filled(first), (detail::halos_are_filled(more), ...);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -5,11 +5,16 @@
 
 namespace ferry {
 
+/// @addtogroup errors
+/// @{
+
 /// Another process failed, ended without taking part in an operation, or did not arrive within
 /// FERRY_COLLECTIVE_TIMEOUT. No process can use the team that spans them any more.
 class process_error : public error {
  public:
   using error::error;
 };
+
+/// @}
 
 }  // namespace ferry

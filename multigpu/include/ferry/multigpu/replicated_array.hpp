@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup teams
+/// @{
+
 template <class T, std::size_t Rank, memory_kind Kind>
 class replicated_array;
 
@@ -156,5 +159,7 @@ on_each_member<Space> each_member(const team& t, const Space& space) {
 inline on_each_member<extents<2>> each_member(const team& t, const extents<2>& space) { return {t, space}; }
 /// @overload
 inline on_each_member<extents<3>> each_member(const team& t, const extents<3>& space) { return {t, space}; }
+
+/// @}
 
 }  // namespace ferry

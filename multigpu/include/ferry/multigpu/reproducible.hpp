@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 /// The operation of a reproducible reduction. See reproducible().
 template <class Op>
 struct reproducible_op {
@@ -264,4 +267,7 @@ auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reprodu
 }
 
 }  // namespace FERRY_UNIT
+
+/// @}
+
 }  // namespace ferry

@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 namespace detail {
 
 // Throws invalid_argument unless each member has the same process and device in both teams.
@@ -123,5 +126,7 @@ sharded_array<T, Rank, Kind> reshard(const sharded_array<T, Rank, Kind>& from, c
   if (to.layout().has_halo()) exchange_halos(to);
   return to;
 }
+
+/// @}
 
 }  // namespace ferry

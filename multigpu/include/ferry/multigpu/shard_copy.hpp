@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 namespace detail {
 
 // Returns box b of a row-major array, as a strided view.
@@ -201,5 +204,7 @@ void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source
   });
   if (a.validity()) a.validity()->refreshed();
 }
+
+/// @}
 
 }  // namespace ferry

@@ -6,6 +6,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 /// Returns all elements in row-major order, in the process of one member; an empty vector in the others. All processes
 /// must call it. Blocks until everything has been copied. One shard at a time passes through the device memory of the
 /// root.
@@ -71,5 +74,7 @@ void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, R
   }
   if (a.validity()) a.validity()->changed();
 }
+
+/// @}
 
 }  // namespace ferry

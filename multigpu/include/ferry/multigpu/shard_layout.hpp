@@ -12,6 +12,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 /// Halo widths in cells. One number is the width along the axis of distribution; a list has one width for each axis.
 struct halo_widths {
   std::vector<std::ptrdiff_t> widths;
@@ -147,5 +150,7 @@ class shard_layout {
   std::array<bool, Rank> periodic_{};
   halo_method exchange_;
 };
+
+/// @}
 
 }  // namespace ferry

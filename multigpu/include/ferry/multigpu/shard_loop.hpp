@@ -1,4 +1,5 @@
-// Loops over the cells of sharded arrays: each member processes its own shard.
+/// @file
+/// Loops over the cells of sharded arrays: each member processes its own shard.
 #pragma once
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/multigpu/detail/loops/shard_arguments.hpp"
@@ -6,6 +7,10 @@
 #include "ferry/multigpu/replicated_array.hpp"
 
 namespace ferry {
+
+/// @addtogroup sharded_arrays
+/// @{
+
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
@@ -158,5 +163,7 @@ template <class F, class First, class... More>
 void for_each_shard(const F& f, First& first, More&... more) {
   first.team().for_each([&](std::size_t m) { f(m, first.team().stream(m), first.shard(m), more.shard(m)...); });
 }
+
+/// @}
 
 }  // namespace ferry

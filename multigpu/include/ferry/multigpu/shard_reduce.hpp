@@ -6,6 +6,10 @@
 #include "ferry/multigpu/detail/loops/member_reduction.hpp"
 
 namespace ferry {
+
+/// @addtogroup sharded_arrays
+/// @{
+
 inline namespace FERRY_UNIT {
 namespace detail_unit {
 
@@ -105,4 +109,7 @@ auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&..
 }
 
 }  // namespace FERRY_UNIT
+
+/// @}
+
 }  // namespace ferry

@@ -12,6 +12,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 /// Which owned cells of a member a region has.
 enum class shard_cells : std::uint8_t {
   owned,     ///< all
@@ -153,5 +156,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 shard_region<Rank> interior(const sharded_array<T, Rank, Kind>& a) {
   return owned(a).with(shard_cells::interior);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 namespace detail {
 [[noreturn]] void shard_index_failed(const char* array, int dimension, std::ptrdiff_t index, std::ptrdiff_t begin,
                                      std::ptrdiff_t end);
@@ -148,5 +151,7 @@ class shard_span {
   std::uint32_t refused_[2 * Rank] = {};
   array_label label_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -13,6 +13,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 namespace detail {
 // One allocation for the shards of a unified array, of `bytes[i]` bytes each. Each shard has its own pages (of 2 MiB),
 // preferred by its device.
@@ -271,5 +274,7 @@ array_view<T, Rank, Kind> cells_for_call(const sharded_array<T, Rank, Kind>& a, 
 /// A sharded array in unified memory.
 template <class T, std::size_t Rank = 1>
 using unified_sharded_array = sharded_array<T, Rank, memory_kind::unified>;
+
+/// @}
 
 }  // namespace ferry

@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 namespace detail {
 template <class T, std::size_t Rank>
 using eigen_of_all = std::conditional_t<Rank == 1, Eigen::Matrix<T, Eigen::Dynamic, 1>,
@@ -63,6 +66,8 @@ void copy(const sharded_array<T, Rank, Kind>& from, Eigen::DenseBase<Derived>& t
   detail::need_same_shape(from.extents(), detail::shape_of<Rank>(to));
   to.derived() = to_eigen(from).template cast<typename Derived::Scalar>();
 }
+
+/// @}
 
 }  // namespace ferry
 #endif

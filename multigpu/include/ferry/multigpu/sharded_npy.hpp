@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup files
+/// @{
+
 namespace detail {
 
 template <std::size_t Rank>
@@ -141,5 +144,7 @@ void save_npy(const std::string& path, const sharded_array<T, Rank, Kind>& a) {
   }
   file.commit();
 }
+
+/// @}
 
 }  // namespace ferry

@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup sharded_arrays
+/// @{
+
 /// A region whose loops exchange the halos of the sharded arrays that they write. Made by sweep().
 template <class Space>
 struct swept {
@@ -185,4 +188,7 @@ auto parallel_reduce(const swept<shard_region<Rank>>& s, const F& f, const repro
 }
 
 }  // namespace FERRY_UNIT
+
+/// @}
+
 }  // namespace ferry

@@ -14,6 +14,9 @@
 
 namespace ferry {
 
+/// @addtogroup teams
+/// @{
+
 class transport;  // carries bytes between the processes of a team
 namespace detail {
 struct team_link;  // state of collectives on a team
@@ -146,5 +149,7 @@ class team {
   const local_member& local(std::size_t member) const;
   std::shared_ptr<state> state_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup teams
+/// @{
+
 /// A scalar in parts, one for each member, in pinned memory. Every member writes its own part without waiting for the
 /// others. A reader joins the parts in the order of the members. So the CPU can read the result several steps later
 /// without stalling the devices. Kernels take it as ferry::mdspan<const T, 1> and join its elements: the parts of all
@@ -72,5 +75,7 @@ class team_scalar {
   T identity_;
   join join_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -13,6 +13,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// The policy of one unified array. set_migration() of the array and migration_scope take precedence over `moves`;
 /// advise() holds in addition to the advice here.
 struct array_policy {
@@ -79,5 +82,7 @@ template <class T, std::size_t Rank>
 std::optional<array_policy> policy_of(const array_view<T, Rank, memory_kind::unified>& a) {
   return detail::array_policy_of(a.owner());
 }
+
+/// @}
 
 }  // namespace ferry

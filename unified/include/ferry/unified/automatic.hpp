@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// When pages of unified arrays move. FERRY_MIGRATION sets the mode of a program; the default is automatic.
 /// - automatic: before an access to a large range that is elsewhere, ferry prefetches it on the stream of the access.
 /// - explicitly: pages move only by prefetch() and by page faults.
@@ -71,5 +74,7 @@ template <class T, std::size_t Rank>
 void set_migration(const array_view<T, Rank, memory_kind::unified>& a, migration how) {
   detail::set_array_migration(a.owner(), how);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -9,6 +9,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 namespace detail {
 
 // A dense Eigen object, detected by its members. Vectors have rank 1. Matrices are cut along their outer dimension
@@ -87,5 +90,7 @@ template <detail::eigen_like M>
 auto inout(M& to) {
   return detail::results_of_eigen(to, true);
 }
+
+/// @}
 
 }  // namespace ferry

@@ -22,6 +22,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// A source whose pieces a function makes, each of its own length. See generate().
 template <class Function>
 struct batch_generator {
@@ -279,4 +282,7 @@ auto source_of(A&& a) {
 }
 
 }  // namespace detail
+
+/// @}
+
 }  // namespace ferry

@@ -14,6 +14,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// Options of batches().
 struct batch_options {
   /// Rows of the first axis (elements of a vector) in a piece. 0: as many as make pieces of about 32 MiB. Generators
@@ -161,5 +164,7 @@ requires(!std::is_same_v<std::remove_cvref_t<D>, batch_options>) auto batches(A&
   return batches(std::forward_as_tuple(std::forward<A>(a), std::forward<B>(b), std::forward<C>(c), std::forward<D>(d)),
                  o);
 }
+
+/// @}
 
 }  // namespace ferry

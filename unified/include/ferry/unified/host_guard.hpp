@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 namespace detail {
 std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, access_mode mode, source_line at);
 void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept;
@@ -78,5 +81,7 @@ class host_guard {
   bool contiguous_;
   std::uint64_t scope_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// Kinds of advice; see advise().
 using advice = memory_advice;
 
@@ -196,5 +199,7 @@ class advice_scope {
   allocation_ref owner_;
   std::uint64_t number_;
 };
+
+/// @}
 
 }  // namespace ferry

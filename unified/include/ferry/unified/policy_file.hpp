@@ -10,6 +10,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// Policies of the arrays of one program. The file is text, one statement a line. Lines that begin with # are notes.
 /// docs/tuning.md has an example:
 /// @code
@@ -56,5 +59,7 @@ void name_program(std::string name, std::string version = {});
 void use_policies(const array_policies& p);
 /// Returns the names that have a policy in the current runtime, but that no used array has had.
 std::vector<std::string> unmet_policies();
+
+/// @}
 
 }  // namespace ferry

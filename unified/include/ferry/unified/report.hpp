@@ -11,6 +11,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// One line of the program in which the CPU accessed an array. `asks` counts the host access checks that examined the
 /// access history. A loop over a raw pointer makes one check. Elements make one until a device uses the array; with
 /// trace_elements, each access makes one.
@@ -110,5 +113,7 @@ class migration_phase {
  private:
   std::string before_;
 };
+
+/// @}
 
 }  // namespace ferry

@@ -8,6 +8,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// Bytes by location.
 struct residency_bytes {
   std::size_t on_cpu = 0, unknown = 0;
@@ -32,5 +35,7 @@ template <class T, std::size_t Rank>
 residency_bytes residency(const array_view<T, Rank, memory_kind::unified>& v) {
   return detail::residency_of(v.owner(), v.bytes());
 }
+
+/// @}
 
 }  // namespace ferry

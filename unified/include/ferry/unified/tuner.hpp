@@ -13,6 +13,9 @@
 
 namespace ferry {
 
+/// @addtogroup unified
+/// @{
+
 /// Options of a tuner.
 struct tune_options {
   /// Number of steps in each trial: first those that do not count, then those whose median counts.
@@ -123,5 +126,7 @@ class tuner {
   std::vector<detail::tuned_array> arrays_;
   std::map<std::string, std::vector<array_policy>> own_candidates_;
 };
+
+/// @}
 
 }  // namespace ferry
