@@ -167,7 +167,8 @@ BOOST_AUTO_TEST_CASE(what_is_done_when_memory_runs_out) {
 
 BOOST_AUTO_TEST_CASE(limits_hold) {
   has(run("too much", {{"FERRY_MEMORY_LIMIT", "device=0,hard:16MiB"}}),
-      {"error: ferry: out of memory: 48.000 MiB", "hard limit of 16.000 MiB on device and unified memory of device 0"});
+      {"error: ferry: out of memory: cannot allocate 48.000 MiB",
+       "hard limit of 16.000 MiB on device and unified memory of device 0"});
   has(run("too much", {{"FERRY_MEMORY_LIMIT", "gpu=0,hard:16MiB"}}),
       {"error: ", "FERRY_MEMORY_LIMIT: 'gpu=0,hard:16MiB'", "'gpu=0' is neither device="});
 }

@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(the_text_names_the_failure_once) {
     if (!tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); })) return;
     const std::string text = support::failure_of<fr::device_error>([&] { (void)std::as_const(y)[1]; });
     BOOST_TEST(text.find("work of device 1 may have read what device 0 wrote, which failed before that was known to be "
-                         "over") != std::string::npos,
+                         "complete") != std::string::npos,
                text);
     BOOST_TEST(text.find("ferry: ") == text.rfind("ferry: "), text);
   });
