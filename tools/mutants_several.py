@@ -20,7 +20,7 @@ PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinne
 
 MUTANTS = [
     ("gate", "the policy is not told of collectives", (JOINT_HPP, "reach::by_library", "reach::of_pages")),
-    ("gate", "the policy is not told of staged_launch",
+    ("gate", "the policy is not told of staged copies",
      (MIRRORS, "reach::by_library, [&](native_stream n) {\n    lanes_", "reach::of_pages, [&](native_stream n) {\n    lanes_")),
     ("gate", "the policy is not told of copies", (OPERATION, "p && how != reach::of_pages)", "p && how < reach::by_copy)")),
     ("gate", "arrays of another runtime are let through",
@@ -50,9 +50,9 @@ MUTANTS = [
     ("halos", "corners are missed",
      (HALO_BOXES, "      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;",
       "      if (Rank - static_cast<std::size_t>(std::count(which.begin(), which.end(), 0u)) > 1) continue;\n      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;")),
-    ("halos", "a periodic axis staged_launch one of its ends only",
+    ("halos", "a periodic axis mirrors one of its ends only",
      (HALO_BOXES, "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n, -n}) {", "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n}) {")),
-    ("halos", "a periodic end staged_launch the cells beside the right ones",
+    ("halos", "a periodic end mirrors the cells beside the right ones",
      (HALO_BOXES, "target.end[k] = s.end, shift[k] = s.shift;", "target.end[k] = s.end, shift[k] = s.shift < 0 ? s.shift + 1 : s.shift;")),
     ("halos", "several shards' widths: a halo is one cell too narrow",
      (HALO_BOXES, "std::pair(own.end[d], own.end[d] + w)", "std::pair(own.end[d], own.end[d] + w - (w > 1))")),

@@ -267,8 +267,8 @@ MUTANTS = [
     ("", "a thread fills a chunk that is on its way", (WAYS, "  backend_.synchronize(c.emptied);\n", "")),
     ("", "a thread empties a chunk before it is full", (WAYS, "    backend_.synchronize(c.filled);\n", "")),
     ("", "a chunk is sent before its thread has filled it", (WAYS, "    ring_->workers.wait(ring_->jobs[sent % size]);\n", "")),
-    ("", "staged_launch of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->enqueue(n);", "{}")),
-    ("R9", "a kernel on staged_launch logs only the staged_launch", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
+    ("", "staged copies of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->enqueue(n);", "{}")),
+    ("R9", "a kernel on staged copies records only these", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
     # Migration.
     ("", "dropping contents is logged as a read", (MIGRATOR, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),
     ("", "a move for an access is not logged", (MIGRATOR, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),

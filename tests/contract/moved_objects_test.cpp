@@ -309,7 +309,7 @@ BOOST_AUTO_TEST_CASE(files) {
 }
 
 BOOST_AUTO_TEST_CASE(what_only_ends) {
-  check_moved<fr::shared_links>("link_loan", [] { return fr::shared_links(fr::devices()); }, {});
+  check_moved<fr::shared_links>("shared_links", [] { return fr::shared_links(fr::devices()); }, {});
   check_moved<fr::memory_callback>(
       "memory_callback", [] { return fr::on_out_of_memory([](const fr::memory_demand&) { return std::size_t{0}; }); },
       {});

@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(spilling_to_a_peer_is_a_choice) {
   } catch (const fr::out_of_memory& e) {
     BOOST_REQUIRE(e.shortage() != nullptr);
     BOOST_TEST(e.shortage()->device == 0);
-    BOOST_TEST(e.shortage()->tried.back().rung == "placing the array on a peer, of which none has room");
+    BOOST_TEST(e.shortage()->tried.back().handler == "placing the array on a peer, of which none has room");
     BOOST_TEST(e.requested() == 64 * MiB);
     BOOST_TEST(std::string(e.what()).find(", placing the array on a peer, of which none has room (0 bytes)\n") !=
                std::string::npos);

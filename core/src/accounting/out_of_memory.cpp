@@ -19,7 +19,7 @@ std::string name_of(const memory_shortage::holder& h) {
 std::vector<std::string> advice_on(const memory_shortage& s, const ferry::backend& backend,
                                    const out_of_memory_policy& policy) {
   std::vector<std::string> advice;
-  const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.kept + s.quarantined);
+  const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.retained + s.quarantined);
   if (!s.limits.empty() && s.why.find("limit") != s.why.npos)
     advice.emplace_back("raise the limit (set_memory_limit, FERRY_MEMORY_LIMIT)");
   if (cached >= s.requested && s.largest_free_block < s.requested)
@@ -41,7 +41,7 @@ std::vector<std::string> advice_on(const memory_shortage& s, const ferry::backen
   }
   if (!policy.synchronize)
     advice.emplace_back("wait for work that still uses freed bytes (FERRY_OOM=synchronize does)");
-  if (s.kept > 0) advice.emplace_back("give back what workspaces keep (workspace::clear)");
+  if (s.retained > 0) advice.emplace_back("give back what workspaces keep (workspace::clear)");
   if (s.quarantined > 0)
     advice.emplace_back("keep less in quarantine (memory_checks::quarantine_bytes, quarantine= in FERRY_POISON)");
   if (s.allocated > 0) advice.emplace_back("free arrays, work in smaller pieces, or register ferry::on_out_of_memory");
@@ -63,7 +63,7 @@ std::string memory_shortage::text() const {
   s += "\n  " + on + ": " + bytes_text(free_bytes) + " free of " + bytes_text(total_bytes) + "; this process holds " +
        bytes_text(this_process) + " through ferry";
   s += "\n  " + std::string(kind_name(kind)) + " memory there: " + bytes_text(allocated) + " allocated by arrays, " +
-       (kept + quarantined > 0 ? kept_text(kept, quarantined) + ", " : "") + bytes_text(reserved) +
+       (retained + quarantined > 0 ? kept_text(retained, quarantined) + ", " : "") + bytes_text(reserved) +
        " reserved by pools, largest free block " + bytes_text(largest_free_block);
   s += "\n  limits: " + (limits.empty() ? "none" : joined(limits));
   s += "\n  largest holders: ";
@@ -74,7 +74,7 @@ std::string memory_shortage::text() const {
   s += "\n  tried: ";
   if (tried.empty()) s += "nothing";
   for (std::size_t i = 0; i < tried.size(); ++i)
-    s += (i == 0 ? "" : ", ") + tried[i].rung + " (" + bytes_text(tried[i].freed_bytes) + ")";
+    s += (i == 0 ? "" : ", ") + tried[i].handler + " (" + bytes_text(tried[i].freed_bytes) + ")";
   return s + "\n  what to try: " + joined(advice);
 }
 
@@ -101,8 +101,8 @@ memory_shortage memory_accounting::shortage(const memory_demand& d, const std::s
   s.allocated = static_cast<std::size_t>(std::max<std::int64_t>(counts(d.kind, d.device).current_bytes(), 0));
   s.reserved = reserved_bytes(d.kind, d.device);
   s.quarantined = quarantined_bytes(d.kind, d.device);
-  s.kept = retained_bytes(d.kind, d.device);
-  s.kept -= std::min(s.kept, s.quarantined);
+  s.retained = retained_bytes(d.kind, d.device);
+  s.retained -= std::min(s.retained, s.quarantined);
   each_source([&](memory_source& p) {
     if (p.kind() == d.kind && p.device() == d.device)
       s.largest_free_block = std::max(s.largest_free_block, p.state().largest_free_bytes);

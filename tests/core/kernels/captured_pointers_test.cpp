@@ -264,6 +264,20 @@ BOOST_AUTO_TEST_CASE(memory_of_the_cpu_is_refused_with_the_remedy) {
   BOOST_TEST(fr::to_vector(u) == std::vector<int>(100, 3 + 'a'));
 }
 
+// A functor of the program with the template parameters of nvcc's wrapper of lambdas is searched as any functor.
+template <bool, bool, bool, class, class, class...>
+struct add_held {
+  const int* raw;
+  FERRY_HOST_DEVICE void operator()(std::size_t i, int* p) const { p[i] += raw[i]; }
+};
+BOOST_AUTO_TEST_CASE(functors_are_not_taken_for_lambdas) {
+  const fr::simulation sim("devices=1");
+  fr::device_array<int> u({100}, 0), v({100}, 1);
+  const add_held<true, false, true, float, int, void> f{v.unsynchronized_data()};
+  const std::string text = failure_of<fr::invalid_argument>([&] { fr::parallel_for(100, f, u); });
+  BOOST_TEST(has(text, {"holds the address", "device array"}), text);
+}
+
 BOOST_AUTO_TEST_CASE(each_capture_of_a_lambda_is_searched) {
   const fr::simulation sim("devices=1");
   fr::device_array<int> u({100}, 0), v({100}, 1);

@@ -22,7 +22,7 @@ struct memory_shortage {
   };
   /// One out-of-memory handler that ran, and the bytes that it freed.
   struct attempt {
-    std::string rung;
+    std::string handler;
     std::size_t freed_bytes = 0;
   };
   memory_kind kind = memory_kind::device;
@@ -33,7 +33,7 @@ struct memory_shortage {
   std::size_t this_process = 0;                 ///< bytes that ferry's pools hold on the device
   /// Of the requested kind: bytes in arrays, and bytes that pools hold, including cached ones.
   std::size_t allocated = 0, reserved = 0;
-  std::size_t kept = 0;                ///< retained by workspaces: in no array and in no pool
+  std::size_t retained = 0;            ///< retained by workspaces: in no array and in no pool
   std::size_t quarantined = 0;         ///< in quarantine of the memory checks: in no array and in no pool
   std::size_t largest_free_block = 0;  ///< largest block that a pool caches
   std::vector<std::string> limits;     ///< limits that apply

@@ -64,6 +64,7 @@ void search_one([[maybe_unused]] stream_ref s, [[maybe_unused]] source_line at, 
   }
 }
 
+#if defined(__CUDACC__)
 // nvcc wraps a host-device lambda in an object that is not trivially copyable: the captures in order, then a pointer.
 // Only the host compiler can name its type, hence the template template parameter.
 template <template <bool, bool, bool, class, class, class...> class Wrapper, bool Mutable, bool Converts, bool NoThrow,
@@ -79,13 +80,15 @@ void search_captures(stream_ref s, source_line at, used_by by,
   };
   (search_next(std::type_identity<Captures>()), ...);
 }
+#endif
 
 template <class F>
 void search_functor(stream_ref s, source_line at, used_by by, const F& f) {
-  if constexpr (requires { search_captures(s, at, by, f); })
-    search_captures(s, at, by, f);
-  else
-    search_one(s, at, by, 0, f);
+#if defined(__CUDACC__)
+  if constexpr (__nv_is_extended_host_device_lambda_closure_type(F) && !std::is_trivially_copyable_v<F>)
+    return search_captures(s, at, by, f);
+#endif
+  search_one(s, at, by, 0, f);
 }
 
 template <class F, class... A>

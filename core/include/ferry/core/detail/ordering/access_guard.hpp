@@ -32,7 +32,7 @@ namespace detail {
 admission admit(stream_ref s, std::span<access> uses, reach how);
 }
 
-// Permission to submit: detail::admit (in operation.hpp) has checked the stream and the arrays.
+// Permission to submit: detail::admit (in submission.hpp) has checked the stream and the arrays.
 class admission {
  public:
   // For ferry's internal submissions: page migration, red zones. Checks nothing.
