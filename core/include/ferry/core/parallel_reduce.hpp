@@ -176,8 +176,8 @@ scalar<double> call_reduce(detail::refused_call, const Any&...) {
 /// @param op plus, multiplies, minimum, maximum, minimum_number, maximum_number (see reduction_operations.hpp), or an
 ///   associative functor with a static `identity<T>()`, its neutral element
 /// @param arguments as in parallel_for
-/// @return `scalar<T>`, where T is the type that f returns. For plus and multiplies, T is std::uint64_t in place of bool
-///   and unsigned integers of less than 64 bits, and std::int64_t in place of signed ones.
+/// @return `scalar<T>`, where T is the type that f returns. For plus and multiplies, T is std::uint64_t in place of
+///   bool and unsigned integers of less than 64 bits, and std::int64_t in place of signed ones.
 /// @note Throws as parallel_for.
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
