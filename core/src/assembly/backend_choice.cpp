@@ -1,9 +1,9 @@
 #include "assembly/backend_choice.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "sim/sim_backend.hpp"
 #if FERRY_HAS_CUDA
@@ -13,20 +13,16 @@
 namespace ferry {
 namespace {
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
+std::unique_ptr<backend> simulator() {
+  return sim::make_backend(sim::parse_options(detail::environment("FERRY_SIM").value_or("")));
 }
-
-std::unique_ptr<backend> simulator() { return sim::make_backend(sim::parse_options(environment("FERRY_SIM"))); }
 
 }  // namespace
 
 std::unique_ptr<backend> choose_backend() {
-  const std::string asked = environment("FERRY_BACKEND");
+  const std::string asked = detail::environment("FERRY_BACKEND").value_or("");
   if (asked == "sim") return simulator();
-  if (!asked.empty() && asked != "cuda")
-    throw parse_error("FERRY_BACKEND='" + asked + "' is not a backend: allowed are cuda and sim");
+  if (!asked.empty() && asked != "cuda") detail::refuse_variable("FERRY_BACKEND", asked, "cuda and sim");
 #if FERRY_HAS_CUDA
   const cuda::presence found = cuda::probe();
   if (found == cuda::presence::usable) return cuda::make_backend();

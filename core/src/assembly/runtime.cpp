@@ -1,7 +1,6 @@
 #include "ferry/core/runtime.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "checking/memory_checker.hpp"
@@ -10,6 +9,7 @@
 #include "ferry/core/detail/assembly/settings.hpp"
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_checks.hpp"
 #include "ordering/capture.hpp"
@@ -24,8 +24,8 @@ namespace {
 // FERRY_POOL replaces pool_kind::automatic.
 pool_kind chosen_kind(pool_kind asked) {
   if (asked != pool_kind::automatic) return asked;
-  const char* text = std::getenv("FERRY_POOL");
-  return text && *text ? parse_pool_kind(text) : pool_kind::split;
+  const auto text = detail::environment("FERRY_POOL");
+  return text ? parse_pool_kind(*text) : pool_kind::split;
 }
 
 check_level chosen_level(check_level of_options) {
@@ -83,8 +83,8 @@ runtime::runtime(std::unique_ptr<ferry::backend> backend, pool_options pools)
   if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
   policy_.store(owned_policy_.get(), std::memory_order_relaxed);
   checker_ = std::make_unique<memory_checker>(*this);
-  if (const char* text = std::getenv("FERRY_POISON"); text && *text)
-    checker_->set(parse_memory_checks(text));
+  if (const auto text = detail::environment("FERRY_POISON"))
+    checker_->set(parse_memory_checks(*text));
   else if (level_ == check_level::all)
     checker_->set(memory_checks());
   for (const auto c : {check::uses, check::halos}) checks.set(c, level_ == check_level::all);

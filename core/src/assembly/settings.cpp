@@ -7,13 +7,13 @@
 #include "ferry/core/checks.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/leaks.hpp"
 #include "ferry/core/memory_checks.hpp"
 #include "ferry/core/memory_limits.hpp"
 #include "ferry/core/memory_pressure.hpp"
 #include "ferry/core/pool_options.hpp"
 #include "ferry/core/route.hpp"
-#include "support/environment.hpp"
 
 namespace ferry::detail {
 namespace {
@@ -28,7 +28,7 @@ settings_checks& checks() {
 }
 
 void check_own_settings() {
-  (void)environment_choice("FERRY_BACKEND", {"cuda", "sim"});
+  (void)environment_index("FERRY_BACKEND", {"cuda", "sim"});
   (void)check_level_of_environment();
   with_variable("FERRY_SIM", [](const char* text) { (void)sim::parse_options(text); });
   with_variable("FERRY_POOL", [](const char* text) { (void)parse_pool_kind(text); });

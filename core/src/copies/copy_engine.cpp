@@ -4,13 +4,13 @@
 #include <charconv>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "nvml/nvml_links.hpp"
 #include "platform/host_topology.hpp"
 #include "platform/nvlink_neighbours.hpp"
-#include "support/environment.hpp"
 
 namespace ferry {
 namespace {
@@ -25,12 +25,13 @@ constexpr std::size_t most_chunks = 4096;  // in a ring
 
 copy_options copy_options::from_environment() {
   copy_options o;
-  o.multipath = static_cast<multipath_use>(environment_choice("FERRY_MULTIPATH", {"teams", "always", "never"}));
-  const std::string threads = environment("FERRY_COPY_THREADS");
-  if (!threads.empty()) {
-    const auto [end, wrong] = std::from_chars(threads.data(), threads.data() + threads.size(), o.threads);
-    if (wrong != std::errc{} || end != threads.data() + threads.size() || o.threads == 0 || o.threads > 1024)
-      throw parse_error("FERRY_COPY_THREADS='" + threads + "' is not allowed; allowed are numbers from 1 to 1024");
+  o.multipath =
+      detail::environment_choice<multipath_use>("FERRY_MULTIPATH", {"teams", "always", "never"}).value_or(o.multipath);
+  if (const auto threads = detail::environment("FERRY_COPY_THREADS")) {
+    const char* const last = threads->data() + threads->size();
+    const auto [end, wrong] = std::from_chars(threads->data(), last, o.threads);
+    if (wrong != std::errc{} || end != last || o.threads == 0 || o.threads > 1024)
+      detail::refuse_variable("FERRY_COPY_THREADS", *threads, "numbers from 1 to 1024");
   }
   return o;
 }

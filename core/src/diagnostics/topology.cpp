@@ -18,11 +18,11 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
 #include "nvml/nvml_links.hpp"
 #include "platform/host_topology.hpp"
-#include "support/environment.hpp"
 
 namespace ferry {
 namespace {
@@ -31,7 +31,7 @@ constexpr const char* first_line = "ferry topology 1";
 constexpr const char* machine_word = "machine ";
 
 std::string host_name() {
-  if (const std::string given = environment("FERRY_HOST"); !given.empty()) return given;
+  if (const auto given = detail::environment("FERRY_HOST")) return *given;
 #if defined(__linux__)
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) == 0) return name;
@@ -196,12 +196,12 @@ void topology::parse(const std::string& text) {
 // The name contains the host, because several hosts may share a home directory. It also contains a hash of devices and
 // peers, because these may differ between processes of a host.
 std::string topology::default_file() {
-  if (const std::string given = environment("FERRY_TOPOLOGY"); !given.empty()) return given;
+  if (const auto given = detail::environment("FERRY_TOPOLOGY")) return *given;
   std::string host = host_name();
   std::replace(host.begin(), host.end(), '/', '_');
   const std::string name = "/ferry/topology-" + host + '-' + short_hash(look().runtime());
-  if (const std::string cache = environment("XDG_CACHE_HOME"); !cache.empty()) return cache + name;
-  if (const std::string home = environment("HOME"); !home.empty()) return home + "/.cache" + name;
+  if (const auto cache = detail::environment("XDG_CACHE_HOME")) return *cache + name;
+  if (const auto home = detail::environment("HOME")) return *home + "/.cache" + name;
   return {};
 }
 

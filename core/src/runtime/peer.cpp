@@ -2,15 +2,15 @@
 
 #include <cstdio>
 
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
-#include "support/environment.hpp"
 
 namespace ferry {
 
 peer_policy peer_policy::from_environment() {
   peer_policy p;
-  p.use = environment_choice("FERRY_PEER", {"on", "off"}) == 0;
-  p.kernels = static_cast<peer_kernels>(environment_choice("FERRY_PEER_KERNELS", {"error", "stage"}));
+  p.use = detail::environment_index("FERRY_PEER", {"on", "off"}).value_or(0) == 0;
+  p.kernels = detail::environment_choice<peer_kernels>("FERRY_PEER_KERNELS", {"error", "stage"}).value_or(p.kernels);
   return p;
 }
 

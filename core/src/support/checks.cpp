@@ -1,6 +1,6 @@
 #include "ferry/core/checks.hpp"
 
-#include "support/environment.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 
 namespace ferry {
 namespace {
@@ -13,8 +13,9 @@ std::atomic<bool>& debug_build() {
 }  // namespace
 
 check_level check_level_of_environment() {
-  if (environment("FERRY_CHECK").empty()) return check_level::usual;
-  return environment_choice("FERRY_CHECK", {"off", "on"}) == 0 ? check_level::none : check_level::all;
+  const auto index = detail::environment_index("FERRY_CHECK", {"off", "on"});
+  if (!index) return check_level::usual;
+  return *index == 0 ? check_level::none : check_level::all;
 }
 
 bool detail::note_debug_build() {

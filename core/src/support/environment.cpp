@@ -1,25 +1,56 @@
-#include "support/environment.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::detail {
+namespace {
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
+std::string with_name(const char* name, const error& e) {
+  const std::string why(e.text());
+  return why.starts_with(name) ? why : std::string(name) + ": " + why;
 }
 
-std::size_t environment_choice(const char* name, std::initializer_list<std::string_view> allowed) {
-  const std::string value = environment(name);
-  if (value.empty()) return 0;
-  const auto* found = std::find(allowed.begin(), allowed.end(), value);
+}  // namespace
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+void refuse_variable(const char* name, std::string_view value, std::string_view allowed) {
+  throw parse_error(std::string(name) + "='" + std::string(value) + "' is not allowed; allowed are " +
+                    std::string(allowed));
+}
+
+std::optional<std::size_t> environment_index(const char* name, std::initializer_list<std::string_view> allowed) {
+  const std::optional<std::string> value = environment(name);
+  if (!value) return std::nullopt;
+  const auto* found = std::find(allowed.begin(), allowed.end(), *value);
   if (found != allowed.end()) return static_cast<std::size_t>(found - allowed.begin());
   std::string list;
   for (const std::string_view a : allowed) list += (list.empty() ? "" : ", ") + std::string(a);
-  throw parse_error(std::string(name) + "='" + value + "' is not allowed; allowed are " + list);
+  refuse_variable(name, *value, list);
 }
 
-}  // namespace ferry
+std::optional<bool> environment_switch(const char* name) {
+  const std::optional<std::string> value = environment(name);
+  if (!value) return std::nullopt;
+  if (*value != "on" && *value != "off")
+    throw parse_error(std::string(name) + "='" + *value + "': allowed are on and off");
+  return *value == "on";
+}
+
+void rethrow_with_name(const char* name) {
+  try {
+    throw;
+  } catch (const parse_error& e) {
+    throw parse_error(with_name(name, e));
+  } catch (const invalid_argument& e) {
+    throw invalid_argument(with_name(name, e));
+  }
+}
+
+}  // namespace ferry::detail

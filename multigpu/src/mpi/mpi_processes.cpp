@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/process_error.hpp"
 #include "pieces.hpp"
@@ -60,8 +61,7 @@ std::string mpi_processes::own_machine() {
   check(MPI_Comm_split_type(data_, MPI_COMM_TYPE_SHARED, first, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
   check(MPI_Bcast(&first, 1, MPI_INT, 0, here), "MPI_Bcast");
   MPI_Comm_free(&here);
-  const char* given = std::getenv("FERRY_HOST");
-  return given && *given ? given : "that of process " + std::to_string(first);
+  return detail::environment("FERRY_HOST").value_or("that of process " + std::to_string(first));
 }
 
 // Returns the processes of this machine, whose ranks need not be consecutive.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry {
@@ -82,7 +82,7 @@ std::vector<std::size_t> processes_beside(std::size_t rank, std::span<const std:
 
 bool started_by_a_launcher() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"})
-    if (std::getenv(name)) return true;
+    if (detail::environment(name)) return true;
   return false;
 }
 

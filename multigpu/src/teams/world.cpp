@@ -1,8 +1,8 @@
 // Teams that span the processes of a program.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/multigpu/team.hpp"
@@ -20,8 +20,8 @@ namespace {
 bool has_devices_of_its_own(processes& all) {
   constexpr std::size_t most = 256;
   std::vector<std::byte> mine(most);
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
-    std::strncpy(reinterpret_cast<char*>(mine.data()), visible, most - 1);
+  if (const auto visible = detail::environment("CUDA_VISIBLE_DEVICES"))
+    std::strncpy(reinterpret_cast<char*>(mine.data()), visible->c_str(), most - 1);
   const auto everybody = all.all_gather(mine, "comparing the devices of the processes");
   if (runtime::current().is_simulated()) return false;
   for (const std::size_t p : all.neighbours())  // processes of other machines may have the same numbers

@@ -1,20 +1,15 @@
 #include "counters/page_counters.hpp"
 
-#include <cstdlib>
-
 #include "cupti/cupti_counters.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
-#include "ferry/core/error.hpp"
 
 namespace ferry {
 namespace {
 
 migration_counters counters_of_environment() {
-  const char* text = std::getenv("FERRY_MIGRATION_COUNTERS");
-  const std::string value = text ? text : "";
-  if (value.empty() || value == "off") return migration_counters::off;
-  if (value == "on") return migration_counters::on;
-  throw parse_error("FERRY_MIGRATION_COUNTERS='" + value + "': allowed are on and off");
+  const bool on = detail::environment_switch("FERRY_MIGRATION_COUNTERS").value_or(false);
+  return on ? migration_counters::on : migration_counters::off;
 }
 
 // Number of waiting events from which they are taken from the source while the program runs.

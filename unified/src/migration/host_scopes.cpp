@@ -1,32 +1,20 @@
 // Current accesses of the CPU, through guards and through tracked spans, and the error for conflicting work. Also the
 // setting for element traces.
 #include <algorithm>
-#include <cstdlib>
 
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_policy.hpp"
 
 namespace ferry {
 
-namespace {
-
-bool is_on(const char* variable) {
-  const char* text = std::getenv(variable);
-  const std::string value = text ? text : "";
-  if (value.empty() || value == "off") return false;
-  if (value == "on") return true;
-  throw parse_error(variable + ("='" + value) + "': allowed are on and off");
-}
-
-}  // namespace
-
 span_checks span_checks_of_environment(check_level level) {
-  const char* text = std::getenv("FERRY_CHECK_SPANS");
-  const bool on = text && *text ? is_on("FERRY_CHECK_SPANS") : level == check_level::all;
+  const bool on = detail::environment_switch("FERRY_CHECK_SPANS").value_or(level == check_level::all);
   return on ? span_checks::on : span_checks::off;
 }
 element_traces element_traces_of_environment() {
-  return is_on("FERRY_TRACE_ELEMENTS") ? element_traces::on : element_traces::off;
+  const bool on = detail::environment_switch("FERRY_TRACE_ELEMENTS").value_or(false);
+  return on ? element_traces::on : element_traces::off;
 }
 
 void migration_policy::refuse_conflict(const record& r, const coming_access& a) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <optional>
 
 #include "counters/cpu_touches.hpp"
@@ -13,6 +12,7 @@
 #include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/thread_object.hpp"
 #include "ferry/core/error.hpp"
 
@@ -20,11 +20,10 @@ namespace ferry {
 namespace {
 
 migration mode_of_environment() {
-  const char* text = std::getenv("FERRY_MIGRATION");
-  const std::string value = text ? text : "";
-  if (value.empty() || value == "automatic") return migration::automatic;
+  const std::string value = detail::environment("FERRY_MIGRATION").value_or("automatic");
+  if (value == "automatic") return migration::automatic;
   if (value == "explicit") return migration::explicitly;
-  throw parse_error("FERRY_MIGRATION='" + value + "' is no way of migration: allowed are automatic and explicit");
+  detail::refuse_variable("FERRY_MIGRATION", value, "automatic and explicit");
 }
 
 bool is_managed_by(ferry::backend& backend, byte_range bytes) {

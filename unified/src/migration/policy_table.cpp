@@ -1,8 +1,8 @@
 // Policies of arrays: by name, or by set_policy().
 #include <algorithm>
-#include <cstdlib>
 
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/unified/policy_file.hpp"
@@ -143,16 +143,8 @@ void migration_policy::use(const array_policies& p, const std::string& from) {
 }
 
 void migration_policy::use_environment() {
-  const char* text = std::getenv("FERRY_TUNE");
-  const std::string file = text ? text : "";
-  if (file.empty()) return;
-  array_policies found;
-  try {
-    found = array_policies::load(file);
-  } catch (const parse_error& e) {
-    throw parse_error(std::string("FERRY_TUNE: ") + e.text());
-  }
-  use(found, "FERRY_TUNE=" + file);
+  detail::with_variable(
+      "FERRY_TUNE", [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
 }
 
 std::vector<std::string> migration_policy::unmet() {
