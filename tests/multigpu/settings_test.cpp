@@ -120,6 +120,10 @@ BOOST_AUTO_TEST_CASE(units_of_sizes) {
     BOOST_TEST(text.find("'Mib' is no unit, which is ") != text.npos, name << ": " << text);
     BOOST_TEST(text.find("KiB, MiB") != text.npos, name << ": " << text);
   }
+  {
+    const variable set("FERRY_POISON", "zone=512B");
+    BOOST_TEST(refusal().find("'B' is no unit, which is KiB, MiB or GiB") != std::string::npos);
+  }
   BOOST_CHECK_EXCEPTION(fr::array_policy::parse("automatic page=1Mib"), fr::parse_error, [](const fr::parse_error& e) {
     return std::string(e.what()).find("'Mib' is no unit") != std::string::npos;
   });

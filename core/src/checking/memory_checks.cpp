@@ -1,15 +1,12 @@
 #include "ferry/core/memory_checks.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <utility>
 #include <vector>
 
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
+#include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/memory_size.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry {
@@ -22,20 +19,10 @@ namespace {
 }
 
 std::size_t number(std::string_view whole, std::string_view part, std::string_view text) {
-  const std::string_view given = text;
-  std::size_t unit = 1;
-  for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 3>{
-           {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}}})
-    if (text.ends_with(suffix)) {
-      unit = size;
-      text.remove_suffix(suffix.size());
-      break;
-    }
-  std::size_t value = 0, all = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || __builtin_mul_overflow(value, unit, &all))
-    refuse(whole, part, "is no size: " + detail::why_no_size(given, "KiB, MiB or GiB"));
-  return all;
+  constexpr std::string_view units = "KiB, MiB or GiB";
+  const std::optional<std::size_t> size = detail::whole_size(text, units);
+  if (!size) refuse(whole, part, "is no size: " + detail::why_no_size(text, units));
+  return *size;
 }
 
 }  // namespace

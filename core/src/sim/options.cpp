@@ -6,8 +6,8 @@
 #include <limits>
 #include <string>
 
+#include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/memory_size.hpp"
 
 namespace ferry::sim {
 namespace {
@@ -83,18 +83,13 @@ class parser {
   }
 
   std::size_t bytes(std::string_view item, std::string_view text) const {
-    const std::string_view given = text;
-    std::size_t unit = 1;
-    for (const auto& [suffix, size] : std::array<std::pair<std::string_view, std::size_t>, 4>{
-             {{"KiB", std::size_t{1} << 10}, {"MiB", std::size_t{1} << 20}, {"GiB", std::size_t{1} << 30}, {"B", 1}}})
-      if (text.ends_with(suffix)) {
-        unit = size;
-        text = trim(text.substr(0, text.size() - suffix.size()));
-        break;
-      }
-    const bool is_number = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-    if (!is_number) refuse(item, "is no size: " + detail::why_no_size(given, "B, KiB, MiB or GiB"));
-    return unit * number<std::size_t>(item, text, 1, std::numeric_limits<std::size_t>::max() / unit);
+    constexpr std::string_view units = "B, KiB, MiB or GiB";
+    const detail::size_parts parts = detail::split_size(text, units);
+    const std::string_view digits = trim(parts.number);
+    const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+    if (!is_number) refuse(item, "is no size: " + detail::why_no_size(text, units));
+    const std::size_t most = std::numeric_limits<std::size_t>::max() >> parts.shift;
+    return number<std::size_t>(item, digits, 1, most) << parts.shift;
   }
 
   std::pair<int, int> read_pair(std::string_view item, std::string_view pair) const {

@@ -1,18 +1,13 @@
 #include "ferry/core/memory_size.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
 
 #include "ferry/core/detail/support/plain_text.hpp"
+#include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
 
 namespace ferry {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, int>, 5> all_units{
-    {{"TiB", 40}, {"GiB", 30}, {"MiB", 20}, {"KiB", 10}, {"B", 0}}};
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
   throw parse_error("'" + std::string(text) + "' is no amount of memory: " + std::string(why) +
@@ -33,16 +28,6 @@ double number(std::string_view text, std::string_view whole) {
 
 }  // namespace
 
-std::string detail::why_no_size(std::string_view text, std::string_view units) {
-  const std::size_t last = text.find_last_of("0123456789. ");
-  const std::string_view unit = last == text.npos ? std::string_view() : text.substr(last + 1);
-  if (unit.empty() || text.find_first_of("0123456789") == text.npos) return "it has no number that can be read";
-  const bool known = std::any_of(all_units.begin(), all_units.end(), [&](const auto& u) { return unit == u.first; });
-  if (known && units.find(unit) != units.npos)
-    return text.find(' ') == text.npos ? "it has no number that can be read" : "a space is not allowed in it";
-  return "'" + std::string(unit) + "' is no unit, which is " + std::string(units);
-}
-
 memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
   if (text.ends_with('%')) {
     unit_ = unit::percent;
@@ -50,15 +35,8 @@ memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
     if (!(percent_ > 0 && percent_ <= 100)) refuse(text, "the percentage is outside of its range");
     return;
   }
-  std::string_view digits = text;
-  int shift = 0;
-  for (const auto& [suffix, power] : all_units)
-    if (text.ends_with(suffix)) {
-      digits = text.substr(0, text.size() - suffix.size());
-      shift = power;
-      break;
-    }
-  const double bytes = std::ldexp(number(digits, text), shift);
+  const detail::size_parts parts = detail::split_size(text, detail::all_size_units);
+  const double bytes = std::ldexp(number(parts.number, text), parts.shift);
   if (bytes >= 0x1p63) refuse(text, "that is more than there can be");
   if (bytes != std::floor(bytes)) refuse(text, "that is no whole number of bytes");
   bytes_ = static_cast<std::size_t>(bytes);
@@ -76,7 +54,7 @@ std::string memory_size::text() const {
 }
 
 std::string bytes_text(std::size_t bytes) {
-  for (const auto& [suffix, shift] : all_units)
+  for (const auto& [suffix, shift] : detail::size_units)
     if (shift > 0 && bytes >> shift != 0)
       return detail::fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3) + ' ' + std::string(suffix);
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");

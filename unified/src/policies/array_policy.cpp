@@ -4,6 +4,7 @@
 #include <limits>
 #include <ostream>
 
+#include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 #include "policies/policy_words.hpp"

@@ -44,11 +44,6 @@ class memory_size {
 /// Bytes as text with three decimals: "512 bytes", "1.500 KiB", "8.000 GiB".
 std::string bytes_text(std::size_t bytes);
 
-namespace detail {
-// Why a text is not a size: "'Mib' is no unit", or that the number is missing. `units`: the allowed units.
-std::string why_no_size(std::string_view text, std::string_view units = "B, KiB, MiB, GiB or TiB");
-}  // namespace detail
-
 /// @}
 
 }  // namespace ferry
