@@ -4,13 +4,9 @@
 #include <cctype>
 #include <cstring>
 
-#if defined(__linux__)
-#include <dlfcn.h>
-#endif
+#include "ferry/core/detail/support/dynamic_library.hpp"
 
 namespace ferry::nvml {
-
-#if defined(__linux__)
 namespace {
 
 // The used part of NVML's interface, according to its documentation: the build needs no NVML header.
@@ -34,22 +30,15 @@ struct library {
   bool usable = false;
 
   library() {
-    void* const so = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (!so) return;
-    bool all = true;
-    const auto find = [&](auto& f, const char* name) {
-      void* const p = dlsym(so, name);
-      std::memcpy(&f, &p, sizeof p);
-      all = all && p;
-    };
-    find(init, "nvmlInit_v2");
-    find(handle, "nvmlDeviceGetHandleByPciBusId_v2");
-    find(state, "nvmlDeviceGetNvLinkState");
-    find(remote_type, "nvmlDeviceGetNvLinkRemoteDeviceType");
-    find(remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
-    find(generation, "nvmlDeviceGetMaxPcieLinkGeneration");
-    find(width, "nvmlDeviceGetMaxPcieLinkWidth");
-    usable = all && init() == success;  // never unloaded
+    detail::dynamic_library so({"libnvidia-ml.so.1"}, detail::dynamic_library::binding::lazy);
+    so.need(init, "nvmlInit_v2");
+    so.need(handle, "nvmlDeviceGetHandleByPciBusId_v2");
+    so.need(state, "nvmlDeviceGetNvLinkState");
+    so.need(remote_type, "nvmlDeviceGetNvLinkRemoteDeviceType");
+    so.need(remote, "nvmlDeviceGetNvLinkRemotePciInfo_v2");
+    so.need(generation, "nvmlDeviceGetMaxPcieLinkGeneration");
+    so.need(width, "nvmlDeviceGetMaxPcieLinkWidth");
+    usable = so.missing().empty() && init() == success;
   }
 };
 
@@ -112,12 +101,5 @@ pcie_link pcie_of(const std::string& pci) {
   if (!d || loaded().generation(d, &generation) != success || loaded().width(d, &lanes) != success) return {};
   return {static_cast<int>(generation), static_cast<int>(lanes)};
 }
-
-#else
-
-int nvlinks_between(const std::string&, const std::string&) { return -1; }
-pcie_link pcie_of(const std::string&) { return {}; }
-
-#endif
 
 }  // namespace ferry::nvml

@@ -1,11 +1,7 @@
 #if defined(FERRY_HAS_NCCL)
 #include "nccl_library.hpp"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <vector>
-
+#include "ferry/core/detail/support/dynamic_library.hpp"
 #include "ferry/core/error.hpp"
 
 #if !defined(FERRY_NCCL_LIBRARY)
@@ -27,45 +23,30 @@ constexpr const char* remedy =
 
 loaded load() {
   loaded l;
-  std::vector<std::string> names;
-  if (const char* given = std::getenv("FERRY_NCCL_LIBRARY"))
-    names = {given};
-  else
-    names = {"libnccl.so.2", FERRY_NCCL_LIBRARY};
-  void* handle = nullptr;
-  std::string tried;
-  for (const std::string& n : names) {
-    if ((handle = dlopen(n.c_str(), RTLD_NOW | RTLD_LOCAL))) break;
-    const char* why = dlerror();
-    tried += (tried.empty() ? "" : "; ") + std::string(why ? why : n);
-  }
-  if (!handle) {
-    l.why_not = "collectives on CUDA devices need NCCL, which cannot be loaded: " + tried + remedy;
+  detail::dynamic_library so("FERRY_NCCL_LIBRARY", {"libnccl.so.2", FERRY_NCCL_LIBRARY});
+  if (!so.is_loaded()) {
+    l.why_not = "collectives on CUDA devices need NCCL, which cannot be loaded: " + so.why_not() + remedy;
     return l;
   }
-  const auto find = [&](auto& function, const char* name) {
-    void* p = dlsym(handle, name);
-    if (!p && l.why_not.empty()) l.why_not = "the NCCL that was loaded lacks " + std::string(name) + remedy;
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(p);
-  };
   library& f = l.functions;
-  find(f.version, "ncclGetVersion");
-  find(f.error_string, "ncclGetErrorString");
-  find(f.unique_id, "ncclGetUniqueId");
-  find(f.init_all, "ncclCommInitAll");
-  find(f.init_rank, "ncclCommInitRank");
-  find(f.abort, "ncclCommAbort");
-  find(f.async_error, "ncclCommGetAsyncError");
-  find(f.group_start, "ncclGroupStart");
-  find(f.group_end, "ncclGroupEnd");
-  find(f.all_reduce, "ncclAllReduce");
-  find(f.reduce, "ncclReduce");
-  find(f.broadcast, "ncclBroadcast");
-  find(f.all_gather, "ncclAllGather");
-  find(f.reduce_scatter, "ncclReduceScatter");
-  find(f.send, "ncclSend");
-  find(f.receive, "ncclRecv");
-  f.last_error = reinterpret_cast<decltype(f.last_error)>(dlsym(handle, "ncclGetLastError"));  // NCCL 2.13 or later
+  so.need(f.version, "ncclGetVersion");
+  so.need(f.error_string, "ncclGetErrorString");
+  so.need(f.unique_id, "ncclGetUniqueId");
+  so.need(f.init_all, "ncclCommInitAll");
+  so.need(f.init_rank, "ncclCommInitRank");
+  so.need(f.abort, "ncclCommAbort");
+  so.need(f.async_error, "ncclCommGetAsyncError");
+  so.need(f.group_start, "ncclGroupStart");
+  so.need(f.group_end, "ncclGroupEnd");
+  so.need(f.all_reduce, "ncclAllReduce");
+  so.need(f.reduce, "ncclReduce");
+  so.need(f.broadcast, "ncclBroadcast");
+  so.need(f.all_gather, "ncclAllGather");
+  so.need(f.reduce_scatter, "ncclReduceScatter");
+  so.need(f.send, "ncclSend");
+  so.need(f.receive, "ncclRecv");
+  so.find(f.last_error, "ncclGetLastError");  // NCCL 2.13 or later
+  if (!so.missing().empty()) l.why_not = "the NCCL that was loaded lacks " + so.missing() + remedy;
   return l;
 }
 

@@ -1,11 +1,9 @@
 #if defined(FERRY_HAS_CUPTI)
 #include "cupti_library.hpp"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <cstring>
 #include <vector>
+
+#include "ferry/core/detail/support/dynamic_library.hpp"
 
 namespace ferry::cupti {
 namespace {
@@ -21,37 +19,26 @@ library load() {
 #if defined(FERRY_CUPTI_LIBRARY)
   names.push_back(FERRY_CUPTI_LIBRARY);
 #endif
-  if (const char* given = std::getenv("FERRY_CUPTI_LIBRARY")) names = {given};
-  void* handle = nullptr;
-  std::string tried;
-  for (const std::string& n : names) {
-    if ((handle = dlopen(n.c_str(), RTLD_NOW | RTLD_LOCAL))) break;
-    const char* why = dlerror();
-    tried += (tried.empty() ? "" : "; ") + std::string(why ? why : n);
-  }
-  if (!handle) {
-    l.why_not = "CUPTI cannot be loaded: " + tried +
+  detail::dynamic_library so("FERRY_CUPTI_LIBRARY", names);
+  if (!so.is_loaded()) {
+    l.why_not = "CUPTI cannot be loaded: " + so.why_not() +
                 ". It comes with the CUDA toolkit (package cuda-cupti, folder extras/CUPTI/lib64); say where it is: "
                 "FERRY_CUPTI_LIBRARY=/path/to/" +
                 name_of_library();
     return l;
   }
-  const auto find = [&](auto& function, const char* name) {
-    void* const p = dlsym(handle, name);
-    if (!p && l.why_not.empty()) l.why_not = "the CUPTI that was loaded lacks " + std::string(name);
-    std::memcpy(&function, &p, sizeof p);
-  };
-  find(l.subscribe, "cuptiSubscribe");
-  find(l.unsubscribe, "cuptiUnsubscribe");
-  find(l.register_callbacks, "cuptiActivityRegisterCallbacks");
-  find(l.configure, "cuptiActivityConfigureUnifiedMemoryCounter");
-  find(l.enable, "cuptiActivityEnable");
-  find(l.disable, "cuptiActivityDisable");
-  find(l.flush_all, "cuptiActivityFlushAll");
-  find(l.next_record, "cuptiActivityGetNextRecord");
-  find(l.dropped_records, "cuptiActivityGetNumDroppedRecords");
-  find(l.timestamp, "cuptiGetTimestamp");
-  find(l.result_string, "cuptiGetResultString");
+  so.need(l.subscribe, "cuptiSubscribe");
+  so.need(l.unsubscribe, "cuptiUnsubscribe");
+  so.need(l.register_callbacks, "cuptiActivityRegisterCallbacks");
+  so.need(l.configure, "cuptiActivityConfigureUnifiedMemoryCounter");
+  so.need(l.enable, "cuptiActivityEnable");
+  so.need(l.disable, "cuptiActivityDisable");
+  so.need(l.flush_all, "cuptiActivityFlushAll");
+  so.need(l.next_record, "cuptiActivityGetNextRecord");
+  so.need(l.dropped_records, "cuptiActivityGetNumDroppedRecords");
+  so.need(l.timestamp, "cuptiGetTimestamp");
+  so.need(l.result_string, "cuptiGetResultString");
+  if (!so.missing().empty()) l.why_not = "the CUPTI that was loaded lacks " + so.missing();
   return l;
 }
 
