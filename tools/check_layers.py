@@ -7,7 +7,8 @@ The layers of a module are the table under "## Layers" in its README, lowest fir
 public headers. A file belongs to the folder that contains it: src/<folder>/, or include/ferry/<module>/detail/<folder>/.
 A unit is a header with its source. Errors: an include of a higher layer, a cycle of more than 3 units, a file or public
 header in no layer, an include of a missing file, a layer without files, a public header that <ferry/<module>.hpp> does not
-include (except those that need Eigen). --graph prints the edges between folders. Exit status: 1 if there are errors.
+include (except those that need Eigen), a call outside the source that ONLY_IN names for it. --graph prints the edges between
+folders. Exit status: 1 if there are errors.
 """
 import argparse
 import collections
@@ -19,6 +20,9 @@ import tempfile
 MODULES = ["core", "unified", "multigpu"]
 SUFFIXES = {".hpp", ".cpp", ".cu"}
 LARGEST_CYCLE = 3
+ONLY_IN = {"getenv": "core/src/support/environment.cpp", "dlopen": "core/src/support/dynamic_library.cpp",
+           "dlsym": "core/src/support/dynamic_library.cpp"}
+CALL = re.compile(r"\b(" + "|".join(ONLY_IN) + r")\s*\(")
 
 
 def layers_of(folder):
@@ -69,17 +73,21 @@ class Module:
 
     def read(self, f):
         here = self.unit(f)
+        name = f.relative_to(self.root).as_posix()
         for number, line in enumerate(f.read_text().splitlines(), 1):
+            call = CALL.search(line.partition("//")[0])
+            if call and name != ONLY_IN[call[1]]:
+                self.errors.append(f"{name}:{number}: calls {call[1]}(): use what {ONLY_IN[call[1]]} declares")
             match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             target = self.find(match[1], f) if match else None
             if target is None:
                 continue
             if not target.is_file():
-                self.errors.append(f"{f.relative_to(self.root)}:{number}: there is no {match[1]} in this module")
+                self.errors.append(f"{name}:{number}: there is no {match[1]} in this module")
                 continue
             there = self.unit(target)
             if there != here:
-                self.edges[here, there].append(f"{f.relative_to(self.root)}:{number}")
+                self.edges[here, there].append(f"{name}:{number}")
 
     def brought(self):
         """The names of all headers that including the whole module includes."""
@@ -187,6 +195,8 @@ def self_test():
              ({"core/src/low/a.cpp": '#include "../high/b.hpp"\n', "core/src/high/b.hpp": ""}, "includes high/b, which is above low/"),
              ({name: text.replace("low/", "") for name, text in ring.items()}, "a cycle of 4 units: low/p -> low/q -> low/r -> low/s -> low/p"),
              ({"core/src/low/a.cpp": '#include "gone.hpp"\n'}, "core/src/low/a.cpp:1: there is no gone.hpp in this module"),
+             ({"core/src/low/a.cpp": "// getenv() is\nauto x = std::getenv(name);\n"}, "core/src/low/a.cpp:2: calls getenv()"),
+             ({"core/README.md": README + "| `support/` | calls | |\n", "core/src/support/environment.cpp": "std::getenv(name);\n"}, None),
              ({"core/src/other/d.cpp": ""}, "core/src/other/d.cpp: is in no layer"),
              ({"core/include/ferry/core.hpp": ""}, "core: <ferry/core.hpp> does not bring error.hpp"),
              ({"core/include/ferry/core/new.hpp": ""}, "core/include/ferry/core/new.hpp: is in no layer"),
