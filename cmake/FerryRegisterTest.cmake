@@ -48,6 +48,19 @@ function(ferry_register_test target)
   endforeach()
 endfunction()
 
+# ferry_register_program_test(program [option of ferry_register_test...]): the test of a program of ferry_add_programs.
+# Lines `// test: arguments` of its sources say how to run it.
+function(ferry_register_program_test program)
+  set(arguments "")
+  foreach(source IN LISTS PROGRAM_SOURCES_${program})
+    file(STRINGS ${source} line REGEX "^// test: " LIMIT_COUNT 1)
+    string(REGEX REPLACE "^// test: " "" line "${line}")
+    separate_arguments(line UNIX_COMMAND "${line}")
+    list(APPEND arguments ${line})
+  endforeach()
+  ferry_register_test(${program} ARGUMENTS ${arguments} ${ARGN})
+endfunction()
+
 # Writes the list after all tests are registered.
 function(ferry_write_gpu_tests)
   get_property(rows GLOBAL PROPERTY FERRY_GPU_TESTS)

@@ -9,12 +9,11 @@
 #include <ferry/core.hpp>
 #include <ferry/core/npy.hpp>
 #include <filesystem>
-#include <functional>
 #include <optional>
 
+#include "../../tools/progress_bar.hpp"
 #include "options.hpp"
 #include "picture.hpp"
-#include "progress.hpp"
 #include "serial.hpp"
 #include "simulation.hpp"
 
@@ -71,9 +70,10 @@ int run(const options& o) {
   std::optional<serial_run> reference;  // runs while the devices work
   if (o.check) reference.emplace(fr::host(points), m, s);
 
-  progress_bar bar("flood", o.steps, o.quiet);
+  std::ostream* const terminal = o.quiet ? nullptr : tools::progress_bar::terminal();
+  tools::progress_bar bar("flood", terminal);
   const auto begin = clock_type::now();
-  const flood f = simulate(points, m, s, o.devices, std::ref(bar));
+  const flood f = simulate(points, m, s, o.devices, [&](std::size_t done) { bar.show(done, o.steps); });
   const double seconds = seconds_since(begin);
   if (report) {
     std::fprintf(report, "grid      %s cells of %.1f m x %.1f m\n", f.water.extents().text().c_str(), m.height,
@@ -90,8 +90,8 @@ int run(const options& o) {
   write_picture(folder / "flood.png", fr::host(f.terrain), fr::host(f.water), {m.height, m.width, o.refine});
   fr::save_npy(folder / "flood.npy", f.water);
   if (reference) {
-    progress_bar checking("check", o.steps, o.quiet);
-    good = is_equal(f, reference->water(std::ref(checking)), report) && good;
+    tools::progress_bar checking("check", terminal);
+    good = is_equal(f, reference->water([&](std::size_t done) { checking.show(done, o.steps); }), report) && good;
   }
   if (report)
     std::fprintf(report, "files     %s, %s\n", (folder / "flood.png").c_str(), (folder / "flood.npy").c_str());

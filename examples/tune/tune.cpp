@@ -1,6 +1,6 @@
 // Heat in a rod, tuned: finds how each array is best treated and saves that, or runs with what was saved.
 //   tune                          as it is
-//   tune find [heat.policies]     looks for better; heat.policies.svg is the picture
+//   tune find [heat.policies]     looks for better; heat.policies.json has all trials
 //   FERRY_TUNE=heat.policies tune with what was found
 // test: find
 #include <chrono>
@@ -9,6 +9,8 @@
 #include <ferry/ferry.hpp>
 #include <iostream>
 #include <string>
+
+#include "../../tools/progress_bar.hpp"
 
 namespace fr = ferry;
 namespace {
@@ -45,6 +47,19 @@ struct rod {
   }
 };
 
+std::string text_of(const fr::tune_progress& p) {
+  char best[40] = "";
+  if (p.best_milliseconds > 0) std::snprintf(best, sizeof best, ", best %.4g ms", p.best_milliseconds);
+  return best + ("  " + (p.array.empty() ? std::string("all") : p.array)) + ": " + p.policy.text();
+}
+
+fr::tune_result search(rod& r) {
+  tools::progress_bar bar("tuning");
+  fr::tuner t({.progress = [&](const fr::tune_progress& p) { bar.show(p.trial, p.trials, text_of(p)); }});
+  t.add(r.now).add(r.next).add(r.conductivity).add(r.edges);
+  return t.run([&] { r.step(); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -52,11 +67,9 @@ int main(int argc, char** argv) try {
   rod r;
   if (argc > 1 && std::strcmp(argv[1], "find") == 0) {
     const std::string file = argc > 2 ? argv[2] : "heat.policies";
-    fr::tuner t;
-    t.add(r.now).add(r.next).add(r.conductivity).add(r.edges);
-    const fr::tune_result found = t.run([&] { r.step(); });
+    const fr::tune_result found = search(r);
     found.best.save(file);
-    found.save_svg(file + ".svg");
+    found.save_json(file + ".json");  // tools/tuning_picture.py draws it
     std::cout << found << "saved as " << file << ", for " << fr::devices().size() << " x "
               << fr::runtime::current().properties(0).name << '\n';
     return 0;

@@ -1,4 +1,4 @@
-// Allocation logs, and replaying them on pools.
+// Allocation logs, and the replay of such logs on pools (tools/replay).
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../../tools/replay/replay.hpp"
 #include "support/file_bytes.hpp"
 #include "support/quiet_stderr.hpp"
 
@@ -44,7 +45,7 @@ BOOST_AUTO_TEST_CASE(rows_have_the_form_that_rmm_writes) {
   }
   const std::string text = support::bytes_of(file);
   BOOST_TEST(text.starts_with(header), text);
-  const std::vector<fr::logged_allocation> rows = fr::parse_allocation_log(text);
+  const std::vector<tools::logged_allocation> rows = tools::parse_allocation_log(text);
   BOOST_REQUIRE(rows.size() == 2u);
   BOOST_TEST((!rows[0].is_free && rows[0].bytes == bytes && rows[0].pointer != 0));
   BOOST_TEST((rows[1].is_free && rows[1].bytes == bytes && rows[1].pointer == rows[0].pointer && rows[1].stream != 0));
@@ -97,10 +98,11 @@ BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
       peak = accounting.peak_bytes(fr::memory_kind::device, 0);
       reserved = accounting.reserved_bytes(fr::memory_kind::device, 0);
     }
-    const std::vector<fr::logged_allocation> log = fr::load_allocation_log(file);
+    const std::vector<tools::logged_allocation> log = tools::load_allocation_log(file);
     for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {
       fr::simulation sim("devices=1", {.kind = kind});
-      const fr::replay_result r = fr::replay(log, sim.get().pool(fr::memory_kind::device, 0));
+      fr::pool pool(fr::device(0), {.kind = kind});
+      const tools::replay_result r = tools::replay(log, pool, fr::memory_kind::device);
       const fr::memory_counts again = sim.get().memory().counts(fr::memory_kind::device, 0);
       BOOST_TEST(r.allocations == original.allocations);
       BOOST_TEST(r.frees == original.frees);
@@ -126,26 +128,28 @@ BOOST_AUTO_TEST_CASE(logs_of_others) {
                            "\n"
                            "1608,11:44:50.000000,free,0x7f5a00000000,1024,0x0\n"
                            "1608,11:44:50.000000,free,0x7f5affffffff,1024,0x0";
-  const auto rows = fr::parse_allocation_log(text);
+  const auto rows = tools::parse_allocation_log(text);
   BOOST_REQUIRE(rows.size() == 4u);
   BOOST_TEST((rows[1].thread == 1608u && rows[1].pointer == 0x7f5a00000400u && rows[1].stream == 1u));
   fr::simulation sim("devices=1");
-  const fr::replay_result r = fr::replay(rows, sim.get().pool(fr::memory_kind::device, 0));
+  fr::pool pool(fr::device(0));
+  const tools::replay_result r = tools::replay(rows, pool, fr::memory_kind::device);
   BOOST_TEST((r.allocations == 2u && r.frees == 1u && r.unmatched == 1u && r.left == 1u && r.left_bytes == 512u));
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_is_counted) {
   fr::simulation sim("devices=1;memory=1MiB");
   const auto rows =
-      fr::parse_allocation_log(std::string(header) + "1,t,allocate,0x1,9000000,0x0\n1,t,free,0x1,9000000,0x0\n");
-  const fr::replay_result r = fr::replay(rows, sim.get().pool(fr::memory_kind::device, 0));
+      tools::parse_allocation_log(std::string(header) + "1,t,allocate,0x1,9000000,0x0\n1,t,free,0x1,9000000,0x0\n");
+  fr::pool pool(fr::device(0));
+  const tools::replay_result r = tools::replay(rows, pool, fr::memory_kind::device);
   BOOST_TEST((r.failures == 1u && r.allocations == 0u && r.frees == 0u && r.unmatched == 0u));
 }
 
 BOOST_AUTO_TEST_CASE(malformed_logs_are_refused_by_line_and_column) {
   const auto refused = [](const std::string& text, std::initializer_list<const char*> parts) {
     try {
-      fr::parse_allocation_log(text);
+      tools::parse_allocation_log(text);
       BOOST_ERROR("accepted: " << text);
     } catch (const fr::parse_error& e) {
       for (const char* p : parts)
@@ -165,7 +169,7 @@ BOOST_AUTO_TEST_CASE(malformed_logs_are_refused_by_line_and_column) {
   refused(h + "1,t,allocate,0x1,10,\n", {"line 2, column 6 (Stream)"});
   refused(h + "1,t,allocate,0x1\n", {"line 2, column 5 (Size)", "lacks"});
   refused(h + "1,t,allocate,0x1,10,0x0,9\n", {"line 2", "more than six"});
-  BOOST_CHECK_THROW(fr::load_allocation_log("/no/such/log.csv"), fr::error);
+  BOOST_CHECK_THROW(tools::load_allocation_log("/no/such/log.csv"), fr::error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

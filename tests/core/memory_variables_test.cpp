@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ferry/core.hpp>
-#include <ferry/core/allocation_log.hpp>
 #include <ferry/core/memory_checks.hpp>
 #include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../../tools/replay/replay.hpp"
 #include "support/call_stack.hpp"
 #include "support/file_bytes.hpp"
 
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(allocations_are_logged) {
   BOOST_TEST(o.status == 7);
   const std::string text = support::bytes_of(file);
   BOOST_TEST(text.starts_with("Thread,Time,Action,Pointer,Size,Stream\n"), text);
-  const auto rows = fr::parse_allocation_log(text);
+  const auto rows = tools::parse_allocation_log(text);
   BOOST_REQUIRE(rows.size() == 3u);  // two arrays, one of them destroyed
   BOOST_TEST((!rows[0].is_free && rows[0].bytes == 8192u && !rows[1].is_free && rows[2].is_free));
   BOOST_TEST(rows[2].pointer == rows[1].pointer);

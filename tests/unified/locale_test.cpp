@@ -1,6 +1,7 @@
 // Reports of unified memory are the same under every locale of the program.
 #include <boost/test/unit_test.hpp>
 #include <ferry/unified.hpp>
+#include <limits>
 #include <regex>
 #include <string>
 
@@ -40,9 +41,15 @@ BOOST_AUTO_TEST_CASE(what_a_tuner_found) {
   r.trials[1].policy = fr::array_policy::parse("prefetch"), r.trials[1].chosen = true;
   r.best.of["u"] = r.trials[1].policy;
   r.automatic_milliseconds = 1234.5, r.best_milliseconds = 0.125;
-  const std::string svg = r.svg();
-  for (const char* part : {"width=\"1080\"", "x=\"390\"", "width=\"420.0\"", "ms, spread 0.25", "takes 0.125 ms"})
-    BOOST_TEST(svg.find(part) != std::string::npos, part << " is missing in " << svg);
+  const std::string json = r.json();
+  BOOST_TEST(support::json_reader::fault(json) == "");
+  for (const char* part :
+       {"\"automatic_milliseconds\":1234.5", "\"best_milliseconds\":0.125", "\"best\":{\"u\":\"prefetch\"}",
+        "\"milliseconds\":[1234.5]", "\"spread\":0.25", "\"chosen\":true"})
+    BOOST_TEST(json.find(part) != std::string::npos, part << " is missing in " << json);
+  r.trials[0].median = std::numeric_limits<double>::quiet_NaN();
+  r.trials[0].spread = std::numeric_limits<double>::infinity();
+  BOOST_TEST(support::json_reader::fault(r.json()) == "");
   BOOST_TEST(r.table().find(" 0.125 ") != std::string::npos, r.table());
 }
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "diagnostics/memory_page.hpp"
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
@@ -113,13 +112,9 @@ std::string memory_snapshot::json() const {
   return s + "}\n";
 }
 
-std::string memory_snapshot::html() const {
-  return std::string(memory_page::before_data) + json() + std::string(memory_page::after_data);
-}
-
 void save_memory_snapshot(const memory_snapshot& s, const std::string& file) {
   std::ofstream out(file, std::ios::binary);
-  if (out) out << (file.ends_with(".html") ? s.html() : s.json()) << std::flush;
+  if (out) out << s.json() << std::flush;
   if (!out) throw error("cannot write the snapshot '" + file + "': " + std::strerror(errno));
 }
 

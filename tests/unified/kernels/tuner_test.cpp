@@ -1,6 +1,8 @@
 // The tuner: the winning policies under a known cost model, refused uses, and that no policy is left behind.
 #include <sstream>
 
+#include "../../../tools/progress_bar.hpp"
+#include "support/json_fault.hpp"
 #include "support/priced_backend.hpp"
 #include "unified/kernels/driver_pages.hpp"
 
@@ -335,20 +337,34 @@ BOOST_AUTO_TEST_CASE(what_is_shown) {
   place here;
   auto u = made("a<b>&");
   std::ostringstream line;
+  std::vector<fr::tune_progress> told;
   fr::tune_options o = few({"prefetch", "automatic read_mostly"});
-  o.progress = &line;
-  const fr::tune_result r = fr::tuner(o).add(u).run([&] { add(dev(0), u); });
+  fr::tune_result r;
+  {
+    tools::progress_bar bar("tuning", &line);
+    o.progress = [&](const fr::tune_progress& p) {
+      told.push_back(p);
+      bar.show(p.trial, p.trials, "  " + p.array + ": " + p.policy.text());
+    };
+    r = fr::tuner(o).add(u).run([&] { add(dev(0), u); });
+  }
   BOOST_TEST(line.str().find("tuning [") != std::string::npos);
   BOOST_TEST(line.str().find("a<b>&: prefetch") != std::string::npos);
-  BOOST_TEST(line.str().ends_with("\r\033[K"), "the line is wiped");
+  BOOST_TEST(line.str().ends_with("\r\033[K"), "the line is erased");
+  BOOST_REQUIRE(told.size() == r.trials.size() + 1);  // at the end the best policies are measured again
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    BOOST_TEST((told[i].trial == i && told[i].trials == 5U));
+    if (i < r.trials.size()) BOOST_TEST((told[i].array == r.trials[i].array && told[i].policy == r.trials[i].policy));
+    BOOST_TEST((told[i].best_milliseconds > 0) == (i > 1));  // known after automatic
+  }
   for (const char* part : {"(all arrays)", "a<b>&", "explicit", "automatic read_mostly", "ms a step"})
     BOOST_TEST(r.table().find(part) != std::string::npos, part);
-  const std::string svg = r.svg();
-  BOOST_TEST((svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n")));
-  BOOST_TEST(svg.find("array a&lt;b&gt;&amp;") != std::string::npos);
-  std::size_t bars = 0;
-  for (std::size_t at = 0; (at = svg.find("height=\"14\"", at)) != std::string::npos; ++at) ++bars;
-  BOOST_TEST(bars == r.trials.size());
+  const std::string json = r.json();
+  BOOST_TEST(support::json_reader::fault(json) == "");
+  BOOST_TEST(json.find("\"array\":\"a\\u003cb>&\",\"policy\":\"prefetch\"") != std::string::npos, json);
+  std::size_t rows = 0;
+  for (std::size_t at = 0; (at = json.find("\"median\"", at)) != std::string::npos; ++at) ++rows;
+  BOOST_TEST(rows == r.trials.size());
   BOOST_TEST(r.trials.size() == 4U);
 }
 

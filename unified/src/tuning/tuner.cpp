@@ -7,7 +7,6 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "policies/program_name.hpp"
-#include "tuning/tune_progress.hpp"
 #include "tuning/tuned_arrays.hpp"
 
 namespace ferry {
@@ -49,7 +48,7 @@ class search {
         step_(step),
         arrays_(arrays),
         held_(arrays),
-        progress_(how.progress, trials),
+        trials_(trials),
         best_(arrays.size()) {}
 
   tune_result run(const std::function<const std::vector<array_policy>&(const std::string&)>& candidates) {
@@ -100,8 +99,13 @@ class search {
     last_ = held_.result();
   }
 
+  void report_progress(const std::string& array, const array_policy& p) {
+    if (how_.progress) how_.progress({std::min(begun_, trials_), trials_, array, p, now_.median});
+    ++begun_;
+  }
+
   tune_trial& measure(const std::string& array, const array_policy& p, const std::vector<array_policy>& all) {
-    progress_.show(array, p, now_.median);
+    report_progress(array, p);
     tune_trial t;
     t.array = array;
     t.policy = p;
@@ -148,7 +152,7 @@ class search {
   // because other work slowed a trial.
   void confirm(const std::vector<array_policy>& usual) {
     tune_trial start, end;
-    progress_.show("", array_policy{}, now_.median);
+    report_progress({}, array_policy{});
     held_.begin(usual);
     steps(&start);
     summarize(start);
@@ -179,7 +183,8 @@ class search {
   const std::function<void()>& step_;
   const std::vector<detail::tuned_array>& arrays_;
   tuned_arrays held_;
-  tune_progress progress_;
+  const std::size_t trials_;
+  std::size_t begun_ = 0;
   std::vector<array_policy> best_;
   tune_trial now_;        // with best_
   tune_trial automatic_;  // all arrays automatic

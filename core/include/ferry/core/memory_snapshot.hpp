@@ -1,5 +1,6 @@
 /// @file
-/// Snapshots of memory: allocations and frees over time, and the blocks of all pools, as JSON and as a page.
+/// Snapshots of memory: allocations and frees over time, and the blocks of all pools, as JSON. tools/memory_page.py
+/// draws them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -47,13 +48,11 @@ struct memory_snapshot {
 
   /// One JSON object with usage, pools and history.
   std::string json() const;
-  /// One self-contained page for a browser, with the data and the program that draws it. It loads no other resource.
-  std::string html() const;
 };
 
 /// State of the pools of the current runtime, without a history.
 memory_snapshot take_memory_snapshot();
-/// Writes json(), or html() if the file name ends in ".html".
+/// Writes json() to a file.
 /// @throws error with the system's reason if the file cannot be written
 void save_memory_snapshot(const memory_snapshot& s, const std::string& file);
 

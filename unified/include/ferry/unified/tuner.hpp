@@ -16,6 +16,14 @@ namespace ferry {
 /// @addtogroup unified
 /// @{
 
+/// The progress of a tuner, when a trial begins.
+struct tune_progress {
+  std::size_t trial = 0, trials = 0;  ///< trials before this one, and the expected number of all
+  std::string array;                  ///< empty: all arrays have the policy
+  array_policy policy;
+  double best_milliseconds = 0;  ///< of a step so far; 0 before the first result
+};
+
 /// Options of a tuner.
 struct tune_options {
   /// Number of steps in each trial: first those that do not count, then those whose median counts.
@@ -30,8 +38,8 @@ struct tune_options {
   std::function<double()> clock = {};
   /// Called before each trial. Resets what the step changes besides the arrays of the tuner.
   std::function<void()> before = {};
-  /// Output of the progress. Null: a progress bar on stderr, if that is a terminal.
-  std::ostream* progress = nullptr;
+  /// Called when a trial begins. Empty: the progress is not reported.
+  std::function<void(const tune_progress&)> progress = {};
 };
 
 /// One trial: all arrays have the best policies found before, except one.
@@ -52,10 +60,13 @@ struct tune_result {
   double automatic_milliseconds = 0, best_milliseconds = 0;
   /// Returns the trials as a table for people.
   std::string table() const;
-  /// Returns the trials as one self-contained SVG picture.
-  std::string svg() const;
-  /// Writes the picture to a file.
-  void save_svg(const std::string& path) const;
+  /// Returns the result as one JSON object, without the notes of the policies. Values of a clock that are not finite are
+  /// null.
+  std::string json() const;
+  /// Writes json() to a file, for tools/tuning_picture.py, which draws the trials.
+  /// @param path its path
+  /// @throws invalid_argument if the file cannot be written
+  void save_json(const std::string& path) const;
 };
 /// Writes the table.
 std::ostream& operator<<(std::ostream& out, const tune_result& r);
@@ -111,7 +122,7 @@ class tuner {
   /// each step is timed until all devices are idle. Afterwards the arrays have their previous contents, pages and
   /// policies; use_policies() applies the result. This also holds after an exception, except for an array that the step
   /// has freed. Policies that change the resulting bytes, compared with `explicit`, are rejected. Rethrows exceptions
-  /// of the step.
+  /// of the step and of the options' functions.
   /// @param step the step
   /// @return the best policies and all trials
   /// @throws invalid_argument if there are no arrays, if the results of the step vary, or if it replaces or resizes an

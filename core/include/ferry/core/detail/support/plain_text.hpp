@@ -14,7 +14,7 @@ class plain_stream : public std::ostringstream {
 // fixed_text: this many digits after the point. short_text: this many significant digits, as %g.
 std::string fixed_text(double x, int digits);
 std::string short_text(double x, int digits = 6);
-// Replaces each byte that is not part of a UTF-8 character by U+FFFD, for JSON, HTML and SVG.
+// Replaces each byte that is not part of a UTF-8 character by U+FFFD, for JSON.
 std::string utf8_text(std::string_view text);
 // A JSON string with quotes. Escapes '<', so that pages may embed it in a script.
 std::string json_string(std::string_view text);

@@ -1,18 +1,21 @@
-// Reads allocation logs, and replays them on a pool.
+#include "replay.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <ferry/core/error.hpp>
+#include <ferry/core/runtime.hpp>
 #include <fstream>
 #include <iterator>
 #include <unordered_map>
+#include <utility>
 
-#include "ferry/core/allocation_log.hpp"
-#include "ferry/core/error.hpp"
+namespace fr = ferry;
 
-namespace ferry {
+namespace tools {
 namespace {
 
 constexpr std::array<std::string_view, 6> columns{"Thread", "Time", "Action", "Pointer", "Size", "Stream"};
@@ -40,7 +43,7 @@ class log_parser {
 
  private:
   [[noreturn]] void refuse(std::size_t column, std::string_view what, std::string_view why) const {
-    throw parse_error(
+    throw fr::parse_error(
         "log of allocations, line " + std::to_string(std::max<std::size_t>(line_, 1)) +
         (column ? ", column " + std::to_string(column) + " (" + std::string(columns[column - 1]) + ")" : "") + ": '" +
         std::string(what) + "' " + std::string(why) + ". The header is " + std::string(header) +
@@ -91,44 +94,46 @@ std::vector<logged_allocation> parse_allocation_log(std::string_view text) { ret
 
 std::vector<logged_allocation> load_allocation_log(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw error("cannot read the log of allocations '" + file + "': " + std::strerror(errno));
+  if (!in) throw fr::error("cannot read the log of allocations '" + file + "': " + std::strerror(errno));
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   try {
     return parse_allocation_log(text);
-  } catch (const parse_error& e) {
-    throw parse_error(file + ": " + plain_what(e));
+  } catch (const fr::parse_error& e) {
+    throw fr::parse_error(file + ": " + fr::plain_what(e));
   }
 }
 
-replay_result replay(const std::vector<logged_allocation>& log, memory_pool& pool) {
+replay_result replay(const std::vector<logged_allocation>& log, fr::pool& pool, fr::memory_kind kind) {
   using clock = std::chrono::steady_clock;
   replay_result r;
-  std::unordered_map<std::uint64_t, allocation_ref> alive;
+  std::unordered_map<std::uint64_t, fr::allocation_ref> alive;
   std::unordered_map<std::uint64_t, bool> failed;
   alive.reserve(log.size());
-  const memory_accounting& accounting = *pool.accounting();
-  const std::size_t reserved_before = pool.state().reserved_bytes;
-  std::size_t booked_before = accounting.reserved_bytes(pool.kind(), pool.device()), bytes = 0;
+  // Of all pools of this kind and device: the numbers of one pool would cost a lock an allocation.
+  const auto reserved_bytes = [&accounting = fr::runtime::current().memory(), kind, device = pool.where().index()] {
+    return accounting.reserved_bytes(kind, device);
+  };
+  const std::size_t of_pool = pool.of(kind).statistics().reserved_bytes, of_all = reserved_bytes();
+  std::size_t bytes = 0;
   const auto begin = clock::now();
   for (const logged_allocation& a : log) {
     if (!a.is_free) {
-      allocation_ref block;
+      fr::allocation_ref block;
       try {
-        block = pool.allocate(a.bytes);
-      } catch (const out_of_memory&) {
+        block = pool.allocate(a.bytes, kind);
+      } catch (const fr::out_of_memory&) {
         ++r.failures;
         failed[a.pointer] = true;
         continue;
       }
       ++r.allocations;
-      allocation_ref& place = alive[a.pointer];
+      fr::allocation_ref& place = alive[a.pointer];
       if (place) bytes -= place.get().bytes, ++r.unmatched;  // the log lacks its free
       bytes += block.get().bytes;
       place = std::move(block);
       r.peak_bytes = std::max(r.peak_bytes, bytes);
-      const std::size_t booked = accounting.reserved_bytes(pool.kind(), pool.device());
-      r.peak_reserved_bytes =
-          std::max(r.peak_reserved_bytes, reserved_before + booked - std::min(booked, booked_before));
+      const std::size_t now = reserved_bytes();
+      r.peak_reserved_bytes = std::max(r.peak_reserved_bytes, of_pool + now - std::min(now, of_all));
     } else if (const auto at = alive.find(a.pointer); at != alive.end() && at->second) {
       bytes -= at->second.get().bytes;
       at->second = {};
@@ -143,4 +148,4 @@ replay_result replay(const std::vector<logged_allocation>& log, memory_pool& poo
   return r;
 }
 
-}  // namespace ferry
+}  // namespace tools

@@ -5,11 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ferry/core.hpp>
-#include <ferry/core/allocation_log.hpp>
 #include <ferry/core/memory_size.hpp>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "replay.hpp"
 
 namespace fr = ferry;
 
@@ -17,13 +18,13 @@ namespace {
 
 // RMM's pattern of random allocations: 73 % allocate, with sizes uniform up to the largest. When `most` are live, the
 // oldest are freed.
-std::vector<fr::logged_allocation> random_log(std::size_t operations, std::size_t largest, std::size_t most) {
+std::vector<tools::logged_allocation> random_log(std::size_t operations, std::size_t largest, std::size_t most) {
   std::mt19937_64 random(42);
-  std::vector<fr::logged_allocation> log, alive;
+  std::vector<tools::logged_allocation> log, alive;
   std::size_t held = 0;
   for (std::size_t i = 0; i < operations; ++i) {
     if (alive.empty() || random() % 100 < 73) {
-      const fr::logged_allocation a{0, i + 1, 0, random() % largest + 1, false};
+      const tools::logged_allocation a{0, i + 1, 0, random() % largest + 1, false};
       while (!alive.empty() && held + a.bytes > most) {
         held -= alive.front().bytes;
         log.push_back(alive.front());
@@ -50,12 +51,12 @@ fr::memory_kind kind_of(const std::string& name) {
                              : fr::memory_kind::host;
 }
 
-void replay_on(const std::vector<fr::logged_allocation>& log, const std::string& pool_name, fr::memory_kind kind,
+void replay_on(const std::vector<tools::logged_allocation>& log, const std::string& pool_name, fr::memory_kind kind,
                fr::device device) {
   fr::pool_options options;
   options.kind = fr::parse_pool_kind(pool_name);
   fr::pool pool(device, options);
-  const fr::replay_result r = fr::replay(log, pool.of(kind));
+  const tools::replay_result r = tools::replay(log, pool, kind);
   std::printf("%-8s %9zu %9zu %8zu %11.3f %14s %14s %8.1f %%\n", pool_name.c_str(), r.allocations, r.frees, r.failures,
               r.seconds * 1e3, fr::bytes_text(r.peak_bytes).c_str(), fr::bytes_text(r.peak_reserved_bytes).c_str(),
               100 * r.fragmentation());
@@ -81,7 +82,7 @@ int main(int argc, char** argv) try {
   const fr::device where(device);
   const auto log =
       file.empty() ? random_log(operations, fr::memory_size(largest).bytes_of(0), where.properties().memory_bytes / 2)
-                   : fr::load_allocation_log(file);
+                   : tools::load_allocation_log(file);
   if (pools.empty()) pools = {"driver", "split", "binned", "simple", "none"};
   std::printf("pool      allocated     freed   failed   time in ms        at most       reserved  unused at peak\n");
   for (const std::string& p : pools) try {
@@ -91,6 +92,6 @@ int main(int argc, char** argv) try {
     }
   return 0;
 } catch (const std::exception& e) {
-  std::fprintf(stderr, "replay_log: %s\n", e.what());
+  std::fprintf(stderr, "replay: %s\n", e.what());
   return 1;
 }
