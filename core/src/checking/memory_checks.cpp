@@ -19,7 +19,7 @@ namespace {
 }
 
 std::size_t number(std::string_view whole, std::string_view part, std::string_view text) {
-  constexpr std::string_view units = "KiB, MiB or GiB";
+  constexpr detail::size_range units{10, 30};  // KiB to GiB
   const std::optional<std::size_t> size = detail::whole_size(text, units);
   if (!size) refuse(whole, part, "is no size: " + detail::why_no_size(text, units));
   return *size;

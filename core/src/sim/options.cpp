@@ -83,7 +83,7 @@ class parser {
   }
 
   std::size_t bytes(std::string_view item, std::string_view text) const {
-    constexpr std::string_view units = "B, KiB, MiB or GiB";
+    constexpr detail::size_range units{0, 30};  // B to GiB
     const detail::size_parts parts = detail::split_size(text, units);
     const std::string_view digits = trim(parts.number);
     const bool is_number = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;

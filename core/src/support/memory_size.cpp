@@ -35,7 +35,7 @@ memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
     if (!(percent_ > 0 && percent_ <= 100)) refuse(text, "the percentage is outside of its range");
     return;
   }
-  const detail::size_parts parts = detail::split_size(text, detail::all_size_units);
+  const detail::size_parts parts = detail::split_size(text);
   const double bytes = std::ldexp(number(parts.number, text), parts.shift);
   if (bytes >= 0x1p63) refuse(text, "that is more than there can be");
   if (bytes != std::floor(bytes)) refuse(text, "that is no whole number of bytes");

@@ -7,23 +7,26 @@
 namespace ferry::detail {
 namespace {
 
-// True if a list such as "KiB, MiB or GiB" contains the unit as a word.
-bool allows(std::string_view units, std::string_view unit) {
-  const auto ends_word = [&](std::size_t at) { return at >= units.size() || units[at] == ' ' || units[at] == ','; };
-  for (std::size_t at = units.find(unit); at != units.npos; at = units.find(unit, at + 1))
-    if ((at == 0 || ends_word(at - 1)) && ends_word(at + unit.size())) return true;
-  return false;
+bool allows(size_range units, const size_unit& u) { return u.shift >= units.smallest && u.shift <= units.largest; }
+
+// "KiB, MiB or GiB".
+std::string text_of(size_range units) {
+  std::string list;
+  for (auto u = size_units.rbegin(); u != size_units.rend(); ++u)
+    if (allows(units, *u))
+      list += (list.empty() ? "" : u->shift == units.largest ? " or " : ", ") + std::string(u->name);
+  return list;
 }
 
 }  // namespace
 
-size_parts split_size(std::string_view text, std::string_view units) {
-  for (const auto& [name, shift] : size_units)
-    if (text.ends_with(name) && allows(units, name)) return {text.substr(0, text.size() - name.size()), shift};
+size_parts split_size(std::string_view text, size_range units) {
+  for (const size_unit& u : size_units)
+    if (text.ends_with(u.name) && allows(units, u)) return {text.substr(0, text.size() - u.name.size()), u.shift};
   return {text};
 }
 
-std::optional<std::size_t> whole_size(std::string_view text, std::string_view units) {
+std::optional<std::size_t> whole_size(std::string_view text, size_range units) {
   const auto [number, shift] = split_size(text, units);
   std::size_t value = 0;
   const char* const last = number.data() + number.size();
@@ -33,14 +36,15 @@ std::optional<std::size_t> whole_size(std::string_view text, std::string_view un
   return value << shift;
 }
 
-std::string why_no_size(std::string_view text, std::string_view units) {
+std::string why_no_size(std::string_view text, size_range units) {
   const std::size_t last = text.find_last_of("0123456789. ");
   const std::string_view unit = last == text.npos ? std::string_view() : text.substr(last + 1);
   if (unit.empty() || text.find_first_of("0123456789") == text.npos) return "it has no number that can be read";
-  const bool known = std::any_of(size_units.begin(), size_units.end(), [&](const auto& u) { return unit == u.name; });
-  if (known && allows(units, unit))
+  const bool is_allowed = std::any_of(size_units.begin(), size_units.end(),
+                                      [&](const size_unit& u) { return unit == u.name && allows(units, u); });
+  if (is_allowed)
     return text.find(' ') == text.npos ? "it has no number that can be read" : "a space is not allowed in it";
-  return "'" + std::string(unit) + "' is no unit, which is " + std::string(units);
+  return "'" + std::string(unit) + "' is no unit, which is " + text_of(units);
 }
 
 }  // namespace ferry::detail
