@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(peers_can_be_switched_off) {
 
 BOOST_AUTO_TEST_CASE(settings_that_do_not_parse) {
   for (const auto& [name, value, allowed] :
-       {std::tuple("FERRY_PEER", "no", "on, off"), std::tuple("FERRY_PEER_KERNELS", "mirror", "error, stage"),
+       {std::tuple("FERRY_PEER", "no", "off, on"), std::tuple("FERRY_PEER_KERNELS", "mirror", "error, stage"),
         std::tuple("FERRY_MULTIPATH", "1", "teams, always, never"),
         std::tuple("FERRY_COPY_THREADS", "0x", "1 to 1024")}) {
     const variable wrong(name, value);

@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(the_environment) {
     fr::simulation sim("devices=1");
     BOOST_ERROR("FERRY_TRACE_ELEMENTS=sometimes was accepted");
   } catch (const fr::parse_error& e) {
-    BOOST_TEST(has(e.what(), "FERRY_TRACE_ELEMENTS='sometimes': allowed are on and off"), e.what());
+    BOOST_TEST(has(e.what(), "FERRY_TRACE_ELEMENTS='sometimes' is not allowed; allowed are off, on"), e.what());
   }
 }
 

@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(what_the_environment_may_say) {
   } catch (const fr::parse_error& e) {
     const std::string text = e.what();
     BOOST_TEST(text.find("'maybe'") != std::string::npos, text);
-    BOOST_TEST(text.find("on and off") != std::string::npos, text);
+    BOOST_TEST(text.find("allowed are off, on") != std::string::npos, text);
   }
 }
 

@@ -9,7 +9,7 @@ namespace ferry {
 
 peer_policy peer_policy::from_environment() {
   peer_policy p;
-  p.use = detail::environment_index("FERRY_PEER", {"on", "off"}).value_or(0) == 0;
+  p.use = detail::environment_switch("FERRY_PEER").value_or(p.use);
   p.kernels = detail::environment_choice<peer_kernels>("FERRY_PEER_KERNELS", {"error", "stage"}).value_or(p.kernels);
   return p;
 }

@@ -13,9 +13,9 @@ std::atomic<bool>& debug_build() {
 }  // namespace
 
 check_level check_level_of_environment() {
-  const auto index = detail::environment_index("FERRY_CHECK", {"off", "on"});
-  if (!index) return check_level::usual;
-  return *index == 0 ? check_level::none : check_level::all;
+  const auto on = detail::environment_switch("FERRY_CHECK");
+  if (!on) return check_level::usual;
+  return *on ? check_level::all : check_level::none;
 }
 
 bool detail::note_debug_build() {

@@ -36,11 +36,8 @@ std::optional<std::size_t> environment_index(const char* name, std::initializer_
 }
 
 std::optional<bool> environment_switch(const char* name) {
-  const std::optional<std::string> value = environment(name);
-  if (!value) return std::nullopt;
-  if (*value != "on" && *value != "off")
-    throw parse_error(std::string(name) + "='" + *value + "': allowed are on and off");
-  return *value == "on";
+  const std::optional<std::size_t> index = environment_index(name, {"off", "on"});
+  return index ? std::optional(*index == 1) : std::nullopt;
 }
 
 void rethrow_with_name(const char* name) {

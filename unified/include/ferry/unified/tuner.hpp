@@ -60,8 +60,8 @@ struct tune_result {
   double automatic_milliseconds = 0, best_milliseconds = 0;
   /// Returns the trials as a table for people.
   std::string table() const;
-  /// Returns the result as one JSON object, without the notes of the policies. Values of a clock that are not finite are
-  /// null.
+  /// Returns the result as one JSON object, without the notes of the policies. Values of a clock that are not finite
+  /// are null.
   std::string json() const;
   /// Writes json() to a file, for tools/tuning_picture.py, which draws the trials.
   /// @param path its path

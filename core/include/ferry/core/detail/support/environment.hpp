@@ -12,10 +12,10 @@ namespace ferry::detail {
 std::optional<std::string> environment(const char* name);
 // Throws parse_error: "NAME='value' is not allowed; allowed are ...".
 [[noreturn]] void refuse_variable(const char* name, std::string_view value, std::string_view allowed);
-// Returns the index of the value among the allowed words; nullopt if the variable is unset. Throws parse_error for other
-// values.
+// Returns the index of the value among the allowed words; nullopt if the variable is unset. Throws parse_error for
+// other values.
 std::optional<std::size_t> environment_index(const char* name, std::initializer_list<std::string_view> allowed);
-// The same for "on" and "off".
+// The same for "off" and "on".
 std::optional<bool> environment_switch(const char* name);
 
 // As environment_index(), for words in the order of the enumerators from 0.
