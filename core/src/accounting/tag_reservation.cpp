@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "accounting/above_memory_limit.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 
 namespace ferry {
@@ -19,7 +20,7 @@ void memory_accounting::refuse_above_tag_limits(const memory_demand& d) const {
   for (const limit_rule& r : *rules) {
     if (r.tag != this_thread_tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
     const std::size_t used = used_bytes(r.scope) + coming_bytes(r);
-    if (used > r.hard || d.bytes > r.hard - used) throw out_of_memory(r.left_text(used), d.bytes);
+    if (used > r.hard || d.bytes > r.hard - used) throw above_memory_limit(r.left_text(used), d.bytes);
   }
 }
 
@@ -57,7 +58,7 @@ void memory_accounting::reserve_under_tag(tag_reservation& b, const memory_deman
   try {
     enter();
   } catch (const out_of_memory& e) {
-    run_handlers(d, plain_what(e), enter);
+    run_handlers(d, e, enter);
   }
   look_for_pressure();
 }

@@ -106,7 +106,7 @@ class memory_accounting {
     try {
       acquire_once(asker, bytes, attempt);
     } catch (const out_of_memory& e) {
-      run_handlers({asker.kind(), asker.device(), bytes, &asker}, plain_what(e), [&] {
+      run_handlers({asker.kind(), asker.device(), bytes, &asker}, e, [&] {
         reserved = !reuse();
         if (reserved) acquire_once(asker, bytes, attempt);
       });
@@ -203,6 +203,11 @@ class memory_accounting {
     std::uint64_t id;
     std::shared_ptr<const reclaim_handler> what;
   };
+  struct reason_of_failure {
+    explicit reason_of_failure(const out_of_memory& e);
+    std::string text;
+    bool is_limit;  // a memory limit forbids the allocation
+  };
   template <class Call>
   void tell(Call call) noexcept {
     std::shared_lock lock(observing_);
@@ -214,7 +219,7 @@ class memory_accounting {
   std::atomic<std::size_t>& cell(memory_kind kind, int device) const { return reserved_[index(kind, device)]; }
   void admit(memory_source& asker, std::size_t bytes);
   void unreserve(memory_source& asker, std::size_t bytes) noexcept;
-  memory_shortage shortage(const memory_demand& d, const std::string& why) const;
+  memory_shortage shortage(const memory_demand& d, const reason_of_failure& why) const;
   std::size_t bytes_in_system() const;
   std::size_t capacity_of(const memory_scope& scope) const;
   friend class tag_reservation;
@@ -233,7 +238,7 @@ class memory_accounting {
   void refuse_above_tag_limits(const memory_demand& d) const;
   void look_for_pressure();
   void reclaim_early();
-  void run_handlers(const memory_demand& d, const std::string& why, const std::function<void()>& again);
+  void run_handlers(const memory_demand& d, const out_of_memory& first, const std::function<void()>& again);
   void add_own_handlers();
 
   ferry::backend& backend_;
