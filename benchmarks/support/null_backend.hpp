@@ -13,6 +13,7 @@ class null_backend : public ferry::backend {
   explicit null_backend(int devices = 2) : devices_(devices) {}
 
   std::string_view name() const override { return "null"; }
+  bool is_simulated() const override { return true; }
   ferry::check_level level() const override { return ferry::check_level::none; }  // as on CUDA in release builds
   int device_count() const override { return devices_; }
   ferry::device_properties properties(int) const override { return {"null", std::size_t{1} << 40, 1, 0, 0, true}; }

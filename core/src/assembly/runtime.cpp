@@ -49,7 +49,7 @@ std::atomic<access_policy::maker>& current_maker() {
 runtime::runtime(std::unique_ptr<ferry::backend> backend, pool_options pools)
     : serial_(next_serial()),
       backend_(checked(std::move(backend))),
-      simulated_(backend_->name() != "cuda"),
+      simulated_(backend_->is_simulated()),
       level_(chosen_level(backend_->level())),
       streams_(*backend_),
       memory_(*backend_),

@@ -48,6 +48,7 @@ class cuda_backend final : public ferry::backend {
   explicit cuda_backend(int devices);
 
   std::string_view name() const override { return "cuda"; }
+  bool is_simulated() const override { return false; }
   int device_count() const override { return static_cast<int>(devices_.size()); }
   device_properties properties(int device) const override;
   device_memory memory(int device) const override;

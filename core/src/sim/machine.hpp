@@ -30,6 +30,7 @@ class machine final : public backend, public inspector, public page_event_source
   explicit machine(const options& how);
 
   std::string_view name() const override { return "sim"; }
+  bool is_simulated() const override { return true; }
   check_level level() const override { return options_.check; }
   int device_count() const override { return options_.devices; }
   device_properties properties(int device) const override;

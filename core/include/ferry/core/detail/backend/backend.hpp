@@ -158,7 +158,9 @@ class backend {
   virtual ~backend() = default;
 
   // The computer.
-  virtual std::string_view name() const = 0;  // "cuda" or "sim"
+  virtual std::string_view name() const = 0;  // for texts: "cuda" or "sim"
+  // True if kernels are CPU functions: launch() and join_rendezvous(). Otherwise nvcc-compiled code launches them.
+  virtual bool is_simulated() const = 0;
   // Level of checks that the backend's options request.
   virtual check_level level() const { return check_level::usual; }
   virtual int device_count() const = 0;
