@@ -126,10 +126,6 @@ memory_shortage memory_accounting::shortage(const memory_demand& d, const reason
   return s;
 }
 
-namespace {
-thread_local int climbs = 0;  // nesting depth of handler chains in this thread: callbacks may allocate, too
-}  // namespace
-
 // Copies the list of handlers, because a handler may add or remove others, and none runs with a lock held. An
 // allocation inside a callback does not call the callbacks again.
 void memory_accounting::run_handlers(const memory_demand& d, const out_of_memory& first,
@@ -141,8 +137,8 @@ void memory_accounting::run_handlers(const memory_demand& d, const out_of_memory
     rungs = handlers_;
   }
   struct climbing {
-    climbing() { ++climbs; }
-    ~climbing() { --climbs; }
+    climbing() { ++this_thread_state.handler_chains; }
+    ~climbing() { --this_thread_state.handler_chains; }
   } now;
   reason_of_failure reason(first);
   std::vector<memory_shortage::attempt> tried;
@@ -154,7 +150,7 @@ void memory_accounting::run_handlers(const memory_demand& d, const out_of_memory
   };
   for (const numbered_handler& r : rungs) {
     if (r.what->order == handler_order::synchronize && !may_synchronize) continue;
-    if (climbs > 1 && r.what->order == handler_order::callbacks) continue;
+    if (this_thread_state.handler_chains > 1 && r.what->order == handler_order::callbacks) continue;
     tried.push_back({r.what->name, r.what->reclaim(d)});
     if (tried.back().freed_bytes == 0) continue;
     if (r.what->order >= handler_order::callbacks) end_quarantine();

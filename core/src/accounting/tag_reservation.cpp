@@ -18,7 +18,7 @@ std::size_t memory_accounting::coming_bytes(const limit_rule& r) const {
 void memory_accounting::refuse_above_tag_limits(const memory_demand& d) const {
   const auto rules = limits_.all();
   for (const limit_rule& r : *rules) {
-    if (r.tag != this_thread_tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
+    if (r.tag != this_thread_state.tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
     const std::size_t used = used_bytes(r.scope) + coming_bytes(r);
     if (used > r.hard || d.bytes > r.hard - used) throw above_memory_limit(r.left_text(used), d.bytes);
   }
@@ -40,12 +40,12 @@ void tag_reservation::end() noexcept {
 }
 
 void memory_accounting::reserve_under_tag(tag_reservation& b, const memory_demand& d) {
-  labels_.expect(label_kind::tag, this_thread_tag);
-  if (!limits_.any_on_tags() || !has_hard_limit(this_thread_tag)) return;
+  labels_.expect(label_kind::tag, this_thread_state.tag);
+  if (!limits_.any_on_tags() || !has_hard_limit(this_thread_state.tag)) return;
   const auto enter = [&] {
     std::lock_guard one(admitting_);
     refuse_above_tag_limits(d);
-    b.tag_ = this_thread_tag;
+    b.tag_ = this_thread_state.tag;
     b.kind_ = d.kind;
     b.device_ = d.device;
     b.bytes_ = d.bytes;
@@ -73,7 +73,7 @@ void memory_accounting::leave_list(tag_reservation& b) noexcept {
 void memory_accounting::add_under_tag(const allocation& a, tag_reservation& reserved) noexcept {
   const auto add = [&] {
     const std::size_t i = index(a.kind, a.device);
-    labels_.add(label_kind::tag, this_thread_tag, i, a.bytes);
+    labels_.add(label_kind::tag, this_thread_state.tag, i, a.bytes);
     labels_.add_labelled(i, a.bytes);
   };
   if (!reserved.accounting_) return add();

@@ -47,15 +47,15 @@ class memory_accounting {
   // until the block is handed out or the allocation fails.
   tag_reservation before_allocate(memory_source& by, std::size_t bytes) {
     at_synchronization();  // may reclaim if a soft limit is crossed, because an allocation may take a pause
-    if (this_thread_tag != 0) [[unlikely]]
+    if (this_thread_state.tag != 0) [[unlikely]]
       return tag_reservation(*this, {by.kind(), by.device(), bytes, &by});
     return {};
   }
   // Called after a block is handed out, while only this thread can access it.
   void allocated(allocation& a, tag_reservation& reserved) noexcept {
     counters_.add(index(a.kind, a.device), a.bytes);
-    set_labels(a, this_thread_tag);
-    if (this_thread_tag != 0) [[unlikely]]
+    set_labels(a, this_thread_state.tag);
+    if (this_thread_state.tag != 0) [[unlikely]]
       add_under_tag(a, reserved);
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_allocate(a); });
   }
