@@ -36,6 +36,7 @@ MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
            *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support"]
 FOLDERS_OF_CORE = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
+CORE = ["copy_lane", "driver_pool", "pool_blocks"]
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
@@ -43,7 +44,7 @@ SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "ke
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # The sources to build for each table's bugs.
-SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", "tests/core/copy_lane_test.cpp", *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
+SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_test.cpp" for name in CORE), *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)]}
 # -g1: line numbers, which show the objects that contain the code of a header's line.

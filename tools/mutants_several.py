@@ -16,6 +16,7 @@ ARGUMENTS = "core/include/ferry/core/arguments.hpp"
 OPERATION, FOREIGN, STREAM, MIRRORS = "core/src/runtime/submission.cpp", "core/src/external/foreign_memory.cpp", "core/src/runtime/stream.cpp", "core/src/kernels/staged_launch.cpp"
 JOINT_HPP = "multigpu/src/transport/joint_submission.hpp"
 LAUNCH = "core/include/ferry/core/detail/kernels/staged_launch.hpp"
+SIM = "core/src/sim/machine.cpp"
 PEER, KEPT, WAYS_HPP = "core/src/runtime/peer.cpp", "core/src/runtime/host_pinned_pages.cpp", "core/src/copies/contiguous_copy.hpp"
 
 MUTANTS = [
@@ -27,7 +28,7 @@ MUTANTS = [
      (OPERATION, "    need_own(m, *a.what, a.at);\n    if (how", "    if (how"),
      (OPERATION, "  for (const access& a : uses) need_own(m, *a.what, a.at);\n", "")),
     ("gate", "a group does not see that an array was freed", (GROUP, "(void)r.get();", "(void)r;")),
-    ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(bytes, verb);\n", "")),
+    ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(bytes, of);\n", "")),
     ("gate", "streams are taken for those of another device", (STREAM, "of && *of != d.index())", "of && *of < 0)")),
     ("halos", "stores do not wait for the neighbour's readers",
      (HALOS, "  k.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nbool reads_strided",
@@ -78,7 +79,8 @@ MUTANTS = [
      (COPY_ENGINE, "if (links(from.on, to.on, way.sort_to) && links(to.on, from.on, way.sort_from))", "if (links(from.on, to.on))")),
     ("peers", "memory of pools is not tested",
      (PEER, "const std::string wrong = test_peers(backend_, device, owner, both, std::pair(user, lender));", "const std::string wrong;")),
-    ("peers", "pages of unified memory are not tested", (PEER, "return test_pages(backend_, device, owner);", "return {};")),
+    ("peers", "pages of unified memory are not tested", (PEER, "trusts ? std::string() : test_pages(backend_, device, owner);", "std::string();")),
+    ("peers", "links are taken to lose nothing", (SIM, ".links_may_lose_bytes = true", ".links_may_lose_bytes = false")),
     ("peers", "what fails is said each time", (PEER, "    e->asked = true;\n    if (!wrong.empty()) e->why", "    if (!wrong.empty()) e->why")),
     ("peers", "what fails stays granted",
      (PEER, "    backend_.disable_peer_access(device, owner);\n", "")),

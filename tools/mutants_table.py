@@ -11,7 +11,7 @@ SHARD, DIRECT, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/direct_
 CAPTURE, GRAPH, COPY = "core/src/ordering/capture.cpp", "core/src/runtime/graph.cpp", "core/src/copies/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copies/copy_lane.cpp", "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy_operation.cpp"
 MIRRORS = "core/src/kernels/staged_launch.cpp"
-SIM_POOLS = "core/src/sim/driver_pools.cpp"
+SIM, SIM_POOLS = "core/src/sim/machine.cpp", "core/src/sim/driver_pools.cpp"
 REGISTRY = "core/src/runtime/runtime_registry.cpp"
 FOREIGN, ADOPTION, WORKSPACE = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_adoption.cpp", "core/src/memory/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_history.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
@@ -283,6 +283,11 @@ MUTANTS = [
     ("", "a page of which the CPU read an element is sent", (PLAN, "    if (a.mode == access_mode::in) return;\n", "")),
     ("", "small ranges of crowded pages are sent all the same", (PLAN, "if (from < 0 && is_sent && is_crowded())", "if (from < 0 && is_sent && is_crowded() && false)")),
     ("", "a page that was crowded once is so for ever", (CROWDED, "t = {0, std::popcount(t.seen)};", "t = {0, std::max(t.before, std::popcount(t.seen))};")),
+    ("", "faults are taken to fetch no neighbours", (SIM, ".faults_fetch_neighbours = true", ".faults_fetch_neighbours = false")),
+    ("", "the driver's pools are taken to lose no bytes of unified arrays",
+     (SIM, ".managed_pools_lose_bytes = true", ".managed_pools_lose_bytes = false")),
+    ("", "large unified arrays are taken to delay no loads",
+     (SIM, ".aligned_arrays_delay_loads = true", ".aligned_arrays_delay_loads = false")),
     ("", "guards of the CPU refuse nothing", (SCOPES, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
     ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
     ("", "who looks ahead takes from other devices", (MIGRATOR, "if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts", "parts")),

@@ -22,7 +22,7 @@ class raw_hand_over {
   void run() {
     const int from = turn_, to = turn_ ^= 1;
 #if defined(__CUDACC__)
-    if (backend_.name() == "cuda") {
+    if (!backend_.is_simulated()) {
       const auto event = static_cast<cudaEvent_t>(events_[from].handle);
       cudaEventRecord(event, static_cast<cudaStream_t>(streams_[from].handle));
       cudaStreamWaitEvent(static_cast<cudaStream_t>(streams_[to].handle), event, 0);

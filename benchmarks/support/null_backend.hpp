@@ -13,6 +13,8 @@ class null_backend : public ferry::backend {
   explicit null_backend(int devices = 2) : devices_(devices) {}
 
   std::string_view name() const override { return "null"; }
+  bool is_simulated() const override { return true; }
+  const ferry::driver_quirks& quirks() const override { return quirks_; }
   ferry::check_level level() const override { return ferry::check_level::none; }  // as on CUDA in release builds
   int device_count() const override { return devices_; }
   ferry::device_properties properties(int) const override { return {"null", std::size_t{1} << 40, 1, 0, 0, true}; }
@@ -73,6 +75,7 @@ class null_backend : public ferry::backend {
   void* handle() { return reinterpret_cast<void*>(++handles_); }
   static inline thread_local int current_device = 0;
   const int devices_;
+  const ferry::driver_quirks quirks_;  // all of them: the workarounds are part of ferry's own cost
   std::atomic<std::uintptr_t> handles_{0};
 };
 

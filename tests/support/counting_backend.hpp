@@ -20,6 +20,8 @@ class counting_backend : public ferry::backend {
   counting_backend(ferry::backend& below, call_counts& calls) : below_(below), calls_(calls) {}
 
   std::string_view name() const override { return below_.name(); }
+  bool is_simulated() const override { return below_.is_simulated(); }
+  const ferry::driver_quirks& quirks() const override { return below_.quirks(); }
   ferry::check_level level() const override { return below_.level(); }
   int device_count() const override { return below_.device_count(); }
   ferry::device_properties properties(int d) const override { return counted().properties(d); }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "accounting/above_memory_limit.hpp"
 #include "accounting/reclaim_state.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
@@ -79,7 +80,7 @@ void memory_accounting::reserve_pinned(std::size_t bytes, int device) {
   try {
     book();
   } catch (const out_of_memory& e) {
-    run_handlers({memory_kind::host, device, bytes, nullptr}, plain_what(e), book);
+    run_handlers({memory_kind::host, device, bytes, nullptr}, e, book);
   }
   look_for_pressure();
 }
@@ -91,7 +92,7 @@ void memory_accounting::refuse_above_limits(const memory_demand& d) const {
   for (const limit_rule& r : *rules) {
     if (r.tag != 0 || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
     if (const std::size_t used = used_bytes(r.scope); used > r.hard)
-      throw out_of_memory(r.left_text(used - d.bytes), d.bytes);
+      throw above_memory_limit(r.left_text(used - d.bytes), d.bytes);
   }
   if (d.kind == memory_kind::device) return;
   const std::size_t used = bytes_in_system(), ram = system_memory_bytes();

@@ -51,7 +51,7 @@ void memory_accounting::take_back(allocation& a) noexcept {
 }
 
 void memory_accounting::reissue(allocation& a) {
-  if (this_thread_tag == 0) {
+  if (this_thread_state.tag == 0) {
     tag_reservation none;
     return allocated(a, none);
   }

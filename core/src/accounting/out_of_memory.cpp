@@ -1,6 +1,7 @@
 // The chain of out-of-memory handlers, and the error if all of them fail.
 #include <algorithm>
 
+#include "accounting/above_memory_limit.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/memory_shortage.hpp"
@@ -16,12 +17,11 @@ std::string name_of(const memory_shortage::holder& h) {
   return h.is_tag ? "tag '" + h.label + "'" : "'" + h.label + "'";
 }
 
-std::vector<std::string> advice_on(const memory_shortage& s, const ferry::backend& backend,
+std::vector<std::string> advice_on(const memory_shortage& s, bool is_limit, const ferry::backend& backend,
                                    const out_of_memory_policy& policy) {
   std::vector<std::string> advice;
   const std::size_t cached = s.reserved - std::min(s.reserved, s.allocated + s.retained + s.quarantined);
-  if (!s.limits.empty() && s.why.find("limit") != s.why.npos)
-    advice.emplace_back("raise the limit (set_memory_limit, FERRY_MEMORY_LIMIT)");
+  if (is_limit) advice.emplace_back("raise the limit (set_memory_limit, FERRY_MEMORY_LIMIT)");
   if (cached >= s.requested && s.largest_free_block < s.requested)
     advice.push_back("the pool has " + bytes_text(cached) +
                      " free in smaller pieces: allocate large arrays first, or use "
@@ -88,12 +88,16 @@ label_use memory_accounting::unlabelled(memory_kind kind, int device) const {
   return {{}, 0, minus(all.current_bytes(), some.bytes), 0, minus(all.current_allocations(), some.allocations)};
 }
 
-memory_shortage memory_accounting::shortage(const memory_demand& d, const std::string& why) const {
+memory_accounting::reason_of_failure::reason_of_failure(const out_of_memory& e)
+    : text(plain_what(e)),
+      is_limit(dynamic_cast<const above_memory_limit*>(&e) != nullptr) {}
+
+memory_shortage memory_accounting::shortage(const memory_demand& d, const reason_of_failure& why) const {
   memory_shortage s;
   s.kind = d.kind;
   s.device = d.device;
   s.requested = d.bytes;
-  s.why = why;
+  s.why = why.text;
   const device_memory m = backend_.memory(d.device);
   s.free_bytes = m.free_bytes;
   s.total_bytes = m.total_bytes;
@@ -118,17 +122,13 @@ memory_shortage memory_accounting::shortage(const memory_demand& d, const std::s
   if (s.holders.size() > most_holders) s.holders.resize(most_holders);
   if (const label_use rest = unlabelled(d.kind, d.device); rest.bytes > 0)
     s.holders.push_back({"", false, rest.bytes, rest.allocations});
-  s.advice = advice_on(s, backend_, policy());
+  s.advice = advice_on(s, why.is_limit, backend_, policy());
   return s;
 }
 
-namespace {
-thread_local int climbs = 0;  // nesting depth of handler chains in this thread: callbacks may allocate, too
-}  // namespace
-
 // Copies the list of handlers, because a handler may add or remove others, and none runs with a lock held. An
 // allocation inside a callback does not call the callbacks again.
-void memory_accounting::run_handlers(const memory_demand& d, const std::string& why,
+void memory_accounting::run_handlers(const memory_demand& d, const out_of_memory& first,
                                      const std::function<void()>& again) {
   refuse_inside_submission("allocate");
   std::vector<numbered_handler> rungs;
@@ -137,10 +137,10 @@ void memory_accounting::run_handlers(const memory_demand& d, const std::string& 
     rungs = handlers_;
   }
   struct climbing {
-    climbing() { ++climbs; }
-    ~climbing() { --climbs; }
+    climbing() { ++this_thread_state.handler_chains; }
+    ~climbing() { --this_thread_state.handler_chains; }
   } now;
-  std::string reason = why;
+  reason_of_failure reason(first);
   std::vector<memory_shortage::attempt> tried;
   const bool may_synchronize = policy().synchronize;
   const auto end_quarantine = [&] {  // checked arrays that a callback freed are in quarantine
@@ -150,21 +150,21 @@ void memory_accounting::run_handlers(const memory_demand& d, const std::string& 
   };
   for (const numbered_handler& r : rungs) {
     if (r.what->order == handler_order::synchronize && !may_synchronize) continue;
-    if (climbs > 1 && r.what->order == handler_order::callbacks) continue;
+    if (this_thread_state.handler_chains > 1 && r.what->order == handler_order::callbacks) continue;
     tried.push_back({r.what->name, r.what->reclaim(d)});
     if (tried.back().freed_bytes == 0) continue;
     if (r.what->order >= handler_order::callbacks) end_quarantine();
     try {
       return again();
     } catch (const out_of_memory& e) {
-      reason = plain_what(e);
+      reason = reason_of_failure(e);
     }
     if (r.what->order < handler_order::callbacks) continue;  // the freed bytes went to the driver, not to pools
     if (reclaim(d.device) == 0) continue;
     try {
       return again();
     } catch (const out_of_memory& e) {  // try the next handler
-      reason = plain_what(e);
+      reason = reason_of_failure(e);
     }
   }
   auto s = std::make_shared<memory_shortage>(shortage(d, reason));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "accounting/above_memory_limit.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 
 namespace ferry {
@@ -17,9 +18,9 @@ std::size_t memory_accounting::coming_bytes(const limit_rule& r) const {
 void memory_accounting::refuse_above_tag_limits(const memory_demand& d) const {
   const auto rules = limits_.all();
   for (const limit_rule& r : *rules) {
-    if (r.tag != this_thread_tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
+    if (r.tag != this_thread_state.tag || r.hard == limit_rule::none || !r.scope.covers(d.kind, d.device)) continue;
     const std::size_t used = used_bytes(r.scope) + coming_bytes(r);
-    if (used > r.hard || d.bytes > r.hard - used) throw out_of_memory(r.left_text(used), d.bytes);
+    if (used > r.hard || d.bytes > r.hard - used) throw above_memory_limit(r.left_text(used), d.bytes);
   }
 }
 
@@ -39,12 +40,12 @@ void tag_reservation::end() noexcept {
 }
 
 void memory_accounting::reserve_under_tag(tag_reservation& b, const memory_demand& d) {
-  labels_.expect(label_kind::tag, this_thread_tag);
-  if (!limits_.any_on_tags() || !has_hard_limit(this_thread_tag)) return;
+  labels_.expect(label_kind::tag, this_thread_state.tag);
+  if (!limits_.any_on_tags() || !has_hard_limit(this_thread_state.tag)) return;
   const auto enter = [&] {
     std::lock_guard one(admitting_);
     refuse_above_tag_limits(d);
-    b.tag_ = this_thread_tag;
+    b.tag_ = this_thread_state.tag;
     b.kind_ = d.kind;
     b.device_ = d.device;
     b.bytes_ = d.bytes;
@@ -57,7 +58,7 @@ void memory_accounting::reserve_under_tag(tag_reservation& b, const memory_deman
   try {
     enter();
   } catch (const out_of_memory& e) {
-    run_handlers(d, plain_what(e), enter);
+    run_handlers(d, e, enter);
   }
   look_for_pressure();
 }
@@ -72,7 +73,7 @@ void memory_accounting::leave_list(tag_reservation& b) noexcept {
 void memory_accounting::add_under_tag(const allocation& a, tag_reservation& reserved) noexcept {
   const auto add = [&] {
     const std::size_t i = index(a.kind, a.device);
-    labels_.add(label_kind::tag, this_thread_tag, i, a.bytes);
+    labels_.add(label_kind::tag, this_thread_state.tag, i, a.bytes);
     labels_.add_labelled(i, a.bytes);
   };
   if (!reserved.accounting_) return add();

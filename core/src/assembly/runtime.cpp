@@ -49,7 +49,7 @@ std::atomic<access_policy::maker>& current_maker() {
 runtime::runtime(std::unique_ptr<ferry::backend> backend, pool_options pools)
     : serial_(next_serial()),
       backend_(checked(std::move(backend))),
-      simulated_(backend_->name() != "cuda"),
+      simulated_(backend_->is_simulated()),
       level_(chosen_level(backend_->level())),
       streams_(*backend_),
       memory_(*backend_),
@@ -65,7 +65,7 @@ runtime::runtime(std::unique_ptr<ferry::backend> backend, pool_options pools)
   }
   pools = resolved(pools, default_kind_);
   const auto pools_for = [&](memory_kind kind, int device) {
-    pool_options o = options_for(kind, pools);
+    pool_options o = options_for(kind, pools, backend_->quirks());
     pool_backend* const driver = backend_->pools();
     if (o.kind == pool_kind::driver && !(driver && driver->has_pools(kind, device))) {
       std::fprintf(stderr, "ferry: the driver has no pools of %s memory on device %d: using a split pool there\n",
@@ -120,7 +120,7 @@ const device_properties& runtime::properties(int device) const {
 
 memory_pool& runtime::take_pool(memory_kind kind, int device, const pool_options& given) {
   (void)properties(device);
-  const pool_options options = options_for(kind, given);
+  const pool_options options = options_for(kind, given, backend_->quirks());
   std::lock_guard lock(extra_mutex_);
   for (memory_pool*& p : stock_)
     if (p->kind() == kind && p->device() == device && p->options() == options) {

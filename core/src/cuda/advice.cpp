@@ -62,7 +62,7 @@ void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memo
   if (!where.is_host()) at(where.device, "advise");
   if (!managed_ || bytes == 0) return;
   const relaxed_scope relaxed;
-  if (device_count() == 1) return tell(p, bytes, advice, where);
+  if (!quirks_.read_mostly_keeps_old_mappings) return tell(p, bytes, advice, where);
   // Small arrays share pages: two threads that advise about one page must not interleave.
   const std::lock_guard lock(advice_mutex_);
   if (advice == memory_advice::preferred_location && !where.is_host()) placed_.add(p, bytes);
@@ -70,9 +70,8 @@ void cuda_backend::advise(void* p, std::size_t bytes, memory_advice advice, memo
   tell(p, bytes, advice, where);
 }
 
-// Driver 580 returns wrong bytes for pages that reside on a device, are mapped by another device, and then become
-// read-mostly. Later duplicates and writes do not update that mapping (docs/decisions/0027). Moving the pages off all
-// devices ends such mappings. Without a preferred location none is created again before the advice takes effect.
+// The workaround for read_mostly_keeps_old_mappings: moving the pages off all devices ends their mappings. Without a
+// preferred location none is created again before the advice takes effect.
 void cuda_backend::duplicate(void* p, std::size_t bytes) {
   if (attribute(p, bytes, cudaMemRangeAttributeReadMostly) != 0) return;
   // Placed by ferry, or by other code if all the bytes prefer one device.

@@ -48,6 +48,8 @@ class cuda_backend final : public ferry::backend {
   explicit cuda_backend(int devices);
 
   std::string_view name() const override { return "cuda"; }
+  bool is_simulated() const override { return false; }
+  const driver_quirks& quirks() const override { return quirks_; }
   int device_count() const override { return static_cast<int>(devices_.size()); }
   device_properties properties(int device) const override;
   device_memory memory(int device) const override;
@@ -120,6 +122,7 @@ class cuda_backend final : public ferry::backend {
   void duplicate(void* p, std::size_t bytes);
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
 
+  const driver_quirks quirks_;
   std::vector<device_entry> devices_;
   // True if the CPU may access managed memory while kernels run, on every device. Otherwise unified memory is pinned
   // and mapped.

@@ -42,7 +42,7 @@ bool driver_pools::has_pools(memory_kind kind, int device) const {
 #if CUDART_VERSION >= 13000
     case memory_kind::host: return has(cudaDevAttrHostMemoryPoolsSupported);
 #endif
-    default: return false;  // pools of managed memory lose data, and take no advice (docs/decisions/0024)
+    default: return false;  // of unified memory: driver_quirks::managed_pools_lose_bytes
   }
   return false;
 }

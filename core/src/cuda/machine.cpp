@@ -31,7 +31,13 @@ std::string pci_bus_id_of(int device) {
 
 }  // namespace
 
-cuda_backend::cuda_backend(int devices) {
+cuda_backend::cuda_backend(int devices)
+    : quirks_{.managed_pools_lose_bytes = true,
+              .aligned_arrays_delay_loads = true,
+              .read_mostly_keeps_old_mappings = devices > 1,
+              .links_may_lose_bytes = devices > 1,
+              .discarded_pages_lose_writes = can_discard,
+              .faults_fetch_neighbours = true} {
   for (int d = 0; d < devices; ++d) {
     cudaDeviceProp p{};
     check(cudaGetDeviceProperties(&p, d), "properties", d);

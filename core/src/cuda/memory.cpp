@@ -143,11 +143,12 @@ void cuda_backend::prefetch_many(native_stream s, std::span<const page_move> mov
   if (!keep.empty()) check_on(prefetch_batch(keep, false, raw(s)), "prefetch", raw(s));
 }
 
-// Moves the pages, too: discarded pages that stay in place lose later writes (decision 33).
 void cuda_backend::discard(native_stream s, void* p, std::size_t bytes) {
   if (!managed_ || is_legacy(raw(s))) return;
   const page_move inner = whole_pages({static_cast<std::byte*>(p), bytes, {device_of(raw(s), "discard")}});
-  if (inner.bytes > 0) check_on(discard_async(inner, raw(s)), "discard", raw(s));
+  if (inner.bytes == 0) return;
+  const auto call = quirks_.discarded_pages_lose_writes ? discard_and_prefetch : discard_in_place;
+  check_on(call(inner, raw(s)), "discard", raw(s));
 }
 
 std::optional<memory_location> cuda_backend::prefetched_to(const void* p, std::size_t bytes) const {

@@ -78,7 +78,13 @@ inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool discard
   const auto call = discard ? cudaMemDiscardAndPrefetchBatchAsync : cudaMemPrefetchBatchAsync;
   return call(addresses.data(), sizes.data(), addresses.size(), places.data(), first.data(), places.size(), 0, s);
 }
-inline cudaError_t discard_async(const page_move& m, cudaStream_t s) { return prefetch_batch({&m, 1}, true, s); }
+inline constexpr bool can_discard = true;
+inline cudaError_t discard_in_place(const page_move& m, cudaStream_t s) {
+  void* begin = m.begin;
+  std::size_t bytes = m.bytes;
+  return cudaMemDiscardBatchAsync(&begin, &bytes, 1, 0, s);
+}
+inline cudaError_t discard_and_prefetch(const page_move& m, cudaStream_t s) { return prefetch_batch({&m, 1}, true, s); }
 #else
 // The plain calls, which all drivers of CUDA 12 have, support devices and the CPU. Calls for its NUMA nodes exist from
 // CUDA 12.2 on.
@@ -115,7 +121,9 @@ inline cudaError_t prefetch_batch(std::span<const page_move> moves, bool, cudaSt
   return cudaSuccess;
 }
 // CUDA 12 cannot discard: the contents stay, which is a valid result for undefined contents.
-inline cudaError_t discard_async(const page_move&, cudaStream_t) { return cudaSuccess; }
+inline constexpr bool can_discard = false;
+inline cudaError_t discard_in_place(const page_move&, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t discard_and_prefetch(const page_move&, cudaStream_t) { return cudaSuccess; }
 #endif
 
 // Returns the graph that s is being captured into; the runtime owns it.

@@ -23,11 +23,11 @@ allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const b
   refuse_inside_submission("adopt");
   refuse_inside_capture("adopt");
   check_stream(how);
-  refuse_own(bytes, "adopt");
+  refuse_own(bytes, verb::adopt);
   collect();
   std::lock_guard lock(mutex_);
   take_over_late_ones();
-  const known_memory memory = look_at(bytes, kind, "adopt", how.name);
+  const known_memory memory = look_at(bytes, kind, verb::adopt, how.name);
   if (!memory.is_known)
     throw invalid_argument(
         "adopt of " + text_of(bytes, how.name) +

@@ -66,30 +66,40 @@ void foreign_memory::check_stream(const borrow_options& how) const {
   if (line.is_special()) refuse_special(line);
 }
 
-foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, std::string_view verb,
+const char* foreign_memory::name_of(verb v) {
+  switch (v) {
+    case verb::borrow: return "borrow";
+    case verb::pin: return "pin";
+    case verb::adopt: return "adopt";
+  }
+  return "?";
+}
+
+foreign_memory::known_memory foreign_memory::look_at(byte_range bytes, memory_kind kind, verb of,
                                                      const std::string& name) const {
+  const bool pin = of == verb::pin;
   pointer_attributes first = backend().attributes(bytes.begin), last = backend().attributes(bytes.end - 1);
-  if (verb == "pin")  // the range may be pinned already, by another pin
+  if (pin)  // the range may be pinned already, by another pin
     for (const auto& [end, what] : {std::pair{bytes.begin, &first}, {bytes.end - 1, &last}})
       if (ranges_.has(end)) *what = {};
-  const std::string what = std::string(verb) + " of " + text_of(bytes, name);
+  const std::string what = std::string(name_of(of)) + " of " + text_of(bytes, name);
   if (first.is_known != last.is_known || (first.is_known && (first.kind != last.kind || first.device != last.device)))
     throw invalid_argument(what + ": they begin and end in different memory: check the extents");
-  if (first.is_known && first.kind != kind && verb == "pin")
+  if (first.is_known && first.kind != kind && pin)
     throw invalid_argument(what + ": this is " + kind_name(first.kind) +
                            " memory, and only memory of the CPU is pinned: use it as it is with ferry::borrow<ferry::"
                            "memory_kind::" +
                            kind_name(first.kind) + ">(pointer, extents)");
   if (first.is_known && first.kind != kind)
     throw invalid_argument(what + ": this is " + kind_name(first.kind) + " memory, and was taken for " +
-                           kind_name(kind) + " memory: write ferry::" + std::string(verb) +
+                           kind_name(kind) + " memory: write ferry::" + name_of(of) +
                            "<ferry::memory_kind::" + kind_name(first.kind) + ">(...)");
   return {first.is_known, first.device};
 }
 
 // Throws invalid_argument if the bytes belong to a pool of ferry: two access histories that do not see each other would
 // order work on them. Searches all blocks.
-void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
+void foreign_memory::refuse_own(byte_range bytes, verb of) const {
   const pointer_attributes memory = backend().attributes(bytes.begin);
   if (!memory.is_known) return;  // pools contain only memory that the driver reports
   std::optional<block_info> own;
@@ -100,7 +110,7 @@ void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
     });
   });
   if (!own) return;
-  const std::string what = std::string(verb) + " of " + text_of(bytes, {}) + ": ";
+  const std::string what = std::string(name_of(of)) + " of " + text_of(bytes, {}) + ": ";
   if (own->is_free || own->is_kept)
     throw invalid_argument(what + "they are of a pool of ferry, and the array that had them is gone");
   throw invalid_argument(
@@ -113,14 +123,14 @@ void foreign_memory::refuse_own(byte_range bytes, const char* verb) const {
 allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const borrow_options& how,
                                       detail::borrow_method way) {
   const bool pin = way == detail::borrow_method::pinned;
-  const char* const verb = pin ? "pin" : "borrow";
-  refuse_inside_submission(verb);
-  refuse_inside_capture(verb);
+  const verb of = pin ? verb::pin : verb::borrow;
+  refuse_inside_submission(name_of(of));
+  refuse_inside_capture(name_of(of));
   check_stream(how);
-  refuse_own(bytes, verb);
+  refuse_own(bytes, of);
   pin_booking booked{runtime_.memory()};
   std::unique_lock lock(mutex_);
-  known_memory memory = look_at(bytes, kind, verb, how.name);
+  known_memory memory = look_at(bytes, kind, of, how.name);
   // No lock is held during the reservation, because callbacks of the program may end borrows in it. Meanwhile other
   // threads may unpin ranges that this pin was to share: then more bytes must be reserved.
   for (std::size_t more = 0; pin && !memory.is_known && (more = ranges_.growth(bytes)) > booked.bytes;) {
@@ -129,7 +139,7 @@ allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const 
     runtime_.memory().reserve_pinned(missing, how.stream ? how.stream->timeline().device() : default_device().index());
     booked.bytes = more;
     lock.lock();
-    memory = look_at(bytes, kind, verb, how.name);
+    memory = look_at(bytes, kind, of, how.name);
   }
   take_over_late_ones();
   if (way == detail::borrow_method::known && !memory.is_known)

@@ -52,13 +52,15 @@ class foreign_memory final : public memory_resource {
   };
   using entries = std::list<entry>;  // few: searched linearly
 
+  enum class verb : std::uint8_t { borrow, pin, adopt };
+  static const char* name_of(verb v);
   struct known_memory {
     bool is_known = false;  // false: pageable memory of the CPU
     int device = 0;
   };
   // Throws invalid_argument if the bytes belong to a pool of ferry.
-  void refuse_own(byte_range bytes, const char* verb) const;
-  known_memory look_at(byte_range bytes, memory_kind kind, std::string_view verb, const std::string& name) const;
+  void refuse_own(byte_range bytes, verb of) const;
+  known_memory look_at(byte_range bytes, memory_kind kind, verb of, const std::string& name) const;
   entries::iterator enter(byte_range bytes, memory_kind kind, int device, const borrow_options& how);
   void take_over_uses(allocation& a, byte_range bytes);
   entries::iterator find(const allocation& a);

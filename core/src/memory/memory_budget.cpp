@@ -63,7 +63,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
       r.from_driver =
           sum_of(r.from_driver, without(m.properties(d).memory_bytes, accounting.used_bytes({scope_.on, {}, {}})));
   }
-  const memory_label tag = scope_.tag.empty() ? this_thread_tag : intern_tag(scope_.tag);
+  const memory_label tag = scope_.tag.empty() ? this_thread_state.tag : intern_tag(scope_.tag);
   const auto rules = accounting.limits().all();
   for (const limit_rule& rule : *rules) {
     if (rule.hard == limit_rule::none || !rule.scope.covers(kind, d)) continue;

@@ -24,7 +24,8 @@ caching_pool::caching_pool(memory_accounting& accounting, memory_kind kind, int 
     : memory_pool(accounting, kind, device, options),
       backend_(accounting.backend()),
       rules_(rules_of(options.kind)),
-      staggers_(kind == memory_kind::unified && rules_.joins && stagger % options.granularity == 0),
+      staggers_(kind == memory_kind::unified && backend_.quirks().aligned_arrays_delay_loads && rules_.joins &&
+                stagger % options.granularity == 0),
       memory_bytes_(kind == memory_kind::host ? system_memory_bytes() : backend_.properties(device).memory_bytes),
       nodes_(*this, kind, device) {}
 

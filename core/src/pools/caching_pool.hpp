@@ -63,8 +63,9 @@ class caching_pool final : public memory_pool {
   // Unified memory migrates by pages of 2 MiB. Blocks from this size on share no page with others, unless memory is
   // short.
   static constexpr std::size_t page = std::size_t{2} << 20;
-  // A CPU delays a load behind an earlier store while the lowest 20 bits of their physical addresses agree (S. Islam et
-  // al., "SPOILER: Speculative Load Hazards Boost Rowhammer and Cache Attacks", USENIX Security 2019, section 3).
+  // For driver_quirks::aligned_arrays_delay_loads. A CPU delays a load behind an earlier store while the lowest 20 bits
+  // of their physical addresses agree (S. Islam et al., "SPOILER: Speculative Load Hazards Boost Rowhammer and Cache
+  // Attacks", USENIX Security 2019, section 3).
   // Managed memory is physically contiguous within a page. So a stencil from one array to another suffers from that if
   // both begin at a page boundary. Measured on a Xeon: 5 times slower; 256 bytes of difference were enough. So blocks
   // of unified memory from 256 KiB on begin at 32 different offsets within 16 KiB in turn.

@@ -39,9 +39,10 @@ block_info memory_pool::info_of(const allocation& a) {
   return {a.begin, a.bytes, is_free, !a.before, labels.tag, labels.name, kept, const_cast<allocation*>(&a)};
 }
 
-pool_options options_for(memory_kind kind, pool_options options) {
-  return kind == memory_kind::unified && options.kind == pool_kind::driver ? instead(options, pool_kind::split)
-                                                                           : options;
+pool_options options_for(memory_kind kind, pool_options options, const driver_quirks& quirks) {
+  const bool loses_bytes =
+      kind == memory_kind::unified && options.kind == pool_kind::driver && quirks.managed_pools_lose_bytes;
+  return loses_bytes ? instead(options, pool_kind::split) : options;
 }
 
 void memory_pool::rename(allocation& a, std::string text) { accounting_.name(a, std::move(text)); }

@@ -3,12 +3,10 @@
 #include <ostream>
 #include <utility>
 
+#include "ferry/core/detail/support/thread_context.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry {
-namespace {
-thread_local int scoped_device = 0;
-}
 
 const device_properties& device::properties() const { return runtime::current().properties(index_); }
 
@@ -31,12 +29,13 @@ std::ostream& operator<<(std::ostream& out, device d) { return out << "device " 
 
 std::span<const device> devices() { return runtime::current().devices(); }
 
-device default_device() { return device(scoped_device); }
+device default_device() { return device(this_thread_state.device); }
 
 device_scope::device_scope(device d) : device_scope((static_cast<void>(d.properties()), d), unchecked{}) {}
 
-device_scope::device_scope(device d, unchecked) noexcept : before_(std::exchange(scoped_device, d.index())) {}
+device_scope::device_scope(device d, unchecked) noexcept
+    : before_(std::exchange(this_thread_state.device, d.index())) {}
 
-device_scope::~device_scope() { scoped_device = before_; }
+device_scope::~device_scope() { this_thread_state.device = before_; }
 
 }  // namespace ferry

@@ -1,4 +1,4 @@
-// Pins unified memory to the CPU if a link between devices loses pages (decision 30).
+// Pins unified memory to the CPU if a link between devices loses pages (driver_quirks::links_may_lose_bytes).
 #pragma once
 #include <cstdint>
 #include <mutex>

@@ -23,7 +23,17 @@ std::unique_ptr<backend> make_backend(const options& how) {
   return std::make_unique<machine>(all);
 }
 
-machine::machine(const options& how) : options_(how), memory_(how), schedule_(how) {}
+// The simulator imitates the quirks whose workarounds are in code that all backends share.
+machine::machine(const options& how)
+    : options_(how),
+      quirks_{.managed_pools_lose_bytes = true,
+              .aligned_arrays_delay_loads = true,
+              .read_mostly_keeps_old_mappings = false,
+              .links_may_lose_bytes = true,
+              .discarded_pages_lose_writes = false,
+              .faults_fetch_neighbours = true},
+      memory_(how),
+      schedule_(how) {}
 
 void machine::check_device(int device) const {
   if (device < 0 || device >= options_.devices)

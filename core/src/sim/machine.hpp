@@ -30,6 +30,8 @@ class machine final : public backend, public inspector, public page_event_source
   explicit machine(const options& how);
 
   std::string_view name() const override { return "sim"; }
+  bool is_simulated() const override { return true; }
+  const driver_quirks& quirks() const override { return quirks_; }
   check_level level() const override { return options_.check; }
   int device_count() const override { return options_.devices; }
   device_properties properties(int device) const override;
@@ -163,6 +165,7 @@ class machine final : public backend, public inspector, public page_event_source
                      std::string_view verb) const;
 
   const options options_;
+  const driver_quirks quirks_;
   const std::uint64_t id_ = fresh_id();
   address_space memory_;
   scheduler schedule_;

@@ -1,14 +1,17 @@
 // Small thread numbers, to spread threads over shards.
 #pragma once
+#include <cstdint>
+
+#include "ferry/core/detail/support/thread_context.hpp"
 
 namespace ferry {
 
-inline thread_local constinit unsigned known_thread_number = ~0u;
 unsigned new_thread_number() noexcept;
 // Number of the calling thread, from 0 in order of first use. Also valid while a thread ends, and after main.
 inline unsigned this_thread_number() noexcept {
-  if (known_thread_number == ~0u) known_thread_number = new_thread_number();
-  return known_thread_number;
+  std::uint32_t& number = this_thread_state.number;
+  if (number == ~std::uint32_t{0}) number = new_thread_number();
+  return number;
 }
 
 }  // namespace ferry

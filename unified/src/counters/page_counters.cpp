@@ -40,7 +40,7 @@ void page_counters::start() {
     return;
   }
   source_ = dynamic_cast<page_event_source*>(&runtime_.backend());
-  if (!source_ && runtime_.backend().name() == "cuda") {
+  if (!source_ && !runtime_.is_simulated()) {
     cupti::opened o = cupti::open();
     owned_ = std::move(o.source);
     source_ = owned_.get();

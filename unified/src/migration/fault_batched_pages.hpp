@@ -11,7 +11,7 @@
 
 namespace ferry {
 
-// A prefetch of each array costs more than the faults of the first few, which fetch neighbours along (decision 34).
+// For driver_quirks::faults_fetch_neighbours: a prefetch of each array costs more than the faults of the first few.
 class fault_batched_pages {
  public:
   // Call before a small range moves to a device. True if more than `most` ranges of its page do so, in this round or in

@@ -147,7 +147,8 @@ surroundings migration_policy::around(const record& r, const coming_access& a) {
           [this](byte_range where) { return runtime_.is_simulated() || many_on_cpu(where); },
           [&r](byte_range where) { return r.keeps(where); },
           [this, page = how.page, most = how.page_neighbours](byte_range where, int device) {
-            return fault_batched_.is_crowded(where, page, device, most);
+            return runtime_.backend().quirks().faults_fetch_neighbours &&
+                   fault_batched_.is_crowded(where, page, device, most);
           }};
 }
 

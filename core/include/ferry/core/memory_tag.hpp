@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "ferry/core/detail/support/thread_context.hpp"
+
 namespace ferry {
 
 /// @addtogroup memory
@@ -30,15 +32,14 @@ memory_label intern_name(std::string_view text);
 /// Text of a label; empty for 0.
 std::string label_text(label_kind kind, memory_label label);
 
-/// Tag of the calling thread's allocations.
-inline thread_local constinit memory_label this_thread_tag = 0;
-
 /// Sets the tag of the arrays that the calling thread makes within the scope. Scopes nest: the innermost applies.
 class memory_tag_scope {
  public:
   /// Sets the tag of this thread. Throws as intern_tag.
-  explicit memory_tag_scope(std::string_view tag) : before_(this_thread_tag) { this_thread_tag = intern_tag(tag); }
-  ~memory_tag_scope() { this_thread_tag = before_; }
+  explicit memory_tag_scope(std::string_view tag) : before_(this_thread_state.tag) {
+    this_thread_state.tag = intern_tag(tag);
+  }
+  ~memory_tag_scope() { this_thread_state.tag = before_; }
   memory_tag_scope(const memory_tag_scope&) = delete;
   memory_tag_scope& operator=(const memory_tag_scope&) = delete;
 

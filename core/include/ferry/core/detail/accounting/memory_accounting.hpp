@@ -47,15 +47,15 @@ class memory_accounting {
   // until the block is handed out or the allocation fails.
   tag_reservation before_allocate(memory_source& by, std::size_t bytes) {
     at_synchronization();  // may reclaim if a soft limit is crossed, because an allocation may take a pause
-    if (this_thread_tag != 0) [[unlikely]]
+    if (this_thread_state.tag != 0) [[unlikely]]
       return tag_reservation(*this, {by.kind(), by.device(), bytes, &by});
     return {};
   }
   // Called after a block is handed out, while only this thread can access it.
   void allocated(allocation& a, tag_reservation& reserved) noexcept {
     counters_.add(index(a.kind, a.device), a.bytes);
-    set_labels(a, this_thread_tag);
-    if (this_thread_tag != 0) [[unlikely]]
+    set_labels(a, this_thread_state.tag);
+    if (this_thread_state.tag != 0) [[unlikely]]
       add_under_tag(a, reserved);
     if (observed_.load(std::memory_order_relaxed)) tell([&](allocation_observer& o) { o.on_allocate(a); });
   }
@@ -106,7 +106,7 @@ class memory_accounting {
     try {
       acquire_once(asker, bytes, attempt);
     } catch (const out_of_memory& e) {
-      run_handlers({asker.kind(), asker.device(), bytes, &asker}, plain_what(e), [&] {
+      run_handlers({asker.kind(), asker.device(), bytes, &asker}, e, [&] {
         reserved = !reuse();
         if (reserved) acquire_once(asker, bytes, attempt);
       });
@@ -203,6 +203,11 @@ class memory_accounting {
     std::uint64_t id;
     std::shared_ptr<const reclaim_handler> what;
   };
+  struct reason_of_failure {
+    explicit reason_of_failure(const out_of_memory& e);
+    std::string text;
+    bool is_limit;  // a memory limit forbids the allocation
+  };
   template <class Call>
   void tell(Call call) noexcept {
     std::shared_lock lock(observing_);
@@ -214,7 +219,7 @@ class memory_accounting {
   std::atomic<std::size_t>& cell(memory_kind kind, int device) const { return reserved_[index(kind, device)]; }
   void admit(memory_source& asker, std::size_t bytes);
   void unreserve(memory_source& asker, std::size_t bytes) noexcept;
-  memory_shortage shortage(const memory_demand& d, const std::string& why) const;
+  memory_shortage shortage(const memory_demand& d, const reason_of_failure& why) const;
   std::size_t bytes_in_system() const;
   std::size_t capacity_of(const memory_scope& scope) const;
   friend class tag_reservation;
@@ -233,7 +238,7 @@ class memory_accounting {
   void refuse_above_tag_limits(const memory_demand& d) const;
   void look_for_pressure();
   void reclaim_early();
-  void run_handlers(const memory_demand& d, const std::string& why, const std::function<void()>& again);
+  void run_handlers(const memory_demand& d, const out_of_memory& first, const std::function<void()>& again);
   void add_own_handlers();
 
   ferry::backend& backend_;

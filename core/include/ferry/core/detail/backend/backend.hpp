@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "ferry/core/checks.hpp"
+#include "ferry/core/detail/backend/driver_quirks.hpp"
 #include "ferry/core/detail/support/array_label.hpp"
 #include "ferry/core/detail/support/number_type.hpp"
 #include "ferry/core/extents.hpp"
@@ -158,7 +159,10 @@ class backend {
   virtual ~backend() = default;
 
   // The computer.
-  virtual std::string_view name() const = 0;  // "cuda" or "sim"
+  virtual std::string_view name() const = 0;  // for texts: "cuda" or "sim"
+  // True if kernels are CPU functions: launch() and join_rendezvous(). Otherwise nvcc-compiled code launches them.
+  virtual bool is_simulated() const = 0;
+  virtual const driver_quirks& quirks() const = 0;
   // Level of checks that the backend's options request.
   virtual check_level level() const { return check_level::usual; }
   virtual int device_count() const = 0;

@@ -31,7 +31,7 @@ class pool_backend {
  public:
   virtual ~pool_backend() = default;
 
-  // True if the backend has such pools for this kind of memory. Not for unified memory: docs/decisions/0024.
+  // True if the backend has such pools for this kind of memory. Not for unified memory (driver_quirks).
   virtual bool has_pools(memory_kind kind, int device) const = 0;
   // Uses the options release_threshold, max_bytes, reuse and shareable. At first, only its own device can access its
   // memory.

@@ -15,7 +15,7 @@ class thread_scopes {
   using named = pool_scope::scopes::node;
 
  public:
-  thread_scopes() : tag_(this_thread_tag), device_(default_device()) {
+  thread_scopes() : tag_(this_thread_state.tag), device_(default_device()) {
     named* inner = nullptr;
     for (auto* n = pool_scope::scopes::innermost(); n; n = n->outer) {
       if (n->ended.load(std::memory_order_relaxed)) continue;
@@ -34,9 +34,9 @@ class thread_scopes {
    public:
     explicit use(const thread_scopes& as) noexcept
         : pools_(pool_scope::scopes::exchange(as.pools_.empty() ? nullptr : &as.pools_.front())),
-          tag_(std::exchange(this_thread_tag, as.tag_)),
+          tag_(std::exchange(this_thread_state.tag, as.tag_)),
           device_(as.device_, device_scope::unchecked{}) {}
-    ~use() { pool_scope::scopes::exchange(pools_), this_thread_tag = tag_; }
+    ~use() { pool_scope::scopes::exchange(pools_), this_thread_state.tag = tag_; }
     use(const use&) = delete;
     use& operator=(const use&) = delete;
 

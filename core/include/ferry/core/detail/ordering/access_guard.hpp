@@ -7,18 +7,11 @@
 
 #include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/thread_context.hpp"
 
 namespace ferry {
 
 class capture_session;
-
-// Submission state of the calling thread.
-struct thread_state {
-  bool submitting = false;
-  capture_session* capture = nullptr;
-  const timeline* last_timeline = nullptr;  // timeline of the last submission; may be destroyed by now
-};
-inline thread_local constinit thread_state this_thread_state;
 
 // Throws invalid_argument inside a submission of the calling thread (R14).
 void refuse_inside_submission(std::string_view what);

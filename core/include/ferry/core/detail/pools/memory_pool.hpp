@@ -60,8 +60,8 @@ class memory_pool : public memory_source, public memory_resource {
   const pool_options options_;
 };
 
-// Options for a pool of this kind of memory: pools of unified memory are never the driver's (docs/decisions/0024).
-pool_options options_for(memory_kind kind, pool_options options);
+// Options for a pool of this kind of memory: pools of unified memory are not the driver's if those lose bytes.
+pool_options options_for(memory_kind kind, pool_options options, const driver_quirks& quirks);
 // Creates a pool of options.kind; automatic means split. Throws invalid_argument for invalid options, or options that
 // the kind lacks; not_supported if the backend lacks the kind.
 std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,

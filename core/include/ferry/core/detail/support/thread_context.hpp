@@ -1,0 +1,27 @@
+// The state that calls of ferry keep for the calling thread.
+#pragma once
+#include <cstdint>
+
+namespace ferry {
+
+class capture_session;
+class timeline;
+
+// Constant-initialized and trivially destructible: an access is one load without a guard, and is valid while a thread
+// ends and after main. Scopes that may end on another thread are not in it (support/scope_stack.hpp; decision 47).
+struct thread_context {
+  // The current submission, and the one before it (access_guard).
+  bool submitting = false;
+  capture_session* capture = nullptr;
+  const timeline* last_timeline = nullptr;  // timeline of the last submission; may be destroyed by now
+  // Scopes of the program: device_scope, memory_tag_scope.
+  int device = 0;
+  std::uint32_t tag = 0;  // a memory_label
+  // this_thread_number() assigns it on first use.
+  std::uint32_t number = ~std::uint32_t{0};
+  // Nesting depth of chains of out-of-memory handlers: their callbacks may allocate, too.
+  int handler_chains = 0;
+};
+inline thread_local constinit thread_context this_thread_state;
+
+}  // namespace ferry
