@@ -22,6 +22,7 @@ function(ferry_add_module name)
     add_library(${target} ${sources})                  # static, unless BUILD_SHARED_LIBS
     set(scope PUBLIC)
     target_include_directories(${target} PRIVATE ${root}/src)
+    target_compile_definitions(${target} PRIVATE FERRY_INTERNAL)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF VERSION ${PROJECT_VERSION}
                                                SOVERSION ${PROJECT_VERSION_MAJOR})
     # In position-independent code, g++ otherwise calls even the library's own functions as if they could be interposed.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Filter of docs/Doxyfile: prints a header or a Markdown page as Doxygen 1.9.4 reads it correctly.
 
-Headers: the inline namespace of FERRY_UNIT is removed, so that names are ferry::name.
+Headers: the inline namespaces FERRY_ABI and FERRY_UNIT are removed, so that names are ferry::name.
 Markdown: headings get the anchors that GitHub gives them, links to pages and anchors become @ref, and links to anything
 that is not a page (sources, folders) become their text.
 docs/topics.dox: `@subpages folder` becomes a list of the folder's pages.
@@ -70,6 +70,7 @@ def markdown(path, text):
 
 
 def header(text):
+    text = text.replace("::inline FERRY_ABI", "")
     text = re.sub(r"^inline namespace FERRY_UNIT \{$", "", text, flags=re.M)
     return re.sub(r"^\}  // namespace FERRY_UNIT$", "", text, flags=re.M)
 

@@ -87,7 +87,7 @@ def names_in(text):
     """The names of namespace ferry that a header declares, and its macros."""
     found = {m for m in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(FERRY_\w+)", text, re.M)}
     text = NOT_CODE.sub(lambda m: '""' if m[0][0] in "\"'R" else " ", text)
-    text = DIRECTIVE.sub("", text)
+    text = DIRECTIVE.sub("", text).replace("::inline FERRY_ABI", "")
     scopes, at, begin = [], 0, 0
     while at < len(text):
         c = text[at]
@@ -138,7 +138,7 @@ def listed():
 
 SAMPLE = """
 #define FERRY_SAMPLE 1
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 class zero;  // no "class two"
 class one { };
 struct three : one { int hidden; void also_hidden(); };

@@ -60,9 +60,9 @@ class raw_nccl {
       devices.push_back(t.device(m).index());
       streams_.push_back(static_cast<cudaStream_t>(bm::raw_handle(t[m])));
     }
-    auto both = fr::nccl::take_from_stock(devices);
+    auto both = fr::detail::nccl::take_from_stock(devices);
     for (std::size_t m = 0; m < t.size(); ++m) comms_.push_back((*both)[m]);
-    fr::nccl::give_to_stock(std::move(both));
+    fr::detail::nccl::give_to_stock(std::move(both));
   }
   template <class Call>
   void operator()(Call call) const {
@@ -72,7 +72,7 @@ class raw_nccl {
   }
 
  private:
-  const ferry::nccl::library& nccl_ = ferry::nccl::library::get();
+  const ferry::detail::nccl::library& nccl_ = ferry::detail::nccl::library::get();
   std::vector<ncclComm_t> comms_;
   std::vector<cudaStream_t> streams_;
 };

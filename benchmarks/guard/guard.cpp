@@ -80,7 +80,7 @@ class questions {
 
 // The number of backend calls of a thousand guards.
 template <std::size_t Count>
-bm::result calls_of_guards(ferry::backend& below, const std::string& name) {
+bm::result calls_of_guards(ferry::detail::backend& below, const std::string& name) {
   support::call_counts calls;
   ferry::runtime_scope counting(std::make_unique<support::counting_backend>(below, calls));
   bm::owned_arrays<Count> arrays(ferry::device(0));

@@ -19,14 +19,14 @@ class owned_arrays {
   }
   // One guarded, empty submission.
   void submit() {
-    std::array<ferry::access, Count> uses = uses_;
-    ferry::access_guard guard(ferry::admission::unchecked(stream_.timeline(), uses));
+    std::array<ferry::detail::access, Count> uses = uses_;
+    ferry::detail::access_guard guard(ferry::detail::admission::unchecked(stream_.timeline(), uses));
   }
 
  private:
   ferry::stream stream_;
   std::array<ferry::device_array<float>, Count> arrays_;
-  std::array<ferry::access, Count> uses_;
+  std::array<ferry::detail::access, Count> uses_;
 };
 
 // One array that two streams write alternately.
@@ -34,8 +34,8 @@ class handed_over {
  public:
   explicit handed_over(ferry::device d) : streams_{ferry::stream(d), ferry::stream(d)}, array_({1024}, d) {}
   void submit() {
-    ferry::access use{&array_.owner().get(), array_.bytes(), true};
-    ferry::access_guard guard(ferry::admission::unchecked(streams_[turn_ ^= 1].timeline(), {&use, 1}));
+    ferry::detail::access use{&array_.owner().get(), array_.bytes(), true};
+    ferry::detail::access_guard guard(ferry::detail::admission::unchecked(streams_[turn_ ^= 1].timeline(), {&use, 1}));
   }
   void drain() { streams_[0].synchronize(), streams_[1].synchronize(); }
 
@@ -58,9 +58,9 @@ class reader {
   reader(ferry::device d, const ferry::device_array<float>& input) : stream_(d), input_(&input), output_({1024}, d) {}
   template <class Launch>
   void submit(Launch launch) {
-    std::array<ferry::access, 2> uses{
+    std::array<ferry::detail::access, 2> uses{
         {{&input_->owner().get(), input_->bytes(), false}, {&output_.owner().get(), output_.bytes(), true}}};
-    ferry::access_guard guard(ferry::admission::unchecked(stream_.timeline(), uses));
+    ferry::detail::access_guard guard(ferry::detail::admission::unchecked(stream_.timeline(), uses));
     launch();
   }
 

@@ -10,7 +10,7 @@ namespace benchmarks {
 // Uses the driver if there is one, else the backend. Owns its streams.
 class raw_hand_over {
  public:
-  explicit raw_hand_over(ferry::backend& backend) : backend_(backend) {
+  explicit raw_hand_over(ferry::detail::backend& backend) : backend_(backend) {
     for (int i = 0; i < 2; ++i) streams_[i] = backend.create_stream(0, 0), events_[i] = backend.create_event(0, false);
   }
   ~raw_hand_over() {
@@ -35,7 +35,7 @@ class raw_hand_over {
   void drain() { backend_.synchronize(streams_[0]), backend_.synchronize(streams_[1]); }
 
  private:
-  ferry::backend& backend_;
+  ferry::detail::backend& backend_;
   ferry::native_stream streams_[2];
   ferry::native_event events_[2];
   int turn_ = 0;

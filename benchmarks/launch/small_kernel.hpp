@@ -44,7 +44,7 @@ class small_kernel {
   void by_ferry() { ferry::parallel_for(stream_, size, add{}, ferry::in(*x_), ferry::in(y_), ferry::out(z_)); }
   // With one contended access history: an event is recorded after every launch.
   void by_ferry_marked() {
-    if (since_shared_++ % ferry::access_history::contended_uses == 0) share();
+    if (since_shared_++ % ferry::detail::access_history::contended_uses == 0) share();
     by_ferry();
   }
 #if defined(__CUDACC__)
@@ -69,9 +69,9 @@ class small_kernel {
  private:
   // Looks up the array's hazards as another stream would, so that its history counts as contended. Does not wait.
   void share() {
-    ferry::access_history& log = z_.owner().get().history;
+    ferry::detail::access_history& log = z_.owner().get().history;
     log.lock();
-    log.each_hazard(nullptr, z_.bytes(), true, [](ferry::timeline&, ferry::ticket, bool) {});
+    log.each_hazard(nullptr, z_.bytes(), true, [](ferry::detail::timeline&, ferry::detail::ticket, bool) {});
     log.unlock();
   }
 #if defined(__CUDACC__)

@@ -27,7 +27,7 @@ cudaStream_t raw(ferry::native_stream s) { return static_cast<cudaStream_t>(s.ha
 }  // namespace
 
 // cudaMallocAsync uses the device's current pool.
-driver_calls::driver_calls(ferry::backend& backend)
+driver_calls::driver_calls(ferry::detail::backend& backend)
     : backend_(backend),
       pools_(*backend.pools()),
       pool_(pools_.create_pool(ferry::memory_kind::device, 0, {})),
@@ -53,7 +53,7 @@ void driver_calls::free(void* p) { check(cudaFreeAsync(p, raw(stream_)), "cudaFr
 
 #else  // never constructed without a driver
 
-driver_calls::driver_calls(ferry::backend& backend)
+driver_calls::driver_calls(ferry::detail::backend& backend)
     : backend_(backend),
       pools_(*backend.pools()),
       pool_(pools_.create_pool(ferry::memory_kind::device, 0, {})),

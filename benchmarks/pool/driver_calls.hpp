@@ -10,7 +10,7 @@ namespace benchmarks {
 // cudaMallocAsync and cudaFreeAsync are called directly.
 class driver_calls {
  public:
-  explicit driver_calls(ferry::backend& backend);
+  explicit driver_calls(ferry::detail::backend& backend);
   ~driver_calls();
   driver_calls(const driver_calls&) = delete;
   driver_calls& operator=(const driver_calls&) = delete;
@@ -25,9 +25,9 @@ class driver_calls {
   }
 
  private:
-  ferry::backend& backend_;
-  ferry::pool_backend& pools_;
-  const ferry::native_pool pool_;
+  ferry::detail::backend& backend_;
+  ferry::detail::pool_backend& pools_;
+  const ferry::detail::native_pool pool_;
   const ferry::native_stream stream_;
   [[maybe_unused]] void* before_ = nullptr;  // the device's previous pool
 };

@@ -44,9 +44,9 @@ bm::timed by_threads(unsigned threads, Body body) {
 }
 
 // Uses the array on a stream, so that its access history is not empty.
-void use(const fr::stream& s, const fr::allocation_ref& bytes) {
-  fr::access one{&bytes.get(), bytes.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
+void use(const fr::stream& s, const fr::detail::allocation_ref& bytes) {
+  fr::detail::access one{&bytes.get(), bytes.get().range(), true};
+  fr::detail::access_guard guard(fr::detail::admission::unchecked(s.timeline(), {&one, 1}));
 }
 
 class questions {
@@ -116,7 +116,7 @@ class questions {
   const fr::pool_kind kind_;
   fr::stream stream_;
   fr::pool pool_;
-  fr::memory_pool& memory_;
+  fr::detail::memory_pool& memory_;
 };
 
 // Two runtimes on the null backend: one had leak tracking with stacks on before, the other never had.
@@ -124,7 +124,7 @@ void allocations_after_tracking(bm::suite& s) {
   fr::runtime_scope without(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
   fr::runtime_scope with(std::make_unique<bm::null_backend>(), {.kind = fr::pool_kind::split});
   const auto pairs = [](fr::runtime_scope& m) {
-    fr::memory_pool& pool = m.get().pool(fr::memory_kind::device, 0);
+    fr::detail::memory_pool& pool = m.get().pool(fr::memory_kind::device, 0);
     return bm::on_cpu([&pool] { pool.allocate(4 * KiB); });
   };
   fr::track_leaks(fr::leak_mode::stacks);
@@ -187,13 +187,13 @@ void random_allocations(bm::suite& s, bm::driver_calls& driver, const bm::pytorc
     state("peak, " + to + " (driver)", static_cast<double>(theirs.peak) / held, "", "", 0, bm::bound::none());
     for (const fr::pool_kind kind : {fr::pool_kind::split, fr::pool_kind::binned}) {
       fr::pool pool(fr::device(0), {.kind = kind});
-      fr::memory_pool& from = pool.of(fr::memory_kind::device);
+      fr::detail::memory_pool& from = pool.of(fr::memory_kind::device);
       std::size_t peak = 0;
       const bool split = kind == fr::pool_kind::split;
       random_result ours;
       try {
         ours = measure(
-            pattern, [&](std::size_t n) { return from.allocate(n); }, [&](fr::allocation_ref& r) { r = {}; },
+            pattern, [&](std::size_t n) { return from.allocate(n); }, [&](fr::detail::allocation_ref& r) { r = {}; },
             [&] { return from.statistics().reserved_bytes; });
       } catch (const fr::out_of_memory&) {  // rounded up to powers of two, the sizes may not fit
         std::printf("%s: out of memory, %s\n", to.c_str(), fr::pool_kind_name(kind));

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     if (!is_right(v, begin, begin + 8)) return std::puts("wrong results: nothing was timed"), 1;
 
   const double bytes = 2.0 * static_cast<double>(u.size_bytes());
-  fr::backend& backend = fr::runtime::current().backend();
+  fr::detail::backend& backend = fr::runtime::current().backend();
   const auto copy = bm::on_stream(stream, [&] {
     backend.copy(stream.timeline().stream(), v.unsynchronized_data(), u.unsynchronized_data(), u.size_bytes());
   });

@@ -18,10 +18,10 @@ namespace bm = benchmarks;
 
 namespace {
 
-class null_transport final : public fr::transport {
+class null_transport final : public fr::detail::transport {
  public:
   std::string_view name() const override { return "null"; }
-  void submit(std::span<const fr::collective_call> calls, std::span<const fr::stream_ref> streams) override {
+  void submit(std::span<const fr::detail::collective_call> calls, std::span<const fr::stream_ref> streams) override {
     fr::detail::submit_jointly(calls, streams, [](fr::detail::joint_uses&) {});
   }
 };

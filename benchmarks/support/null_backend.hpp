@@ -8,28 +8,30 @@
 
 namespace benchmarks {
 
-class null_backend : public ferry::backend {
+class null_backend : public ferry::detail::backend {
  public:
   explicit null_backend(int devices = 2) : devices_(devices) {}
 
   std::string_view name() const override { return "null"; }
   bool is_simulated() const override { return true; }
-  const ferry::driver_quirks& quirks() const override { return quirks_; }
+  const ferry::detail::driver_quirks& quirks() const override { return quirks_; }
   ferry::check_level level() const override { return ferry::check_level::none; }  // as on CUDA in release builds
   int device_count() const override { return devices_; }
-  ferry::device_properties properties(int) const override { return {"null", std::size_t{1} << 40, 1, 0, 0, true}; }
-  ferry::device_memory memory(int) const override { return {std::size_t{1} << 40, std::size_t{1} << 40}; }
+  ferry::detail::device_properties properties(int) const override {
+    return {"null", std::size_t{1} << 40, 1, 0, 0, true};
+  }
+  ferry::detail::device_memory memory(int) const override { return {std::size_t{1} << 40, std::size_t{1} << 40}; }
   bool can_access_peer(int, int) const override { return true; }
   void enable_peer_access(int, int) override {}
   void disable_peer_access(int, int) override {}
-  ferry::peer_properties peer(int, int) const override { return {true, true, 0}; }
+  ferry::detail::peer_properties peer(int, int) const override { return {true, true, 0}; }
   int exchange_current_device(int device) override { return std::exchange(current_device, device); }
 
   void* allocate(ferry::memory_kind, int, std::size_t bytes) override {
     return std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   }
   void release(ferry::memory_kind, int, void* p, std::size_t) override { std::free(p); }
-  ferry::pointer_attributes attributes(const void*) override { return {}; }
+  ferry::detail::pointer_attributes attributes(const void*) override { return {}; }
   void pin(void*, std::size_t) override {}
   void unpin(void*, std::size_t) override {}
 
@@ -49,18 +51,19 @@ class null_backend : public ferry::backend {
 
   void copy(ferry::native_stream, void*, const void*, std::size_t) override {}
   void copy_peer(ferry::native_stream, void*, int, const void*, int, std::size_t) override {}
-  void copy_batch(ferry::native_stream, std::span<const ferry::copy_part>) override {}
-  void convert_strided(ferry::native_stream, const ferry::strided_bytes&, ferry::number_type,
-                       const ferry::strided_bytes&, ferry::number_type, const ferry::strided_shape&) override {}
-  void copy_strided(ferry::native_stream, const ferry::strided_bytes&, const ferry::strided_bytes&,
-                    const ferry::strided_shape&) override {}
-  void fill_strided(ferry::native_stream, const ferry::strided_bytes&, const ferry::strided_shape&,
+  void copy_batch(ferry::native_stream, std::span<const ferry::detail::copy_part>) override {}
+  void convert_strided(ferry::native_stream, const ferry::detail::strided_bytes&, ferry::detail::number_type,
+                       const ferry::detail::strided_bytes&, ferry::detail::number_type,
+                       const ferry::detail::strided_shape&) override {}
+  void copy_strided(ferry::native_stream, const ferry::detail::strided_bytes&, const ferry::detail::strided_bytes&,
+                    const ferry::detail::strided_shape&) override {}
+  void fill_strided(ferry::native_stream, const ferry::detail::strided_bytes&, const ferry::detail::strided_shape&,
                     const void*) override {}
   void run_on_host(ferry::native_stream, std::function<void()>) override {}
-  void launch(ferry::native_stream, const ferry::host_kernel&) override {}
+  void launch(ferry::native_stream, const ferry::detail::host_kernel&) override {}
   void check_launch(ferry::native_stream, std::string_view) override {}
   void prefetch(ferry::native_stream, void*, std::size_t, ferry::memory_location) override {}
-  void prefetch_many(ferry::native_stream, std::span<const ferry::page_move>, bool) override {}
+  void prefetch_many(ferry::native_stream, std::span<const ferry::detail::page_move>, bool) override {}
   void discard(ferry::native_stream, void*, std::size_t) override {}
   std::optional<ferry::memory_location> prefetched_to(const void*, std::size_t) const override { return {}; }
   void advise(void*, std::size_t, ferry::memory_advice, ferry::memory_location) override {}
@@ -75,7 +78,7 @@ class null_backend : public ferry::backend {
   void* handle() { return reinterpret_cast<void*>(++handles_); }
   static inline thread_local int current_device = 0;
   const int devices_;
-  const ferry::driver_quirks quirks_;  // all of them: the workarounds are part of ferry's own cost
+  const ferry::detail::driver_quirks quirks_;  // all of them: the workarounds are part of ferry's own cost
   std::atomic<std::uintptr_t> handles_{0};
 };
 

@@ -177,12 +177,12 @@ BOOST_AUTO_TEST_CASE(numbers_of_copy_options) {
 BOOST_AUTO_TEST_CASE(texts_of_the_environment) {
   {
     const environment backend("FERRY_BACKEND", "opencl");
-    check_error<fr::parse_error>([] { (void)fr::choose_backend(); }, {"FERRY_BACKEND='opencl'", "cuda", "sim"});
+    check_error<fr::parse_error>([] { (void)fr::detail::choose_backend(); }, {"FERRY_BACKEND='opencl'", "cuda", "sim"});
   }
   const environment backend("FERRY_BACKEND", "sim");
   const auto refused = [](const char* text, std::string_view part) {
     const environment options("FERRY_SIM", text);
-    check_error<fr::parse_error>([] { (void)fr::choose_backend(); }, {text, part, "allowed", "devices=1..64"});
+    check_error<fr::parse_error>([] { (void)fr::detail::choose_backend(); }, {text, part, "allowed", "devices=1..64"});
   };
   refused("devices=none", "devices=none");
   refused("devices=0", "devices=0");
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(texts_of_the_environment) {
   refused("fail=alloc", "fail=alloc");
   refused("devices=2;colour=red", "colour=red");
   const environment options("FERRY_SIM", "devices=3;memory=5MiB;peers=1-2");
-  const auto chosen = fr::choose_backend();
+  const auto chosen = fr::detail::choose_backend();
   BOOST_TEST(chosen->device_count() == 3);
   BOOST_TEST(chosen->memory(2).total_bytes == std::size_t{5} << 20);
   BOOST_TEST((chosen->can_access_peer(1, 2) && !chosen->can_access_peer(0, 1)));
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(every_error_is_an_error_of_ferry) {
               is_error(fr::out_of_memory("text", 7)) && is_error(fr::device_error("text"))));
   BOOST_TEST(fr::out_of_memory("text", 7).requested() == 7u);
   BOOST_TEST(fr::error("ferry: text").what() == std::string("ferry: text"));  // the prefix occurs once
-  BOOST_TEST(fr::plain_what(std::runtime_error("text")) == std::string("text"));
+  BOOST_TEST(fr::detail::plain_what(std::runtime_error("text")) == std::string("text"));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(copies_name_both_arrays_and_the_line, K, kinds) {

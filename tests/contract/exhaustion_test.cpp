@@ -16,7 +16,7 @@ class room_for {
  public:
   explicit room_for(std::size_t bytes) {
     fr::reclaim();
-    fr::memory_accounting& books = fr::runtime::current().memory();
+    fr::detail::memory_accounting& books = fr::runtime::current().memory();
     const std::size_t held =
         books.reserved_bytes(memory_kind::device, 0) + books.reserved_bytes(memory_kind::unified, 0);
     fr::set_memory_limit(fr::device(0), {.hard = std::to_string(held + bytes) + "B"});

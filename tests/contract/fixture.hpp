@@ -97,7 +97,7 @@ inline void set_ints(fr::native_stream s, int* p, std::size_t n, int value) {
 
 // The timeline of the array's most recent access record.
 template <class Array>
-const fr::timeline& last_user(const Array& a) {
+const fr::detail::timeline& last_user(const Array& a) {
   const auto& uses = a.owner().get().history.uses();
   BOOST_REQUIRE(!uses.empty());
   return *uses.back().by;

@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(an_array_that_is_left_is_seen) {
 
 BOOST_AUTO_TEST_CASE(another_current_device_is_seen, *needs_devices(2) * two_devices) {
   const surroundings before = surroundings::now();
-  fr::backend& backend = fr::runtime::current().backend();
+  fr::detail::backend& backend = fr::runtime::current().backend();
   const int was = backend.exchange_current_device(before.current_device == 0 ? 1 : 0);
   BOOST_TEST(contains(surroundings::now().changes_since(before), "the current device is"));
   backend.exchange_current_device(was);
@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(preconditions_say_what_is_lacking) {
   }
   const variable on("FERRY_PEER", "on");
   fr::simulation some("devices=3;peers=0-1");
-  some.get().peers().kernels(fr::peer_kernels::error);  // with staging copies, all devices reach each other
+  some.get().peers().kernels(fr::detail::peer_kernels::error);  // with staging copies, all devices reach each other
   BOOST_TEST(answer({lacking_peers, 0, 1}) == "fine");
   BOOST_TEST(answer({lacking_peers, 1, 2}) == "needs devices 1 and 2 to be peers");
 }

@@ -299,13 +299,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(calls_that_throw_leave_their_outputs_alone, K, kin
 BOOST_AUTO_TEST_CASE(outputs_that_a_device_does_not_reach) {
   for (const char* schedule : {"", ";schedule=random:1", ";schedule=random:2"}) {
     const fr::simulation runtime("devices=2;peers=none" + std::string(schedule));
-    fr::runtime::current().peers().kernels(fr::peer_kernels::error);
+    fr::runtime::current().peers().kernels(fr::detail::peer_kernels::error);
     const fr::memory_checks_scope on;
     const fr::stream s(fr::devices()[1]);
     fr::device_array<float> y({100}, 7.f, fr::devices()[0]);
     BOOST_CHECK_THROW(fr::parallel_for(s, 50, set_some{}, fr::out(y)), fr::peer_access_error);
     BOOST_TEST((fr::to_vector(y) == std::vector<float>(100, 7.f)));
-    fr::runtime::current().peers().kernels(fr::peer_kernels::stage);
+    fr::runtime::current().peers().kernels(fr::detail::peer_kernels::stage);
     fr::parallel_for(s, 50, set_some{}, fr::out(y));
     const auto v = fr::to_vector(y);
     for (std::size_t i = 0; i < 100; ++i) BOOST_TEST((i % 2 == 0 ? v[i] == 1.f : std::isnan(v[i])));
@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(checked_blocks_and_workspaces_where_no_devices_are_peers) {
   for (const bool with_checks : {false, true})
     for (const fr::pool_kind kind : {fr::pool_kind::driver, fr::pool_kind::split}) {
       const fr::simulation runtime("devices=2;peers=none", {.kind = kind});
-      fr::runtime::current().peers().kernels(fr::peer_kernels::error);
+      fr::runtime::current().peers().kernels(fr::detail::peer_kernels::error);
       if (with_checks) fr::set_memory_checks(fr::memory_checks());
       fr::workspace w;
       for (int i = 0; i < 3; ++i) {

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_bytes_is_found_said_once_and_not_used) {
     const support::quiet_stderr said;
     const variable on("FERRY_PEER", "on");
     fr::simulation sim(std::string("devices=3;broken=0-1;schedule=") + schedule);
-    sim.get().peers().kernels(fr::peer_kernels::error);
+    sim.get().peers().kernels(fr::detail::peer_kernels::error);
     const fr::device d0(0), d1(1), d2(2);
     const auto x = counted<int, 1, memory_kind::device>(fr::extents<1>(1000), d0);
     fr::device_array<int> y({1000}, 0, d1);
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_loses_bytes_is_found_said_once_and_not_used) {
 BOOST_AUTO_TEST_CASE(peers_can_be_switched_off) {
   const variable off("FERRY_PEER", "off");
   fr::simulation sim("devices=2;schedule=random:3");
-  sim.get().peers().kernels(fr::peer_kernels::error);
+  sim.get().peers().kernels(fr::detail::peer_kernels::error);
   const fr::device d0(0), d1(1);
   BOOST_TEST(!d0.can_reach(d1));
   BOOST_TEST(contains(fr::route(d0, d1).text(), "FERRY_PEER=off"));
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(kernels_run_on_mirrors_where_there_is_no_link) {
                           "devices=3;peers=0-2;schedule=random:2", "devices=3;broken=0-1;schedule=random:3"}) {
     const support::quiet_stderr quiet;
     fr::simulation sim(how);
-    sim.get().peers().kernels(fr::peer_kernels::stage);
+    sim.get().peers().kernels(fr::detail::peer_kernels::stage);
     const small_chunks small;
     const fr::device d0(0), d1(1);
     BOOST_TEST(d1.can_reach(d0));
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(kernels_run_on_mirrors_where_there_is_no_link) {
 BOOST_AUTO_TEST_CASE(a_mirrored_kernel_is_one_use) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     fr::simulation sim("devices=2;peers=none;schedule=random:" + std::to_string(seed));
-    sim.get().peers().kernels(fr::peer_kernels::stage);
+    sim.get().peers().kernels(fr::detail::peer_kernels::stage);
     const small_chunks small;
     const fr::stream s{fr::device(0)}, t{fr::device(1)};
     fr::device_array<int> x({700}, 0, fr::device(0));

@@ -21,7 +21,7 @@ struct lossy {
   small_chunks small;
   lossy(const std::string& sort, const std::string& schedule, fr::pool_kind pools)
       : sim("devices=3;broken=0-1:" + sort + ";schedule=" + schedule, {.kind = pools}) {
-    sim.get().peers().kernels(fr::peer_kernels::error);
+    sim.get().peers().kernels(fr::detail::peer_kernels::error);
   }
 };
 
@@ -50,12 +50,12 @@ void kernels_are_refused(fr::device a, fr::device b, std::string_view why) {
   check_error<fr::peer_access_error>(
       [&] { fr::parallel_for(fr::stream(b), 10, add_from{}, fr::in(x), y); },
       {"the test of the link failed", "did not arrive", why, "FERRY_PEER_KERNELS=stage"});
-  fr::runtime::current().peers().kernels(fr::peer_kernels::stage);
+  fr::runtime::current().peers().kernels(fr::detail::peer_kernels::stage);
   fr::parallel_for(fr::stream(b), 10, add_from{}, fr::in(x), y);
   fr::parallel_for(fr::stream(b), 10, add{5}, x);
   CHECK_EQUAL(fr::to_vector(y), std::vector<int>(10, 2));
   CHECK_EQUAL(fr::to_vector(x), std::vector<int>(10, 6));
-  fr::runtime::current().peers().kernels(fr::peer_kernels::error);
+  fr::runtime::current().peers().kernels(fr::detail::peer_kernels::error);
 }
 
 // Kernels of all devices take turns on unified memory, and pages are prefetched back and forth.
@@ -324,14 +324,14 @@ BOOST_AUTO_TEST_CASE(nothing_is_tested_before_it_is_used) {
     const support::quiet_stderr said;
     const variable use("FERRY_PEER", peers);
     fr::simulation sim("devices=2;broken=0-1");
-    sim.get().peers().kernels(fr::peer_kernels::error);
+    sim.get().peers().kernels(fr::detail::peer_kernels::error);
     fr::unified_array<int> u({10}, 0, fr::device(1));
     fr::parallel_for(fr::stream(fr::device(1)), 10, add{1}, u);
     fr::parallel_for(fr::stream(fr::device(1)), 10, add{1}, u);
     fr::device_array<int> x({10}, 0, fr::device(0));
     fr::parallel_for(10, add{1}, x);
     BOOST_TEST(said.text() == "");
-    for (const auto sort : {fr::peer_memory::plain, fr::peer_memory::pooled})
+    for (const auto sort : {fr::detail::peer_memory::plain, fr::detail::peer_memory::pooled})
       BOOST_TEST(sim.get().peers().can_reach(0, 1, sort) == (std::string_view(peers) == "on"));
   }
 }

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(devices_take_turns_on_one_array, *needs_peers(0, 1) * two_d
 BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) {
   for (const char* how : {"devices=2;peers=none", "devices=2;peers=none;schedule=random:1"}) {
     fr::simulation apart(how);
-    apart.get().peers().kernels(fr::peer_kernels::error);
+    apart.get().peers().kernels(fr::detail::peer_kernels::error);
     const fr::device d0(0), d1(1);
     const fr::stream s{d1};
     auto x = counted<int, 1, memory_kind::device>(fr::extents<1>(100), d0);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(where_peer_access_is_impossible_the_error_says_what_to_do) 
 BOOST_AUTO_TEST_CASE(a_grant_that_fails_is_asked_for_again) {
   const variable on("FERRY_PEER", "on");
   fr::simulation sim("devices=2;fail=peer@1");
-  sim.get().peers().kernels(fr::peer_kernels::error);
+  sim.get().peers().kernels(fr::detail::peer_kernels::error);
   const fr::stream s{fr::device(1)};
   const auto x = counted<int, 1, memory_kind::device>(fr::extents<1>(10), fr::device(0));
   fr::device_array<int> y({10}, 0, fr::device(1));

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_reads_while_kernels_read) {
 BOOST_AUTO_TEST_CASE(work_goes_to_the_device_of_what_it_writes) {
   struct noting_backend final : support::counting_backend {
     using support::counting_backend::counting_backend;
-    void launch(fr::native_stream s, const fr::host_kernel& k) override {
+    void launch(fr::native_stream s, const fr::detail::host_kernel& k) override {
       at = s;
       counting_backend::launch(s, k);
     }

@@ -53,7 +53,8 @@ void copy_all_ways(const fr::extents<Rank>& e) {
   const fr::stream s{there};
   fr::copy(s, backwards(a), backwards(b));
   const auto& uses = b.owner().get().history.uses();
-  BOOST_TEST(std::ranges::count(uses, &s.timeline(), &fr::access_record::by) == 1);  // several parts, but one operation
+  BOOST_TEST(std::ranges::count(uses, &s.timeline(), &fr::detail::access_record::by) ==
+             1);  // several parts, but one operation
   BOOST_TEST((fr::to_vector(b) == std::vector<To>(v.begin(), v.end())));
   fr::fill(b, To{});
   fr::copy(backwards(a), b);

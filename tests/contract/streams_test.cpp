@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(streams_have_a_device_and_a_priority) {
 
 BOOST_AUTO_TEST_CASE(streams_move_and_return_to_the_stock) {
   fr::device_array<int> a({100}, 0);
-  const fr::timeline* line = nullptr;
+  const fr::detail::timeline* line = nullptr;
   {
     fr::stream s;
     line = &s.timeline();
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(streams_move_and_return_to_the_stock) {
 
 BOOST_AUTO_TEST_CASE(threads_have_streams_of_their_own) {
   const fr::device last = fr::devices().back();
-  const fr::timeline* other = nullptr;
+  const fr::detail::timeline* other = nullptr;
   fr::device_array<int> a({100}, 1, last);
   std::thread([&] {
     other = &fr::default_stream(last).timeline();

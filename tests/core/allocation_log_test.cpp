@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_is_told_at_the_end) {  // until then a few rows
 BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
   for (unsigned seed = 0; seed < 5; ++seed) {
     const std::string file = "replayed" + std::to_string(::getpid()) + ".csv";  // unique per process
-    fr::memory_counts original;
+    fr::detail::memory_counts original;
     std::size_t peak = 0, reserved = 0;
     {
       fr::simulation sim("devices=1", {.kind = fr::pool_kind::split});
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
         const fr::allocation_log log(file);
         allocate_and_free(seed, 2000);
       }
-      const fr::memory_accounting& accounting = sim.get().memory();
+      const fr::detail::memory_accounting& accounting = sim.get().memory();
       original = accounting.counts(fr::memory_kind::device, 0);
       peak = accounting.peak_bytes(fr::memory_kind::device, 0);
       reserved = accounting.reserved_bytes(fr::memory_kind::device, 0);
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
       fr::simulation sim("devices=1", {.kind = kind});
       fr::pool pool(fr::device(0), {.kind = kind});
       const tools::replay_result r = tools::replay(log, pool, fr::memory_kind::device);
-      const fr::memory_counts again = sim.get().memory().counts(fr::memory_kind::device, 0);
+      const fr::detail::memory_counts again = sim.get().memory().counts(fr::memory_kind::device, 0);
       BOOST_TEST(r.allocations == original.allocations);
       BOOST_TEST(r.frees == original.frees);
       BOOST_TEST((r.failures == 0u && r.unmatched == 0u && r.left == 0u));

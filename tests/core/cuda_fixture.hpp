@@ -46,7 +46,7 @@ struct needs_device_memory {
 
 // Never destroyed, like the library's own backend.
 inline backend& cuda_machine() {
-  static backend* const runtime = ferry::cuda::make_backend().release();
+  static backend* const runtime = ferry::detail::cuda::make_backend().release();
   return *runtime;
 }
 

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(error_texts_name_verb_device_reason_and_way_out) {
 BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
   alignas(16) static std::array<std::byte, 256> a{}, b{};
   // A contiguous block of rank 3, reversed in one dimension on both sides: one run.
-  const ferry::strided_shape block{.element_bytes = 4, .rank = 3, .extent = {4, 8, 2}};
+  const ferry::detail::strided_shape block{.element_bytes = 4, .rank = 3, .extent = {4, 8, 2}};
   const auto whole = plan_copy({a.data(), {64, 8, 4}}, {b.data(), {64, 8, 4}}, block);
   BOOST_CHECK(whole.is_contiguous());
   BOOST_TEST(whole.word == 16u);
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
   BOOST_TEST(turned.source_run() == 0u);
   BOOST_TEST(rows.source_run() == plan_rank);
   // Elements of 12 bytes are copied as words of 4, misaligned ones as bytes.
-  const ferry::strided_shape triple{.element_bytes = 12, .rank = 1, .extent = {5}};
+  const ferry::detail::strided_shape triple{.element_bytes = 12, .rank = 1, .extent = {5}};
   BOOST_TEST(plan_copy({a.data(), {24}}, {b.data(), {12}}, triple).word == 4u);
   BOOST_TEST(plan_copy({a.data() + 1, {24}}, {b.data(), {12}}, triple).word == 1u);
   BOOST_TEST(plan_copy({a.data(), {4}}, {b.data(), {4}}, {.element_bytes = 4, .rank = 1, .extent = {0}}).words == 0u);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(plans_use_few_dimensions_and_wide_words) {
 
 BOOST_AUTO_TEST_CASE(plans_do_not_overflow_above_4_GiB) {
   const std::ptrdiff_t row = std::ptrdiff_t{5} << 30;
-  const ferry::strided_shape shape{.element_bytes = 1, .rank = 2, .extent = {6, std::size_t{3} << 30}};
+  const ferry::detail::strided_shape shape{.element_bytes = 1, .rank = 2, .extent = {6, std::size_t{3} << 30}};
   auto* base = reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40);
   const auto p = plan_copy({base + 5 * row, {-row, 1}}, {base, {std::ptrdiff_t{3} << 30, 1}}, shape);
   BOOST_TEST(p.words * p.word == std::size_t{18} << 30);

@@ -12,7 +12,7 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 
 // Writes the bytes on a stream, which is then their last user.
 void use(const stream& s, const allocation_ref& r) {
-  ferry::access one{&r.get(), r.get().range(), true};
+  ferry::detail::access one{&r.get(), r.get().range(), true};
   access_guard guard(admission::unchecked(s.timeline(), {&one, 1}));
   runtime::current().backend().fill_strided(s.timeline().stream(), {r.get().begin, {1}}, {1, 1, {r.get().bytes}}, "x");
 }

@@ -25,9 +25,9 @@ inline std::vector<std::byte> random_bytes(random_engine& r, std::size_t n) {
   return v;
 }
 
-inline ferry::strided_shape random_shape(random_engine& r, std::size_t rank, std::size_t element_bytes) {
+inline ferry::detail::strided_shape random_shape(random_engine& r, std::size_t rank, std::size_t element_bytes) {
   static constexpr std::array<std::size_t, 7> most{0, 3000, 70, 20, 9, 6, 5};
-  ferry::strided_shape shape{.element_bytes = element_bytes, .rank = rank};
+  ferry::detail::strided_shape shape{.element_bytes = element_bytes, .rank = rank};
   for (std::size_t d = 0; d < rank; ++d) shape.extent[d] = pick(r, 1, most[rank]);
   return shape;
 }
@@ -36,11 +36,11 @@ inline ferry::strided_shape random_shape(random_engine& r, std::size_t rank, std
 struct layout {
   std::array<std::ptrdiff_t, ferry::max_rank> stride{};
   std::size_t offset = 0, bytes = 0;
-  ferry::strided_bytes at(std::byte* buffer) const { return {buffer + offset, stride}; }
+  ferry::detail::strided_bytes at(std::byte* buffer) const { return {buffer + offset, stride}; }
 };
 
 // Dimensions in any memory order, with gaps of any number of bytes, in any direction. `plain` makes it contiguous.
-inline layout random_layout(random_engine& r, const ferry::strided_shape& shape, bool may_repeat) {
+inline layout random_layout(random_engine& r, const ferry::detail::strided_shape& shape, bool may_repeat) {
   layout l;
   std::vector<std::size_t> order(shape.rank);
   std::iota(order.rbegin(), order.rend(), std::size_t{0});
@@ -65,7 +65,7 @@ inline layout random_layout(random_engine& r, const ferry::strided_shape& shape,
 
 // Calls f with the byte offsets of each element on both sides, relative to element 0.
 template <class F>
-void for_each_element(const ferry::strided_shape& shape, const layout& to, const layout& from, F f) {
+void for_each_element(const ferry::detail::strided_shape& shape, const layout& to, const layout& from, F f) {
   std::array<std::size_t, ferry::max_rank> index{};
   for (;;) {
     std::ptrdiff_t a = 0, b = 0;
@@ -81,13 +81,14 @@ void for_each_element(const ferry::strided_shape& shape, const layout& to, const
 }
 
 inline void oracle_copy(std::byte* to, const layout& lt, const std::byte* from, const layout& lf,
-                        const ferry::strided_shape& shape) {
+                        const ferry::detail::strided_shape& shape) {
   for_each_element(shape, lt, lf, [&](std::ptrdiff_t a, std::ptrdiff_t b) {
     std::memcpy(to + lt.offset + a, from + lf.offset + b, shape.element_bytes);
   });
 }
 
-inline void oracle_fill(std::byte* to, const layout& lt, const ferry::strided_shape& shape, const void* element) {
+inline void oracle_fill(std::byte* to, const layout& lt, const ferry::detail::strided_shape& shape,
+                        const void* element) {
   for_each_element(shape, lt, lt, [&](std::ptrdiff_t a, std::ptrdiff_t) {
     std::memcpy(to + lt.offset + a, element, shape.element_bytes);
   });

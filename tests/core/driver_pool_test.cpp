@@ -24,13 +24,13 @@ bool says(const std::string& text, std::string_view part) { return text.find(par
 
 // Launches a kernel that ferry does not track.
 void touch(fr::native_stream s, const void* p, std::size_t bytes) {
-  const fr::kernel_use use{static_cast<const std::byte*>(p), bytes, true, true};
-  fr::runtime::current().backend().launch(s, {"touch", {&use, 1}, [](const fr::relocation&) {}});
+  const fr::detail::kernel_use use{static_cast<const std::byte*>(p), bytes, true, true};
+  fr::runtime::current().backend().launch(s, {"touch", {&use, 1}, [](const fr::detail::relocation&) {}});
 }
 // The same through an access guard.
-void write(const fr::stream& s, const fr::allocation_ref& r) {
-  fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
+void write(const fr::stream& s, const fr::detail::allocation_ref& r) {
+  fr::detail::access one{&r.get(), r.get().range(), true};
+  fr::detail::access_guard guard(fr::detail::admission::unchecked(s.timeline(), {&one, 1}));
   touch(s.timeline().stream(), r.get().begin, r.get().bytes);
 }
 // The error of the stream's device; empty if there is none.
@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_SUITE(driver_pool)
 BOOST_AUTO_TEST_CASE(each_pool_needs_a_grant) {
   for (const bool granted : {false, true}) {
     fr::simulation sim("devices=2");
-    fr::backend& backend = sim.get().backend();
-    const fr::native_pool p = backend.pools()->create_pool(on_device, 0, driver);
+    fr::detail::backend& backend = sim.get().backend();
+    const fr::detail::native_pool p = backend.pools()->create_pool(on_device, 0, driver);
     const fr::native_stream s0 = backend.create_stream(0, 0), s1 = backend.create_stream(1, 0);
     void* const before = backend.pools()->allocate(p, KiB, s0);
     backend.enable_peer_access(1, 0);
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(each_pool_needs_a_grant) {
     BOOST_TEST((granted || says(fate, "no access to that pool")), fate);
   }
   fr::simulation apart("devices=2;peers=none");
-  fr::pool_backend& pools = *apart.get().backend().pools();
+  fr::detail::pool_backend& pools = *apart.get().backend().pools();
   BOOST_CHECK_THROW(pools.grant(pools.create_pool(on_device, 0, driver), 1), fr::peer_access_error);
 }
 
@@ -77,8 +77,8 @@ BOOST_AUTO_TEST_CASE(memory_lives_from_its_allocation_to_its_free) {
   std::size_t early = 0, late = 0;
   for (int seed = 0; seed < 30; ++seed) {
     fr::simulation sim(random_devices(seed));
-    fr::backend& backend = sim.get().backend();
-    const fr::native_pool p = backend.pools()->create_pool(on_device, 0, driver);
+    fr::detail::backend& backend = sim.get().backend();
+    const fr::detail::native_pool p = backend.pools()->create_pool(on_device, 0, driver);
     const fr::native_stream a = backend.create_stream(0, 0), b = backend.create_stream(0, 0);
     try {
       void* const bytes = backend.pools()->allocate(p, KiB, a);
@@ -106,9 +106,9 @@ BOOST_AUTO_TEST_CASE(other_devices_are_granted_when_they_need_it) {
   fr::simulation apart("devices=2;peers=none", driver);
   fr::device_array<int> a({10}, 1);
   const fr::stream s1(fr::device(1));
-  apart.get().peers().kernels(fr::peer_kernels::error);
+  apart.get().peers().kernels(fr::detail::peer_kernels::error);
   BOOST_CHECK_THROW(fr::fill(s1, a, 3), fr::peer_access_error);
-  apart.get().peers().kernels(fr::peer_kernels::stage);
+  apart.get().peers().kernels(fr::detail::peer_kernels::stage);
   fr::fill(s1, a, 3);
   BOOST_TEST((fr::to_vector(a) == std::vector<int>(10, 3)));
 }
@@ -117,21 +117,21 @@ BOOST_AUTO_TEST_CASE(other_devices_are_granted_when_they_need_it) {
 // stream waits.
 BOOST_AUTO_TEST_CASE(no_stream_of_the_program_waits_for_a_free) {
   fr::simulation below(random_devices(1), driver);
-  fr::backend& backend = below.get().backend();
+  fr::detail::backend& backend = below.get().backend();
   support::call_counts calls;
   fr::runtime_scope scope(std::make_unique<support::counting_backend>(backend, calls),
                           {.kind = fr::pool_kind::driver, .reuse = fr::reuse_policy::deterministic()});
-  fr::memory_pool& p = scope.get().pool(on_device, 0);
+  fr::detail::memory_pool& p = scope.get().pool(on_device, 0);
   const fr::stream busy, slow;
   write(busy, p.allocate(100));  // now the thread's stream for allocations
   const long before = calls.stream_waits;
   for (int i = 0; i < 5; ++i) {
-    const fr::allocation_ref a = p.allocate(100);
+    const fr::detail::allocation_ref a = p.allocate(100);
     write(busy, a);
   }
   BOOST_TEST(calls.stream_waits == before);
   {
-    const fr::allocation_ref a = p.allocate(100);
+    const fr::detail::allocation_ref a = p.allocate(100);
     write(busy, a), write(slow, a);
     BOOST_TEST(calls.stream_waits == before + 1);  // slow waits for busy
   }
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(largest_size_and_release_threshold) {
   fr::simulation sim(random_devices(2));
   fr::pool bounded(fr::device(0), {.kind = fr::pool_kind::driver, .max_bytes = 64 * KiB});
   {
-    const fr::allocation_ref a = bounded.allocate(40 * KiB);
+    const fr::detail::allocation_ref a = bounded.allocate(40 * KiB);
     try {
       (void)bounded.allocate(40 * KiB);
       BOOST_ERROR("nothing was thrown");
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(largest_size_and_release_threshold) {
       BOOST_TEST(says(e.what(), "64 KiB"), e.what());
     }
   }
-  const fr::allocation_ref again = bounded.allocate(60 * KiB);
+  const fr::detail::allocation_ref again = bounded.allocate(60 * KiB);
   fr::pool hasty(fr::device(0), {.kind = fr::pool_kind::driver, .release_threshold = 0});
   fr::pool keeping(fr::device(0), {.kind = fr::pool_kind::driver});
   const fr::stream s;
@@ -176,18 +176,18 @@ BOOST_AUTO_TEST_CASE(unified_memory_comes_from_a_split_pool_that_is_used_again) 
     const fr::unified_array<int> u({100}, 1);
     return &p.of(fr::memory_kind::unified);
   };
-  const fr::memory_pool* const first = unified_of();
+  const fr::detail::memory_pool* const first = unified_of();
   BOOST_TEST((first->options().kind == fr::pool_kind::split));
   BOOST_TEST(unified_of() == first);
 }
 
 BOOST_AUTO_TEST_CASE(the_default_pool_is_shared) {
   fr::simulation sim("devices=2");
-  fr::backend& backend = sim.get().backend();
+  fr::detail::backend& backend = sim.get().backend();
   fr::pool ours = fr::pool::default_of(fr::device(1));
-  const fr::native_pool theirs = backend.pools()->default_pool(1, driver);
+  const fr::detail::native_pool theirs = backend.pools()->default_pool(1, driver);
   const fr::native_stream s = backend.create_stream(1, 0);
-  const fr::allocation_ref a = ours.allocate(1000);
+  const fr::detail::allocation_ref a = ours.allocate(1000);
   void* const b = backend.pools()->allocate(theirs, 1000, s);
   BOOST_TEST(ours.statistics().reserved_bytes == 2048u);
   backend.pools()->free(b, s);
@@ -197,14 +197,14 @@ BOOST_AUTO_TEST_CASE(the_default_pool_is_shared) {
 // For each allocation: which earlier allocation's bytes it reuses.
 std::vector<int> reuse_of(int seed, fr::reuse_policy how) {
   fr::simulation sim(random_devices(seed), {.kind = fr::pool_kind::driver, .reuse = how});
-  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
   const fr::stream s[2];
-  const fr::allocation_ref other = p.allocate(3000);
+  const fr::detail::allocation_ref other = p.allocate(3000);
   std::map<const void*, int> first;
   std::vector<int> reused;
   for (int i = 0; i < 60; ++i) {
     write(s[1], other);  // the next allocation runs on this stream
-    const fr::allocation_ref a = p.allocate(1000);
+    const fr::detail::allocation_ref a = p.allocate(1000);
     write(s[0], a);  // the free runs on this stream
     reused.push_back(first.emplace(a.get().begin, i).first->second);
   }
@@ -224,9 +224,9 @@ BOOST_AUTO_TEST_CASE(deterministic_reuse) {
 // A free inside a submission is deferred to the pool's next call, because nothing can be enqueued there.
 BOOST_AUTO_TEST_CASE(freed_inside_a_submission) {
   fr::simulation sim(random_devices(3), driver);
-  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
   const fr::stream s;
-  fr::allocation_ref inner = p.allocate(500);
+  fr::detail::allocation_ref inner = p.allocate(500);
   fr::device_array<int> a({10}, 0);
   fr::submit(
       s, [&](fr::native_stream, int*) { inner = {}; }, a);

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_SUITE(early_reclaim)
 // Above a soft limit a synchronization releases unused memory, and does nothing else.
 BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
   fr::simulation sim("devices=1;memory=256MiB", {.kind = fr::pool_kind::split});  // the numbers depend on the pool kind
-  fr::memory_accounting& accounting = sim.get().memory();
+  fr::detail::memory_accounting& accounting = sim.get().memory();
   fr::set_memory_limit(fr::device(0), {.soft = "100MiB"});
   int asked = 0;
   const auto callback = fr::on_memory_pressure([&](const fr::memory_pressure& p) {
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
 BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
   for (const fr::pool_kind kind : every_kind) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;memory=64MiB;schedule=random:1", {512, 8 << 10, 64 << 10, kind});
-      const fr::memory_accounting& accounting = sim.get().memory();
+      const fr::detail::memory_accounting& accounting = sim.get().memory();
       const auto kept = device_bytes(2 * MiB);
       auto used = device_bytes(2 * MiB);
       const fr::stream slow, other;
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
 
 BOOST_AUTO_TEST_CASE(pauses_are_spread_out) {
   using namespace std::chrono_literals;
-  fr::reclaim_pacer pacer;
-  fr::reclaim_pacer::clock::time_point t{};
+  fr::detail::reclaim_pacer pacer;
+  fr::detail::reclaim_pacer::clock::time_point t{};
   BOOST_TEST(pacer.is_due(t, 0));
   pacer.ran(t, t + 1ms, 100, 100);
   t += 1ms;
@@ -111,8 +111,8 @@ BOOST_AUTO_TEST_CASE(pauses_are_spread_out) {
 BOOST_AUTO_TEST_CASE(pauses_take_a_bounded_share) {
   using namespace std::chrono_literals;
   for (const double pressure : {0.0, 0.5, 1.0}) {
-    fr::reclaim_pacer pacer;
-    fr::reclaim_pacer::clock::time_point t{};
+    fr::detail::reclaim_pacer pacer;
+    fr::detail::reclaim_pacer::clock::time_point t{};
     double paused = 0;
     for (int i = 0; i < 100000; ++i, t += 100us)
       if (pacer.is_due(t, pressure)) {

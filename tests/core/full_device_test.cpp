@@ -18,7 +18,7 @@ BOOST_AUTO_TEST_SUITE(full_device)
 BOOST_AUTO_TEST_CASE(blocks_that_are_never_joined_go_one_by_one) {
   for (const fr::pool_kind kind : {fr::pool_kind::binned, fr::pool_kind::simple}) {
     fr::simulation sim("devices=1;memory=1GiB", {.kind = kind});
-    fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+    fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
     for (const std::size_t mib : {512, 256, 128, 64, 64}) {
       std::vector<bytes_type> two;
       two.emplace_back(fr::extents<1>{mib * MiB});

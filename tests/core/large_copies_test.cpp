@@ -48,17 +48,17 @@ class recorder final : public benchmarks::null_backend {
   void copy_peer(fr::native_stream, void* to, int, const void* from, int, std::size_t bytes) override {
     add(to, from, bytes);
   }
-  void copy_batch(fr::native_stream, std::span<const fr::copy_part> parts) override {
-    for (const fr::copy_part& p : parts) add(p.to, p.from, p.bytes);
+  void copy_batch(fr::native_stream, std::span<const fr::detail::copy_part> parts) override {
+    for (const fr::detail::copy_part& p : parts) add(p.to, p.from, p.bytes);
   }
-  void copy_strided(fr::native_stream, const fr::strided_bytes& to, const fr::strided_bytes& from,
-                    const fr::strided_shape& shape) override {
-    if (strided(to, shape, from, shape) <= few) fr::copy_on_cpu(to, from, shape);
+  void copy_strided(fr::native_stream, const fr::detail::strided_bytes& to, const fr::detail::strided_bytes& from,
+                    const fr::detail::strided_shape& shape) override {
+    if (strided(to, shape, from, shape) <= few) fr::detail::copy_on_cpu(to, from, shape);
   }
-  void convert_strided(fr::native_stream, const fr::strided_bytes& to, fr::number_type to_type,
-                       const fr::strided_bytes& from, fr::number_type from_type,
-                       const fr::strided_shape& shape) override {
-    fr::strided_shape target = shape, source = shape;
+  void convert_strided(fr::native_stream, const fr::detail::strided_bytes& to, fr::detail::number_type to_type,
+                       const fr::detail::strided_bytes& from, fr::detail::number_type from_type,
+                       const fr::detail::strided_shape& shape) override {
+    fr::detail::strided_shape target = shape, source = shape;
     target.element_bytes = size_of(to_type), source.element_bytes = size_of(from_type);
     strided(to, target, from, source);
   }
@@ -73,11 +73,12 @@ class recorder final : public benchmarks::null_backend {
     all_.to.push_back({static_cast<const std::byte*>(to), bytes});
     all_.from.push_back({static_cast<const std::byte*>(from), bytes});
   }
-  std::size_t strided(const fr::strided_bytes& to, const fr::strided_shape& target, const fr::strided_bytes& from,
-                      const fr::strided_shape& source) {
+  std::size_t strided(const fr::detail::strided_bytes& to, const fr::detail::strided_shape& target,
+                      const fr::detail::strided_bytes& from, const fr::detail::strided_shape& source) {
     std::size_t elements = 1;
     for (std::size_t d = 0; d < source.rank; ++d) elements *= source.extent[d];
-    const fr::kernel_use t = fr::bounding_range(to, target, true), f = fr::bounding_range(from, source, false);
+    const fr::detail::kernel_use t = fr::detail::bounding_range(to, target, true),
+                                 f = fr::detail::bounding_range(from, source, false);
     std::lock_guard lock(mutex_);
     all_.strided_elements += elements;
     all_.to.push_back({t.begin, t.bytes});

@@ -26,7 +26,7 @@ __attribute__((noinline)) fr::device_array<char> made_there() {
 }
 
 boost::test_tools::assertion_result has_stacks(boost::unit_test::test_unit_id) {
-  boost::test_tools::assertion_result there(fr::stack::is_available());
+  boost::test_tools::assertion_result there(fr::detail::stack::is_available());
   there.message() << "needs Boost.Stacktrace";
   return there;
 }
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(told_when_the_program_exits) {
   if (child == 0) {
     if (!std::freopen(file.c_str(), "w", stderr)) _exit(99);
     static auto* const sim = new fr::simulation("devices=1");  // never destroyed, like a program's runtime
-    fr::report_leaks_at_exit(sim->get(), fr::leak_mode::report);
+    fr::detail::report_leaks_at_exit(sim->get(), fr::leak_mode::report);
     static fr::device_array<char> destroyed_at_exit({100});
     static auto* const leaked = new fr::device_array<char>({8192});  // still reachable: not a leak for the sanitizer
     leaked->name("leaked");

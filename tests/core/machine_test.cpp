@@ -65,14 +65,14 @@ BOOST_AUTO_TEST_CASE(streams_and_arrays_of_another_machine_are_refused) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_backend_is_an_error) {
   const variable v("FERRY_BACKEND", "cuba");
-  const std::string text = failure_of<fr::parse_error>([] { fr::choose_backend(); });
+  const std::string text = failure_of<fr::parse_error>([] { fr::detail::choose_backend(); });
   BOOST_TEST(says(text, "'cuba'"), text);
   BOOST_TEST(says(text, "cuda and sim"), text);
 }
 
 BOOST_AUTO_TEST_CASE(a_configuration_that_does_not_parse_is_an_error) {
   const variable b("FERRY_BACKEND", "sim"), v("FERRY_SIM", "devices=two");
-  const std::string text = failure_of<fr::parse_error>([] { fr::choose_backend(); });
+  const std::string text = failure_of<fr::parse_error>([] { fr::detail::choose_backend(); });
   BOOST_TEST(says(text, "two"), text);
 }
 
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_not_there_is_an_error) {
 // Completely free segments are released; the rest stays until it is freed.
 BOOST_AUTO_TEST_CASE(pools_split_join_and_trim) {
   fr::simulation sim("devices=1;memory=64KiB", {64, 1024, 4096, fr::pool_kind::split});
-  fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+  fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
   {
     fr::device_array<char> a({100}), b({200}), c({5000});
     BOOST_TEST(pool.statistics().allocated_bytes == 128u + 256u + 5056u);

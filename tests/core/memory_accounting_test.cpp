@@ -11,16 +11,16 @@ namespace fr = ferry;
 
 namespace {
 
-struct recorder : fr::allocation_observer {
+struct recorder : fr::detail::allocation_observer {
   std::mutex mutex;
-  std::set<const fr::allocation*> alive;
+  std::set<const fr::detail::allocation*> alive;
   std::size_t allocated = 0, freed = 0, reserved_bytes = 0, returned_bytes = 0;
-  void on_allocate(fr::allocation& a) noexcept override {
+  void on_allocate(fr::detail::allocation& a) noexcept override {
     std::lock_guard lock(mutex);
     ++allocated;
     alive.insert(&a);
   }
-  void on_free(fr::allocation& a) noexcept override {
+  void on_free(fr::detail::allocation& a) noexcept override {
     std::lock_guard lock(mutex);
     ++freed;
     alive.erase(&a);
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_SUITE(memory_accounting)
 
 BOOST_AUTO_TEST_CASE(observers_see_every_allocation_once) {
   fr::simulation sim("devices=2");
-  fr::memory_accounting& accounting = sim.get().memory();
+  fr::detail::memory_accounting& accounting = sim.get().memory();
   const fr::device_array<int> unseen({100});
   const std::size_t before = accounting.reserved_bytes(fr::memory_kind::device, 0);
   recorder seen;
@@ -76,9 +76,9 @@ BOOST_AUTO_TEST_CASE(the_books_balance) {
   for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple,
                           fr::pool_kind::none}) {
     fr::simulation sim("devices=1;memory=128KiB", {64, 1024, 4096, kind});
-    const fr::memory_accounting& accounting = sim.get().memory();
+    const fr::detail::memory_accounting& accounting = sim.get().memory();
     const auto booked = [&] { return accounting.reserved_bytes(fr::memory_kind::device, 0); };
-    fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+    fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
     const auto held = [&] {
       const fr::pool_statistics s = pool.statistics();
       return kind == fr::pool_kind::driver ? s.allocated_bytes : s.reserved_bytes;
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(the_books_balance) {
 // Handlers run in their order, with a retry after each one that freed memory, until the allocation succeeds.
 BOOST_AUTO_TEST_CASE(rungs_are_climbed_in_order) {
   fr::simulation sim("devices=1;memory=1MiB", {64, 1024, 4096});
-  fr::memory_accounting& accounting = sim.get().memory();
+  fr::detail::memory_accounting& accounting = sim.get().memory();
   fr::device_array<char> hoard({900000});
   std::string climbed;
   const auto useless =

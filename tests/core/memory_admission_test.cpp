@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(limits_change_as_a_whole) {
 // Sums that overflow must not make room: neither limits nor the backend are consulted.
 BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
-  fr::memory_accounting& books = sim.get().memory();
+  fr::detail::memory_accounting& books = sim.get().memory();
   const fr::device d0(0);
   for (const bool limited : {false, true}) {
     if (limited) {
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
     std::vector<char> v(2 * MiB);
     const auto pinned = fr::pin(v);
     for (const memory_kind kind : all_kinds) {
-      fr::memory_pool& pool = sim.get().pool(kind, 0);
+      fr::detail::memory_pool& pool = sim.get().pool(kind, 0);
       const std::size_t booked = books.reserved_bytes(kind, 0);
       for (const std::size_t n : {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - booked + 1, SIZE_MAX - 2 * booked + 1,
                                   std::size_t{1} << 63, (std::size_t{1} << 63) - 1, std::size_t{1} << 60}) {
@@ -198,10 +198,10 @@ BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_all_pools) {
   for (const fr::pool_kind kind : every_pool)
     for (const memory_kind memory : all_kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
         fr::simulation sim("devices=1;memory=64MiB", {.kind = kind});
-        fr::memory_pool& pool = sim.get().pool(memory, 0);
+        fr::detail::memory_pool& pool = sim.get().pool(memory, 0);
         const fr::memory_budget budget({.on = fr::device(0), .kind = memory});
-        const fr::allocation_ref held = pool.allocate(MiB);
-        { const fr::allocation_ref cached = pool.allocate(3 * MiB); }
+        const fr::detail::allocation_ref held = pool.allocate(MiB);
+        { const fr::detail::allocation_ref cached = pool.allocate(3 * MiB); }
         const std::size_t reserved = pool.statistics().reserved_bytes;
         for (const std::size_t n : {SIZE_MAX, SIZE_MAX - 511, SIZE_MAX - MiB, (std::size_t{1} << 63) + 1,
                                     std::size_t{1} << 63, (std::size_t{1} << 63) - 1, std::size_t{1} << 60}) {
@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_all_pools) {
         }
         BOOST_TEST(pool.statistics().reserved_bytes == reserved);
         const fr::memory_checks_scope checked;
-        BOOST_CHECK_THROW(fr::allocate_array(memory, fr::device(0), SIZE_MAX - 100, 1), fr::out_of_memory);
+        BOOST_CHECK_THROW(fr::detail::allocate_array(memory, fr::device(0), SIZE_MAX - 100, 1), fr::out_of_memory);
       }
 }
 
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(red_zones_that_wrap_are_refused) {
 BOOST_AUTO_TEST_CASE(pins_book_what_others_unpin_meanwhile) {
   for (const bool gives_way : {false, true}) {
     fr::simulation sim("devices=1;memory=64MiB");
-    const fr::memory_accounting& books = sim.get().memory();
+    const fr::detail::memory_accounting& books = sim.get().memory();
     fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
     std::vector<char> v(4 * MiB), w(MiB);
     std::optional<fr::pinned<char>> most = fr::pin(std::span(v).first(3 * MiB)), other = fr::pin(w);

@@ -21,11 +21,12 @@ constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::sp
                                         fr::pool_kind::simple, fr::pool_kind::none};
 
 // Enqueues work on a stream that uses all of the bytes.
-void use(const fr::stream& s, const fr::allocation_ref& r) {
-  fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
-  const fr::kernel_use bytes{r.get().begin, r.get().bytes, true, true};
-  fr::runtime::current().backend().launch(s.timeline().stream(), {"use", {&bytes, 1}, [](const fr::relocation&) {}});
+void use(const fr::stream& s, const fr::detail::allocation_ref& r) {
+  fr::detail::access one{&r.get(), r.get().range(), true};
+  fr::detail::access_guard guard(fr::detail::admission::unchecked(s.timeline(), {&one, 1}));
+  const fr::detail::kernel_use bytes{r.get().begin, r.get().bytes, true, true};
+  fr::runtime::current().backend().launch(s.timeline().stream(),
+                                          {"use", {&bytes, 1}, [](const fr::detail::relocation&) {}});
 }
 
 void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
@@ -37,12 +38,12 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
   fr::set_memory_limit(d0, {.hard = seed % 2 ? "75%" : "100%"});
   if (memory != memory_kind::device)
     fr::set_memory_limit({.on = d0, .kind = memory}, {.hard = memory == memory_kind::host ? "512KiB" : "50%"});
-  fr::memory_pool& pool = fr::runtime::current().pool(memory, 0);
+  fr::detail::memory_pool& pool = fr::runtime::current().pool(memory, 0);
   fr::pool other(d0, {.kind = seed % 2 ? fr::pool_kind::driver : fr::pool_kind::binned});
   const fr::memory_budget budget({.on = d0, .kind = memory});
   const fr::stream streams[] = {fr::stream(d0), fr::stream(d0)};
   std::mt19937 random(seed);
-  std::vector<fr::allocation_ref> held;
+  std::vector<fr::detail::allocation_ref> held;
   for (int i = 0; i < 100; ++i) {
     const std::size_t n = random() % 8 ? random() % (128 << 10) + 1 : random() % (1 << 20) + 1;
     if (!held.empty() && random() % 2) held.erase(held.begin() + static_cast<std::ptrdiff_t>(random() % held.size()));
@@ -83,7 +84,7 @@ void check_arrays(fr::pool_kind kind, unsigned seed) {
   const fr::stream streams[] = {fr::stream(d0), fr::stream(d0), fr::stream(fr::device(1))};
   std::mt19937 random(seed);
   fr::workspace w;
-  std::vector<fr::allocation_ref> held;
+  std::vector<fr::detail::allocation_ref> held;
   for (int i = 0; i < 100; ++i) {
     const std::size_t n = random() % 8 ? random() % (128 << 10) + 1 : random() % (1 << 20) + 1;
     if (!held.empty() && random() % 2) held.erase(held.begin() + static_cast<std::ptrdiff_t>(random() % held.size()));
@@ -97,7 +98,7 @@ void check_arrays(fr::pool_kind kind, unsigned seed) {
     const bool fits = fr::memory_budget({.on = d0, .kind = memory}).would_fit(n);
     bool came = true;
     try {
-      held.push_back(fr::allocate_array(memory, d0, n, 1));
+      held.push_back(fr::detail::allocate_array(memory, d0, n, 1));
       if (random() % 2) use(streams[random() % (memory == memory_kind::device ? 2 : 3)], held.back());
     } catch (const fr::out_of_memory&) {
       came = false;

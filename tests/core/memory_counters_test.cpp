@@ -10,9 +10,9 @@ BOOST_AUTO_TEST_SUITE(memory_counters)
 
 BOOST_AUTO_TEST_CASE(sums_are_exact_when_threads_rest) {
   constexpr int threads = 8, rounds = 5000;
-  fr::memory_counters counters(2);
+  fr::detail::memory_counters counters(2);
   // One thread checks them, because Boost.Test is single-threaded.
-  std::vector<fr::memory_counts> own(threads), other(threads);
+  std::vector<fr::detail::memory_counts> own(threads), other(threads);
   {
     std::vector<std::jthread> all;
     for (int t = 0; t < threads; ++t)
@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(sums_are_exact_when_threads_rest) {
   }
   for (std::size_t t = 0; t < own.size(); ++t)
     BOOST_TEST((own[t].allocations == std::uint64_t{rounds} && other[t].allocations == 0u));
-  const fr::memory_counts sum = counters.sum(1);
+  const fr::detail::memory_counts sum = counters.sum(1);
   BOOST_TEST(sum.allocations == std::uint64_t{threads} * rounds);
   BOOST_TEST(sum.current_bytes() == std::int64_t{threads} * rounds / 2 * 1000);
   BOOST_TEST(counters.peak(1) >= static_cast<std::size_t>(sum.current_bytes()));
@@ -41,7 +41,7 @@ BOOST_AUTO_TEST_CASE(sums_are_exact_when_threads_rest) {
 }
 
 BOOST_AUTO_TEST_CASE(peaks_of_one_thread_are_exact) {
-  fr::memory_counters counters(1);
+  fr::detail::memory_counters counters(1);
   counters.add(0, 100);
   counters.remove(0, 100);
   counters.add(0, 70);
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(peaks_of_one_thread_are_exact) {
 }
 
 BOOST_AUTO_TEST_CASE(peaks_of_several_threads_are_right_within_a_step_each) {
-  fr::memory_counters counters(1);
+  fr::detail::memory_counters counters(1);
   constexpr std::size_t each = std::size_t{64} << 20, threads = 4;
   {
     std::vector<std::jthread> all;
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(peaks_of_several_threads_are_right_within_a_step_each) {
   std::jthread([&] {
     for (std::size_t i = 0; i < 64 * threads; ++i) counters.remove(0, each / 64);
   }).join();
-  constexpr std::size_t wrong = threads * static_cast<std::size_t>(fr::memory_counters::step);
+  constexpr std::size_t wrong = threads * static_cast<std::size_t>(fr::detail::memory_counters::step);
   BOOST_TEST(counters.peak(0) >= threads * each - wrong);
   BOOST_TEST(counters.peak(0) <= threads * each + wrong);
 }
@@ -83,18 +83,18 @@ BOOST_AUTO_TEST_CASE(what_threads_free_while_they_end_is_counted) {
       late.a = fr::device_array<char>({1000});
       fr::device_array<char> b({1000});
     }).join();
-  const fr::memory_counts counts = sim.get().memory().counts(fr::memory_kind::device, 0);
+  const fr::detail::memory_counts counts = sim.get().memory().counts(fr::memory_kind::device, 0);
   BOOST_TEST(counts.allocations == 6u);
   BOOST_TEST(counts.current_bytes() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
   fr::simulation sim("devices=2");
-  fr::memory_accounting& accounting = sim.get().memory();
+  fr::detail::memory_accounting& accounting = sim.get().memory();
   const auto held = [&](const char* label) {
-    for (const fr::label_use& u : accounting.labels().all())
-      if (fr::label_text(u.kind, u.label) == label) return u;
-    return fr::label_use{};
+    for (const fr::detail::label_use& u : accounting.labels().all())
+      if (fr::detail::label_text(u.kind, u.label) == label) return u;
+    return fr::detail::label_use{};
   };
   {
     fr::device_array<char> plain({512}, fr::device(1));
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
     BOOST_TEST(accounting.counts(fr::memory_kind::device, 1).current_bytes() == 512);
     BOOST_TEST(accounting.counts_of_this_thread(fr::memory_kind::device, 1).allocations == 1u);
   }
-  for (const fr::label_use& u : accounting.labels().all()) BOOST_TEST((u.bytes == 0u && u.allocations == 0u));
+  for (const fr::detail::label_use& u : accounting.labels().all()) BOOST_TEST((u.bytes == 0u && u.allocations == 0u));
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
     for (const fr::device d : fr::devices()) BOOST_TEST(accounting.counts(kind, d.index()).current_bytes() == 0);
 }

@@ -36,7 +36,7 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
   const fr::memory_budget budget({.on = d0, .kind = memory});
   fr::workspace w;
   std::mt19937 random(seed);
-  std::vector<fr::allocation_ref> held;
+  std::vector<fr::detail::allocation_ref> held;
   for (int i = 0; i < 200; ++i) {
     const std::size_t n = random() % 8 ? random() % (128 << 10) + 1 : random() % (1 << 20) + 1;
     while (!held.empty() && random() % 3)
@@ -48,7 +48,7 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
     const std::size_t room = budget.available_bytes();
     bool came = true;
     try {
-      held.push_back(fr::allocate_array(memory, d0, n, 1));
+      held.push_back(fr::detail::allocate_array(memory, d0, n, 1));
     } catch (const fr::out_of_memory&) {
       came = false;
     }
@@ -113,12 +113,12 @@ BOOST_AUTO_TEST_CASE(pictures_show_what_is_kept) {
         one_iteration(w, MiB);
       const fr::memory_snapshot s = fr::take_memory_snapshot();
       std::size_t in_use = 0, kept = 0;
-      for (const fr::block_info& b : s.pools.front().blocks) {
+      for (const fr::detail::block_info& b : s.pools.front().blocks) {
         if (!b.is_free) in_use += b.bytes;
         if (!b.is_kept) continue;
         kept += b.bytes;
         BOOST_TEST(!b.is_free);
-        BOOST_TEST(fr::label_text(fr::label_kind::tag, b.tag) ==
+        BOOST_TEST(fr::detail::label_text(fr::detail::label_kind::tag, b.tag) ==
                    (in_quarantine ? "(in quarantine)" : "(kept for the next array)"));
       }
       BOOST_TEST(kept >= MiB);

@@ -107,9 +107,9 @@ BOOST_AUTO_TEST_CASE(snapshots_tell_a_name_from_a_tag) {
   held.back().name("a name");
   bool tagged = false, named = false;
   for (const fr::pool_blocks& p : recording.snapshot().pools)
-    for (const fr::block_info& b : p.blocks) {
-      const std::string tag = fr::label_text(fr::label_kind::tag, b.tag),
-                        name = fr::label_text(fr::label_kind::name, b.name);
+    for (const fr::detail::block_info& b : p.blocks) {
+      const std::string tag = fr::detail::label_text(fr::detail::label_kind::tag, b.tag),
+                        name = fr::detail::label_text(fr::detail::label_kind::name, b.name);
       tagged = tagged || (tag == "first tag" && name.empty() && b.bytes >= MiB);
       named = named || (tag.empty() && name == "a name" && b.bytes >= 2 * MiB);
     }
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(many_names_leave_tags_and_limits_alone, *boost::unit_test::
   const std::string wrong = in_a_child([]() -> std::string {
     fr::simulation sim("devices=1;memory=64MiB");
     auto a = device_bytes(512);
-    for (std::size_t i = 0; i < 2 * fr::most_names; ++i) a.name("array " + std::to_string(i));
+    for (std::size_t i = 0; i < 2 * fr::detail::most_names; ++i) a.name("array " + std::to_string(i));
     auto b = device_bytes(1024);
     b.name("one more");
     std::string status;
@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(many_names_leave_tags_and_limits_alone, *boost::unit_test::
 BOOST_AUTO_TEST_CASE(too_many_tags_are_refused, *boost::unit_test::precondition(devices_are_simulated)) {
   const std::string wrong = in_a_child([]() -> std::string {
     fr::simulation sim("devices=1;memory=64MiB");
-    const fr::memory_label known = fr::intern_tag("known");
-    for (std::size_t i = known + 1; i < fr::most_tags; ++i) (void)fr::intern_tag(std::to_string(i));
+    const fr::detail::memory_label known = fr::detail::intern_tag("known");
+    for (std::size_t i = known + 1; i < fr::detail::most_tags; ++i) (void)fr::detail::intern_tag(std::to_string(i));
     try {
       const fr::memory_tag_scope one_more{"one more"};
       return "one more tag was accepted";
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(too_many_tags_are_refused, *boost::unit_test::precondition(
     const fr::memory_tag_scope scope{"524287"};  // the last one
     const auto a = device_bytes(MiB);
     if (bytes_of("524287", true) != MiB) return "the last tag is not counted";
-    return fr::intern_tag("known") == known ? "" : "a known tag has another number now";
+    return fr::detail::intern_tag("known") == known ? "" : "a known tag has another number now";
   });
   BOOST_TEST(wrong == "");
 }

@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(beside_a_thread_that_checks_memory) {
 
 BOOST_AUTO_TEST_CASE(beside_a_thread_that_ends_a_borrow) {
   fr::simulation sim("devices=1;memory=64MiB;schedule=random:1");
-  fr::backend& backend = sim.get().backend();
+  fr::detail::backend& backend = sim.get().backend();
   constexpr std::size_t n = 300, bytes = n * sizeof(int);
   std::vector<int> v(n);
   const std::span<int> all(v);

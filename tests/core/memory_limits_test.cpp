@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(a_hard_limit_is_never_crossed) {
   const auto elsewhere = device_bytes(32 * MiB, 1);
   arrays.pop_back();
   const auto again = device_bytes(4 * MiB);  // the bytes are available, whether cached or released
-  const fr::memory_accounting& accounting = sim.get().memory();
+  const fr::detail::memory_accounting& accounting = sim.get().memory();
   BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) <= 16 * MiB);
   refused<fr::out_of_memory>([] { fr::unified_array<char> u({4 * MiB}); }, {"hard limit", "unified memory"});
   fr::set_memory_limit(fr::device(0), {});
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(limits_on_pinned_memory_of_a_device_are_parts_of_the_ram) {
 // fr::pin counts what it registers, each byte once.
 BOOST_AUTO_TEST_CASE(pins_count_against_limits_on_pinned_memory) {
   fr::simulation sim("devices=2;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
-  const fr::memory_accounting& accounting = sim.get().memory();
+  const fr::detail::memory_accounting& accounting = sim.get().memory();
   fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
   std::vector<char> v(4 * MiB), w(MiB);
   const std::span<char> all(v);
@@ -216,21 +216,21 @@ BOOST_AUTO_TEST_CASE(the_environments_form) {
     explicit variable(const char* value) { setenv("FERRY_MEMORY_LIMIT", value, 1); }
     ~variable() { unsetenv("FERRY_MEMORY_LIMIT"); }
   } set("hard:25%");
-  fr::configure_memory(sim.get());
+  fr::detail::configure_memory(sim.get());
   const auto fits = device_bytes(16 * MiB, 1);
   refused<fr::out_of_memory>([] { device_bytes(17 * MiB); }, {"25%"});
   {
     fr::simulation unequal("devices=2;memory=64MiB,16MiB");
-    fr::configure_memory(unequal.get());
+    fr::detail::configure_memory(unequal.get());
     const auto quarter = device_bytes(16 * MiB, 0), of_less = device_bytes(4 * MiB, 1);
     refused<fr::out_of_memory>([] { device_bytes(1, 0); }, {"25% (16.000 MiB)"});
     refused<fr::out_of_memory>([] { device_bytes(1, 1); }, {"25% (4.000 MiB)"});
   }
   setenv("FERRY_MEMORY_LIMIT", "hard:8GiB", 1);
-  refused<fr::invalid_argument>([&] { fr::configure_memory(sim.get()); },
+  refused<fr::invalid_argument>([&] { fr::detail::configure_memory(sim.get()); },
                                 {"FERRY_MEMORY_LIMIT", "8.000 GiB", "64.000 MiB"});
   setenv("FERRY_MEMORY_LIMIT", "hard", 1);
-  refused<fr::parse_error>([&] { fr::configure_memory(sim.get()); }, {"FERRY_MEMORY_LIMIT", "'hard'"});
+  refused<fr::parse_error>([&] { fr::detail::configure_memory(sim.get()); }, {"FERRY_MEMORY_LIMIT", "'hard'"});
 }
 
 BOOST_AUTO_TEST_CASE(the_environments_form_by_device_kind_and_tag) {
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(the_environments_form_by_device_kind_and_tag) {
   fr::simulation sim("devices=2;memory=64MiB");
   setenv("FERRY_MEMORY_LIMIT",
          "soft:60%,hard:50MiB;device=1,hard:100%;kind=unified,hard:2MiB;kind=host,hard:4MiB;tag=solver,hard:1MiB", 1);
-  fr::configure_memory(sim.get());
+  fr::detail::configure_memory(sim.get());
   unsetenv("FERRY_MEMORY_LIMIT");
   const fr::memory_usage use = fr::memory_use();
   const auto has = [&](std::size_t d, const std::string& limit) {
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(the_environments_form_by_device_kind_and_tag) {
   const fr::memory_tag_scope solver{"solver"};
   refused<fr::out_of_memory>([] { device_bytes(MiB + 1); }, {"tag 'solver'"});
   setenv("FERRY_MEMORY_LIMIT", "device=2,hard:1MiB", 1);
-  refused<fr::invalid_argument>([&] { fr::configure_memory(sim.get()); }, {"FERRY_MEMORY_LIMIT", "device 2"});
+  refused<fr::invalid_argument>([&] { fr::detail::configure_memory(sim.get()); }, {"FERRY_MEMORY_LIMIT", "device 2"});
   unsetenv("FERRY_MEMORY_LIMIT");
 }
 

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(what_is_cached_goes_back) {
   for (const fr::pool_kind kind : every_kind)
     for (int seed = 0; seed < 4; ++seed) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind) << ", seed " << seed) {
         fr::simulation sim("devices=2;memory=64MiB" + schedule(seed), {512, 2 * MiB, 2 * MiB, kind});
-        const fr::memory_accounting& accounting = sim.get().memory();
+        const fr::detail::memory_accounting& accounting = sim.get().memory();
         cache<fr::device_array<char>>(2 * MiB, 8);
         cache<fr::unified_array<char>>(2 * MiB, 8);
         cache<fr::host_array<char>>(2 * MiB, 8);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(what_is_cached_goes_back) {
 BOOST_AUTO_TEST_CASE(what_the_limit_allows_stays_cached) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   cache<fr::device_array<char>>(2 * MiB, 16);
-  const fr::memory_accounting& accounting = sim.get().memory();
+  const fr::detail::memory_accounting& accounting = sim.get().memory();
   BOOST_REQUIRE(accounting.reserved_bytes(memory_kind::device, 0) == 32 * MiB);
   fr::set_memory_limit(fr::device(0), {.hard = "20MiB"});
   const std::size_t left = accounting.reserved_bytes(memory_kind::device, 0);

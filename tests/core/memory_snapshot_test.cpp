@@ -29,14 +29,14 @@ BOOST_AUTO_TEST_CASE(blocks_tile_their_segments) {
     const fr::memory_snapshot s = fr::take_memory_snapshot();
     BOOST_REQUIRE(s.pools.size() == 1u);
     std::size_t in_use = 0, bytes = 0, named = 0;
-    const fr::block_info* before = nullptr;
-    for (const fr::block_info& b : s.pools[0].blocks) {
+    const fr::detail::block_info* before = nullptr;
+    for (const fr::detail::block_info& b : s.pools[0].blocks) {
       BOOST_TEST((before || b.starts_segment));
       if (!b.starts_segment) BOOST_TEST((before->begin + before->bytes == b.begin));
       before = &b;
       bytes += b.bytes;
       if (!b.is_free) in_use += b.bytes;
-      if (b.name == fr::intern_name("seven")) named += b.bytes;
+      if (b.name == fr::detail::intern_name("seven")) named += b.bytes;
     }
     const fr::pool_statistics now = sim.get().pool(fr::memory_kind::device, 0).statistics();
     BOOST_TEST(in_use == now.allocated_bytes);
@@ -69,7 +69,8 @@ BOOST_AUTO_TEST_CASE(the_history_adds_up) {
     std::size_t& h = held[static_cast<std::size_t>(e.device)];
     if (e.what == fr::memory_event::action::reserve) h += e.bytes;
     if (e.what == fr::memory_event::action::give_back) h -= e.bytes;
-    named = named || (e.what == fr::memory_event::action::free && fr::label_text(fr::label_kind::name, e.name) == "a");
+    named = named || (e.what == fr::memory_event::action::free &&
+                      fr::detail::label_text(fr::detail::label_kind::name, e.name) == "a");
   }
   BOOST_TEST((used[0] == 12 * KiB && used[1] == 0u));
   BOOST_TEST(held[0] == sim.get().memory().reserved_bytes(fr::memory_kind::device, 0));

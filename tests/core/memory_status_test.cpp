@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(threads_count_for_themselves) {
   const fr::device_array<char> mine({1024});
   std::jthread([] {
     const fr::device_array<char> other({2048});
-    const fr::memory_counts c = fr::memory_counts_of_this_thread(fr::memory_kind::device, fr::device(0));
+    const fr::detail::memory_counts c = fr::memory_counts_of_this_thread(fr::memory_kind::device, fr::device(0));
     BOOST_TEST((c.allocations == 1u && c.allocated_bytes == 2048u));
   }).join();
   BOOST_TEST(fr::memory_counts_of_this_thread(fr::memory_kind::device, fr::device(0)).current_bytes() == 1024);

@@ -32,8 +32,8 @@ __attribute__((noinline)) fr::device_array<char> made_by_a_function_with_a_name(
 
 boost::test_tools::assertion_result functions_have_names(boost::unit_test::test_unit_id) {
   const auto* const here = reinterpret_cast<const void*>(&made_by_a_function_with_a_name);
-  boost::test_tools::assertion_result there(fr::stack::is_available() &&
-                                            fr::stack::describe(here).find("with_a_name") != std::string::npos);
+  boost::test_tools::assertion_result there(fr::detail::stack::is_available() &&
+                                            fr::detail::stack::describe(here).find("with_a_name") != std::string::npos);
   there.message() << "needs Boost.Stacktrace, and addr2line or exported symbols";
   return there;
 }

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(the_error_holds_what_it_says) {
 BOOST_AUTO_TEST_CASE(other_pools_of_the_device_make_room) {
   fr::simulation sim("devices=2;memory=64MiB");
   fr::pool other(fr::device(0), {.kind = fr::pool_kind::split});
-  { const fr::allocation_ref cached = other.allocate(48 * MiB); }
+  { const fr::detail::allocation_ref cached = other.allocate(48 * MiB); }
   BOOST_TEST(other.statistics().reserved_bytes == 48 * MiB);
   const auto a = device_bytes(40 * MiB);
   BOOST_TEST(other.statistics().reserved_bytes == 0u);
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(synchronisation_helps) {
         fr::set_out_of_memory_policy({.synchronize = true});
       } else {
         setenv("FERRY_OOM", "synchronize", 1);
-        fr::configure_memory(sim.get());
+        fr::detail::configure_memory(sim.get());
         unsetenv("FERRY_OOM");
       }
       BOOST_CHECK_NO_THROW(device_bytes(32 * MiB));

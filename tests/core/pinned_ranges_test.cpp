@@ -14,11 +14,12 @@ struct pins {
   sim_machine runtime{""};
   std::vector<std::byte> memory = std::vector<std::byte>(10000);
   std::size_t quiet = 0;  // number of ranges that had to be unpinned, and so needed to be idle
-  fr::pinned_ranges ranges{runtime.b, [this](std::span<const fr::byte_range> leaving, const auto& change) {
-                             quiet += leaving.size();
-                             change();
-                           }};
-  fr::byte_range part(std::size_t begin, std::size_t end) { return {&memory[begin], &memory[0] + end}; }
+  fr::detail::pinned_ranges ranges{runtime.b,
+                                   [this](std::span<const fr::detail::byte_range> leaving, const auto& change) {
+                                     quiet += leaving.size();
+                                     change();
+                                   }};
+  fr::detail::byte_range part(std::size_t begin, std::size_t end) { return {&memory[begin], &memory[0] + end}; }
   bool is_pinned(std::size_t i) const { return runtime.b.attributes(&memory[i]).is_known; }
 };
 

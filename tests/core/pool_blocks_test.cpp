@@ -21,16 +21,17 @@ fr::pool_options small(fr::pool_kind k) {
 }
 
 // Records the addresses that return to the backend.
-struct returns : fr::allocation_observer {
+struct returns : fr::detail::allocation_observer {
   std::vector<const void*> seen;
   void on_return(fr::memory_kind, int, const void* begin, std::size_t) noexcept override { seen.push_back(begin); }
 };
 
-void write(const fr::stream& s, const fr::allocation_ref& r) {
-  const fr::kernel_use use{r.get().begin, r.get().bytes, true, true};
-  fr::access one{&r.get(), r.get().range(), true};
-  fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
-  fr::runtime::current().backend().launch(s.timeline().stream(), {"write", {&use, 1}, [](const fr::relocation&) {}});
+void write(const fr::stream& s, const fr::detail::allocation_ref& r) {
+  const fr::detail::kernel_use use{r.get().begin, r.get().bytes, true, true};
+  fr::detail::access one{&r.get(), r.get().range(), true};
+  fr::detail::access_guard guard(fr::detail::admission::unchecked(s.timeline(), {&one, 1}));
+  fr::runtime::current().backend().launch(s.timeline().stream(),
+                                          {"write", {&use, 1}, [](const fr::detail::relocation&) {}});
 }
 
 }  // namespace
@@ -46,9 +47,9 @@ BOOST_AUTO_TEST_CASE(large_blocks_are_kept_whole) {
                              .kind = fr::pool_kind::split,
                              .max_split_size = 8192});
   const std::byte* large = p.allocate(100000).get().begin;
-  const fr::allocation_ref little = p.allocate(1000);
+  const fr::detail::allocation_ref little = p.allocate(1000);
   BOOST_TEST((little.get().begin < large || little.get().begin >= large + 100000));
-  const fr::allocation_ref same = p.allocate(99000);
+  const fr::detail::allocation_ref same = p.allocate(99000);
   BOOST_TEST(same.get().begin == large);
   BOOST_TEST(same.get().bytes == 100032u);
 }
@@ -65,10 +66,10 @@ BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
   sim.get().memory().observe(gone);
   const void* at[3];
   {
-    const fr::allocation_ref a = p.allocate(16000), b = p.allocate(15000), c = p.allocate(14000);
+    const fr::detail::allocation_ref a = p.allocate(16000), b = p.allocate(15000), c = p.allocate(14000);
     at[0] = a.get().begin, at[1] = b.get().begin, at[2] = c.get().begin;
   }  // freed in reverse order: c is the oldest
-  const fr::allocation_ref d = p.allocate(18000);
+  const fr::detail::allocation_ref d = p.allocate(18000);
   BOOST_REQUIRE(gone.seen.size() == 1u);
   BOOST_TEST(gone.seen[0] == at[2]);
   BOOST_TEST(p.statistics().reserved_bytes <= 50000u);
@@ -87,12 +88,12 @@ BOOST_AUTO_TEST_CASE(collecting_garbage_waits_for_no_stream) {
       const fr::stream slow;
       support::busy_stream busy(slow);
       write(slow, p.allocate(120000));
-      const fr::allocation_ref b = p.allocate(250000);
+      const fr::detail::allocation_ref b = p.allocate(250000);
       BOOST_TEST(busy.is_busy());
       BOOST_TEST(p.statistics().segments == 2u);
       busy.release();
       slow.synchronize();
-      const fr::allocation_ref c = p.allocate(500000);
+      const fr::detail::allocation_ref c = p.allocate(500000);
       BOOST_TEST(p.statistics().segments == 2u);  // the first segment was not reused
     }
 }
@@ -101,12 +102,12 @@ BOOST_AUTO_TEST_CASE(collecting_garbage_waits_for_no_stream) {
 BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
     fr::simulation sim("devices=1;schedule=random:1", small(kind));
-    fr::memory_pool& p = sim.get().pool(on_device, 0);
+    fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
     const fr::stream s0, s1;
     const std::byte *of0 = nullptr, *of1 = nullptr;
-    const fr::allocation_ref other = p.allocate(64);
+    const fr::detail::allocation_ref other = p.allocate(64);
     {
-      const fr::allocation_ref a = p.allocate(2048), b = p.allocate(2048);
+      const fr::detail::allocation_ref a = p.allocate(2048), b = p.allocate(2048);
       write(s0, a), write(s1, b);
       of0 = a.get().begin, of1 = b.get().begin;
     }
@@ -121,12 +122,12 @@ BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
 BOOST_AUTO_TEST_CASE(blocks_in_use_by_work_come_before_growing) {
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
     fr::simulation sim("devices=1;schedule=random:1", small(kind));
-    fr::memory_pool& p = sim.get().pool(on_device, 0);
+    fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
     const fr::stream s0, s1;
-    const fr::allocation_ref other = p.allocate(64);
+    const fr::detail::allocation_ref other = p.allocate(64);
     const std::byte* used = nullptr;
     {
-      const fr::allocation_ref a = p.allocate(100000);
+      const fr::detail::allocation_ref a = p.allocate(100000);
       write(s0, a);
       used = a.get().begin;
     }
@@ -141,34 +142,34 @@ BOOST_AUTO_TEST_CASE(blocks_in_use_by_work_come_before_growing) {
 BOOST_AUTO_TEST_CASE(pieces_join_before_the_pool_grows) {
   fr::simulation sim("devices=1;memory=64KiB",
                      {.granularity = 64, .small_segment = 1024, .large_segment = 65536, .kind = fr::pool_kind::split});
-  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
   {
-    std::vector<fr::allocation_ref> all;
+    std::vector<fr::detail::allocation_ref> all;
     for (std::size_t i = 0; i < 15; ++i) all.push_back(p.allocate(4096 + 64 * (i % 3)));
   }
-  const fr::allocation_ref whole = p.allocate(60000);
+  const fr::detail::allocation_ref whole = p.allocate(60000);
   BOOST_TEST(p.statistics().segments == 1u);
 }
 
 // `none` releases blocks without pending uses, and retains blocks in use.
 BOOST_AUTO_TEST_CASE(pools_of_kind_none_cache_nothing) {
   fr::simulation sim("devices=1;schedule=random:1", small(fr::pool_kind::none));
-  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
   fr::stream s;
   write(s, p.allocate(1000));
   s.synchronize();
-  const fr::allocation_ref b = p.allocate(10);
+  const fr::detail::allocation_ref b = p.allocate(10);
   BOOST_TEST(p.statistics().reserved_bytes == 10u);
 }
 
 // Large blocks in a shard do not displace small ones.
 BOOST_AUTO_TEST_CASE(small_blocks_stay_near_beside_large_ones) {
   fr::simulation sim("devices=1", {.kind = fr::pool_kind::split});
-  fr::memory_pool& p = sim.get().pool(on_device, 0);
-  { const fr::allocation_ref a = p.allocate(std::size_t{100} << 20), b = p.allocate(4096); }
+  fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
+  { const fr::detail::allocation_ref a = p.allocate(std::size_t{100} << 20), b = p.allocate(4096); }
   const std::size_t blocks = p.statistics().blocks;
   for (int i = 0; i < 10; ++i) (void)p.allocate(4096);
-  const fr::allocation_ref again = p.allocate(4096);
+  const fr::detail::allocation_ref again = p.allocate(4096);
   BOOST_TEST(p.statistics().blocks == blocks);  // neither split nor joined
   BOOST_TEST(blocks == 3u);
 }

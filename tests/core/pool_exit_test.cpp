@@ -20,7 +20,7 @@ fr::pool_options small(fr::pool_kind k) {
 }
 
 // Ends the process with a different exit code if memory returns to the backend.
-struct nothing_returns : fr::allocation_observer {
+struct nothing_returns : fr::detail::allocation_observer {
   void on_return(fr::memory_kind, int, const void*, std::size_t) noexcept override { ::_exit(9); }
 };
 
@@ -55,7 +55,7 @@ struct some_arrays {
 }
 [[noreturn]] void machine_of_the_process(fr::pool_kind kind) {
   static nothing_returns watch;
-  static const auto* const kept = new std::shared_ptr<fr::runtime>(fr::runtime_registry::exchange(nullptr));
+  static const auto* const kept = new std::shared_ptr<fr::runtime>(fr::detail::runtime_registry::exchange(nullptr));
   (void)kept;  // keeps the test's runtime alive
   setenv("FERRY_BACKEND", "sim", 1);
   setenv("FERRY_SIM", "devices=2;schedule=random:1", 1);

@@ -144,8 +144,8 @@ BOOST_AUTO_TEST_CASE(sizes_of_each_kind) {
   for (const auto& [kind, bytes] : {std::pair(fr::pool_kind::split, 704u), std::pair(fr::pool_kind::binned, 1024u),
                                     std::pair(fr::pool_kind::simple, 704u), std::pair(fr::pool_kind::none, 700u)}) {
     fr::simulation sim("devices=1", small(kind));
-    fr::memory_pool& p = sim.get().pool(on_device, 0);
-    const fr::allocation_ref a = p.allocate(700), nothing = p.allocate(0);
+    fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
+    const fr::detail::allocation_ref a = p.allocate(700), nothing = p.allocate(0);
     BOOST_TEST(a.get().bytes == bytes);
     BOOST_TEST(nothing.get().bytes >= 1u);
     BOOST_TEST(p.statistics().allocations == 2u);
@@ -188,7 +188,7 @@ BOOST_AUTO_TEST_CASE(scopes_choose_the_pool) {
 BOOST_AUTO_TEST_CASE(pools_come_back) {
   fr::simulation sim("devices=1");
   fr::device_array<int> a;
-  const fr::memory_pool* first = nullptr;
+  const fr::detail::memory_pool* first = nullptr;
   {
     fr::pool p(fr::device(0), small(fr::pool_kind::split));
     const fr::pool_scope use(p);
@@ -214,8 +214,8 @@ BOOST_AUTO_TEST_CASE(a_pool_of_another_machine) {
 BOOST_AUTO_TEST_CASE(freed_by_other_threads) {
   for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {
     fr::simulation sim("devices=1", small(kind));
-    fr::memory_pool& p = sim.get().pool(on_device, 0);
-    std::vector<fr::allocation_ref> made(400);
+    fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
+    std::vector<fr::detail::allocation_ref> made(400);
     for (int round = 0; round < 5; ++round) {
       std::vector<std::jthread> threads;
       for (std::size_t t = 0; t < 4; ++t)
@@ -237,20 +237,20 @@ BOOST_AUTO_TEST_CASE(freed_by_other_threads) {
 // CPU memory of an allocation that a stream has used: the node and its access history.
 BOOST_AUTO_TEST_CASE(allocations_cost_little_memory, *boost::unit_test::precondition(malloc_counts)) {
   fr::simulation sim("devices=1;memory=1GiB", {.kind = fr::pool_kind::split});
-  fr::memory_pool& p = sim.get().pool(on_device, 0);
+  fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
   constexpr std::size_t count = 20000;
   fr::stream s;
-  std::vector<fr::allocation_ref> all;
+  std::vector<fr::detail::allocation_ref> all;
   all.reserve(count);
   (void)p.allocate(512 * count);  // the segment, which the simulator allocates from the same heap
   const std::size_t before = bytes_of_malloc();
   for (std::size_t i = 0; i < count; ++i) all.push_back(p.allocate(512));
-  for (const fr::allocation_ref& r : all) {
-    fr::access one{&r.get(), r.get().range(), true};
-    fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&one, 1}));
+  for (const fr::detail::allocation_ref& r : all) {
+    fr::detail::access one{&r.get(), r.get().range(), true};
+    fr::detail::access_guard guard(fr::detail::admission::unchecked(s.timeline(), {&one, 1}));
   }
   const std::size_t each = (bytes_of_malloc() - before) / count;
-  BOOST_TEST(each >= sizeof(fr::allocation));
+  BOOST_TEST(each >= sizeof(fr::detail::allocation));
   BOOST_TEST(each <= 256u);
   BOOST_TEST_MESSAGE("an allocation costs " << each << " bytes");
 }

@@ -25,7 +25,7 @@ struct place {
   void write(fr::native_stream s, int* p) { set(m, s, p, n, 1); }
   void read(fr::native_stream s, int* p, int* to) {
     const std::vector uses{use(p, n, true, false), use(to, n, true, true)};
-    m.b.launch(s, {"read", uses, [=](const fr::relocation& at) { std::copy_n(at(p), n, at(to)); }});
+    m.b.launch(s, {"read", uses, [=](const fr::detail::relocation& at) { std::copy_n(at(p), n, at(to)); }});
   }
   void order(fr::native_stream first, fr::native_event e, fr::native_stream then) {
     m.b.record(e, first);
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(broken_devices) {
     place p("schedule=eager");
     const std::vector uses{use(p.x, n, true, false)};
     try {
-      p.m.b.launch(p.b, {"fails", uses, [](const fr::relocation&) { throw std::runtime_error("no"); }});
+      p.m.b.launch(p.b, {"fails", uses, [](const fr::detail::relocation&) { throw std::runtime_error("no"); }});
     } catch (const fr::device_error&) {
     }
     if (again) p.m.look.reset_errors();
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(looking_changes_no_schedule) {
 BOOST_AUTO_TEST_CASE(joint_operations) {
   const auto meet = [](bool writes_early) {
     return [=](place& p) {
-      const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
+      const auto both = std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{"both", 2, [] {}});
       const std::vector of_x{use(p.x, n, true, false)}, of_y{use(p.y, n, false, true)};
       p.write(p.a, p.x);
       p.m.b.join_rendezvous(p.a, both, of_x);
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(joint_operations) {
   is_none(meet(false));
   is_none(meet(true));
   is_a_race([](place& p) {
-    const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
+    const auto both = std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{"both", 2, [] {}});
     const std::vector of_x{use(p.x, n, true, false)};
     p.write(p.b, p.x);
     p.m.b.join_rendezvous(p.a, both, of_x);  // b joins after x was written, but a has already read x
@@ -262,8 +262,8 @@ BOOST_AUTO_TEST_CASE(bytes_that_live_again_have_no_past) {
   });
   const auto reused = [](bool freed_behind) {
     return [=](place& p) {
-      fr::pool_backend& pools = *p.m.b.pools();
-      const fr::native_pool pool = pools.create_pool(memory_kind::host, 0, {});
+      fr::detail::pool_backend& pools = *p.m.b.pools();
+      const fr::detail::native_pool pool = pools.create_pool(memory_kind::host, 0, {});
       int* const z = static_cast<int*>(pools.allocate(pool, n * sizeof(int), p.a));
       p.order(p.a, p.of_a, p.b);
       p.write(p.b, z);
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(discarding_is_writing) {
 
 // Indices of vector clocks are reused after the CPU has observed that their work is complete.
 BOOST_AUTO_TEST_CASE(lines_serve_again) {
-  fr::sim::race_checker races;
+  fr::detail::sim::race_checker races;
   auto first = races.open();
   first->tick = 5;
   const std::size_t index = first->index;
@@ -374,13 +374,13 @@ BOOST_AUTO_TEST_CASE(planted_races) {
       {"a copy reads", [](place& p) { p.write(p.a, p.x), p.m.b.copy(p.b, p.y, p.x, n * sizeof(int)); }},
       {"a batch of copies writes",
        [](place& p) {
-         const fr::copy_part part{p.x, p.y, n * sizeof(int)};
+         const fr::detail::copy_part part{p.x, p.y, n * sizeof(int)};
          p.write(p.a, p.x), p.m.b.copy_batch(p.b, {&part, 1});
        }},
       {"a fill writes",
        [](place& p) {
          const int zero = 0;
-         fr::strided_bytes to{reinterpret_cast<std::byte*>(p.x), {sizeof(int)}};
+         fr::detail::strided_bytes to{reinterpret_cast<std::byte*>(p.x), {sizeof(int)}};
          p.write(p.a, p.x), p.m.b.fill_strided(p.b, to, {sizeof(int), 1, {n}}, &zero);
        }},
       {"an event was recorded too early",
@@ -393,7 +393,7 @@ BOOST_AUTO_TEST_CASE(planted_races) {
        }},
       {"a joint operation writes",
        [](place& p) {
-         auto m = std::make_shared<fr::rendezvous>(fr::rendezvous{"sum", 1, [] {}});
+         auto m = std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{"sum", 1, [] {}});
          const auto touched = use(p.x, n, true, true);
          p.write(p.a, p.x), p.m.b.join_rendezvous(p.b, m, {&touched, 1});
        }},

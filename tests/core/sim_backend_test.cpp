@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(illegal_addresses_are_sticky_errors) {
     fails(
         [](auto& m, auto s, int* x) {
           const std::vector uses{use(x, 4, true, true)};
-          m.b.launch(s, {"bad", uses, [](const fr::relocation&) { throw std::runtime_error("index 9 of 4"); }});
+          m.b.launch(s, {"bad", uses, [](const fr::detail::relocation&) { throw std::runtime_error("index 9 of 4"); }});
         },
         "kernel 'bad': index 9 of 4");
     fails([](auto& m, auto s, int*) { m.b.run_on_host(s, [&m] { m.b.create_stream(0, 0); }); }, "may not call ferry");

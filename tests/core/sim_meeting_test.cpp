@@ -8,8 +8,8 @@ using namespace sim_test;
 
 namespace {
 
-std::shared_ptr<fr::rendezvous> meeting_of(std::string name, std::size_t streams, std::function<void()> body) {
-  return std::make_shared<fr::rendezvous>(fr::rendezvous{std::move(name), streams, std::move(body)});
+std::shared_ptr<fr::detail::rendezvous> meeting_of(std::string name, std::size_t streams, std::function<void()> body) {
+  return std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{std::move(name), streams, std::move(body)});
 }
 
 }  // namespace

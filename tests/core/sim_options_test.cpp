@@ -6,34 +6,34 @@ using namespace sim_test;
 BOOST_AUTO_TEST_SUITE(sim_options)
 
 BOOST_AUTO_TEST_CASE(options_are_read) {
-  const auto o = fr::sim::parse_options(
+  const auto o = fr::detail::sim::parse_options(
       " devices=3; memory=2MiB "
       ";peers=0-1,1-2;broken=2-1;schedule=random:42;fail=alloc@17,peer@2;concurrent_managed=off;pageable_access=on");
   BOOST_TEST(o.devices == 3);
   for (const int d : {0, 2}) BOOST_TEST(o.memory_of(d) == 2u << 20);
   BOOST_TEST((o.are_peers(1, 0) && o.are_peers(1, 2) && !o.are_peers(0, 2) && !o.are_peers(1, 1)));
-  using fr::peer_memory;
+  using fr::detail::peer_memory;
   BOOST_TEST((o.is_broken(1, 2, peer_memory::plain) && o.is_broken(2, 1, peer_memory::unified) &&
               !o.is_broken(0, 1, peer_memory::plain)));
-  const auto by_sort = fr::sim::parse_options("broken=0-1:pools, 1-2:unified,2-3 : plain");
+  const auto by_sort = fr::detail::sim::parse_options("broken=0-1:pools, 1-2:unified,2-3 : plain");
   BOOST_TEST((by_sort.is_broken(1, 0, peer_memory::pooled) && !by_sort.is_broken(0, 1, peer_memory::plain) &&
               !by_sort.is_broken(0, 1, peer_memory::unified)));
   BOOST_TEST((by_sort.is_broken(1, 2, peer_memory::unified) && !by_sort.is_broken(1, 2, peer_memory::pooled)));
   BOOST_TEST((by_sort.is_broken(2, 3, peer_memory::plain) && !by_sort.is_broken(2, 3, peer_memory::unified)));
-  BOOST_TEST(
-      (o.schedule == fr::sim::schedule_kind::random && o.seed == 42 && !o.concurrent_managed && o.pageable_access));
-  BOOST_TEST((o.failures ==
-              std::vector<fr::sim::failure>{{fr::sim::failing_verb::alloc, 17}, {fr::sim::failing_verb::peer, 2}}));
-  const auto d = fr::sim::parse_options("");
+  BOOST_TEST((o.schedule == fr::detail::sim::schedule_kind::random && o.seed == 42 && !o.concurrent_managed &&
+              o.pageable_access));
+  BOOST_TEST((o.failures == std::vector<fr::detail::sim::failure>{{fr::detail::sim::failing_verb::alloc, 17},
+                                                                  {fr::detail::sim::failing_verb::peer, 2}}));
+  const auto d = fr::detail::sim::parse_options("");
   BOOST_TEST((d.devices == 4 && d.memory_of(3) == 1u << 30 && d.are_peers(0, 3) &&
-              d.schedule == fr::sim::schedule_kind::eager));
-  BOOST_TEST(fr::sim::parse_options("memory=100").memory_of(0) == 100u);
+              d.schedule == fr::detail::sim::schedule_kind::eager));
+  BOOST_TEST(fr::detail::sim::parse_options("memory=100").memory_of(0) == 100u);
   using fr::check_level;
   for (const auto& [text, races, level] : {std::tuple{"", false, check_level::usual},
                                            {"check=off", false, check_level::none},
                                            {"check=races", true, check_level::usual},
                                            {"check=on", true, check_level::all}}) {
-    const auto c = fr::sim::parse_options(text);
+    const auto c = fr::detail::sim::parse_options(text);
     BOOST_TEST((c.check_races == races && c.check == level), text);
   }
 }
@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(options_that_do_not_parse_are_quoted) {
                                 "pinning=races",
                                 "devices",
                                 "devices=2;devices=3"}) {
-    check_throws<fr::parse_error>([&] { fr::sim::parse_options(bad); }, bad);
-    check_throws<fr::parse_error>([&] { fr::sim::parse_options(bad); }, "allowed, separated by ';'");
+    check_throws<fr::parse_error>([&] { fr::detail::sim::parse_options(bad); }, bad);
+    check_throws<fr::parse_error>([&] { fr::detail::sim::parse_options(bad); }, "allowed, separated by ';'");
   }
 }
 

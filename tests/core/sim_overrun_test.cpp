@@ -9,16 +9,16 @@ using namespace sim_test;
 
 namespace {
 
-fr::kernel_use named(const int* p, std::size_t n, bool reads, bool writes, const char* name) {
-  fr::kernel_use u = use(p, n, reads, writes);
-  u.array = fr::array_label(name);
+fr::detail::kernel_use named(const int* p, std::size_t n, bool reads, bool writes, const char* name) {
+  fr::detail::kernel_use u = use(p, n, reads, writes);
+  u.array = fr::detail::array_label(name);
   return u;
 }
 
 // A kernel with n ints at p as argument writes one int at p + at.
 void write_one(sim_machine& m, fr::native_stream s, int* p, std::size_t n, std::ptrdiff_t at, const char* name = "u") {
   const std::vector uses{named(p, n, true, true, name)};
-  m.b.launch(s, {"stray", uses, [=](const fr::relocation& where) { where(p)[at] += 1; }});
+  m.b.launch(s, {"stray", uses, [=](const fr::detail::relocation& where) { where(p)[at] += 1; }});
   m.b.synchronize(s);
 }
 
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(uses_side_by_side) {
       const auto s = m.stream();
       const std::vector uses{named(p, 50, false, true, "low"), named(p + 50, 50, false, true, "high")};
       const auto fill = [&](std::ptrdiff_t extra) {
-        m.b.launch(s, {"fill", uses, [=](const fr::relocation& where) {
+        m.b.launch(s, {"fill", uses, [=](const fr::detail::relocation& where) {
                          std::fill_n(where(p), 50, 1);
                          std::fill_n(where(p + 50), 50 + extra, 2);
                        }});
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(gaps_between_uses) {
       const auto s = m.stream();
       const std::vector uses{named(p, 100, false, false, "shard"), use(p, 10, true, true), use(p + 90, 10, true, true)};
       const auto write = [&](std::size_t at) {
-        m.b.launch(s, {"edges", uses, [=](const fr::relocation& where) { where(p)[at] = 5; }});
+        m.b.launch(s, {"edges", uses, [=](const fr::detail::relocation& where) { where(p)[at] = 5; }});
         m.b.synchronize(s);
       };
       write(9), write(90);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(graphs) {
       m.b.begin_capture(s);
       set(m, s, q, 10, 1);
       const std::vector uses{named(p, 10, true, true, "u")};
-      m.b.launch(s, {"stray", uses, [=](const fr::relocation& where) { where(p)[11] = 1; }});
+      m.b.launch(s, {"stray", uses, [=](const fr::detail::relocation& where) { where(p)[11] = 1; }});
       const auto g = m.b.end_capture(s);
       check_throws<fr::device_error>([&] { m.b.launch_graph(g, s), m.b.synchronize(s); },
                                      "4 bytes past the end of array 'u'");

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(an_unfinished_write_shows_as_ones_and_reads_win) {
   const auto s = m.stream();
   set(m, s, y, 8, 1);
   std::vector uses{use(y, 8, false, true), use(y + 6, 2, true, false)};
-  m.b.launch(s, {"half", uses, [=](const fr::relocation& at) { std::fill_n(at(y), 4, 2); }});
+  m.b.launch(s, {"half", uses, [=](const fr::detail::relocation& at) { std::fill_n(at(y), 4, 2); }});
   BOOST_TEST(fetch(m, s, y, 8) == (std::vector{2, 2, 2, 2, -1, -1, 1, 1}), boost::test_tools::per_element());
 }
 
@@ -190,9 +190,9 @@ BOOST_AUTO_TEST_CASE(work_of_a_destroyed_stream_still_runs) {
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_that_cannot_end_is_a_deadlock) {
-  fr::sim::scheduler schedule(fr::sim::parse_options("schedule=random:1"));
+  fr::detail::sim::scheduler schedule(fr::detail::sim::parse_options("schedule=random:1"));
   auto lock = schedule.enter();
-  auto never = std::make_shared<fr::sim::signal>();
+  auto never = std::make_shared<fr::detail::sim::signal>();
   never->who = "event 77";
   const auto q = schedule.open(lock, 0, 5);
   schedule.push(lock, *q, {"kernel", "axpy", {}, {never}, {}});

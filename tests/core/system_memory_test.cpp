@@ -23,7 +23,7 @@ std::size_t limit_of(const std::vector<std::pair<std::string, std::string>>& fil
     fs::create_directories(file.parent_path());
     std::ofstream(file) << text << '\n';
   }
-  const std::size_t limit = fr::control_group_limit(root.string());
+  const std::size_t limit = fr::detail::control_group_limit(root.string());
   fs::remove_all(root);
   return limit;
 }

@@ -41,9 +41,9 @@ BOOST_AUTO_TEST_SUITE(topologies)
 BOOST_AUTO_TEST_CASE(links_are_lent_by_neighbours_over_nvlink) {
   const std::vector<int> links{18, 0, -1, 6};  // from devices 0 to 3 to another device
   const auto of = [&](int d) { return links.at(static_cast<std::size_t>(d)); };
-  BOOST_TEST((fr::nvlink_neighbours({0, 1, 3}, of) == std::vector<int>{0, 3}));
-  BOOST_TEST((fr::nvlink_neighbours({1, 2}, of) == std::vector<int>{2}));
-  BOOST_TEST(fr::nvlink_neighbours({1}, of).empty());
+  BOOST_TEST((fr::detail::nvlink_neighbours({0, 1, 3}, of) == std::vector<int>{0, 3}));
+  BOOST_TEST((fr::detail::nvlink_neighbours({1, 2}, of) == std::vector<int>{2}));
+  BOOST_TEST(fr::detail::nvlink_neighbours({1}, of).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_look_measures_nothing) {
@@ -196,19 +196,19 @@ BOOST_AUTO_TEST_CASE(a_file_that_cannot_be_written_is_said) {
 BOOST_AUTO_TEST_CASE(lists_of_cores) {
   using list = std::vector<int>;
   const auto check = [](const char* text, const list& expected) {
-    BOOST_TEST(fr::parse_core_list(text) == expected, boost::test_tools::per_element());
+    BOOST_TEST(fr::detail::parse_core_list(text) == expected, boost::test_tools::per_element());
   };
   check("0-3,8,10-11", {0, 1, 2, 3, 8, 10, 11});
   check("7", {7});
   for (const char* bad : {"", "a", "1-", "3-1", "1;2", "1-2-3", "-1-x", "0-99999999"}) check(bad, {});
-  BOOST_TEST(!fr::cores_near("ffff:ff:1f.7").empty());  // no such device: returns all usable cores
+  BOOST_TEST(!fr::detail::cores_near("ffff:ff:1f.7").empty());  // no such device: returns all usable cores
 }
 
 BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
-  const std::vector<int> all = fr::usable_cores();
-  fr::copy_workers workers(3, {all.front()}, 300);
+  const std::vector<int> all = fr::detail::usable_cores();
+  fr::detail::copy_workers workers(3, {all.front()}, 300);
   std::vector<std::vector<char>> from(20, std::vector<char>(1000)), to = from;
-  std::vector<fr::copy_workers::job> jobs(20);
+  std::vector<fr::detail::copy_workers::job> jobs(20);
   for (std::size_t i = 0; i < 20; ++i) {
     std::fill(from[i].begin(), from[i].end(), static_cast<char>(i + 1));
     jobs[i].to = to[i].data(), jobs[i].from = from[i].data(), jobs[i].bytes = 1000;
@@ -218,30 +218,30 @@ BOOST_AUTO_TEST_CASE(threads_stay_near_and_copy) {
   BOOST_TEST((to == from));
   std::vector<int> cores;
   std::thread([&] {
-    fr::run_this_thread_on({all.back()});
-    cores = fr::usable_cores();
+    fr::detail::run_this_thread_on({all.back()});
+    cores = fr::detail::usable_cores();
   }).join();
   BOOST_TEST(cores == std::vector<int>{all.back()}, boost::test_tools::per_element());
   {
-    const fr::cores_scope one({all.front()});
-    BOOST_TEST(fr::usable_cores() == std::vector<int>{all.front()}, boost::test_tools::per_element());
-    const fr::cores_scope none({});
+    const fr::detail::cores_scope one({all.front()});
+    BOOST_TEST(fr::detail::usable_cores() == std::vector<int>{all.front()}, boost::test_tools::per_element());
+    const fr::detail::cores_scope none({});
   }
-  BOOST_TEST(fr::usable_cores() == all, boost::test_tools::per_element());
+  BOOST_TEST(fr::detail::usable_cores() == all, boost::test_tools::per_element());
 }
 
 // Like OpenMP threads: the first query comes from a bound thread, and must not determine the result for all threads.
 BOOST_AUTO_TEST_CASE(bound_threads_query_the_process) {
-  const std::vector<int> all = fr::usable_cores();
+  const std::vector<int> all = fr::detail::usable_cores();
   std::vector<int> near, within, after;
   std::thread([&] {
-    const fr::cores_scope bound({all.back()});
-    near = fr::cores_near("ffff:ff:1e.6");  // not queried before
+    const fr::detail::cores_scope bound({all.back()});
+    near = fr::detail::cores_near("ffff:ff:1e.6");  // not queried before
     {
-      const fr::cores_scope elsewhere({all.front()});
-      within = fr::usable_cores();
+      const fr::detail::cores_scope elsewhere({all.front()});
+      within = fr::detail::usable_cores();
     }
-    after = fr::usable_cores();
+    after = fr::detail::usable_cores();
   }).join();
   BOOST_TEST(near == all, boost::test_tools::per_element());
   BOOST_TEST(within == std::vector<int>{all.front()}, boost::test_tools::per_element());
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(threads_are_counted_by_the_device_they_copy_for) {
   fr::copy_options o = fr::current_copy_options();
   o.threads = 2;
   fr::set_copy_options(o);
-  fr::copy_engine& engine = fr::runtime::current().copies();
+  fr::detail::copy_engine& engine = fr::runtime::current().copies();
   const std::size_t bytes = std::size_t{1} << 30;
   BOOST_TEST(engine.choose(fr::pageable_memory, fr::device(2), bytes).from == 2);
   BOOST_TEST(engine.choose(fr::device(1), fr::pageable_memory, bytes).from == 1);

@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(a_link_that_fails_when_a_plan_is_made) {
     for (const std::size_t axis : {0u, 1u}) {
       const support::quiet_stderr said;
       fr::simulation sim("devices=2;broken=0-1");
-      sim.get().peers().kernels(fr::peer_kernels::error);
+      sim.get().peers().kernels(fr::detail::peer_kernels::error);
       const fr::team t = fr::team::all();
       fr::sharded_array<int, 2> a(t, {6, 8}, {.axis = axis, .halo = 1, .periodic = true, .exchange = how}, -1);
       fr::copy(std::vector<int>(48, 3), a);

@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t many = (std::size_t{1} << 31) + 6;  // even
 
 // Records the arguments of the library's calls.
-class noting_transport final : public fr::transport {
+class noting_transport final : public fr::detail::transport {
  public:
   std::string_view name() const override { return "noting"; }
-  void submit(std::span<const fr::collective_call> calls, std::span<const fr::stream_ref>) override {
+  void submit(std::span<const fr::detail::collective_call> calls, std::span<const fr::stream_ref>) override {
     given.assign(calls.begin(), calls.end());
   }
-  std::vector<fr::collective_call> given;
+  std::vector<fr::detail::collective_call> given;
 };
 
 }  // namespace
@@ -75,9 +75,9 @@ BOOST_AUTO_TEST_CASE(collectives_of_many_elements) {
 BOOST_AUTO_TEST_CASE(messages_of_many_bytes) {
   const auto* const begin = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 44);
   for (const std::size_t bytes :
-       {std::size_t{0}, std::size_t{1}, fr::mpi::most_bytes, fr::mpi::most_bytes + 1, 5 * many}) {
+       {std::size_t{0}, std::size_t{1}, fr::detail::mpi::most_bytes, fr::detail::mpi::most_bytes + 1, 5 * many}) {
     const std::byte* next = begin;
-    fr::mpi::each_piece(begin, bytes, [&](const std::byte* p, int n) {
+    fr::detail::mpi::each_piece(begin, bytes, [&](const std::byte* p, int n) {
       BOOST_TEST((p == next));
       BOOST_TEST(n > 0);
       next = p + n;

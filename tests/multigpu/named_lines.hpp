@@ -12,8 +12,8 @@ namespace support {
 // Source lines of accesses in all runtimes created during its lifetime.
 class named_lines {
  public:
-  named_lines() : before_(ferry::access_policy::exchange_maker(make)) { found().clear(); }
-  ~named_lines() { ferry::access_policy::exchange_maker(before_); }
+  named_lines() : before_(ferry::detail::access_policy::exchange_maker(make)) { found().clear(); }
+  ~named_lines() { ferry::detail::access_policy::exchange_maker(before_); }
   named_lines(const named_lines&) = delete;
   named_lines& operator=(const named_lines&) = delete;
 
@@ -26,17 +26,17 @@ class named_lines {
   }
 
  private:
-  struct policy : ferry::access_policy {
-    void before_access(const ferry::coming_access& a) override { note(a.at); }
-    void before_copy(const ferry::coming_access& a) override { note(a.at); }
-    std::string explain(ferry::allocation&) override { return {}; }
+  struct policy : ferry::detail::access_policy {
+    void before_access(const ferry::detail::coming_access& a) override { note(a.at); }
+    void before_copy(const ferry::detail::coming_access& a) override { note(a.at); }
+    std::string explain(ferry::detail::allocation&) override { return {}; }
     static void note(const ferry::source_line& at) {
       const std::lock_guard lock(mutex());
       ++accesses();
       if (at.is_known()) found().insert(at.file + (':' + std::to_string(at.line)));
     }
   };
-  static std::unique_ptr<ferry::access_policy> make(ferry::runtime&) { return std::make_unique<policy>(); }
+  static std::unique_ptr<ferry::detail::access_policy> make(ferry::runtime&) { return std::make_unique<policy>(); }
   static std::mutex& mutex() {
     static std::mutex m;
     return m;
@@ -49,7 +49,7 @@ class named_lines {
     static std::size_t n = 0;
     return n;
   }
-  ferry::access_policy::maker before_;
+  ferry::detail::access_policy::maker before_;
 };
 
 }  // namespace support

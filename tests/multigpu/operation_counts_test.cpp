@@ -8,8 +8,8 @@ namespace fr = ferry;
 BOOST_AUTO_TEST_SUITE(operation_counts)
 
 BOOST_AUTO_TEST_CASE(collectives_are_of_all) {
-  fr::operation_counts here, there;
-  const fr::joint_part two{2, {}, {}}, one{1, {}, {}};
+  fr::detail::operation_counts here, there;
+  const fr::detail::joint_part two{2, {}, {}}, one{1, {}, {}};
   const auto first = here.enqueue(two), second = here.enqueue(one);
   BOOST_TEST(!first.has(1, there.given(0)));
   there.enqueue(one);
@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(collectives_are_of_all) {
 }
 
 BOOST_AUTO_TEST_CASE(sends_are_of_two) {
-  fr::operation_counts zero, one;
+  fr::detail::operation_counts zero, one;
   const auto got = zero.enqueue({0, {}, {1}});  // from process 1, which sends
   const auto sent = zero.enqueue({0, {1, 1}, {}});
   BOOST_TEST(got.has(2, {}));  // does not depend on process 2
@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(sends_are_of_two) {
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_given_does_not_count) {
-  fr::operation_counts here;
-  const fr::joint_part part{1, {1}, {2}};
+  fr::detail::operation_counts here;
+  const fr::detail::joint_part part{1, {1}, {2}};
   here.enqueue(part);
   here.take_back(part);
   BOOST_TEST((here.given(1).collectives == 0 && here.given(1).sends == 0 && here.given(2).receives == 0));

@@ -94,13 +94,13 @@ BOOST_AUTO_TEST_CASE(how_long_others_are_waited_for) {
   using namespace std::chrono_literals;
   const auto patience = [](const char* text) {
     const variable set("FERRY_COLLECTIVE_TIMEOUT", text);
-    return fr::patience_of_environment();
+    return fr::detail::patience_of_environment();
   };
   BOOST_TEST((patience("") == 600s && patience("off") == 0s && patience("2") == 2s && patience("0.25") == 250ms));
   BOOST_TEST((patience("1e9") == 1000000000s));
   for (const char* bad : {"1e10", "1e300", "inf", "nan", "0", "-1", "1e-9", "2 s", "ten", "1,5"}) {
     const variable set("FERRY_COLLECTIVE_TIMEOUT", bad);
-    BOOST_CHECK_EXCEPTION(fr::patience_of_environment(), fr::parse_error, [&](const fr::parse_error& e) {
+    BOOST_CHECK_EXCEPTION(fr::detail::patience_of_environment(), fr::parse_error, [&](const fr::parse_error& e) {
       const std::string text = e.what();
       return text.find(std::string("FERRY_COLLECTIVE_TIMEOUT='") + bad + "'") != text.npos &&
              text.find("0.001 to 1e9, and off") != text.npos;

@@ -129,10 +129,10 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_device) {
 
 // Waiting for the team reports that the transport aborted an operation because of another process.
 BOOST_AUTO_TEST_CASE(waiting_reports_aborted_operations) {
-  struct ended final : fr::transport {
+  struct ended final : fr::detail::transport {
     bool failed = false;
     std::string_view name() const override { return "ended"; }
-    void submit(std::span<const fr::collective_call>, std::span<const fr::stream_ref>) override {}
+    void submit(std::span<const fr::detail::collective_call>, std::span<const fr::stream_ref>) override {}
     void check() override {
       if (failed) throw fr::process_error("process 1 failed");
     }

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-class made_up final : public fr::processes {
+class made_up final : public fr::detail::processes {
  public:
   explicit made_up(std::chrono::steady_clock::duration patience) : patience_(patience) {}
   std::size_t rank() const override { return 0; }
@@ -34,39 +34,39 @@ class made_up final : public fr::processes {
   const std::chrono::steady_clock::duration patience_;
 };
 
-struct made_up_progress final : fr::stream_progress {
+struct made_up_progress final : fr::detail::stream_progress {
   struct state {
     bool begun = true, over = false;
     int asked = 0, asked_whether_begun = 0;
   };
-  made_up_progress(state& s, const fr::timeline* on) : is(s), line(on) {}
-  std::vector<const fr::timeline*> streams() const override { return {line}; }
+  made_up_progress(state& s, const fr::detail::timeline* on) : is(s), line(on) {}
+  std::vector<const fr::detail::timeline*> streams() const override { return {line}; }
   bool has_begun() override { return ++is.asked_whether_begun, is.begun; }
   bool is_over() override { return ++is.asked, is.over; }
   state& is;
-  const fr::timeline* line;
+  const fr::detail::timeline* line;
 };
 
 // Streams are compared, but not used.
-const fr::timeline* line(int n) {
+const fr::detail::timeline* line(int n) {
   static const char names[4] = {};
-  return reinterpret_cast<const fr::timeline*>(names + n);
+  return reinterpret_cast<const fr::detail::timeline*>(names + n);
 }
 
 struct fixture {
   explicit fixture(std::chrono::steady_clock::duration patience = 600s) : all(patience) {}
-  void give(made_up_progress::state& s, const char* what, const fr::joint_part& part, int stream = 0) {
-    std::list<fr::waiting_operations::operation> one;
+  void give(made_up_progress::state& s, const char* what, const fr::detail::joint_part& part, int stream = 0) {
+    std::list<fr::detail::waiting_operations::operation> one;
     one.push_back({what, all.parts().enqueue(part), std::make_unique<made_up_progress>(s, line(stream)), {}});
     waiting.add(std::move(one));
   }
   std::string overdue(std::chrono::seconds at) { return waiting.overdue(all, start + at); }
   made_up all;
-  fr::waiting_operations waiting;
+  fr::detail::waiting_operations waiting;
   const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
-const fr::joint_part collective{1, {}, {}};
+const fr::detail::joint_part collective{1, {}, {}};
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
@@ -183,10 +183,10 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
   const fr::simulation runtime("devices=2;schedule=random:1");
   {
     const fr::stream s{fr::device(0)}, t{fr::device(1)};
-    fr::event_stock events;
+    fr::detail::event_stock events;
     support::busy_stream busy(s);
-    fr::timeline* const lines[] = {&s.timeline(), &t.timeline()};
-    std::optional<fr::enqueued_operation> both;
+    fr::detail::timeline* const lines[] = {&s.timeline(), &t.timeline()};
+    std::optional<fr::detail::enqueued_operation> both;
     s.timeline().in_turn([&] {
       t.timeline().in_turn([&] {
         both.emplace(events, lines);
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
     s.synchronize(), t.synchronize();
     BOOST_TEST(both->has_begun());
     BOOST_TEST(both->is_over());
-    fr::enqueued_operation last(events, s.timeline());
+    fr::detail::enqueued_operation last(events, s.timeline());
     BOOST_TEST((last.has_begun() && last.is_over()));
   }
 }
@@ -209,9 +209,9 @@ BOOST_AUTO_TEST_CASE(streams_tell_when_they_come_to_it) {
 BOOST_AUTO_TEST_CASE(a_call_on_idle_streams_may_wait_for_others) {
   const fr::simulation runtime("devices=1;schedule=random:1");
   const fr::stream s;
-  fr::event_stock events;
-  fr::timeline* const lines[] = {&s.timeline()};
-  std::optional<fr::enqueued_operation> one;
+  fr::detail::event_stock events;
+  fr::detail::timeline* const lines[] = {&s.timeline()};
+  std::optional<fr::detail::enqueued_operation> one;
   s.timeline().in_turn([&] {
     one.emplace(events, lines);
     bool has_begun = false;
@@ -224,8 +224,8 @@ BOOST_AUTO_TEST_CASE(a_call_on_idle_streams_may_wait_for_others) {
 
 BOOST_AUTO_TEST_CASE(an_event_is_used_again) {
   const fr::simulation runtime("devices=2");
-  fr::backend& backend = fr::runtime::current().backend();
-  fr::event_stock events;
+  fr::detail::backend& backend = fr::runtime::current().backend();
+  fr::detail::event_stock events;
   const fr::native_event a = events.take(backend, 0), b = events.take(backend, 1);
   events.give_back(backend, 0, a);
   events.give_back(backend, 1, b);

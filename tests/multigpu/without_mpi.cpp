@@ -6,7 +6,7 @@
 
 int main() {
   try {
-    if (ferry::processes::world()) return std::puts("there are processes"), 1;
+    if (ferry::detail::processes::world()) return std::puts("there are processes"), 1;
   } catch (const ferry::not_supported& e) {
     return std::puts(e.what()), 0;
   }

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(destructors_that_wait) {
       "a borrow", true,
       [] {
         struct foreign {
-          fr::backend& backend = fr::runtime::current().backend();
+          fr::detail::backend& backend = fr::runtime::current().backend();
           int* p = static_cast<int*>(backend.allocate(fr::memory_kind::device, 0, n * sizeof(int)));
           std::unique_ptr<fr::borrowed<int, 1, fr::memory_kind::device>> view;
           ~foreign() {

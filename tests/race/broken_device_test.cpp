@@ -157,8 +157,8 @@ BOOST_AUTO_TEST_CASE(raw_pointers_on_it_are_over) {
 BOOST_AUTO_TEST_CASE(its_bytes_can_be_freed_and_used_again) {
   over_seeds([](fr::device d0, fr::device d1) {
     fr::stream s0{d0}, s1{d1};
-    fr::memory_pool &near = fr::runtime::current().pool(fr::memory_kind::unified, 0),
-                    &far = fr::runtime::current().pool(fr::memory_kind::device, 1);
+    fr::detail::memory_pool &near = fr::runtime::current().pool(fr::memory_kind::unified, 0),
+                            &far = fr::runtime::current().pool(fr::memory_kind::device, 1);
     {
       fr::unified_array<int> u({64}, 0, d0), freed({64}, 0, d0);
       const fr::device_array<int> there({64}, d1);

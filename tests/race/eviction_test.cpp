@@ -36,7 +36,9 @@ constexpr std::size_t in_cells(std::size_t bytes) { return bytes / sizeof(cell);
 // page boundaries.
 const fr::pool_options exact{.granularity = 4096, .kind = fr::pool_kind::split};
 
-fr::sim::inspector& look() { return dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend()); }
+fr::detail::sim::inspector& look() {
+  return dynamic_cast<fr::detail::sim::inspector&>(fr::runtime::current().backend());
+}
 std::size_t on_device_0(const cells& a) {
   auto places = look().residency(a.unsynchronized_data(), a.size_bytes());
   return places[0];
@@ -93,12 +95,12 @@ BOOST_AUTO_TEST_CASE(pages_take_memory_of_their_device) {
 BOOST_AUTO_TEST_CASE(offered_contents_go_first_and_are_not_copied) {
   fr::simulation sim("devices=1;memory=64MiB", exact);
   auto scratch = filled_there(40 * MiB, 's'), kept = filled_there(16 * MiB, 'k');
-  const fr::sim::traffic before = look().moved();
+  const fr::detail::sim::traffic before = look().moved();
   fr::discard_when_needed(scratch);
   BOOST_TEST(fr::may_be_discarded(scratch));
   BOOST_TEST(raw(scratch, 0) == 's');  // contents stay until memory is short
   BOOST_TEST(can_have(40 * MiB));
-  const fr::sim::traffic now = look().moved();
+  const fr::detail::sim::traffic now = look().moved();
   BOOST_TEST(now.discarded == before.discarded + 32 * MiB);  // only as much as is missing
   BOOST_TEST(now.evicted + now.prefetched + now.faulted == before.evicted + before.prefetched + before.faulted);
   BOOST_TEST(on_device_0(kept) == 16 * MiB);
@@ -173,7 +175,7 @@ BOOST_AUTO_TEST_CASE(what_is_in_use_stays) {
     fr::simulation sim("devices=1;memory=64MiB;schedule=random:" + std::to_string(seed), exact);
     auto used = filled_there(30 * MiB, 'u'), idle = filled_there(20 * MiB, 'i');
     fr::stream s, other;
-    const auto both = std::make_shared<fr::rendezvous>(fr::rendezvous{"both", 2, [] {}});
+    const auto both = std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{"both", 2, [] {}});
     sim.get().backend().join_rendezvous(s.timeline().stream(), both, {});
     fr::fill(s, used, cell('v'));
     fr::discard_when_needed(used);  // by all the work that was enqueued

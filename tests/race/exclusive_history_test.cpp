@@ -35,10 +35,10 @@ bool all_are(const Array& a, u32 value) {
   return true;
 }
 
-fr::access use_of(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
+fr::detail::access use_of(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
 
 // A stream becomes the exclusive owner after this many submissions: the first one follows another stream's use.
-constexpr u32 calm = fr::access_history::uses_until_exclusive + 1;
+constexpr u32 calm = fr::detail::access_history::uses_until_exclusive + 1;
 
 template <class Array>
 void use_calmly(fr::stream& s, Array& a) {
@@ -78,12 +78,12 @@ BOOST_AUTO_TEST_CASE(a_stream_owns_what_it_alone_uses) {
   fr::parallel_for(t, 64, add_one{}, x);
   BOOST_TEST(!is_kept(x, s));
   BOOST_TEST(!is_kept(x, t));
-  for (int i = 0; i < fr::access_history::contended_uses; ++i)
+  for (int i = 0; i < fr::detail::access_history::contended_uses; ++i)
     fr::parallel_for(t, 64, add_one{}, x);  // these record events at once (R5)
   use_calmly(t, x);
   BOOST_TEST(is_kept(x, t));
 
-  BOOST_TEST(std::as_const(x)[5] == 2 * calm + 1 + fr::access_history::contended_uses);
+  BOOST_TEST(std::as_const(x)[5] == 2 * calm + 1 + fr::detail::access_history::contended_uses);
   BOOST_TEST(!is_kept(x, t));
 }
 
@@ -108,12 +108,14 @@ BOOST_AUTO_TEST_CASE(streams_of_joint_operations_own_what_they_alone_use) {
     fr::stream s(fr::devices()[0]), t(fr::devices()[1]), other;
     fr::host_array<u32> common({64}, 1u), x({64}, 0u), y({64}, 0u), sum({64}, 0u);
     for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
-    fr::backend& backend = fr::runtime::current().backend();
+    fr::detail::backend& backend = fr::runtime::current().backend();
     const auto both = [&](const fr::host_array<u32>& from_s, const fr::host_array<u32>& from_t) {
-      fr::access of_s[] = {use_of(from_s, false), use_of(x, true)}, of_t[] = {use_of(y, true), use_of(from_t, false)};
-      fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(t.timeline(), of_t)),
-                                       fr::joint_guard::part(fr::admission::unchecked(s.timeline(), of_s))};
-      const fr::joint_guard guard(parts);
+      fr::detail::access of_s[] = {use_of(from_s, false), use_of(x, true)},
+                         of_t[] = {use_of(y, true), use_of(from_t, false)};
+      fr::detail::joint_guard::part parts[] = {
+          fr::detail::joint_guard::part(fr::detail::admission::unchecked(t.timeline(), of_t)),
+          fr::detail::joint_guard::part(fr::detail::admission::unchecked(s.timeline(), of_s))};
+      const fr::detail::joint_guard guard(parts);
       if (&from_s != &x)
         backend.copy(s.timeline().stream(), x.unsynchronized_data(), from_s.unsynchronized_data(), 256);
       if (&from_t != &y)
@@ -190,7 +192,7 @@ BOOST_AUTO_TEST_CASE(an_exclusive_history_makes_room) {
       if (i >= 4) fr::parallel_for(s, 2, add_from{}, part, fr::in(first));
       longest = std::max(longest, x.owner().get().history.uses().size());
     }
-    if (longest < 4 || longest > fr::access_history::usual_limit + 1) return false;
+    if (longest < 4 || longest > fr::detail::access_history::usual_limit + 1) return false;
     for (int i = 0; i < 2; ++i) fr::parallel_for(s, n, add_from{}, x, fr::in(x));
     const auto got = fr::to_vector(x);
     for (std::size_t i = 0; i < n; ++i)

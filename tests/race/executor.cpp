@@ -89,7 +89,7 @@ void executor::renew_stream(int i) {
     own_[at].emplace(d);
     return;
   }
-  fr::backend& backend = fr::runtime::current().backend();
+  fr::detail::backend& backend = fr::runtime::current().backend();
   fr::native_stream& s = foreign_[at - own_.size()];
   if (s.handle) {
     stream(i).release();
@@ -109,11 +109,15 @@ executor::part executor::of(int slot, std::size_t lo, std::size_t n) const {
 fr::array_argument<const u32, 1> executor::in(int slot, std::size_t lo, std::size_t n) const {
   const part p = of(slot, lo, n);
   const auto* at = reinterpret_cast<const std::byte*>(p.data);
-  return {
-      p.owner, fr::mdspan<const u32, 1>(p.data, fr::extents<1>{n}, {1}), {at, at + n * 4}, fr::access_mode::in, true};
+  return {p.owner,
+          fr::mdspan<const u32, 1>(p.data, fr::extents<1>{n}, {1}),
+          {at, at + n * 4},
+          fr::detail::access_mode::in,
+          true};
 }
 
-fr::array_argument<u32, 1> executor::inout(int slot, std::size_t lo, std::size_t n, fr::access_mode mode) const {
+fr::array_argument<u32, 1> executor::inout(int slot, std::size_t lo, std::size_t n,
+                                           fr::detail::access_mode mode) const {
   const part p = of(slot, lo, n);
   const auto* at = reinterpret_cast<const std::byte*>(p.data);
   return {p.owner, fr::mdspan<u32, 1>(p.data, fr::extents<1>{n}, {1}), {at, at + n * 4}, mode, true};
@@ -142,20 +146,20 @@ void executor::run_out_of_memory(u32 number, bool offers) {
 
 bool executor::run(const step& s) {
   auto& y = arrays_[static_cast<std::size_t>(s.y)];
-  const auto write = [&](fr::access_mode mode) { return inout(s.y, s.lo, s.n, mode); };
+  const auto write = [&](fr::detail::access_mode mode) { return inout(s.y, s.lo, s.n, mode); };
   switch (s.what) {
     case op::map:
-      fr::parallel_for(stream(s.stream), s.n, map_kernel{s.k}, write(fr::access_mode::inout), in(s.x, s.lx, s.n),
-                       in(s.z, s.lz, s.n));
+      fr::parallel_for(stream(s.stream), s.n, map_kernel{s.k}, write(fr::detail::access_mode::inout),
+                       in(s.x, s.lx, s.n), in(s.z, s.lz, s.n));
       break;
     case op::set:
-      fr::parallel_for(stream(s.stream), s.n, set_kernel{s.k}, write(fr::access_mode::out), in(s.x, s.lx, s.n));
+      fr::parallel_for(stream(s.stream), s.n, set_kernel{s.k}, write(fr::detail::access_mode::out), in(s.x, s.lx, s.n));
       break;
     case op::fill:
       std::visit([&](auto& a) { fr::fill(stream(s.stream), a.slice({s.lo, s.lo + s.n}), s.k); }, y->a);
       break;
     case op::accumulate:
-      fr::parallel_for(stream(s.stream), s.n, add_kernel{s.k}, inout(s.y, 0, s.n, fr::access_mode::inout));
+      fr::parallel_for(stream(s.stream), s.n, add_kernel{s.k}, inout(s.y, 0, s.n, fr::detail::access_mode::inout));
       break;
     case op::copy: copy(s); break;
     case op::upload: upload(s); break;
@@ -243,7 +247,7 @@ void executor::renew(const step& s) {
         y->a);
     return;
   }
-  fr::parallel_for(stream(s.stream), s.n, count_kernel{s.k}, inout(s.y, 0, s.n, fr::access_mode::out));
+  fr::parallel_for(stream(s.stream), s.n, count_kernel{s.k}, inout(s.y, 0, s.n, fr::detail::access_mode::out));
 }
 
 void executor::copy(const step& s) {
@@ -284,7 +288,7 @@ void executor::turn(const step& s) {
 bool executor::raw_is_possible(const step& s) const {
   const fr::device d = stream(s.stream).where();
   const auto reached = [&](int slot) {
-    const fr::allocation& a = of(slot, 0, 0).owner->get();
+    const fr::detail::allocation& a = of(slot, 0, 0).owner->get();
     return a.kind != fr::memory_kind::device || fr::runtime::current().peers().can_reach(d.index(), a.device);
   };
   return reached(s.x) && reached(s.y);
@@ -292,8 +296,8 @@ bool executor::raw_is_possible(const step& s) const {
 
 void executor::raw_launch(const step& s) {
   if (!raw_is_possible(s))
-    return fr::parallel_for(stream(s.stream), s.n, raw_kernel{s.k}, inout(s.y, s.lo, s.n, fr::access_mode::inout),
-                            in(s.x, s.lx, s.n));
+    return fr::parallel_for(stream(s.stream), s.n, raw_kernel{s.k},
+                            inout(s.y, s.lo, s.n, fr::detail::access_mode::inout), in(s.x, s.lx, s.n));
   const part y = of(s.y, s.lo, s.n), x = of(s.x, s.lx, s.n);
   const fr::stream_ref on = stream(s.stream);
   fr::runtime& m = fr::runtime::current();
@@ -305,9 +309,9 @@ void executor::raw_launch(const step& s) {
     return;
   }
 #endif
-  const fr::kernel_use uses[] = {{reinterpret_cast<const std::byte*>(y.data), s.n * 4, true, true},
-                                 {reinterpret_cast<const std::byte*>(x.data), s.n * 4, true, false}};
-  m.backend().launch(on.timeline().stream(), {"raw", uses, [y, x, s](const fr::relocation& move) {
+  const fr::detail::kernel_use uses[] = {{reinterpret_cast<const std::byte*>(y.data), s.n * 4, true, true},
+                                         {reinterpret_cast<const std::byte*>(x.data), s.n * 4, true, false}};
+  m.backend().launch(on.timeline().stream(), {"raw", uses, [y, x, s](const fr::detail::relocation& move) {
                                                 u32 *to = move(y.data), *from = move(x.data);
                                                 for (std::size_t i = 0; i < s.n; ++i) raw_kernel{s.k}(i, to, from);
                                               }});
@@ -320,7 +324,7 @@ void executor::shard(const step& s) {
     if (lo == hi) continue;
     const std::size_t left = lo ? lo - 1 : 0, right = std::min(hi + 1, s.n);
     fr::parallel_for(stream((s.stream + static_cast<int>(d)) % shared_streams), hi - lo,
-                     stencil_kernel{lo - left, right - left - 1}, inout(s.y, lo, hi - lo, fr::access_mode::out),
+                     stencil_kernel{lo - left, right - left - 1}, inout(s.y, lo, hi - lo, fr::detail::access_mode::out),
                      in(s.x, left, right - left));
   }
 }
@@ -329,22 +333,23 @@ void executor::temporary(const step& s) {
   const fr::device d = fr::devices()[static_cast<std::size_t>(s.device) % fr::devices().size()];
   fr::device_array<u32> between({s.n}, d);
   fr::parallel_for(stream(s.stream), s.n, set_kernel{s.k}, fr::out(between), in(s.x, s.lx, s.n));
-  fr::parallel_for(stream(s.other), s.n, set_kernel{s.k + 1}, inout(s.y, s.lo, s.n, fr::access_mode::out),
+  fr::parallel_for(stream(s.other), s.n, set_kernel{s.k + 1}, inout(s.y, s.lo, s.n, fr::detail::access_mode::out),
                    fr::in(between));
 }
 
 bool executor::reduce(const step& s) {
   const auto sum = fr::parallel_reduce(stream(s.stream), s.n, scaled{s.k | 1u}, fr::plus{}, in(s.x, s.lx, s.n));
-  fr::parallel_for(stream(s.other), s.n, add_scalar{}, inout(s.y, s.lo, s.n, fr::access_mode::inout), fr::in(sum));
+  fr::parallel_for(stream(s.other), s.n, add_scalar{}, inout(s.y, s.lo, s.n, fr::detail::access_mode::inout),
+                   fr::in(sum));
   return !s.flag || static_cast<u32>(sum.value()) == s.expect[0];
 }
 
 void executor::graph(const step& s) {
   const fr::stream_ref a = stream(s.stream), b = stream(s.other);
-  const auto y = inout(s.y, s.lo, s.n, fr::access_mode::inout);
+  const auto y = inout(s.y, s.lo, s.n, fr::detail::access_mode::inout);
   fr::graph g = fr::capture(a, [&] {
     fr::parallel_for(a, s.n, raw_kernel{s.k}, y, in(s.x, s.lx, s.n));
-    fr::parallel_for(b, s.n, set_kernel{s.k}, inout(s.x, s.lx, s.n, fr::access_mode::out), in(s.y, s.lo, s.n));
+    fr::parallel_for(b, s.n, set_kernel{s.k}, inout(s.x, s.lx, s.n, fr::detail::access_mode::out), in(s.y, s.lo, s.n));
   });
   g.launch(b);
   g.launch(s.flag ? a : b);

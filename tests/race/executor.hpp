@@ -36,13 +36,13 @@ class executor {
     std::variant<ferry::unified_array<u32>, ferry::device_array<u32>, ferry::host_array<u32>> a;
   };
   struct part {  // a range of an array's elements, passed as an argument
-    const ferry::allocation_ref* owner;
+    const ferry::detail::allocation_ref* owner;
     u32* data;
     std::size_t n;
   };
   part of(int slot, std::size_t lo, std::size_t n) const;
   ferry::array_argument<const u32, 1> in(int slot, std::size_t lo, std::size_t n) const;
-  ferry::array_argument<u32, 1> inout(int slot, std::size_t lo, std::size_t n, ferry::access_mode mode) const;
+  ferry::array_argument<u32, 1> inout(int slot, std::size_t lo, std::size_t n, ferry::detail::access_mode mode) const;
   ferry::stream_ref stream(int i) const;
   void renew(const step& s);
   void renew_stream(int i);

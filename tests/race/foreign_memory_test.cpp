@@ -35,7 +35,7 @@ struct set_to {
   FERRY_HOST_DEVICE void operator()(std::size_t i, u32* y) const { y[i] = value; }
 };
 
-fr::backend& backend() { return fr::runtime::current().backend(); }
+fr::detail::backend& backend() { return fr::runtime::current().backend(); }
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
 // Simulated: runs the body in a new runtime for each seed, until one fails. On real devices: runs it five times.
@@ -82,7 +82,7 @@ class interrupted_backend : public support::counting_backend {
  public:
   using counting_backend::counting_backend;
   std::function<void()> when_asked;
-  fr::pointer_attributes attributes(const void* p) override {
+  fr::detail::pointer_attributes attributes(const void* p) override {
     if (when_asked) std::exchange(when_asked, nullptr)();
     return counting_backend::attributes(p);
   }

@@ -45,10 +45,10 @@ BOOST_AUTO_TEST_SUITE(found)
 // Blocks that split and join repeatedly: the history of the remainder stays short.
 BOOST_AUTO_TEST_CASE(logs_of_split_blocks_do_not_grow) {
   fr::simulation sim("devices=1;schedule=random:1");
-  fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+  fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
   { fr::device_array<char> a({1 << 20}, 'x'); }
   for (int i = 0; i < 100; ++i) pool.allocate(4096);
-  const fr::allocation_ref a = pool.allocate(4096);
+  const fr::detail::allocation_ref a = pool.allocate(4096);
   BOOST_TEST(a.get().history.uses().size() <= 2u);
   const fr::device_array<char> rest({1000000});
   BOOST_TEST(rest.owner().get().history.uses().size() <= 2u);
@@ -83,10 +83,11 @@ BOOST_AUTO_TEST_CASE(a_query_does_not_close_a_raw_pointer) {
     fr::unified_array<int> u({64}, 0);
     int* p = fr::pointer(u, s0);
     BOOST_TEST(!u.is_ready());
-    const fr::kernel_use use{reinterpret_cast<const std::byte*>(p), 64 * sizeof(int), true, true};
-    fr::runtime::current().backend().launch(s0.timeline().stream(), {"own", {&use, 1}, [p](const fr::relocation& move) {
-                                                                       for (int i = 0; i < 64; ++i) move(p)[i] = 5;
-                                                                     }});
+    const fr::detail::kernel_use use{reinterpret_cast<const std::byte*>(p), 64 * sizeof(int), true, true};
+    fr::runtime::current().backend().launch(s0.timeline().stream(),
+                                            {"own", {&use, 1}, [p](const fr::detail::relocation& move) {
+                                               for (int i = 0; i < 64; ++i) move(p)[i] = 5;
+                                             }});
     fr::fill(s1, u.slice({0, 32}), 6);
     BOOST_TEST((u[0] == 6 && u[63] == 5), "seed " << seed);
   });
@@ -142,9 +143,10 @@ BOOST_AUTO_TEST_CASE(captures_of_many_steps) {
 BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
   fr::simulation sim("devices=1");
   fr::stream s;
-  fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(s.timeline(), {})),
-                                   fr::joint_guard::part(fr::admission::unchecked(s.timeline(), {}))};
-  BOOST_CHECK_THROW(fr::joint_guard{parts}, fr::invalid_argument);
+  fr::detail::joint_guard::part parts[] = {
+      fr::detail::joint_guard::part(fr::detail::admission::unchecked(s.timeline(), {})),
+      fr::detail::joint_guard::part(fr::detail::admission::unchecked(s.timeline(), {}))};
+  BOOST_CHECK_THROW(fr::detail::joint_guard{parts}, fr::invalid_argument);
 }
 
 // R18: work that another thread enqueues on a stream about to be captured comes before the stream's last event, or is
@@ -152,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_names_each_stream_once) {
 BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
   over_seeds(20, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
-    fr::backend& below = fr::runtime::current().backend();
+    fr::detail::backend& below = fr::runtime::current().backend();
     fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
     fr::stream s;
     fr::unified_array<int> x({64}, 0), z({64}, 0);
@@ -185,7 +187,7 @@ BOOST_AUTO_TEST_CASE(nothing_slips_between_the_last_mark_and_the_capture) {
 BOOST_AUTO_TEST_CASE(a_stream_enters_one_capture) {
   over_seeds(10, "devices=2", [](std::size_t seed) {
     support::call_counts calls;
-    fr::backend& below = fr::runtime::current().backend();
+    fr::detail::backend& below = fr::runtime::current().backend();
     fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
     fr::stream s, t;
     fr::unified_array<int> z({64}, 0);

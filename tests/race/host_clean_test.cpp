@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(not_of_views_that_are_stale) {
   fr::simulation sim("devices=1");
   fr::unified_array<int> u({n}, 1);
   auto view = u.slice({{0, n}});
-  const fr::allocation* const node = u.owner().unchecked();
+  const fr::detail::allocation* const node = u.owner().unchecked();
   u.free();
   std::vector<fr::unified_array<int>> later;  // one of them reuses u's bytes
   bool met = false;

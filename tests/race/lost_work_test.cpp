@@ -175,13 +175,13 @@ BOOST_AUTO_TEST_CASE(a_joint_operation_is_lost_with_each_of_its_parts) {
     fr::parallel_for(s[1], size, set_to{8}, before);
     tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
     if (!tries([&] { fr::parallel_for(s[2], size, add_to{}, fr::in(x), y); })) return;
-    fr::access of_y{&y.owner().get(), y.bytes(), false}, of_z{&z.owner().get(), z.bytes(), true};
-    std::array<fr::joint_guard::part, 2> parts{
-        fr::joint_guard::part(fr::admission::unchecked(s[2].timeline(), {&of_y, 1})),
-        fr::joint_guard::part(fr::admission::unchecked(s[1].timeline(), {&of_z, 1}))};
+    fr::detail::access of_y{&y.owner().get(), y.bytes(), false}, of_z{&z.owner().get(), z.bytes(), true};
+    std::array<fr::detail::joint_guard::part, 2> parts{
+        fr::detail::joint_guard::part(fr::detail::admission::unchecked(s[2].timeline(), {&of_y, 1})),
+        fr::detail::joint_guard::part(fr::detail::admission::unchecked(s[1].timeline(), {&of_z, 1}))};
     const bool given = tries([&] {
-      const fr::joint_guard guard(parts);
-      const auto m = std::make_shared<fr::rendezvous>(fr::rendezvous{"sum", 2, [] {}});
+      const fr::detail::joint_guard guard(parts);
+      const auto m = std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{"sum", 2, [] {}});
       for (const fr::stream* part : {&s[2], &s[1]})
         fr::runtime::current().backend().join_rendezvous(part->timeline().stream(), m, {});
     });
@@ -236,9 +236,9 @@ BOOST_AUTO_TEST_CASE(a_raw_pointer_of_a_stream_that_lost_work) {
     int* const p = fr::pointer(z, s[1]);
     tries([&] { fr::parallel_for(s[0], size, breaks{}, x); });
     if (!tries([&] { fr::parallel_for(s[1], size, add_to{}, fr::in(x), y); })) return;
-    const fr::kernel_use use{reinterpret_cast<const std::byte*>(p), size * sizeof(int), true, true};
-    fr::runtime::current().backend().launch(s[1].timeline().stream(),
-                                            {"own", {&use, 1}, [p](const fr::relocation& move) { move(p)[0] = 7; }});
+    const fr::detail::kernel_use use{reinterpret_cast<const std::byte*>(p), size * sizeof(int), true, true};
+    fr::runtime::current().backend().launch(
+        s[1].timeline().stream(), {"own", {&use, 1}, [p](const fr::detail::relocation& move) { move(p)[0] = 7; }});
     BOOST_CHECK_THROW((void)y[0], fr::device_error);
     BOOST_CHECK_THROW((void)z[0], fr::device_error);
     BOOST_CHECK_THROW(fr::parallel_for(s[1], size, set_to{1}, x), fr::device_error);
@@ -368,13 +368,13 @@ BOOST_AUTO_TEST_CASE(a_failure_while_a_joint_operation_is_given) {
         }))
       return;
     std::jthread finder([&s, line = &s[0].timeline()] { tries([&] { line->synchronize(); }); });
-    fr::access of_y{&y.owner().get(), y.bytes(), true}, of_z{&z.owner().get(), z.bytes(), true};
-    std::array<fr::joint_guard::part, 2> parts{
-        fr::joint_guard::part(fr::admission::unchecked(s[2].timeline(), {&of_y, 1})),
-        fr::joint_guard::part(fr::admission::unchecked(s[1].timeline(), {&of_z, 1}))};
+    fr::detail::access of_y{&y.owner().get(), y.bytes(), true}, of_z{&z.owner().get(), z.bytes(), true};
+    std::array<fr::detail::joint_guard::part, 2> parts{
+        fr::detail::joint_guard::part(fr::detail::admission::unchecked(s[2].timeline(), {&of_y, 1})),
+        fr::detail::joint_guard::part(fr::detail::admission::unchecked(s[1].timeline(), {&of_z, 1}))};
     const bool given = tries([&] {
-      const fr::joint_guard guard(parts);
-      const auto m = std::make_shared<fr::rendezvous>(fr::rendezvous{"sum", 2, [] {}});
+      const fr::detail::joint_guard guard(parts);
+      const auto m = std::make_shared<fr::detail::rendezvous>(fr::detail::rendezvous{"sum", 2, [] {}});
       for (const fr::stream* part : {&s[2], &s[1]})
         fr::runtime::current().backend().join_rendezvous(part->timeline().stream(), m, {});
     });
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(late_work_is_lost_by_the_failure_that_it_missed) {
         return;
       find_failure(s[0]);
       fr::parallel_for(s[1], size, set_to{4}, z);
-      fr::timeline& line = s[1].timeline();
+      fr::detail::timeline& line = s[1].timeline();
       line.lose_late(line.last(), line.registry().failures() - 2 * missed);
       BOOST_TEST(can_read(z) == (missed == 0));
     });
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(a_stream_of_the_stock_that_a_pointer_was_taken_on) {
   over_seeds("", [](std::vector<fr::stream>& s) {
     array x = filled(0), y = filled(0), z = filled(3), mine = filled(0);
     for (const array* a : {&x, &y, &z, &mine}) (void)a->begin();
-    const fr::timeline* before = nullptr;
+    const fr::detail::timeline* before = nullptr;
     {
       const fr::stream old(fr::devices()[1]);
       before = &old.timeline();

@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_SUITE(nested_graphs)
 // calls in it may conflict.
 BOOST_AUTO_TEST_CASE(launches_of_one_come_one_after_the_other) {
   support::call_counts calls;
-  fr::backend& below = fr::runtime::current().backend();
+  fr::detail::backend& below = fr::runtime::current().backend();
   fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
   const fr::stream s, t;
   const fr::device_array<int> a({100}, 1);

@@ -65,7 +65,7 @@ class rich_pools : public support::forwarding_pools {
 };
 class rich_backend : public support::counting_backend {
  public:
-  rich_backend(fr::backend& below, support::call_counts& calls)
+  rich_backend(fr::detail::backend& below, support::call_counts& calls)
       : counting_backend(below, calls),
         pools_(*below.pools()) {}
   void record(fr::native_event e, fr::native_stream s) override {
@@ -76,7 +76,7 @@ class rich_backend : public support::counting_backend {
     const with_memory own;
     counting_backend::wait(s, e);
   }
-  fr::pool_backend* pools() override { return &pools_; }
+  fr::detail::pool_backend* pools() override { return &pools_; }
 
  private:
   rich_pools pools_;
@@ -87,7 +87,7 @@ template <fr::memory_kind K>
 void free_without_memory(const support::call_counts& calls) {
   using array = fr::basic_array<int, 1, K>;
   fr::runtime& m = fr::runtime::current();
-  fr::memory_pool& pool = m.pool(K, 0);
+  fr::detail::memory_pool& pool = m.pool(K, 0);
   std::vector<fr::stream> streams;
   for (std::size_t i = 0; i < 12; ++i) streams.emplace_back(fr::devices()[i % 2]);
   fr::unified_array<int> from({512}, 0);
@@ -113,7 +113,7 @@ void free_without_memory(const support::call_counts& calls) {
     }
     BOOST_TEST(calls.cpu_waits == waits);
     BOOST_TEST(pool.statistics().allocations == (K == fr::memory_kind::unified ? 1u : 0u));
-    if (const fr::native_pool driver = pool.native(); driver.handle)  // freed at once, without memory
+    if (const fr::detail::native_pool driver = pool.native(); driver.handle)  // freed at once, without memory
       BOOST_TEST(m.backend().pools()->usage(driver).used_bytes == 0u);
   }
   array x({512}), y({512}), z({512}), w({512}), large({4096});
@@ -151,20 +151,21 @@ BOOST_AUTO_TEST_CASE(neighbours_with_unmergeable_histories_stay_apart) {
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
     BOOST_TEST_CONTEXT(fr::kind_name(kind)) {
       fr::simulation sim("devices=1;check=races", {.kind = fr::pool_kind::split});
-      fr::memory_pool& pool = sim.get().pool(kind, 0);
+      fr::detail::memory_pool& pool = sim.get().pool(kind, 0);
       const std::vector<fr::stream> streams(12);
-      const auto write = [](const fr::stream& s, const fr::allocation_ref& r, std::size_t from, std::size_t bytes) {
+      const auto write = [](const fr::stream& s, const fr::detail::allocation_ref& r, std::size_t from,
+                            std::size_t bytes) {
         std::byte* const begin = r.get().begin + from;
-        fr::access use{&r.get(), {begin, begin + bytes}, true};
-        const fr::access_guard guard(fr::admission::unchecked(s.timeline(), {&use, 1}));
+        fr::detail::access use{&r.get(), {begin, begin + bytes}, true};
+        const fr::detail::access_guard guard(fr::detail::admission::unchecked(s.timeline(), {&use, 1}));
         fr::runtime::current().backend().fill_strided(s.timeline().stream(), {begin, {1}}, {1, 1, {bytes}}, "x");
       };
       constexpr std::size_t bytes = 1024, held = 16;
-      std::vector<fr::allocation_ref> blocks;
+      std::vector<fr::detail::allocation_ref> blocks;
       for (std::size_t i = 0; i < held + 2; ++i) blocks.push_back(pool.allocate(bytes));
-      fr::allocation_ref b = std::move(blocks.back());
+      fr::detail::allocation_ref b = std::move(blocks.back());
       blocks.pop_back();
-      fr::allocation_ref a = std::move(blocks.back());
+      fr::detail::allocation_ref a = std::move(blocks.back());
       blocks.clear();  // exceeds a thread's shard of this size: a and b go to the pool at once
       const std::byte* const second = b.get().begin;
       BOOST_TEST_REQUIRE(a.get().range().end == second);
@@ -174,7 +175,7 @@ BOOST_AUTO_TEST_CASE(neighbours_with_unmergeable_histories_stay_apart) {
         const without_memory now;
         a.free(), b.free();
       }
-      const fr::allocation_ref c = pool.allocate(2 * bytes);
+      const fr::detail::allocation_ref c = pool.allocate(2 * bytes);
       BOOST_TEST(c.get().begin == second);
       const fr::stream last;
       write(last, c, 0, 2 * bytes);  // the simulator reports unordered accesses
@@ -186,7 +187,7 @@ BOOST_AUTO_TEST_CASE(allocation_leaves_the_pool_whole) {
   for (const auto kind : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;schedule=random:1", {.kind = kind});
       std::vector<fr::stream> streams(8);
-      fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+      fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
       for (int i = 0; i < 3; ++i) {
         {
           fr::device_array<char> all({2 << 20});

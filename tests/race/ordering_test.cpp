@@ -33,7 +33,7 @@ struct jacobi {
 // The process's runtime with its backend calls counted.
 struct counted_machine {
   support::call_counts calls;
-  fr::backend& below = fr::runtime::current().backend();
+  fr::detail::backend& below = fr::runtime::current().backend();
   fr::runtime_scope scope{std::make_unique<support::counting_backend>(below, calls), {.kind = fr::pool_kind::split}};
 
   struct seen {

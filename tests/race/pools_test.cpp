@@ -41,33 +41,34 @@ constexpr fr::pool_kind kinds[] = {fr::pool_kind::driver, fr::pool_kind::split, 
 constexpr fr::memory_kind memory_kinds[] = {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host};
 
 // A pool that drops the access history of its bytes, as pools without stream order do.
-class blind_pool final : public fr::memory_pool {
+class blind_pool final : public fr::detail::memory_pool {
  public:
-  explicit blind_pool(fr::memory_pool& below)
+  explicit blind_pool(fr::detail::memory_pool& below)
       : memory_pool(fr::runtime::current().memory(), below.kind(), below.device(), below.options()),
         below_(below) {}
-  fr::allocation_ref allocate(std::size_t bytes) override {
-    fr::allocation_ref r = below_.allocate(bytes);
+  fr::detail::allocation_ref allocate(std::size_t bytes) override {
+    fr::detail::allocation_ref r = below_.allocate(bytes);
     r.get().history.clip_to({});
     return r;
   }
-  void deallocate(fr::allocation& a) noexcept override { below_.deallocate(a); }
-  std::size_t release_cached(fr::release_depth how) override { return below_.release_cached(how); }
-  fr::request_cost cost_of(std::size_t bytes) const override { return below_.cost_of(bytes); }
-  fr::trimmable_bytes trimmable() const override { return below_.trimmable(); }
-  fr::source_state state() const override { return below_.state(); }
+  void deallocate(fr::detail::allocation& a) noexcept override { below_.deallocate(a); }
+  std::size_t release_cached(fr::detail::release_depth how) override { return below_.release_cached(how); }
+  fr::detail::request_cost cost_of(std::size_t bytes) const override { return below_.cost_of(bytes); }
+  fr::detail::trimmable_bytes trimmable() const override { return below_.trimmable(); }
+  fr::detail::source_state state() const override { return below_.state(); }
   fr::pool_statistics statistics() const override { return below_.statistics(); }
 
  private:
-  fr::memory_pool& below_;
+  fr::detail::memory_pool& below_;
 };
 
 // Randomly allocates from the pools, fills, reads and frees, on streams of several devices. Each read records whether
 // it found the written value. Apart from memory reuse by the pools, the operations never conflict.
 class churn {
  public:
-  churn(fr::memory_pool& pool, u32 seed, std::size_t operations) : churn(std::vector{&pool}, seed, operations) {}
-  churn(std::vector<fr::memory_pool*> pools, u32 seed, std::size_t operations)
+  churn(fr::detail::memory_pool& pool, u32 seed, std::size_t operations)
+      : churn(std::vector{&pool}, seed, operations) {}
+  churn(std::vector<fr::detail::memory_pool*> pools, u32 seed, std::size_t operations)
       : pools_(std::move(pools)),
         random_(seed),
         operations_(operations),
@@ -101,8 +102,8 @@ class churn {
   fr::stream_ref any_stream() { return streams_[below(streams_.size())]; }
   void add(u32 k) {
     const std::size_t n = 1 + below(below(4) ? 64 : 3000);
-    fr::memory_pool& pool = pools_.size() == 1 ? *pools_.front() : *pools_[below(pools_.size())];
-    fr::allocation_ref bytes = pool.allocate(n * sizeof(u32));
+    fr::detail::memory_pool& pool = pools_.size() == 1 ? *pools_.front() : *pools_[below(pools_.size())];
+    fr::detail::allocation_ref bytes = pool.allocate(n * sizeof(u32));
     auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
     live_.push_back({view(std::move(bytes), data, fr::extents<1>{n}, {1}), k});
     fr::parallel_for(any_stream(), n, count_from{k}, fr::out(live_.back().v));
@@ -117,7 +118,7 @@ class churn {
     std::swap(live_[which], live_.back());
     live_.pop_back();
   }
-  const std::vector<fr::memory_pool*> pools_;
+  const std::vector<fr::detail::memory_pool*> pools_;
   std::mt19937 random_;
   const std::size_t operations_;
   fr::unified_array<u32> bad_;
@@ -141,20 +142,20 @@ class asked_backend : public support::counting_backend {
       }
     }
   };
-  asked_backend(fr::backend& below, counts& asked)
+  asked_backend(fr::detail::backend& below, counts& asked)
       : counting_backend(below, calls_),
         asked_(asked),
         pools_(*below.pools(), asked) {}
   void* allocate(fr::memory_kind k, int d, std::size_t bytes) override {
     return asked_.ask([&] { return counting_backend::allocate(k, d, bytes); });
   }
-  fr::pool_backend* pools() override { return &pools_; }
+  fr::detail::pool_backend* pools() override { return &pools_; }
 
  private:
   class asked_pools : public support::forwarding_pools {
    public:
-    asked_pools(fr::pool_backend& below, counts& asked) : forwarding_pools(below), asked_(asked) {}
-    void* allocate(fr::native_pool p, std::size_t bytes, fr::native_stream s) override {
+    asked_pools(fr::detail::pool_backend& below, counts& asked) : forwarding_pools(below), asked_(asked) {}
+    void* allocate(fr::detail::native_pool p, std::size_t bytes, fr::native_stream s) override {
       return asked_.ask([&] { return forwarding_pools::allocate(p, bytes, s); });
     }
 
@@ -175,7 +176,7 @@ fr::pool_options small(fr::pool_kind k) {
 std::string random_devices(u32 seed) { return "devices=3;memory=16MiB;schedule=random:" + std::to_string(seed); }
 
 // Describes what is left in a pool after everything was freed and trimmed.
-std::string left_in(fr::memory_pool& pool) {
+std::string left_in(fr::detail::memory_pool& pool) {
   pool.trim();
   const fr::pool_statistics s = pool.statistics();
   if (s.allocated_bytes == 0 && s.reserved_bytes == 0 && s.allocations == 0 && s.blocks == 0) return "";
@@ -212,7 +213,7 @@ BOOST_AUTO_TEST_CASE(data_survive_in_every_pool) {
     }
     for (u32 seed = 0; seed < support::seeds(28); ++seed) {
       fr::simulation sim(random_devices(seed), small(k));
-      fr::memory_pool& pool = sim.get().pool(m, 0);
+      fr::detail::memory_pool& pool = sim.get().pool(m, 0);
       BOOST_TEST(churn(pool, seed, 300).run() == 0u, "seed " << seed);
       BOOST_TEST(left_in(pool) == "", "seed " << seed);
     }
@@ -234,7 +235,7 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
     for (u32 seed = 0; seed < support::seeds(4); ++seed) {
       fr::simulation sim(random_devices(seed), small(k));
-      fr::memory_pool& pool = sim.get().pool(m, 0);
+      fr::detail::memory_pool& pool = sim.get().pool(m, 0);
       std::vector<std::size_t> bad(4);
       std::vector<std::jthread> threads;
       for (u32 t = 0; t < 4; ++t) threads.emplace_back([&, t] { bad[t] = churn(pool, 100 * seed + t, 120).run(); });
@@ -248,9 +249,9 @@ BOOST_AUTO_TEST_CASE(data_survive_with_threads) {
 // On the eager schedule a free waits for another thread's operation on its stream: the block stays in use until then.
 BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
   fr::simulation sim("devices=1");
-  fr::backend& backend = sim.get().backend();
-  fr::pool_backend& pools = *backend.pools();
-  const fr::native_pool pool = pools.create_pool(fr::memory_kind::device, 0, small(fr::pool_kind::driver));
+  fr::detail::backend& backend = sim.get().backend();
+  fr::detail::pool_backend& pools = *backend.pools();
+  const fr::detail::native_pool pool = pools.create_pool(fr::memory_kind::device, 0, small(fr::pool_kind::driver));
   const fr::native_stream s = backend.create_stream(0, 0), t = backend.create_stream(0, 0);
   void* const p = pools.allocate(pool, 4096, s);
   std::atomic<bool> begun{false}, go{false};
@@ -280,7 +281,7 @@ BOOST_AUTO_TEST_CASE(a_block_is_not_handed_out_before_its_free_ran) {
 BOOST_AUTO_TEST_CASE(threads_share_the_blocks_of_a_pool_on_the_eager_schedule) {
   for (const fr::pool_kind k : kinds) BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
       fr::simulation sim("devices=1;memory=64MiB", small(k));
-      fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+      fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
       const std::size_t rounds = k == fr::pool_kind::driver ? 10000 : 1000;
       std::vector<std::string> failures(8);
       std::latch start(8);
@@ -291,7 +292,7 @@ BOOST_AUTO_TEST_CASE(threads_share_the_blocks_of_a_pool_on_the_eager_schedule) {
             const fr::stream s;
             start.arrive_and_wait();
             for (std::size_t i = 0; i < rounds; ++i) {
-              fr::allocation_ref bytes = pool.allocate(64 * sizeof(u32));
+              fr::detail::allocation_ref bytes = pool.allocate(64 * sizeof(u32));
               if (i % 8 != 0) continue;
               auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
               view v(std::move(bytes), data, fr::extents<1>{64}, {1});
@@ -313,7 +314,7 @@ BOOST_AUTO_TEST_CASE(data_survive_on_all_devices) {
     BOOST_TEST_CONTEXT(fr::pool_kind_name(k)) {
       const std::size_t each = 1000 * support::seeds(k == fr::pool_kind::split ? 25 : 5);
       fr::simulation sim(random_devices(11), small(k));
-      std::vector<fr::memory_pool*> pools;
+      std::vector<fr::detail::memory_pool*> pools;
       for (int d = 0; d < 3; ++d) pools.push_back(&sim.get().pool(fr::memory_kind::device, d));
       std::vector<std::size_t> bad(4);
       std::vector<std::string> failures(4);
@@ -329,7 +330,7 @@ BOOST_AUTO_TEST_CASE(data_survive_on_all_devices) {
       threads.clear();
       for (const std::string& f : failures) BOOST_TEST_REQUIRE(f == "");
       BOOST_TEST((bad == std::vector<std::size_t>(4)));
-      for (fr::memory_pool* p : pools) {
+      for (fr::detail::memory_pool* p : pools) {
         BOOST_TEST(p->statistics().made > each / 3);
         BOOST_TEST(left_in(*p) == "");
       }
@@ -344,7 +345,7 @@ BOOST_AUTO_TEST_CASE(any_allocation_may_fail) {
       fr::simulation below(random_devices(seed) + (nth ? ";fail=alloc@" + std::to_string(nth) : ""));
       asked_backend::counts asked;
       fr::runtime_scope scope(std::make_unique<asked_backend>(below.get().backend(), asked), small(k));
-      fr::memory_pool& pool = scope.get().pool(m, 0);
+      fr::detail::memory_pool& pool = scope.get().pool(m, 0);
       std::size_t bad = 0;
       try {
         bad = churn(pool, seed, 60).run();
@@ -407,9 +408,9 @@ BOOST_AUTO_TEST_CASE(copies_on_streams_of_other_devices) {
 BOOST_AUTO_TEST_CASE(what_is_over_goes_back) {
   fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all enqueued work is complete
   { fr::device_array<u32> a({1000}, 3u); }
-  fr::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
+  fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
   BOOST_TEST(pool.statistics().reserved_bytes > 0u);
-  BOOST_TEST(pool.release_cached(fr::release_depth::finished) > 0u);
+  BOOST_TEST(pool.release_cached(fr::detail::release_depth::finished) > 0u);
   BOOST_TEST(pool.statistics().reserved_bytes == 0u);
 }
 
@@ -418,16 +419,16 @@ BOOST_AUTO_TEST_CASE(what_is_over_goes_back) {
 BOOST_AUTO_TEST_CASE(trim_synchronizes_what_a_query_found_complete) {
   for (const fr::memory_kind m : {fr::memory_kind::device, fr::memory_kind::host}) {
     fr::simulation sim("devices=1", small(fr::pool_kind::driver));  // eager: all enqueued work is complete
-    fr::memory_pool& pool = sim.get().pool(m, 0);
+    fr::detail::memory_pool& pool = sim.get().pool(m, 0);
     const fr::stream s;
     {
-      fr::allocation_ref bytes = pool.allocate(4000);
+      fr::detail::allocation_ref bytes = pool.allocate(4000);
       auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
       view v(std::move(bytes), data, fr::extents<1>{1000}, {1});
       fr::parallel_for(s, 1000, count_from{3}, fr::out(v));
     }
     BOOST_TEST(s.is_done());
-    BOOST_TEST(pool.release_cached(fr::release_depth::finished) == 0u);  // release_cached never waits
+    BOOST_TEST(pool.release_cached(fr::detail::release_depth::finished) == 0u);  // release_cached never waits
     BOOST_TEST(pool.statistics().reserved_bytes > 0u);
     BOOST_TEST(left_in(pool) == "");
   }
@@ -438,10 +439,10 @@ BOOST_AUTO_TEST_CASE(trim_while_a_peer_still_writes) {
   each_pool([](fr::pool_kind k, fr::memory_kind m) {
     for (u32 seed = 0; seed < support::seeds(20); ++seed) {
       fr::simulation sim(random_devices(seed), small(k));
-      fr::memory_pool& pool = sim.get().pool(m, 0);
+      fr::detail::memory_pool& pool = sim.get().pool(m, 0);
       fr::stream peer(fr::devices()[1]);
       {
-        fr::allocation_ref bytes = pool.allocate(8192);
+        fr::detail::allocation_ref bytes = pool.allocate(8192);
         auto* const data = reinterpret_cast<u32*>(bytes.get().begin);
         view v(std::move(bytes), data, fr::extents<1>{2048}, {1});
         for (u32 i = 0; i < 5; ++i) fr::parallel_for(peer, 2048, count_from{i}, fr::out(v));

@@ -23,10 +23,11 @@ struct add_one {
 
 // Launches the program's own kernel, on a pointer that it has stored.
 void launch_own(fr::stream_ref s, int* p, std::size_t n) {
-  const fr::kernel_use use{reinterpret_cast<const std::byte*>(p), n * sizeof(int), true, true};
-  fr::runtime::current().backend().launch(s.timeline().stream(), {"own", {&use, 1}, [p, n](const fr::relocation& move) {
-                                                                    for (std::size_t i = 0; i < n; ++i) move(p)[i] = 7;
-                                                                  }});
+  const fr::detail::kernel_use use{reinterpret_cast<const std::byte*>(p), n * sizeof(int), true, true};
+  fr::runtime::current().backend().launch(s.timeline().stream(),
+                                          {"own", {&use, 1}, [p, n](const fr::detail::relocation& move) {
+                                             for (std::size_t i = 0; i < n; ++i) move(p)[i] = 7;
+                                           }});
 }
 
 bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }

@@ -124,7 +124,7 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
   const std::string link = how == moving::kept ? "broken=0-1:unified;" : "";
   ferry::simulation sim("devices=3;" + memory + check + peers + link + "schedule=" + schedule, small);
   if (staged) {
-    sim.get().peers().kernels(ferry::peer_kernels::stage);
+    sim.get().peers().kernels(ferry::detail::peer_kernels::stage);
     ferry::copy_options o;
     o.chunk_bytes = o.small_chunk_bytes = 40;
     o.chunks = 2 + seed % 3;
@@ -150,7 +150,7 @@ std::string run_seed(u32 seed, int threads, const std::string& schedule, moving 
   sim.get().checker().release();  // blocks in quarantine, of all checks
   for (const ferry::device d : ferry::devices())
     for (const auto kind : {ferry::memory_kind::device, ferry::memory_kind::unified, ferry::memory_kind::host}) {
-      ferry::memory_pool& pool = sim.get().pool(kind, d.index());
+      ferry::detail::memory_pool& pool = sim.get().pool(kind, d.index());
       if (wrong.empty()) pool.trim();
       const ferry::pool_statistics left = pool.statistics();
       if (wrong.empty() && (left.allocated_bytes || left.reserved_bytes || left.blocks)) wrong = "pool blocks are left";

@@ -36,7 +36,7 @@ struct append {
   }
 };
 
-fr::backend& backend() { return fr::runtime::current().backend(); }
+fr::detail::backend& backend() { return fr::runtime::current().backend(); }
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
 // Simulated: runs the body in a new runtime for each seed, until one fails. On real devices: runs it a few times.
@@ -59,7 +59,7 @@ bool all_are(const Array& a, u32 value) {
   return true;
 }
 
-fr::access whole(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
+fr::detail::access whole(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
 
 }  // namespace
 
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_cpu_writes_behind_readers) {
 BOOST_AUTO_TEST_CASE(one_access_check_is_enough) {
   fr::unified_array<u32> x({64}, 1u);
   x[0] = 2;
-  fr::access_history& log = x.owner().get().history;
+  fr::detail::access_history& log = x.owner().get().history;
   std::atomic<bool> done{false}, in_time{false};
   log.lock();  // an access check would block here
   std::thread unlocking([&] {
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(freed_bytes_are_not_touched_by_what_was_asked_before) {
 // R5: the event is recorded right after the work, before the stream's later work. R8: waits for the newest use first.
 BOOST_AUTO_TEST_CASE(shared_arrays_are_marked_at_once) {
   support::call_counts calls;
-  fr::backend& below = backend();
+  fr::detail::backend& below = backend();
   fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
   fr::stream a = stream_on(0), b = stream_on(1);
   fr::unified_array<u32> x({64}, 0u), unrelated({64}, 0u);
@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(logs_stay_short) {
     fr::parallel_for(streams[i % 4], 10, add_from{}, y, fr::in(std::as_const(x).slice({i, i + 10})));
     longest = std::max(longest, x.owner().get().history.uses().size());
   }
-  BOOST_TEST(longest <= fr::access_history::usual_limit);
+  BOOST_TEST(longest <= fr::detail::access_history::usual_limit);
   BOOST_TEST(all_are(y, 991));
 }
 
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(joined_uses_are_waited_for) {
 // R12: when two blocks are joined, an entry that a split duplicated becomes one entry again.
 BOOST_AUTO_TEST_CASE(logs_stay_short_when_blocks_split_and_join) {
   support::call_counts calls;
-  fr::backend& below = backend();
+  fr::detail::backend& below = backend();
   const fr::pool_options small{.granularity = 64, .small_segment = 1024, .kind = fr::pool_kind::split};
   fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls), small);
   fr::stream s = stream_on(0);
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(hundreds_of_streams) {
 // R13: ferry need not touch the user's stream later.
 BOOST_AUTO_TEST_CASE(streams_of_the_user_are_marked_each_time) {
   support::call_counts calls;
-  fr::backend& below = backend();
+  fr::detail::backend& below = backend();
   fr::runtime_scope scope(std::make_unique<support::counting_backend>(below, calls));
   const fr::native_stream native = backend().create_stream(0, 0);
   const fr::stream_ref s = fr::stream_ref::from_native(fr::devices()[0], native);
@@ -275,14 +275,15 @@ BOOST_AUTO_TEST_CASE(joint_operations_meet_in_one_order) {
     const fr::pool_scope use(calm);
     const fr::host_array<u32> x({64}), y({64});
     for (int i = 0; i < 20000; ++i) {
-      fr::access of_a[] = {whole(x, kept)}, of_b[] = {whole(kept ? y : x, kept)};
-      fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.timeline(), of_a)),
-                                       fr::joint_guard::part(fr::admission::unchecked(b.timeline(), of_b))};
+      fr::detail::access of_a[] = {whole(x, kept)}, of_b[] = {whole(kept ? y : x, kept)};
+      fr::detail::joint_guard::part parts[] = {
+          fr::detail::joint_guard::part(fr::detail::admission::unchecked(a.timeline(), of_a)),
+          fr::detail::joint_guard::part(fr::detail::admission::unchecked(b.timeline(), of_b))};
       if (swapped) std::swap(parts[0], parts[1]);
-      const fr::joint_guard guard(parts);
+      const fr::detail::joint_guard guard(parts);
     }
   };
-  const fr::ticket before = a.timeline().last();
+  const fr::detail::ticket before = a.timeline().last();
   for (const auto& [first, second] : {std::pair{true, true}, {true, false}, {false, false}}) {
     std::thread other(turns, true, first);
     turns(false, second);
@@ -298,10 +299,11 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_by_their_arrays) {
     for (u32 i = 0; i < 5; ++i) {
       fr::parallel_for(c, 64, add_one{}, x);
       {
-        fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
-        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.timeline(), of_a)),
-                                         fr::joint_guard::part(fr::admission::unchecked(b.timeline(), of_b))};
-        const fr::joint_guard guard(parts);
+        fr::detail::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
+        fr::detail::joint_guard::part parts[] = {
+            fr::detail::joint_guard::part(fr::detail::admission::unchecked(a.timeline(), of_a)),
+            fr::detail::joint_guard::part(fr::detail::admission::unchecked(b.timeline(), of_b))};
+        const fr::detail::joint_guard guard(parts);
         backend().copy(a.timeline().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
         backend().copy(b.timeline().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
       }
@@ -322,10 +324,11 @@ BOOST_AUTO_TEST_CASE(joint_operations_are_ordered_in_graphs) {
     fr::graph g = fr::capture(c, [&] {
       fr::parallel_for(c, 64, add_one{}, x);
       {
-        fr::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
-        fr::joint_guard::part parts[] = {fr::joint_guard::part(fr::admission::unchecked(a.timeline(), of_a)),
-                                         fr::joint_guard::part(fr::admission::unchecked(b.timeline(), of_b))};
-        const fr::joint_guard guard(parts);
+        fr::detail::access of_a[] = {whole(x, false), whole(y, true)}, of_b[] = {whole(x, false), whole(z, true)};
+        fr::detail::joint_guard::part parts[] = {
+            fr::detail::joint_guard::part(fr::detail::admission::unchecked(a.timeline(), of_a)),
+            fr::detail::joint_guard::part(fr::detail::admission::unchecked(b.timeline(), of_b))};
+        const fr::detail::joint_guard guard(parts);
         backend().copy(a.timeline().stream(), y.unsynchronized_data(), x.unsynchronized_data(), 256);
         backend().copy(b.timeline().stream(), z.unsynchronized_data(), x.unsynchronized_data(), 256);
       }

@@ -16,7 +16,7 @@ BOOST_AUTO_TEST_CASE(a_wait_on_a_busy_stream_ends) {
   int met = 0;
   for (int seed = 0; seed < 40; ++seed) {
     fr::simulation sim("devices=1;schedule=random:" + std::to_string(seed));
-    fr::backend& backend = sim.get().backend();
+    fr::detail::backend& backend = sim.get().backend();
     fr::stream s;
     fr::unified_array<int> x({64}, 0), y({64}, 0);
     fr::default_stream(fr::device(0)).synchronize();

@@ -16,7 +16,7 @@ class busy_stream {
   // Requires a random schedule: on an eager one, enqueueing waits for the work.
   explicit busy_stream(ferry::stream_ref s) {
     const ferry::native_stream native = s.timeline().stream();
-    ferry::backend& backend = ferry::runtime::current().backend();
+    ferry::detail::backend& backend = ferry::runtime::current().backend();
     worker_ = std::jthread([this, &backend, native] {
       backend.run_on_host(native, [this] {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);

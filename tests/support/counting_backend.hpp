@@ -14,28 +14,28 @@ struct call_counts {
   std::function<void()> after_record;  // if set: called once, after the next record(), by the same thread
 };
 
-class counting_backend : public ferry::backend {
+class counting_backend : public ferry::detail::backend {
  public:
   // `below` must outlive this object.
-  counting_backend(ferry::backend& below, call_counts& calls) : below_(below), calls_(calls) {}
+  counting_backend(ferry::detail::backend& below, call_counts& calls) : below_(below), calls_(calls) {}
 
   std::string_view name() const override { return below_.name(); }
   bool is_simulated() const override { return below_.is_simulated(); }
-  const ferry::driver_quirks& quirks() const override { return below_.quirks(); }
+  const ferry::detail::driver_quirks& quirks() const override { return below_.quirks(); }
   ferry::check_level level() const override { return below_.level(); }
   int device_count() const override { return below_.device_count(); }
-  ferry::device_properties properties(int d) const override { return counted().properties(d); }
-  ferry::device_memory memory(int d) const override { return counted().memory(d); }
+  ferry::detail::device_properties properties(int d) const override { return counted().properties(d); }
+  ferry::detail::device_memory memory(int d) const override { return counted().memory(d); }
   bool can_access_peer(int d, int peer) const override { return counted().can_access_peer(d, peer); }
   void enable_peer_access(int d, int peer) override { counted().enable_peer_access(d, peer); }
   void disable_peer_access(int d, int peer) override { counted().disable_peer_access(d, peer); }
-  ferry::peer_properties peer(int d, int other) const override { return counted().peer(d, other); }
+  ferry::detail::peer_properties peer(int d, int other) const override { return counted().peer(d, other); }
   int exchange_current_device(int d) override { return counted().exchange_current_device(d); }
   void* allocate(ferry::memory_kind k, int d, std::size_t bytes) override { return counted().allocate(k, d, bytes); }
   void release(ferry::memory_kind k, int d, void* p, std::size_t n) override { counted().release(k, d, p, n); }
-  ferry::pool_backend* pools() override { return counted().pools(); }
+  ferry::detail::pool_backend* pools() override { return counted().pools(); }
 
-  ferry::pointer_attributes attributes(const void* p) override { return counted().attributes(p); }
+  ferry::detail::pointer_attributes attributes(const void* p) override { return counted().attributes(p); }
   void pin(void* p, std::size_t n) override { counted().pin(p, n); }
   void unpin(void* p, std::size_t n) override { counted().unpin(p, n); }
 
@@ -64,42 +64,42 @@ class counting_backend : public ferry::backend {
   void copy_peer(ferry::native_stream s, void* to, int td, const void* from, int fd, std::size_t n) override {
     counted().copy_peer(s, to, td, from, fd, n);
   }
-  void copy_batch(ferry::native_stream s, std::span<const ferry::copy_part> parts) override {
+  void copy_batch(ferry::native_stream s, std::span<const ferry::detail::copy_part> parts) override {
     counted().copy_batch(s, parts);
   }
-  void convert_strided(ferry::native_stream s, const ferry::strided_bytes& to, ferry::number_type tt,
-                       const ferry::strided_bytes& from, ferry::number_type ft,
-                       const ferry::strided_shape& shape) override {
+  void convert_strided(ferry::native_stream s, const ferry::detail::strided_bytes& to, ferry::detail::number_type tt,
+                       const ferry::detail::strided_bytes& from, ferry::detail::number_type ft,
+                       const ferry::detail::strided_shape& shape) override {
     counted().convert_strided(s, to, tt, from, ft, shape);
   }
-  void copy_strided(ferry::native_stream s, const ferry::strided_bytes& to, const ferry::strided_bytes& from,
-                    const ferry::strided_shape& shape) override {
+  void copy_strided(ferry::native_stream s, const ferry::detail::strided_bytes& to,
+                    const ferry::detail::strided_bytes& from, const ferry::detail::strided_shape& shape) override {
     counted().copy_strided(s, to, from, shape);
   }
-  void fill_strided(ferry::native_stream s, const ferry::strided_bytes& to, const ferry::strided_shape& shape,
-                    const void* element) override {
+  void fill_strided(ferry::native_stream s, const ferry::detail::strided_bytes& to,
+                    const ferry::detail::strided_shape& shape, const void* element) override {
     counted().fill_strided(s, to, shape, element);
   }
   void run_on_host(ferry::native_stream s, std::function<void()> f) override { counted().run_on_host(s, std::move(f)); }
   void run_on_host_using(ferry::native_stream s, std::function<void()> f,
-                         std::span<const ferry::kernel_use> uses) override {
+                         std::span<const ferry::detail::kernel_use> uses) override {
     counted().run_on_host_using(s, std::move(f), uses);
   }
   bool finds_races() const override { return below_.finds_races(); }
-  void host_access(const ferry::kernel_use& use) override { below_.host_access(use); }  // not a driver call
-  void launch(ferry::native_stream s, const ferry::host_kernel& k) override { counted().launch(s, k); }
-  void launch_compiled(ferry::native_stream s, int device, const ferry::compiled_launch& k) override {
+  void host_access(const ferry::detail::kernel_use& use) override { below_.host_access(use); }  // not a driver call
+  void launch(ferry::native_stream s, const ferry::detail::host_kernel& k) override { counted().launch(s, k); }
+  void launch_compiled(ferry::native_stream s, int device, const ferry::detail::compiled_launch& k) override {
     counted().launch_compiled(s, device, k);
   }
   void check_launch(ferry::native_stream s, std::string_view kernel) override { counted().check_launch(s, kernel); }
-  void join_rendezvous(ferry::native_stream s, std::shared_ptr<ferry::rendezvous> m,
-                       std::span<const ferry::kernel_use> uses) override {
+  void join_rendezvous(ferry::native_stream s, std::shared_ptr<ferry::detail::rendezvous> m,
+                       std::span<const ferry::detail::kernel_use> uses) override {
     counted().join_rendezvous(s, std::move(m), uses);
   }
   void prefetch(ferry::native_stream s, void* p, std::size_t n, ferry::memory_location to) override {
     counted().prefetch(s, p, n, to);
   }
-  void prefetch_many(ferry::native_stream s, std::span<const ferry::page_move> moves, bool discard) override {
+  void prefetch_many(ferry::native_stream s, std::span<const ferry::detail::page_move> moves, bool discard) override {
     counted().prefetch_many(s, moves, discard);
   }
   void discard(ferry::native_stream s, void* p, std::size_t n) override { counted().discard(s, p, n); }
@@ -117,15 +117,15 @@ class counting_backend : public ferry::backend {
   void destroy_graph(ferry::native_graph g) override { counted().destroy_graph(g); }
 
  private:
-  ferry::backend& counted() const {
+  ferry::detail::backend& counted() const {
     ++calls_.all;
     return below_;
   }
-  ferry::backend& counted(std::atomic<long>& kind) const {
+  ferry::detail::backend& counted(std::atomic<long>& kind) const {
     ++kind;
     return counted();
   }
-  ferry::backend& below_;
+  ferry::detail::backend& below_;
   call_counts& calls_;
 };
 

@@ -18,8 +18,8 @@ namespace support {
 
 namespace detail {
 struct priced_parts {
-  explicit priced_parts(std::unique_ptr<ferry::backend> b) : sim(std::move(b)) {}
-  std::unique_ptr<ferry::backend> sim;
+  explicit priced_parts(std::unique_ptr<ferry::detail::backend> b) : sim(std::move(b)) {}
+  std::unique_ptr<ferry::detail::backend> sim;
   call_counts calls;
 };
 }  // namespace detail
@@ -31,7 +31,7 @@ class priced_backend final : private detail::priced_parts, public counting_backe
   static constexpr double by_prefetch = 1, by_fault = 6, remote = 1.5, duplicate = 1;
 
   explicit priced_backend(std::string_view options)
-      : priced_parts(ferry::sim::make_backend(ferry::sim::parse_options(options))),
+      : priced_parts(ferry::detail::sim::make_backend(ferry::detail::sim::parse_options(options))),
         counting_backend(*sim, calls) {}
 
   double milliseconds() const { return other_ + mebibytes(look().moved().prefetched) * by_prefetch; }
@@ -45,11 +45,11 @@ class priced_backend final : private detail::priced_parts, public counting_backe
     devices_[s.handle] = device;
     return s;
   }
-  void launch(ferry::native_stream s, const ferry::host_kernel& k) override {
-    const std::vector<ferry::kernel_use> uses(k.uses.begin(), k.uses.end());
+  void launch(ferry::native_stream s, const ferry::detail::host_kernel& k) override {
+    const std::vector<ferry::detail::kernel_use> uses(k.uses.begin(), k.uses.end());
     const int device = devices_.at(s.handle);
     std::vector<std::size_t> before;
-    for (const ferry::kernel_use& u : uses) before.push_back(bytes_not_on(device, u));
+    for (const ferry::detail::kernel_use& u : uses) before.push_back(bytes_not_on(device, u));
     counting_backend::launch(s, k);
     for (std::size_t i = 0; i < uses.size(); ++i) {
       const std::size_t came = before[i] - bytes_not_on(device, uses[i]);
@@ -70,16 +70,16 @@ class priced_backend final : private detail::priced_parts, public counting_backe
   static constexpr std::size_t page = std::size_t{2} << 20;
   static bool overlap(range a, range b) { return a.first < b.second && b.first < a.second; }
   static double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
-  const ferry::sim::inspector& look() const { return dynamic_cast<const ferry::sim::inspector&>(*sim); }
+  const ferry::detail::sim::inspector& look() const { return dynamic_cast<const ferry::detail::sim::inspector&>(*sim); }
 
-  std::size_t bytes_not_on(int who, const ferry::kernel_use& u) const {
+  std::size_t bytes_not_on(int who, const ferry::detail::kernel_use& u) const {
     std::size_t elsewhere = 0;
     for (const auto& [device, n] : look().residency(u.begin, u.bytes)) elsewhere += device == who ? 0 : n;
     return elsewhere;
   }
   // Adds the cost of reading bytes that are elsewhere: remote access, or one duplication if the range is read-mostly
   // and only read.
-  void reach(int who, const ferry::kernel_use& u) {
+  void reach(int who, const ferry::detail::kernel_use& u) {
     const range bytes{u.begin, u.begin + u.bytes};
     if (u.writes) std::erase_if(copies_, [&](const auto& c) { return overlap(c.second, bytes); });
     const std::size_t elsewhere = bytes_not_on(who, u);

@@ -12,7 +12,8 @@ namespace fr = ferry;
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
-constexpr fr::batch_threads both_ways[] = {fr::batch_threads::background, fr::batch_threads::none};
+constexpr fr::detail::batch_threads both_ways[] = {fr::detail::batch_threads::background,
+                                                   fr::detail::batch_threads::none};
 
 // Pieces of the given sizes in MiB.
 auto pieces_of(std::vector<std::size_t> sizes) {

@@ -21,7 +21,8 @@ namespace {
 class scripted_loop final : private fr::detail::batch_work {
  public:
   using read_function = std::function<bool(fr::detail::batch_pipeline&, std::size_t)>;
-  scripted_loop(read_function read, std::size_t depth, fr::batch_threads threads = fr::batch_threads::background)
+  scripted_loop(read_function read, std::size_t depth,
+                fr::detail::batch_threads threads = fr::detail::batch_threads::background)
       : read_(std::move(read)),
         pipeline_(*this, depth, false, threads, scopes_) {}
   bool take() { return pipeline_.next().has_value(); }
@@ -36,7 +37,7 @@ class scripted_loop final : private fr::detail::batch_work {
   bool load(std::size_t, std::size_t piece) override { return read_(pipeline_, piece); }
   void store(std::size_t) override {}
   read_function read_;
-  const fr::thread_scopes scopes_;
+  const fr::detail::thread_scopes scopes_;
   fr::detail::batch_pipeline pipeline_;
 };
 
@@ -84,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_piece_is_read_while_the_one_before_is_uploaded) {
 }
 
 BOOST_AUTO_TEST_CASE(uploads_run_in_order_and_reading_is_not_far_ahead) {
-  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none})
+  for (const auto threads : {fr::detail::batch_threads::background, fr::detail::batch_threads::none})
     for (const std::size_t depth : {1u, 2u, 3u, 8u}) {
       std::vector<std::size_t> order;
       std::atomic<int> begun{0}, most{0}, running{0}, most_running{0};
@@ -107,7 +108,7 @@ BOOST_AUTO_TEST_CASE(uploads_run_in_order_and_reading_is_not_far_ahead) {
       BOOST_TEST(loop.walk() == 200u);
       BOOST_TEST(order.size() == 300u);
       BOOST_TEST(std::is_sorted(order.begin(), order.end()));
-      BOOST_TEST(most <= (threads == fr::batch_threads::none ? 1 : 3));
+      BOOST_TEST(most <= (threads == fr::detail::batch_threads::none ? 1 : 3));
       BOOST_TEST(begun == 0);
       BOOST_TEST(most_running == 1);
     }
@@ -115,7 +116,7 @@ BOOST_AUTO_TEST_CASE(uploads_run_in_order_and_reading_is_not_far_ahead) {
 
 // The final wait of an upload runs after the next upload is enqueued, and before the loop ends.
 BOOST_AUTO_TEST_CASE(uploads_are_settled_one_later) {
-  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none}) {
+  for (const auto threads : {fr::detail::batch_threads::background, fr::detail::batch_threads::none}) {
     std::vector<int> order;
     scripted_loop loop(
         [&](fr::detail::batch_pipeline& p, std::size_t piece) {
@@ -130,7 +131,8 @@ BOOST_AUTO_TEST_CASE(uploads_are_settled_one_later) {
         3, threads);
     BOOST_TEST(loop.walk() == 4u);
     const std::vector<int> behind{0, 1, 100, 2, 101, 3, 102, 103}, at_once{0, 100, 1, 101, 2, 102, 3, 103};
-    BOOST_TEST(order == (threads == fr::batch_threads::none ? at_once : behind), boost::test_tools::per_element());
+    BOOST_TEST(order == (threads == fr::detail::batch_threads::none ? at_once : behind),
+               boost::test_tools::per_element());
   }
 }
 
@@ -157,7 +159,7 @@ BOOST_AUTO_TEST_CASE(the_loop_s_own_thread_does_everything_when_asked_to) {
         p.give([&] { BOOST_TEST((std::this_thread::get_id() == self)); });
         return piece < 10;
       },
-      3, fr::batch_threads::none);
+      3, fr::detail::batch_threads::none);
   BOOST_TEST(loop.walk() == 10u);
 }
 
@@ -185,7 +187,7 @@ BOOST_AUTO_TEST_CASE(what_reading_throws_comes_at_its_turn) {
 
 // A later piece was read without error, but is neither delivered nor uploaded.
 BOOST_AUTO_TEST_CASE(what_an_upload_throws_comes_at_its_turn) {
-  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none}) {
+  for (const auto threads : {fr::detail::batch_threads::background, fr::detail::batch_threads::none}) {
     std::atomic<std::size_t> last{0};
     scripted_loop loop(
         [&](fr::detail::batch_pipeline& p, std::size_t piece) {
@@ -206,7 +208,7 @@ BOOST_AUTO_TEST_CASE(what_an_upload_throws_comes_at_its_turn) {
 // A piece is read in parts, by several threads if allowed. Each part is read once. After an exception, all parts have
 // ended.
 BOOST_AUTO_TEST_CASE(large_pieces_are_read_in_parts) {
-  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none})
+  for (const auto threads : {fr::detail::batch_threads::background, fr::detail::batch_threads::none})
     for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, (std::size_t{40} << 20) + 3}) {
       std::vector<std::pair<std::size_t, std::size_t>> parts;
       std::mutex lock;
@@ -231,9 +233,9 @@ BOOST_AUTO_TEST_CASE(large_pieces_are_read_in_parts) {
         next += count;
       }
       BOOST_TEST(next == n);
-      const bool many = threads == fr::batch_threads::background && n > 1000;
+      const bool many = threads == fr::detail::batch_threads::background && n > 1000;
       BOOST_TEST(parts.size() == (many ? 8u : 1u));
-      BOOST_TEST(by_others == (threads == fr::batch_threads::background));
+      BOOST_TEST(by_others == (threads == fr::detail::batch_threads::background));
     }
 }
 

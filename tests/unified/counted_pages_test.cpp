@@ -11,21 +11,21 @@
 #include "cupti/decode.hpp"
 
 namespace fr = ferry;
-using kind = fr::page_event_kind;
-using cause = fr::page_event_cause;
+using kind = fr::detail::page_event_kind;
+using cause = fr::detail::page_event_cause;
 
 namespace {
 
 constexpr std::uint64_t base = 1 << 20;
 
-fr::byte_range bytes(std::uint64_t from, std::uint64_t to) {
+fr::detail::byte_range bytes(std::uint64_t from, std::uint64_t to) {
   return {reinterpret_cast<const std::byte*>(base + from), reinterpret_cast<const std::byte*>(base + to)};
 }
 
-fr::page_event moved(kind k, cause why, std::uint64_t from, std::uint64_t to, std::uint64_t at) {
+fr::detail::page_event moved(kind k, cause why, std::uint64_t from, std::uint64_t to, std::uint64_t at) {
   return {k, why, base + from, to - from, 1, at, at + 1};
 }
-fr::page_event fault(kind k, std::uint64_t where, std::uint64_t at, std::uint64_t end = 0) {
+fr::detail::page_event fault(kind k, std::uint64_t where, std::uint64_t at, std::uint64_t end = 0) {
   return {k, cause::unknown, base + where, 0, 1, at, end};
 }
 
@@ -34,7 +34,7 @@ fr::page_event fault(kind k, std::uint64_t where, std::uint64_t at, std::uint64_
 BOOST_AUTO_TEST_SUITE(counted_pages)
 
 BOOST_AUTO_TEST_CASE(each_kind_has_its_column) {
-  fr::counted_pages books;
+  fr::detail::counted_pages books;
   books.used(bytes(0, 100), "u", "p", 1);
   books.enter({moved(kind::to_device, cause::asked, 0, 1, 2),
                moved(kind::to_device, cause::touched, 0, 2, 2),
@@ -60,30 +60,30 @@ BOOST_AUTO_TEST_CASE(each_kind_has_its_column) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_share_what_covers_several) {
-  fr::counted_pages books;
+  fr::detail::counted_pages books;
   books.used(bytes(10, 40), "a", "", 1);
   books.used(bytes(40, 50), "b", "", 1);
   books.enter({moved(kind::to_device, cause::touched, 0, 60, 5)});
   const auto rows = books.rows();
   BOOST_TEST(rows.at({"a", ""}).to_devices.by_fault == 30);
   BOOST_TEST(rows.at({"b", ""}).to_devices.by_fault == 10);
-  BOOST_TEST(rows.at({fr::counted_pages::other_memory, ""}).to_devices.by_fault == 20);
+  BOOST_TEST(rows.at({fr::detail::counted_pages::other_memory, ""}).to_devices.by_fault == 20);
 }
 
 // Faults are reported by page, which may begin before the array.
 BOOST_AUTO_TEST_CASE(faults_belong_to_an_array_of_their_page) {
-  fr::counted_pages books;
+  fr::detail::counted_pages books;
   books.used(bytes(100, 200), "a", "", 1);
   books.used(bytes(200, 300), "b", "", 1);
   books.enter({fault(kind::device_fault, 0, 2), fault(kind::device_fault, 250, 2), fault(kind::device_fault, 8192, 2)});
   const auto rows = books.rows();
   BOOST_TEST(rows.at({"a", ""}).device_faults == 1U);
   BOOST_TEST(rows.at({"b", ""}).device_faults == 1U);
-  BOOST_TEST(rows.at({fr::counted_pages::other_memory, ""}).device_faults == 1U);
+  BOOST_TEST(rows.at({fr::detail::counted_pages::other_memory, ""}).device_faults == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(phases_and_owners_by_the_time_of_the_event) {
-  fr::counted_pages books;
+  fr::detail::counted_pages books;
   books.used(bytes(0, 10), "a", "first", 10);
   books.used(bytes(0, 10), "a", "second", 20);
   books.used(bytes(0, 20), "b", "second", 30);  // a was destroyed
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(phases_and_owners_by_the_time_of_the_event) {
 
 // One interval serves a batch of faults.
 BOOST_AUTO_TEST_CASE(time_is_counted_once) {
-  fr::counted_pages books;
+  fr::detail::counted_pages books;
   books.used(bytes(0, 100), "a", "", 0);
   constexpr std::uint64_t ms = 1000000;
   books.enter({fault(kind::device_fault, 2, 5 * ms, 7 * ms),
@@ -123,11 +123,11 @@ BOOST_AUTO_TEST_CASE(random_histories) {
     std::map<std::uint64_t, std::string> phases;
   };
   constexpr std::uint64_t now_and_ever = 1000;
-  using row_name = fr::counted_pages::row_name;
+  using row_name = fr::detail::counted_pages::row_name;
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const auto pick = [&](std::uint64_t n) { return random() % n; };
-    fr::counted_pages books;
+    fr::detail::counted_pages books;
     std::vector<life> lives;
     for (std::uint64_t now = 10; now < 400; now += 10) {
       const std::uint64_t begin = pick(4) * 16, end = begin + 16 * (1 + pick((64 - begin) / 16));
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(random_histories) {
       same->phases[now] = phase;
     }
     std::map<row_name, std::uint64_t> expected, found;
-    std::vector<fr::page_event> events;
+    std::vector<fr::detail::page_event> events;
     for (int i = 0; i < 30; ++i) {
       const std::uint64_t from = pick(60), to = from + 1 + pick(64 - from), at = pick(420);
       events.push_back(moved(kind::to_device, cause::touched, from, to, at));
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(random_histories) {
           if (l.since <= at && at < l.until) then = &l;
         }
         const life* const owner = then ? then : now;
-        row_name row{fr::counted_pages::other_memory, ""};
+        row_name row{fr::detail::counted_pages::other_memory, ""};
         if (owner) {
           auto p = owner->phases.upper_bound(at);
           if (p != owner->phases.begin()) --p;
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(random_histories) {
 }
 
 BOOST_AUTO_TEST_CASE(records_of_cupti) {
-  using fr::cupti::decode;
+  using fr::detail::cupti::decode;
   const auto e = decode({1, 4096, 10, 20, 77, 1});
   BOOST_REQUIRE(e);
   BOOST_TEST((e->kind == kind::to_device && e->cause == cause::asked && e->bytes == 4096 && e->address == 77));

@@ -129,7 +129,9 @@ BOOST_AUTO_TEST_CASE(traced_elements_move_and_mean_the_same) {
 
 BOOST_AUTO_TEST_CASE(what_is_on_offer_stays_on_offer) {
   fr::simulation sim("devices=1;memory=8MiB");
-  const auto discarded = [&] { return dynamic_cast<fr::sim::inspector&>(sim.get().backend()).moved().discarded; };
+  const auto discarded = [&] {
+    return dynamic_cast<fr::detail::sim::inspector&>(sim.get().backend()).moved().discarded;
+  };
   fr::unified_array<char> u({4 << 20}, 'x');
   fr::discard_when_needed(u);
   fr::trace_elements(fr::element_traces::on);

@@ -124,13 +124,13 @@ BOOST_AUTO_TEST_CASE(records_become_events) {
     it.waiting.push_back(transfer(3000, 7));
     it.waiting.back().kind = CUPTI_ACTIVITY_KIND_MEMCPY;  // not a unified-memory record
     it.dropped = 3;
-    std::vector<ferry::page_event> events;
+    std::vector<ferry::detail::page_event> events;
     o.source->take_page_events(events, false);
     BOOST_TEST(events.empty());
     o.source->take_page_events(events, true);
     BOOST_REQUIRE(events.size() == 2U);
-    BOOST_TEST((events[1].kind == ferry::page_event_kind::to_cpu && events[1].address == 2000));
-    BOOST_TEST((events[1].bytes == 6 && events[1].cause == ferry::page_event_cause::touched));
+    BOOST_TEST((events[1].kind == ferry::detail::page_event_kind::to_cpu && events[1].address == 2000));
+    BOOST_TEST((events[1].bytes == 6 && events[1].cause == ferry::detail::page_event_cause::touched));
     BOOST_TEST((events[1].start == 7 && events[1].end == 9));
     BOOST_TEST(o.source->lost_page_events() == 3U);
     it.waiting = {transfer(1, 1)};

@@ -57,7 +57,9 @@ BOOST_AUTO_TEST_CASE(const_waits_for_writers_only) {
   int was_pending = 0;
   for (int seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=2;schedule=random:" + std::to_string(seed));
-    const auto pending = [&] { return dynamic_cast<fr::sim::inspector&>(sim.get().backend()).pending_operations(); };
+    const auto pending = [&] {
+      return dynamic_cast<fr::detail::sim::inspector&>(sim.get().backend()).pending_operations();
+    };
     fr::unified_array<int> u({100}, 4), to({100});
     (void)std::as_const(u)[0];
     fr::stream s;

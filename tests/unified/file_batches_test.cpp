@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_SUITE(file_batches)
 
 BOOST_AUTO_TEST_CASE(every_row_arrives) {
   for (const char* schedule : {"eager", "random:1", "random:2"})
-    for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none})
+    for (const auto threads : {fr::detail::batch_threads::background, fr::detail::batch_threads::none})
       for (const std::size_t depth : {1u, 3u}) {
         const file f(1003);
         fr::simulation sim(std::string("devices=1;schedule=") + schedule);

@@ -104,12 +104,12 @@ BOOST_AUTO_TEST_CASE(of_pinned_arrays) {
     BOOST_TEST(!failure_of([&] { g.launch(s); }).empty());
     BOOST_TEST(!failure_of([&] { fr::copy(s, d, h); }).empty());
     fr::copy(s, std::as_const(h), d);
-    BOOST_TEST(fr::access_policy::held_beside_unified.load() == 1);
+    BOOST_TEST(fr::detail::access_policy::held_beside_unified.load() == 1);
   }
   write();
   g.launch(s);
   BOOST_TEST(std::as_const(h)[99] == 3);
-  BOOST_TEST(fr::access_policy::held_beside_unified.load() == 0);
+  BOOST_TEST(fr::detail::access_policy::held_beside_unified.load() == 0);
   std::optional<fr::host_guard<int, 1>> late;
   {
     fr::simulation inner("devices=1");
@@ -117,9 +117,9 @@ BOOST_AUTO_TEST_CASE(of_pinned_arrays) {
     late.emplace(fr::inout(gone));
     gone.free();
     late.reset();
-    BOOST_TEST(fr::access_policy::held_beside_unified.load() == 1);  // until the bytes have a new owner
+    BOOST_TEST(fr::detail::access_policy::held_beside_unified.load() == 1);  // until the bytes have a new owner
   }
-  BOOST_TEST(fr::access_policy::held_beside_unified.load() == 0);
+  BOOST_TEST(fr::detail::access_policy::held_beside_unified.load() == 0);
 }
 
 // A prefetch leaves pages under a guard on the CPU, and transfers the others.
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(prefetches_leave_what_is_held) {
   fr::unified_array<char> u({8 * page});
   for (char& c : u) c = 'x';
   const auto sent = [&] {
-    auto& pages = dynamic_cast<fr::sim::inspector&>(sim.get().backend());
+    auto& pages = dynamic_cast<fr::detail::sim::inspector&>(sim.get().backend());
     fr::default_stream(first).synchronize();
     const auto on_device = pages.residency(u.unsynchronized_data(), u.size())[0];
     BOOST_TEST(fr::residency(u).on(first) == on_device);

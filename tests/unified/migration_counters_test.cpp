@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t page = std::size_t{2} << 20;
 
-fr::sim::traffic moved() { return dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend()).moved(); }
+fr::detail::sim::traffic moved() {
+  return dynamic_cast<fr::detail::sim::inspector&>(fr::runtime::current().backend()).moved();
+}
 
 void finish() {
   for (const fr::device d : fr::devices()) fr::default_stream(d).synchronize();
@@ -139,7 +141,7 @@ BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
     fr::simulation sim("devices=3;memory=256MiB;schedule=random:" + std::to_string(seed));
     for (const fr::device d : fr::devices()) sim.get().test_pages(d.index());  // runs the link tests, which move pages
     fr::set_migration_counters(fr::migration_counters::on);
-    std::map<std::pair<std::string, std::string>, fr::sim::traffic> expected;
+    std::map<std::pair<std::string, std::string>, fr::detail::sim::traffic> expected;
     std::vector<std::optional<fr::unified_array<char>>> arrays(3);
     int made = 0;
     for (int step = 0; step < 40; ++step) {
@@ -149,7 +151,7 @@ BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
         u->name("array " + std::to_string(made++ % 5));
       }
       const std::string phase = "phase " + std::to_string(pick(3));
-      const fr::sim::traffic before = moved();
+      const fr::detail::sim::traffic before = moved();
       {
         fr::migration_phase in(phase);
         fr::migration_scope how(pick(2) == 0 ? fr::migration::automatic : fr::migration::explicitly);
@@ -165,8 +167,8 @@ BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
         }
         finish();
       }
-      const fr::sim::traffic after = moved();
-      fr::sim::traffic& t = expected[{u->owner().get().name.get(), phase}];
+      const fr::detail::sim::traffic after = moved();
+      fr::detail::sim::traffic& t = expected[{u->owner().get().name.get(), phase}];
       t.prefetched += after.prefetched - before.prefetched;
       t.faulted += after.faulted - before.faulted;
     }
@@ -174,7 +176,7 @@ BOOST_AUTO_TEST_CASE(random_steps_against_the_traffic) {
     std::size_t rows = 0;
     for (const fr::migration_entry& e : r.entries) {
       BOOST_REQUIRE(e.counted.has_value());
-      const fr::sim::traffic t = expected[{e.array, e.phase}];
+      const fr::detail::sim::traffic t = expected[{e.array, e.phase}];
       BOOST_TEST((asked(*e.counted) == t.prefetched && faulted(*e.counted) == t.faulted),
                  "seed " << seed << ": " << e.array << ", " << e.phase);
       rows += t.prefetched + t.faulted > 0;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t page = std::size_t{2} << 20;
 
 std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
-  auto& sim = dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend());
+  auto& sim = dynamic_cast<fr::detail::sim::inspector&>(fr::runtime::current().backend());
   return sim.residency(a.unsynchronized_data(), a.size());
 }
 

@@ -24,7 +24,7 @@ class refusing_backend : public support::counting_backend {
     if (refuses_moves) throw fr::not_supported("prefetch: not today");
     counting_backend::prefetch(s, p, bytes, to);
   }
-  void prefetch_many(fr::native_stream s, std::span<const fr::page_move> moves, bool discard) override {
+  void prefetch_many(fr::native_stream s, std::span<const fr::detail::page_move> moves, bool discard) override {
     if (refuses_moves) throw fr::not_supported("prefetch: not today");
     counting_backend::prefetch_many(s, moves, discard);
   }

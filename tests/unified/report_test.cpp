@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(figures_are_those_of_the_documentation,
   std::stringstream text;
   text << file.rdbuf();
   const std::string page = text.str();
-  const auto compare = [&](const std::string& row, fr::fault_figures::pair figures) {
+  const auto compare = [&](const std::string& row, fr::detail::fault_figures::pair figures) {
     const std::size_t begin = page.find("| " + row + " | ");
     BOOST_REQUIRE_MESSAGE(begin != page.npos, "no row '" + row + "'");
     std::istringstream numbers(page.substr(begin + row.size() + 5));
@@ -72,9 +72,9 @@ BOOST_AUTO_TEST_CASE(figures_are_those_of_the_documentation,
     BOOST_TEST(figures.per_byte() > 0);
   };
   BOOST_TEST(page.find("One H200, CUDA 13.0, 256 MiB") != page.npos);
-  compare("kernel over pages of the CPU: by faults / after a prefetch", fr::fault_figures::to_devices);
-  compare("the same over pages of the GPU: by faults / after a prefetch", fr::fault_figures::to_cpu);
-  compare("peer reads by faults / mapped / resident", fr::fault_figures::between_devices);
+  compare("kernel over pages of the CPU: by faults / after a prefetch", fr::detail::fault_figures::to_devices);
+  compare("the same over pages of the GPU: by faults / after a prefetch", fr::detail::fault_figures::to_cpu);
+  compare("peer reads by faults / mapped / resident", fr::detail::fault_figures::between_devices);
 }
 
 BOOST_AUTO_TEST_CASE(faults_each_way_are_lost_time) {

@@ -99,14 +99,15 @@ std::vector<logged_allocation> load_allocation_log(const std::string& file) {
   try {
     return parse_allocation_log(text);
   } catch (const fr::parse_error& e) {
-    throw fr::parse_error(file + ": " + fr::plain_what(e));
+    throw fr::parse_error(file + ": " + e.text());
   }
 }
 
 replay_result replay(const std::vector<logged_allocation>& log, fr::pool& pool, fr::memory_kind kind) {
   using clock = std::chrono::steady_clock;
   replay_result r;
-  std::unordered_map<std::uint64_t, fr::allocation_ref> alive;
+  using block_ref = decltype(pool.allocate(0));
+  std::unordered_map<std::uint64_t, block_ref> alive;
   std::unordered_map<std::uint64_t, bool> failed;
   alive.reserve(log.size());
   // Of all pools of this kind and device: the numbers of one pool would cost a lock an allocation.
@@ -118,7 +119,7 @@ replay_result replay(const std::vector<logged_allocation>& log, fr::pool& pool, 
   const auto begin = clock::now();
   for (const logged_allocation& a : log) {
     if (!a.is_free) {
-      fr::allocation_ref block;
+      block_ref block;
       try {
         block = pool.allocate(a.bytes, kind);
       } catch (const fr::out_of_memory&) {
@@ -127,7 +128,7 @@ replay_result replay(const std::vector<logged_allocation>& log, fr::pool& pool, 
         continue;
       }
       ++r.allocations;
-      fr::allocation_ref& place = alive[a.pointer];
+      block_ref& place = alive[a.pointer];
       if (place) bytes -= place.get().bytes, ++r.unmatched;  // the log lacks its free
       bytes += block.get().bytes;
       place = std::move(block);

@@ -2,11 +2,11 @@
 #pragma once
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class above_memory_limit final : public out_of_memory {
  public:
   using out_of_memory::out_of_memory;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

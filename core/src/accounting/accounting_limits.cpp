@@ -11,18 +11,20 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "support/memory_sizes.hpp"
 
-namespace ferry {
-namespace {
-
-constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
-
-}  // namespace
+namespace ferry::inline FERRY_ABI {
 
 double memory_pressure::pressure() const {
   if (hard_bytes <= soft_bytes) return 1;
   return std::clamp(static_cast<double>(used_bytes - soft_bytes) / static_cast<double>(hard_bytes - soft_bytes), 0.0,
                     1.0);
 }
+
+namespace detail {
+namespace {
+
+constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
+
+}  // namespace
 
 std::size_t memory_accounting::used_bytes(const memory_scope& scope) const {
   const memory_label tag = intern_tag(scope.tag);
@@ -343,4 +345,5 @@ void memory_accounting::remove_callback(std::uint64_t id) noexcept {
   std::erase_if(reclaiming_->callbacks, [&](const auto& c) { return c.first == id; });
 }
 
-}  // namespace ferry
+}  // namespace detail
+}  // namespace ferry::inline FERRY_ABI

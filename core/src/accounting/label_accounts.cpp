@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 template <class F>
 void label_accounts::each(F f) const {
@@ -74,4 +74,4 @@ std::vector<label_use> label_accounts::all() const {
   return uses;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

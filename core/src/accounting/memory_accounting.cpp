@@ -5,12 +5,12 @@
 #include "accounting/reclaim_state.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 constexpr std::size_t kinds = 3;
 }
 
-memory_accounting::memory_accounting(ferry::backend& backend)
+memory_accounting::memory_accounting(detail::backend& backend)
     : backend_(backend),
       devices_(static_cast<std::size_t>(backend.device_count())),
       reserved_(kinds * devices_),
@@ -136,4 +136,4 @@ void memory_accounting::add_own_handlers() {
                [=](const memory_demand& d) { return from_sources(d, release_depth::unused, false); }});
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 
 #include "support/serial_number.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct memory_counters::book {
   explicit book(std::size_t cells) : own(std::make_unique<cell[]>(cells)) {}
@@ -115,4 +115,4 @@ memory_counts memory_counters::of_this_thread(std::size_t index) const {
   return {};
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,7 +5,10 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 [[noreturn]] void refuse(std::string_view part, const std::string& why) {
@@ -137,4 +140,4 @@ std::vector<scoped_memory_limit> parse_memory_limits(std::string_view text) {
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

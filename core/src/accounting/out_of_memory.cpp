@@ -7,7 +7,10 @@
 #include "ferry/core/memory_shortage.hpp"
 #include "support/memory_sizes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::size_t most_holders = 5;
@@ -173,4 +176,4 @@ void memory_accounting::run_handlers(const memory_demand& d, const out_of_memory
   throw out_of_memory(text, d.bytes, std::move(s));
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstddef>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // The share of time for reclaiming grows with the pressure, from 1 % to 20 %. Reclaims that free less than a quarter of
 // the wanted bytes are repeated less and less often.
@@ -36,4 +38,4 @@ class reclaim_pacer {
   clock::duration cost_{};
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -10,7 +10,7 @@
 #include "accounting/reclaim_pacer.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct reclaim_state {
   std::atomic<bool> busy{false};  // not a mutex: a callback may call reclaim again
@@ -20,4 +20,4 @@ struct reclaim_state {
   std::vector<std::pair<std::uint64_t, callback>> callbacks;  // guarded by handlers_mutex_ of memory_accounting
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

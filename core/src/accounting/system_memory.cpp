@@ -8,7 +8,8 @@
 
 #include "ferry/core/memory_limits.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+namespace detail {
 namespace {
 
 // Returns the least limit of the group and its parents, because each of them bounds the sum of its children. In a
@@ -49,15 +50,17 @@ std::size_t control_group_limit(const std::string& root) {
   return least;
 }
 
+}  // namespace detail
+
 // /proc and /sys exist only on Linux; other systems use only sysconf.
 std::size_t system_memory_bytes() {
   static const std::size_t bytes = [] {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     const std::size_t all =
         pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : SIZE_MAX;
-    return std::min(all, control_group_limit());
+    return std::min(all, detail::control_group_limit());
   }();
   return bytes;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

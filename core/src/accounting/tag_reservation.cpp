@@ -5,7 +5,7 @@
 #include "accounting/above_memory_limit.hpp"
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Returns the bytes reserved by unfinished allocations under the rule's tag. The caller holds admitting_.
 std::size_t memory_accounting::coming_bytes(const limit_rule& r) const {
@@ -82,4 +82,4 @@ void memory_accounting::add_under_tag(const allocation& a, tag_reservation& rese
   leave_list(reserved);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

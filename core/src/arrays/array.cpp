@@ -9,7 +9,10 @@
 #include "pools/array_blocks.hpp"
 #include "pools/forget_advice.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 // Allocates on the device with the most free memory, among those whose memory kernels of `device` can reach. Null if
@@ -67,7 +70,7 @@ allocation_ref detail::allocate_block(runtime& m, memory_kind kind, int device, 
   return take(bytes);
 }
 
-allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes) {
+allocation_ref detail::allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes) {
   runtime& m = runtime::current();
   (void)m.properties(d.index());
   std::size_t bytes = 0;
@@ -75,10 +78,10 @@ allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std
     throw invalid_argument(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
                            " bytes are more than 2^64 bytes");
   if (bytes == 0) return {};
-  if (detail::workspace_turn* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
-  return detail::allocate_block(m, kind, d.index(), bytes);
+  if (workspace_turn* const w = workspace_scope::current()) return w->allocate(kind, d.index(), bytes);
+  return allocate_block(m, kind, d.index(), bytes);
 }
 
-void name_allocation(allocation& a, std::string text) { a.resource->rename(a, std::move(text)); }
+void detail::name_allocation(allocation& a, std::string text) { a.resource->rename(a, std::move(text)); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

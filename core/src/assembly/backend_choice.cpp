@@ -10,19 +10,19 @@
 #include "cuda/cuda_backend.hpp"
 #endif
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::unique_ptr<backend> simulator() {
-  return sim::make_backend(sim::parse_options(detail::environment("FERRY_SIM").value_or("")));
+  return sim::make_backend(sim::parse_options(environment("FERRY_SIM").value_or("")));
 }
 
 }  // namespace
 
 std::unique_ptr<backend> choose_backend() {
-  const std::string asked = detail::environment("FERRY_BACKEND").value_or("");
+  const std::string asked = environment("FERRY_BACKEND").value_or("");
   if (asked == "sim") return simulator();
-  if (!asked.empty() && asked != "cuda") detail::refuse_variable("FERRY_BACKEND", asked, "cuda and sim");
+  if (!asked.empty() && asked != "cuda") refuse_variable("FERRY_BACKEND", asked, "cuda and sim");
 #if FERRY_HAS_CUDA
   const cuda::presence found = cuda::probe();
   if (found == cuda::presence::usable) return cuda::make_backend();
@@ -39,4 +39,4 @@ std::unique_ptr<backend> choose_backend() {
   return simulator();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -18,13 +18,16 @@
 #include "sim/sim_backend.hpp"
 #include "support/serial_number.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 // FERRY_POOL replaces pool_kind::automatic.
 pool_kind chosen_kind(pool_kind asked) {
   if (asked != pool_kind::automatic) return asked;
-  const auto text = detail::environment("FERRY_POOL");
+  const auto text = environment("FERRY_POOL");
   return text ? parse_pool_kind(*text) : pool_kind::split;
 }
 
@@ -34,8 +37,8 @@ check_level chosen_level(check_level of_options) {
 }
 
 // Checks the settings before any part of a runtime is made.
-std::unique_ptr<backend> checked(std::unique_ptr<ferry::backend> backend) {
-  detail::check_settings();
+std::unique_ptr<backend> checked(std::unique_ptr<detail::backend> backend) {
+  check_settings();
   return backend;
 }
 
@@ -46,7 +49,7 @@ std::atomic<access_policy::maker>& current_maker() {
 
 }  // namespace
 
-runtime::runtime(std::unique_ptr<ferry::backend> backend, pool_options pools)
+runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
     : serial_(next_serial()),
       backend_(checked(std::move(backend))),
       simulated_(backend_->is_simulated()),
@@ -83,13 +86,13 @@ runtime::runtime(std::unique_ptr<ferry::backend> backend, pool_options pools)
   if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
   policy_.store(owned_policy_.get(), std::memory_order_relaxed);
   checker_ = std::make_unique<memory_checker>(*this);
-  if (const auto text = detail::environment("FERRY_POISON"))
+  if (const auto text = environment("FERRY_POISON"))
     checker_->set(parse_memory_checks(*text));
   else if (level_ == check_level::all)
     checker_->set(memory_checks());
   for (const auto c : {check::uses, check::halos}) checks.set(c, level_ == check_level::all);
   checks.set(check::pointers,
-             level_ == check_level::all || (level_ == check_level::usual && (simulated_ || detail::is_debug_build())));
+             level_ == check_level::all || (level_ == check_level::usual && (simulated_ || is_debug_build())));
   memory_.add_handler({"waiting for all work", handler_order::synchronize, [this](const memory_demand& demand) {
                          if (this_thread_state.capture) return std::size_t{0};
                          streams_.synchronize();
@@ -177,7 +180,7 @@ void runtime::pin_pages_to_host(timeline& on, std::span<const access> uses) {
   if (!this_thread_state.capture && !this_thread_state.submitting) kept_->keep(on, uses);
 }
 
-runtime_scope::runtime_scope(std::unique_ptr<ferry::backend> backend, pool_options pools)
+runtime_scope::runtime_scope(std::unique_ptr<detail::backend> backend, pool_options pools)
     : runtime_(std::make_shared<runtime>(std::move(backend), pools)) {
   before_ = runtime_registry::exchange(runtime_);
 }
@@ -199,4 +202,4 @@ runtime_scope::~runtime_scope() {
 simulation::simulation(std::string_view options, pool_options pools)
     : runtime_scope(sim::make_backend(sim::parse_options(options)), pools) {}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

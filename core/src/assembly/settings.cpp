@@ -15,7 +15,7 @@
 #include "ferry/core/pool_options.hpp"
 #include "ferry/core/route.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct settings_checks {
@@ -58,4 +58,4 @@ void check_settings() {
   for (const settings_check check : all) check();
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 const char* kind_name(memory_kind k) {
   switch (k) {
@@ -14,6 +14,8 @@ const char* kind_name(memory_kind k) {
   }
   return "?";
 }
+
+namespace detail {
 
 void backend::launch_compiled(native_stream, int, const compiled_launch& kernel) {
   throw not_supported("kernel '" + std::string(kernel.name) + "' was compiled for CUDA, and the backend is '" +
@@ -29,4 +31,5 @@ void backend::run_on_host_using(native_stream s, std::function<void()> task, std
   run_on_host(s, std::move(task));
 }
 
-}  // namespace ferry
+}  // namespace detail
+}  // namespace ferry::inline FERRY_ABI

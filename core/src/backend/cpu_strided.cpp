@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Calls row(offset in to, offset in from) for the start of each row of the fastest dimension.
@@ -109,4 +109,4 @@ void fill_on_cpu(const strided_bytes& to, const strided_shape& shape, const std:
   run(to, {const_cast<std::byte*>(element), {}}, shape);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

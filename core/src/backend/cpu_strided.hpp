@@ -2,7 +2,7 @@
 #pragma once
 #include "ferry/core/detail/backend/backend.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 bool is_empty(const strided_shape& shape);
 // Returns the bounding range of the bytes that a strided operation uses.
@@ -15,4 +15,4 @@ void convert_on_cpu(const strided_bytes& to, const strided_bytes& from, const st
                     number_converter one);
 void fill_on_cpu(const strided_bytes& to, const strided_shape& shape, const std::byte* element);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

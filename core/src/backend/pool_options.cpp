@@ -5,7 +5,8 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
 namespace {
 
 using kind_set = unsigned;
@@ -80,12 +81,12 @@ pool_kind parse_pool_kind(std::string_view text) {
                     "' is no kind of pool (FERRY_POOL): allowed are driver, split, binned, simple and none");
 }
 
-void check(const pool_options& o) {
+void detail::check_pool_options(const pool_options& o) {
   check_values(o);
   check_kind(o);
 }
 
-pool_options resolved(pool_options o, pool_kind automatic) {
+pool_options detail::resolved(pool_options o, pool_kind automatic) {
   check_values(o);
   if (o.kind == pool_kind::automatic) {
     each_special_option([&](const char*, kind_set have, auto option) {
@@ -97,7 +98,7 @@ pool_options resolved(pool_options o, pool_kind automatic) {
   return o;
 }
 
-pool_options instead(pool_options o, pool_kind other) {
+pool_options detail::instead(pool_options o, pool_kind other) {
   each_special_option([&](const char*, kind_set have, auto option) {
     if (!(have & set_of(other))) o.*option = pool_options{}.*option;
   });
@@ -105,4 +106,4 @@ pool_options instead(pool_options o, pool_kind other) {
   return o;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

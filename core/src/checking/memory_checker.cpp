@@ -12,7 +12,7 @@
 #include "runtime/runtime_registry.hpp"
 #include "support/memory_sizes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 allocation* new_node() {
@@ -223,4 +223,4 @@ void memory_checker::reissue(allocation& a) {
   a.tag = inner.tag;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -17,9 +17,11 @@
 #include "pools/deferred_frees.hpp"
 #include "pools/staging_slots.hpp"
 
-namespace ferry {
-
+namespace ferry::inline FERRY_ABI {
 class runtime;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class memory_checker final : public memory_resource {
  public:
@@ -106,4 +108,4 @@ class memory_checker final : public memory_resource {
   std::size_t nodes_ = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

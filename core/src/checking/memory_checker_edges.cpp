@@ -8,7 +8,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::size_t looked_at = 256;  // bytes at each end of a freed block
@@ -113,4 +113,4 @@ std::vector<memory_fault> memory_checker::check() {
   return std::exchange(faults_, {});
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 void memory_checker::deallocate(allocation& a) noexcept {
   if (!this_thread_state.submitting) return retire(leave_live(a));
@@ -96,4 +96,4 @@ std::size_t memory_checker::release() noexcept {
   return std::max(late, bytes);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -9,7 +9,10 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 [[noreturn]] void refuse(std::string_view whole, std::string_view part, std::string_view why) {
@@ -19,9 +22,9 @@ namespace {
 }
 
 std::size_t number(std::string_view whole, std::string_view part, std::string_view text) {
-  constexpr detail::size_range units{10, 30};  // KiB to GiB
-  const std::optional<std::size_t> size = detail::whole_size(text, units);
-  if (!size) refuse(whole, part, "is no size: " + detail::why_no_size(text, units));
+  constexpr size_range units{10, 30};  // KiB to GiB
+  const std::optional<std::size_t> size = whole_size(text, units);
+  if (!size) refuse(whole, part, "is no size: " + why_no_size(text, units));
   return *size;
 }
 
@@ -67,7 +70,7 @@ memory_checks_scope::memory_checks_scope(const std::optional<memory_checks>& wha
 memory_checks_scope::~memory_checks_scope() { set_memory_checks(before_); }
 
 std::string memory_fault::text() const {
-  detail::plain_stream out;
+  plain_stream out;
   out << "the " << kind_name(kind) << " array ";
   if (!name.empty()) out << "'" << name << "' ";
   out << "of device " << device << " (" << bytes << " bytes at " << static_cast<const void*>(address);
@@ -85,4 +88,4 @@ std::string memory_fault::text() const {
 
 std::vector<memory_fault> check_memory() { return runtime::current().checker().check(); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::size_t clamped(std::size_t n, std::size_t low, std::size_t high) { return std::min(std::max(n, low), high); }
@@ -173,4 +173,4 @@ void contiguous_copy::enqueue_download() {
   ring_->wait();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "copies/copy_engine.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // One end of a contiguous copy. device: the owner of device memory; -1 for memory of the CPU and unified memory.
 struct copy_address {
@@ -43,7 +44,7 @@ class contiguous_copy {
   // Copies a part through the lane's chunk, or directly if the lane has no chunks.
   void relay(copy_lane& lane, part p);
 
-  ferry::backend& backend_;
+  backend& backend_;
   route_choice way_;
   copy_address to_, from_;
   std::size_t bytes_, chunk_ = 0;
@@ -66,4 +67,4 @@ class contiguous_copy {
   std::unique_ptr<ring> ring_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -10,7 +10,7 @@
 #include "ferry/core/fill.hpp"
 #include "ordering/capture.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 bool is_array(const copy_side& s) { return s.owner != nullptr; }
@@ -35,7 +35,7 @@ bool copy_at_once(stream_ref s, const copy_side& to, const copy_side& from, std:
   access_list<2> uses;
   uses.add(*to.owner, to.bytes, true, false, to.at);
   uses.add(*from.owner, from.bytes, false, false, from.at);
-  ferry::backend& backend = runtime::current().backend();
+  detail::backend& backend = runtime::current().backend();
   const bool across = way.why != route_choice::reason::one_place;
   const int on = device_to_copy_on(s.timeline().device(), target, source);
   if (!across && !(may_copy_on(on, to) && may_copy_on(on, from))) return false;
@@ -213,8 +213,8 @@ void throw_counts_differ(const std::string& from, const std::string& to, source_
   throw invalid_argument("copy from " + from + " to " + to + in_line(at) + ": the numbers of elements must be equal");
 }
 
-void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
-                   number_type to_type, number_type from_type) {
+void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from,
+                           const strided_shape& shape, number_type to_type, number_type from_type) {
   const std::size_t bytes = bytes_of(shape);
   if (!is_array(to) && !is_array(from)) {
     copy_of_the_cpu(given, {to, from, shape, to_type, from_type});
@@ -235,7 +235,8 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   }
 }
 
-void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {
+void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape,
+                           const void* element) {
   if (bytes_of(shape) == 0) return;
   const stream_ref s = given ? *given : default_stream(device(device_of(to)));
   if (shape.element_bytes > 16) {
@@ -266,9 +267,12 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
   });
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 struct touched {
@@ -336,4 +340,4 @@ void copy_many(stream_ref s, std::span<const copy_task> tasks) {
   });
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

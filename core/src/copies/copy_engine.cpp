@@ -12,16 +12,7 @@
 #include "platform/host_topology.hpp"
 #include "platform/nvlink_neighbours.hpp"
 
-namespace ferry {
-namespace {
-
-// Threads for each device. Measured in several runs on two H200 GPUs with 32 cores, as a fraction of the rate of pinned
-// memory: 1 GiB up to one device 0.78 to 0.96 with 8 threads, 0.91 to 0.98 with 12, 0.89 to 0.96 with 16; down 0.77 to
-// 0.94, 0.85 to 0.98 and 0.98. To both devices concurrently 0.56 to 0.71, 0.71 to 0.76 and 0.62 to 0.65.
-constexpr std::size_t most_threads = 12;
-constexpr std::size_t most_chunks = 4096;  // in a ring
-
-}  // namespace
+namespace ferry::inline FERRY_ABI {
 
 copy_options copy_options::from_environment() {
   copy_options o;
@@ -35,6 +26,17 @@ copy_options copy_options::from_environment() {
   }
   return o;
 }
+
+namespace detail {
+namespace {
+
+// Threads for each device. Measured in several runs on two H200 GPUs with 32 cores, as a fraction of the rate of pinned
+// memory: 1 GiB up to one device 0.78 to 0.96 with 8 threads, 0.91 to 0.98 with 12, 0.89 to 0.96 with 16; down 0.77 to
+// 0.94, 0.85 to 0.98 and 0.98. To both devices concurrently 0.56 to 0.71, 0.71 to 0.76 and 0.62 to 0.65.
+constexpr std::size_t most_threads = 12;
+constexpr std::size_t most_chunks = 4096;  // in a ring
+
+}  // namespace
 
 copy_engine::copy_engine(runtime& of, peer_grants& peers, copy_options options)
     : runtime_(of),
@@ -202,4 +204,5 @@ void copy_engine::end_loan(std::uint64_t id) {
   loans_.erase(id);
 }
 
-}  // namespace ferry
+}  // namespace detail
+}  // namespace ferry::inline FERRY_ABI

@@ -13,9 +13,11 @@
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/route.hpp"
 
-namespace ferry {
-
+namespace ferry::inline FERRY_ABI {
 class runtime;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // The route of one contiguous copy. Cheap to compute; explain() describes it in words.
 struct route_choice {
@@ -42,7 +44,7 @@ class copy_engine {
   // All enqueued copies must be complete.
   ~copy_engine();
 
-  ferry::backend& backend() { return backend_; }
+  detail::backend& backend() { return backend_; }
   lane_stock& lanes() { return lanes_; }
   peer_grants& peers() { return peers_; }
   copy_options options() const;
@@ -70,7 +72,7 @@ class copy_engine {
   int nvlinks(int a, int b);
   runtime& runtime_;
   memory_accounting& memory_;
-  ferry::backend& backend_;
+  detail::backend& backend_;
   peer_grants& peers_;
   lane_stock lanes_;
   mutable std::mutex mutex_;
@@ -81,4 +83,4 @@ class copy_engine {
   std::map<std::pair<int, std::size_t>, std::unique_ptr<copy_workers>> workers_;  // by device and count
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

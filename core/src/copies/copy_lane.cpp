@@ -4,9 +4,9 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
-copy_lane::copy_lane(ferry::backend& backend, const lane_key& key) : backend_(backend), key_(key) {
+copy_lane::copy_lane(detail::backend& backend, const lane_key& key) : backend_(backend), key_(key) {
   try {
     make();
   } catch (...) {
@@ -141,4 +141,4 @@ copy_lane& lane_set::get(const lane_key& key) {
   return *leases_.back();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

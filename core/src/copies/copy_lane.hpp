@@ -6,7 +6,7 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Memory of the chunks, devices of the two streams, and sizes. Lanes of equal keys are interchangeable.
 struct lane_key {
@@ -24,7 +24,7 @@ class copy_lane {
     std::byte* data = nullptr;
     native_event filled, emptied;  // recorded on the devices of in and out
   };
-  copy_lane(ferry::backend& backend, const lane_key& key);
+  copy_lane(detail::backend& backend, const lane_key& key);
   // The work of its streams must be complete.
   ~copy_lane();
   copy_lane(const copy_lane&) = delete;
@@ -50,7 +50,7 @@ class copy_lane {
  private:
   void make();
   void unmake() noexcept;
-  ferry::backend& backend_;
+  detail::backend& backend_;
   const lane_key key_;
   native_stream in_, out_, last_forked_from_;
   std::vector<chunk> chunks_;
@@ -71,7 +71,7 @@ class lane_stock {
  public:
   // If so many lanes of a key exist, a busy one is reused instead of creating another.
   static constexpr std::size_t most = 4;
-  explicit lane_stock(ferry::backend& backend) : backend_(backend) {}
+  explicit lane_stock(detail::backend& backend) : backend_(backend) {}
   // Returns the idle lane of that key that was returned last, whose chunks may still be in the CPU's cache. Otherwise
   // creates one, or reuses the one that was returned first. Creating one may block. in_turn: the stream whose
   // operations run one after the other. A lane that it used last is taken even if busy, so that two are enough for
@@ -91,7 +91,7 @@ class lane_stock {
   };
   copy_lane* find(const lane_key& key, native_stream in_turn);
   void give_back(copy_lane& lane);
-  ferry::backend& backend_;
+  detail::backend& backend_;
   std::mutex mutex_;
   std::vector<entry> all_;
   std::uint64_t returns_ = 0;
@@ -119,4 +119,4 @@ class lane_set {
   std::vector<lane_lease> leases_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 #include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Up to this size one kernel over the link is faster than packing, with its launches and forks.
@@ -303,7 +303,7 @@ void copy_operation::enqueue(step& st, native_stream s) {
 }
 
 void stage_in_capture(host_array<std::byte>& between, const access& to, const access& from) {
-  ferry::backend& backend = runtime::current().backend();
+  detail::backend& backend = runtime::current().backend();
   const auto half = [&](int on, const access& t, const access& f) {
     std::array<access, 2> uses{t, f};
     submit_ordered(default_stream(device(on)), uses, reach::by_copy, [&](native_stream s) {
@@ -336,4 +336,4 @@ void copy_operation::submit_captured() {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,7 @@
 #include "copies/contiguous_copy.hpp"
 #include "ferry/core/copy.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // The parameters of a copy. element_bytes is that of the source; the types tell if numbers are converted.
 struct copy_request {
@@ -85,4 +85,4 @@ bool may_copy_on(int device, const copy_side& side);
 // Grants both devices access to memory of the driver's pools. Without it, their peer copies go through the CPU.
 void grant_pools(copy_engine& engine, const copy_side& to, const copy_side& from);
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,7 @@
 #include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // About 30 us: jobs of one copy come more often than that, and waking a thread takes longer.
@@ -85,4 +85,4 @@ void copy_workers::work() {
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,9 @@
 #include <thread>
 #include <vector>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class copy_workers {
  public:
@@ -47,4 +49,4 @@ class copy_workers {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

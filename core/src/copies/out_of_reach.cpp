@@ -6,7 +6,7 @@
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 bool is_out_of_reach(int device, const access& a) { return !runtime::current().copies().reaches(device, *a.what); }
 
@@ -17,4 +17,4 @@ bool must_mirror(stream_ref s, std::span<const access> uses) {
                      [&](const access& a) { return is_out_of_reach(s.timeline().device(), a); });
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,9 @@
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 const char* route_name(route_kind k) {
   switch (k) {
@@ -49,4 +51,4 @@ shared_links::~shared_links() {
   if (id_ != 0) runtime_registry::if_alive(serial_, [&](runtime& m) { m.copies().end_loan(id_); });
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

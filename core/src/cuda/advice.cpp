@@ -4,7 +4,7 @@
 
 #include "backend_class.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 
@@ -95,4 +95,4 @@ void cuda_backend::duplicate(void* p, std::size_t bytes) {
   for (const page_move& m : preferred) tell(m.begin, m.bytes, memory_advice::preferred_location, m.to);
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -13,12 +13,13 @@
 #include "cuda_backend.hpp"
 #include "driver_pools.hpp"
 #include "errors.hpp"
+#include "ferry/version.hpp"
 #include "placed_pages.hpp"
 #include "scopes.hpp"
 #include "shims.hpp"
 #include "stream_table.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 inline cudaStream_t raw(native_stream s) { return static_cast<cudaStream_t>(s.handle); }
 inline cudaEvent_t raw(native_event e) { return static_cast<cudaEvent_t>(e.handle); }
@@ -43,7 +44,7 @@ class host_faults {
   std::string text_;
 };
 
-class cuda_backend final : public ferry::backend {
+class cuda_backend final : public detail::backend {
  public:
   explicit cuda_backend(int devices);
 
@@ -135,4 +136,4 @@ class cuda_backend final : public ferry::backend {
   host_faults faults_;
 };
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

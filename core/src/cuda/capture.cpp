@@ -1,7 +1,7 @@
 // Streams captured into graphs.
 #include "backend_class.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // Relaxed mode: only work on the captured streams belongs to the capture; other calls of this thread work as usual.
 void cuda_backend::begin_capture(native_stream s) {
@@ -44,4 +44,4 @@ void cuda_backend::destroy_graph(native_graph g) {
   check(first != cudaSuccess ? first : second, "destroy_graph");
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
 
 constexpr unsigned threads = 256;
@@ -74,4 +74,4 @@ cudaError_t launch_strided_convert(const strided_bytes& to, number_type to_type,
   return cudaGetLastError();
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

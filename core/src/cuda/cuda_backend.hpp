@@ -4,7 +4,9 @@
 
 #include <ferry/core/detail/backend/backend.hpp>
 
-namespace ferry::cuda {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // The result of probe(). Only the last two select the simulator.
 enum class presence { usable, no_driver, no_device };
@@ -19,6 +21,6 @@ presence judge(int cuda_error, int driver_version, int devices);
 
 // Returns the backend for all visible devices. Throws device_error if probe() is not `usable`. Never destroy it:
 // streams and events outlive their owners, and CUDA must not be called after main.
-std::unique_ptr<ferry::backend> make_backend();
+std::unique_ptr<detail::backend> make_backend();
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

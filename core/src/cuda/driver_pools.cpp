@@ -6,7 +6,7 @@
 
 #include "backend_class.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
 
 cudaMemPool_t raw(native_pool p) { return static_cast<cudaMemPool_t>(p.handle); }
@@ -202,4 +202,4 @@ native_pool driver_pools::keep(cudaMemPool_t p, owner o) {
   return {p};
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -6,8 +6,9 @@
 #include <ferry/core/detail/backend/pool_backend.hpp>
 
 #include "errors.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 class cuda_backend;
 
@@ -44,4 +45,4 @@ class driver_pools final : public pool_backend {
   std::map<void*, owner> owners_;
 };
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -2,7 +2,7 @@
 
 #include <ferry/core/error.hpp>
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 error_kind classify(int cuda_error) {
   switch (cuda_error) {
@@ -133,4 +133,4 @@ std::string out_of_memory_text(memory_kind kind, int device, std::size_t bytes, 
   return text;
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -8,7 +8,9 @@
 
 #include <ferry/core/detail/backend/backend.hpp>
 
-namespace ferry::cuda {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 enum class error_kind {
   out_of_memory,
@@ -37,4 +39,4 @@ inline void check(cudaError_t e, std::string_view verb, int device = -1) {
 // Clears a pending status that is not an error (cudaErrorNotReady, peer access already enabled).
 inline void clear_pending() noexcept { static_cast<void>(cudaGetLastError()); }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -4,9 +4,10 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include "ferry/version.hpp"
 #include "shims.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // The driver's and the runtime's codes have the same values.
 static_assert(int{CUDA_ERROR_INVALID_HANDLE} == int{cudaErrorInvalidResourceHandle});
@@ -24,4 +25,4 @@ inline cudaError_t wait_for_event(cudaStream_t s, cudaEvent_t e) {
   return by_driver && !is_default(s) ? static_cast<cudaError_t>(by_driver(s, e, 0)) : cudaStreamWaitEvent(s, e, 0);
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

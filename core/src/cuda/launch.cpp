@@ -2,7 +2,7 @@
 // runtime's launch, it needs no current device, and does not report pending errors of the program as its own.
 #include "backend_class.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 
@@ -45,4 +45,4 @@ void cuda_backend::launch_compiled(native_stream s, int device, const compiled_l
     fail_on(e, "launch of kernel '" + std::string(k.name) + "'", stream);
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

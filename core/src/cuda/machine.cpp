@@ -5,9 +5,9 @@
 
 #include "backend_class.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
-std::unique_ptr<ferry::backend> make_backend() {
+std::unique_ptr<detail::backend> make_backend() {
   if (probe() != presence::usable)
     throw device_error(
         "there is no CUDA driver or no visible device (CUDA_VISIBLE_DEVICES?). "
@@ -132,4 +132,4 @@ int cuda_backend::exchange_current_device(int device) {
   return before;
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -6,7 +6,7 @@
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "platform/host_topology.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 
@@ -161,4 +161,4 @@ std::optional<memory_location> cuda_backend::prefetched_to(const void* p, std::s
   return where == cudaCpuDeviceId ? memory_location{} : memory_location{where};
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <set>
 
-namespace ferry::cuda {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // Not thread-safe: the caller holds a lock.
 class placed_pages {
@@ -32,4 +34,4 @@ class placed_pages {
   std::set<std::uintptr_t> steps_;  // step numbers
 };
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -6,7 +6,7 @@
 #include "cuda_backend.hpp"
 #include "errors.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10); }
@@ -39,4 +39,4 @@ presence probe() {
   return judge(static_cast<int>(e), driver, devices);
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

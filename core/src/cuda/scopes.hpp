@@ -1,8 +1,9 @@
 // Scopes that restore the calling thread's CUDA state.
 #pragma once
 #include "errors.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // Makes a device current in a scope. If it is current already, this costs one cudaGetDevice (25 ns).
 class device_scope {
@@ -38,4 +39,4 @@ class relaxed_scope {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -11,9 +11,11 @@
 #include <ferry/core/detail/backend/backend.hpp>
 #include <ferry/core/error.hpp>
 
+#include "ferry/version.hpp"
+
 static_assert(CUDART_VERSION >= 12000, "ferry needs CUDA 12.0 or later (cudaStreamGetId)");
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // Returns a driver function by its name, without linking libcuda; null if it does not exist.
 template <class Function>
@@ -181,4 +183,4 @@ inline cudaError_t instantiate(cudaGraphExec_t* exec, cudaGraph_t graph) {
   return cudaGraphInstantiateWithFlags(exec, graph, 0);
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -9,7 +9,9 @@
 
 #include <cuda_runtime_api.h>
 
-namespace ferry::cuda {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 class stream_table {
  public:
@@ -38,4 +40,4 @@ class stream_table {
   std::unordered_map<cudaStream_t, entry> entries_;
 };
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -6,7 +6,7 @@
 #include "backend_class.hpp"
 #include "hot_calls.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 
@@ -174,4 +174,4 @@ double cuda_backend::elapsed_milliseconds(native_event from, native_event to) {
   return static_cast<double>(ms);
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 
@@ -189,4 +189,4 @@ cudaError_t launch_strided_fill(const fill_plan& plan, unsigned most_blocks, cud
   return cudaGetLastError();
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -7,7 +7,7 @@
 
 #include <ferry/core/error.hpp>
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 
@@ -152,4 +152,4 @@ fill_plan plan_fill(const strided_bytes& to, const strided_shape& shape, const v
   return plan;
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -6,7 +6,9 @@
 
 #include <ferry/core/detail/backend/backend.hpp>
 
-namespace ferry::cuda {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 // An element's bytes are one more dimension, contiguous, so an element of any size is a run of words.
 inline constexpr std::size_t plan_rank = max_rank + 1;
@@ -51,4 +53,4 @@ struct fill_plan {
 };
 fill_plan plan_fill(const strided_bytes& to, const strided_shape& shape, const void* element);
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -7,7 +7,7 @@
 #include "convert_kernels.hpp"
 #include "strided_kernels.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 
 namespace {
 
@@ -174,4 +174,4 @@ void cuda_backend::check_launch(native_stream s, std::string_view kernel) {
     fail_on(e, "launch of kernel '" + std::string(kernel) + "'", raw(s));
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -15,7 +15,9 @@
 #include "memory/memory_environment.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 allocation_log::allocation_log(const std::string& file) : allocation_log(file, runtime::current()) {}
 
@@ -69,9 +71,9 @@ void allocation_log::write(const char* action, const allocation& a, const void* 
 }
 
 // The log ends at program exit, after the destruction of static arrays.
-void log_allocations_until_exit(runtime& m, const std::string& file) {
+void detail::log_allocations_until_exit(runtime& m, const std::string& file) {
   static std::unique_ptr<allocation_log> log;
   log = std::make_unique<allocation_log>(file, m);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

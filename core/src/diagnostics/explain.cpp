@@ -3,7 +3,7 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 std::string headline(std::string_view type, std::string_view kind, const std::string& shape,
                      const allocation_ref& owner) {
@@ -20,7 +20,7 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   if (owner.is_freed()) return "  its bytes were given back: by free(), or at the end of a borrow\n";
   allocation& a = owner.get();
   const byte_range all = range_now(a);
-  detail::plain_stream out;
+  plain_stream out;
   out << "  bytes " << (bytes.begin - all.begin) << " to " << (bytes.end - all.begin) << " of a block of " << all.size()
       << " in the pool of " << kind_name(a.kind) << " memory of device " << int{a.device} << '\n';
   runtime& m = runtime::current();
@@ -45,4 +45,4 @@ std::string explain_allocation(const allocation_ref& owner, byte_range bytes) {
   return out.str();
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

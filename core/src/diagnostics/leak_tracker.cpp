@@ -9,7 +9,7 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "support/call_stack.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::string last_user_of(allocation& a) {
@@ -19,7 +19,7 @@ std::string last_user_of(allocation& a) {
   return "stream " + std::to_string(t.id()) + " of device " + std::to_string(t.device());
 }
 
-std::string seconds_text(double s) { return detail::fixed_text(s, 3) + " s"; }
+std::string seconds_text(double s) { return fixed_text(s, 3) + " s"; }
 
 // The allocations that one line of the report summarizes.
 struct group {
@@ -121,4 +121,4 @@ std::string leak_tracker::report() const {
   return s;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -13,7 +13,7 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/leaks.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class leak_tracker final : public allocation_observer {
  public:
@@ -46,4 +46,4 @@ class leak_tracker final : public allocation_observer {
   std::vector<const std::vector<const void*>*> known_;  // by number, from 1
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -10,7 +10,10 @@
 #include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 // Never destroyed: reports come after main. A tracker outlives its runtime and gets no more calls then.
@@ -65,7 +68,7 @@ void track_leaks(runtime& m, leak_mode mode) {
 
 void track_leaks(leak_mode mode) { track_leaks(runtime::current(), mode); }
 
-void report_leaks_at_exit(runtime& m, leak_mode mode) {
+void detail::report_leaks_at_exit(runtime& m, leak_mode mode) {
   track_leaks(m, mode);
   // Registered while the first array is made, so that static arrays are destroyed before it runs.
   if (std::atexit(report_at_exit) != 0) std::fputs("ferry: leaks will not be reported at exit\n", stderr);
@@ -81,4 +84,4 @@ std::string leak_report() {
   return t ? t->report() : std::string{};
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

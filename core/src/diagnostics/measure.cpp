@@ -5,7 +5,9 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 measurement measure(stream_ref s, const std::function<void()>& body) {
   runtime& m = runtime::current();
@@ -26,4 +28,4 @@ std::ostream& operator<<(std::ostream& out, const measurement& m) {
              << m.copied_bytes << " bytes copied, " << m.allocations << " arrays made";
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

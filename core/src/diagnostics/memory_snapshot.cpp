@@ -14,7 +14,10 @@
 #include "runtime/runtime_registry.hpp"
 #include "support/json_text.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 std::int64_t steady_nanoseconds() {
@@ -105,9 +108,9 @@ std::string memory_snapshot::json() const {
   s += ",\n\"event_columns\":[\"seconds\",\"action\",\"kind\",\"device\",\"address\",\"bytes\",\"tag\",\"name\"],"
        "\n\"history\":";
   s += list(history, [&](const memory_event& e) {
-    return "[" + detail::fixed_text(e.seconds, 6) + ",\"" + action_name(e.what) + "\",\"" +
-           std::string(kind_name(e.kind)) + "\"," + std::to_string(e.device) + "," + std::to_string(e.address) + "," +
-           std::to_string(e.bytes) + "," + labels.of(e.tag, e.name) + "]";
+    return "[" + fixed_text(e.seconds, 6) + ",\"" + action_name(e.what) + "\",\"" + std::string(kind_name(e.kind)) +
+           "\"," + std::to_string(e.device) + "," + std::to_string(e.address) + "," + std::to_string(e.bytes) + "," +
+           labels.of(e.tag, e.name) + "]";
   });
   return s + "}\n";
 }
@@ -197,4 +200,4 @@ memory_snapshot memory_recording::snapshot() const {
   return s;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -24,14 +24,17 @@
 #include "nvml/nvml_links.hpp"
 #include "platform/host_topology.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr const char* first_line = "ferry topology 1";
 constexpr const char* machine_word = "machine ";
 
 std::string host_name() {
-  if (const auto given = detail::environment("FERRY_HOST")) return *given;
+  if (const auto given = environment("FERRY_HOST")) return *given;
 #if defined(__linux__)
   char name[256] = {};
   if (gethostname(name, sizeof name - 1) == 0) return name;
@@ -56,11 +59,11 @@ double rate_of(std::size_t bytes, stream_ref s, const std::function<void()>& cop
 // Copies by the driver, over the one link between the device and the CPU: a large copy() may also use links of other
 // devices.
 void copy_over_one_link(stream_ref s, const detail::copy_side& to, const detail::copy_side& from, std::size_t bytes) {
-  detail::access_list<2> uses;
+  access_list<2> uses;
   uses.add(*to.owner, to.bytes, true);
   uses.add(*from.owner, from.bytes, false);
-  detail::submit_ordered(s, uses.get(), reach::by_copy,
-                         [&](native_stream n) { runtime::current().backend().copy(n, to.data, from.data, bytes); });
+  submit_ordered(s, uses.get(), reach::by_copy,
+                 [&](native_stream n) { runtime::current().backend().copy(n, to.data, from.data, bytes); });
 }
 
 // 32-bit FNV-1a.
@@ -128,7 +131,7 @@ void topology::measure() {
     const stream s(from);
     device_array<std::byte> source(e, std::byte{1}, from);
     host_array<std::byte> pinned(e, std::byte{2}, from);
-    const detail::copy_side here = detail::side_of(source), cpu = detail::side_of(pinned);
+    const copy_side here = side_of(source), cpu = side_of(pinned);
     up_[a] = rate_of(bytes, s, [&] { copy_over_one_link(s, here, cpu, bytes); });
     down_[a] = rate_of(bytes, s, [&] { copy_over_one_link(s, cpu, here, bytes); });
     for (std::size_t b = 0; b < devices(); ++b) {
@@ -142,7 +145,7 @@ void topology::measure() {
 
 // Returns the properties that must be equal for stored bandwidths to be valid.
 std::string topology::runtime() const {
-  detail::plain_stream out;
+  plain_stream out;
   out << host_name() << "; " << ferry::runtime::current().backend().name();
   for (const device_place& p : places_) out << "; " << p.name << ' ' << p.pci_bus_id;
   out << "; peers ";
@@ -151,7 +154,7 @@ std::string topology::runtime() const {
 }
 
 std::string topology::text() const {
-  detail::plain_stream out;
+  plain_stream out;
   out << first_line << '\n' << machine_word << runtime() << '\n' << std::setprecision(6);
   for (std::size_t a = 0; a < devices(); ++a) {
     out << "host " << a << ' ' << up_[a] << ' ' << down_[a] << '\n';
@@ -196,12 +199,12 @@ void topology::parse(const std::string& text) {
 // The name contains the host, because several hosts may share a home directory. It also contains a hash of devices and
 // peers, because these may differ between processes of a host.
 std::string topology::default_file() {
-  if (const auto given = detail::environment("FERRY_TOPOLOGY")) return *given;
+  if (const auto given = environment("FERRY_TOPOLOGY")) return *given;
   std::string host = host_name();
   std::replace(host.begin(), host.end(), '/', '_');
   const std::string name = "/ferry/topology-" + host + '-' + short_hash(look().runtime());
-  if (const auto cache = detail::environment("XDG_CACHE_HOME")) return *cache + name;
-  if (const auto home = detail::environment("HOME")) return *home + "/.cache" + name;
+  if (const auto cache = environment("XDG_CACHE_HOME")) return *cache + name;
+  if (const auto home = environment("HOME")) return *home + "/.cache" + name;
   return {};
 }
 
@@ -224,7 +227,7 @@ topology topology::measured(const std::string& file) {
 }
 
 std::ostream& operator<<(std::ostream& out, const topology& t) {
-  detail::plain_stream text;
+  plain_stream text;
   text << std::fixed << std::setprecision(0);
   const auto cell = [&](const std::string& s) { text << std::setw(16) << s; };
   text << "          ";
@@ -236,13 +239,13 @@ std::ostream& operator<<(std::ostream& out, const topology& t) {
     text << "device " << std::setw(3) << a;
     for (std::size_t b = 0; b < t.devices(); ++b) {
       const device_link& l = t.link(from, device(static_cast<int>(b)));
-      detail::plain_stream s;
+      plain_stream s;
       s << (a == b ? "self" : !l.peers ? "no peers" : l.nvlinks ? "NV" + std::to_string(l.nvlinks) : "peers");
       if (a != b && l.peers) s << (l.atomics ? " a" : "") << " r" << l.rank;
       if (t.is_measured()) s << ' ' << std::fixed << std::setprecision(l.gb_per_second < 10 ? 1 : 0) << l.gb_per_second;
       cell(s.str());
     }
-    detail::plain_stream s;
+    plain_stream s;
     if (t.is_measured())
       s << std::fixed << std::setprecision(0) << t.upload(from) << '/' << t.download(from);
     else
@@ -261,4 +264,4 @@ std::ostream& operator<<(std::ostream& out, const topology& t) {
   return out << text.str();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -11,7 +11,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 void say(const char* what, const char* why) noexcept { std::fprintf(stderr, "ferry: %s: %s\n", what, why); }
@@ -19,7 +19,7 @@ void say(const char* what, const char* why) noexcept { std::fprintf(stderr, "fer
 }  // namespace
 
 allocation_ref foreign_memory::adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
-                                     detail::block_deleter deleter) {
+                                     block_deleter deleter) {
   refuse_inside_submission("adopt");
   refuse_inside_capture("adopt");
   check_stream(how);
@@ -136,4 +136,4 @@ void foreign_memory::run_deleters(bool wait) noexcept {
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

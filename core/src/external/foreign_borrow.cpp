@@ -5,9 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
-
-namespace detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 borrow_handle borrow_handle::borrowed(byte_range bytes, memory_kind kind, const borrow_options& how) {
   borrow_handle l;
@@ -65,5 +63,4 @@ allocation_ref adopt_block(byte_range bytes, memory_kind kind, const borrow_opti
   return runtime::current().foreign().adopt(bytes, kind, how, wants_stream, std::move(deleter));
 }
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -13,7 +13,7 @@
 #include "ordering/capture.hpp"
 #include "runtime/other_runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Nodes outlive their runtime, because stale references may read them.
@@ -114,15 +114,15 @@ void foreign_memory::refuse_own(byte_range bytes, verb of) const {
   if (own->is_free || own->is_kept)
     throw invalid_argument(what + "they are of a pool of ferry, and the array that had them is gone");
   throw invalid_argument(
-      what + "they belong to " + detail::quoted_name(label_text(label_kind::name, own->name)) + " of ferry (" +
+      what + "they belong to " + quoted_name(label_text(label_kind::name, own->name)) + " of ferry (" +
       kind_name(memory.kind) + " memory, " + std::to_string(own->bytes) +
       " bytes), and their work would not be ordered against that of the array: use the array itself, "
       "or a view of it (slice, reshape)");
 }
 
 allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const borrow_options& how,
-                                      detail::borrow_method way) {
-  const bool pin = way == detail::borrow_method::pinned;
+                                      borrow_method way) {
+  const bool pin = way == borrow_method::pinned;
   const verb of = pin ? verb::pin : verb::borrow;
   refuse_inside_submission(name_of(of));
   refuse_inside_capture(name_of(of));
@@ -142,7 +142,7 @@ allocation_ref foreign_memory::borrow(byte_range bytes, memory_kind kind, const 
     memory = look_at(bytes, kind, of, how.name);
   }
   take_over_late_ones();
-  if (way == detail::borrow_method::known && !memory.is_known)
+  if (way == borrow_method::known && !memory.is_known)
     throw invalid_argument("borrow of " + text_of(bytes, how.name) +
                            ": this is memory of the CPU that the driver does not know (malloc, new, std::vector): pin "
                            "it with ferry::pin(span), or copy it into an array with array::from");
@@ -173,7 +173,7 @@ foreign_memory::entries::iterator foreign_memory::enter(byte_range bytes, memory
   for (auto e = entries_.begin(); e != entries_.end(); ++e) {
     if (e->ending || !e->bytes.overlaps(bytes)) continue;
     if (e->loans == 0)
-      throw invalid_argument(text_of(bytes, how.name) + " belong to " + detail::array_text(*e->what) +
+      throw invalid_argument(text_of(bytes, how.name) + " belong to " + array_text(*e->what) +
                              ", which adopted them: use that array, or views of it");
     if (shared != entries_.end())
       throw invalid_argument(
@@ -233,8 +233,7 @@ void foreign_memory::take_over_uses(allocation& a, byte_range bytes) {
   }
 }
 
-void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before,
-                         detail::freed_by how) {
+void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before, freed_by how) {
   refuse_inside_submission("end a borrow");
   allocation& a = *owner.unchecked();
   bool is_last = false;
@@ -311,4 +310,4 @@ void foreign_memory::erase(entries::iterator e) noexcept {
   entries_.erase(e);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

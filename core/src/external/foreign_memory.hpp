@@ -13,21 +13,23 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "pools/deferred_frees.hpp"
 
-namespace ferry {
-
+namespace ferry::inline FERRY_ABI {
 class runtime;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class foreign_memory final : public memory_resource {
  public:
   explicit foreign_memory(runtime& m);
   ~foreign_memory();
 
-  allocation_ref borrow(byte_range bytes, memory_kind kind, const borrow_options& how, detail::borrow_method way);
+  allocation_ref borrow(byte_range bytes, memory_kind kind, const borrow_options& how, borrow_method way);
   // Ends one borrow. before: a stream to order behind all uses; null blocks until they are complete. Throws error if
   // waiting or unpinning fails; the borrow has ended nevertheless.
-  void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before, detail::freed_by how);
+  void end(allocation_ref& owner, byte_range bytes, bool pinned, const stream_ref* before, freed_by how);
   allocation_ref adopt(byte_range bytes, memory_kind kind, const borrow_options& how, bool wants_stream,
-                       detail::block_deleter deleter);
+                       block_deleter deleter);
   void deallocate(allocation& a) noexcept override;
 
   // Runs the deleters of adopted blocks whose uses are complete. Never blocks; costs one load if there are none.
@@ -48,7 +50,7 @@ class foreign_memory final : public memory_resource {
     bool ending = false;            // no references remain; uses may still be pending
     bool wants_stream = false;      // the deleter takes a stream
     bool is_being_deleted = false;  // a thread runs its deleter
-    detail::block_deleter deleter{};
+    block_deleter deleter{};
   };
   using entries = std::list<entry>;  // few: searched linearly
 
@@ -84,4 +86,4 @@ class foreign_memory final : public memory_resource {
   std::atomic<std::size_t> waiting_{0};
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

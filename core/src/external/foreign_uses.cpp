@@ -7,10 +7,10 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 std::string text_of(byte_range bytes, const std::string& name) {
-  detail::plain_stream out;
+  plain_stream out;
   if (!name.empty()) out << "'" << name << "', ";
   out << bytes.size() << " bytes at " << static_cast<const void*>(bytes.begin);
   return out.str();
@@ -32,4 +32,4 @@ void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
   a.history.each_hazard(&on, bytes, true, [&](timeline& t, ticket at, bool reads) { on.wait_on(t, at, reads); });
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 bool is_before(const byte_range& a, const byte_range& b) {
@@ -100,4 +100,4 @@ void pinned_ranges::bring_about(const std::vector<byte_range>& wanted) {
     quiet_(leaving, change);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

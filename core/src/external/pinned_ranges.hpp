@@ -7,7 +7,7 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/ordering/access_history.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Not thread-safe: the caller holds a lock.
 class pinned_ranges {
@@ -15,7 +15,7 @@ class pinned_ranges {
   // Calls change() while no device uses any of the ranges that are about to be unpinned.
   using quiescence = std::function<void(std::span<const byte_range> leaving, const std::function<void()>& change)>;
 
-  pinned_ranges(ferry::backend& backend, quiescence quiet) : backend_(backend), quiet_(std::move(quiet)) {}
+  pinned_ranges(detail::backend& backend, quiescence quiet) : backend_(backend), quiet_(std::move(quiet)) {}
   // Throws what the backend's pin throws; nothing has changed then.
   void add(byte_range bytes);
   // The bytes must be ones that were added.
@@ -31,10 +31,10 @@ class pinned_ranges {
   static std::vector<byte_range> hulls_of(const std::vector<byte_range>& pins);
   static std::size_t size_of(const std::vector<byte_range>& ranges);
   void bring_about(const std::vector<byte_range>& wanted);
-  ferry::backend& backend_;
+  detail::backend& backend_;
   quiescence quiet_;
   std::vector<byte_range> pins_;        // by address, each as often as it was added
   std::vector<byte_range> registered_;  // by address, disjoint
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace ferry::hwloc {
+namespace ferry::inline FERRY_ABI::detail::hwloc {
 namespace {
 
 // The topology of this host, loaded once; null if hwloc fails.
@@ -49,15 +49,15 @@ int numa_node_of(const std::string& pci_bus_id) {
   return at && at->nodeset ? hwloc_bitmap_first(at->nodeset) : -1;
 }
 
-}  // namespace ferry::hwloc
+}  // namespace ferry::inline FERRY_ABI::detail::hwloc
 
 #else
 
-namespace ferry::hwloc {
+namespace ferry::inline FERRY_ABI::detail::hwloc {
 
 std::vector<int> cores_near(const std::string&) { return {}; }
 int numa_node_of(const std::string&) { return -1; }
 
-}  // namespace ferry::hwloc
+}  // namespace ferry::inline FERRY_ABI::detail::hwloc
 
 #endif

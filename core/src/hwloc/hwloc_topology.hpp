@@ -3,11 +3,13 @@
 #include <string>
 #include <vector>
 
-namespace ferry::hwloc {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::hwloc {
 
 // Returns the cores near a PCI device; empty if unknown.
 std::vector<int> cores_near(const std::string& pci_bus_id);
 // Returns the NUMA node of a PCI device; -1 if unknown.
 int numa_node_of(const std::string& pci_bus_id);
 
-}  // namespace ferry::hwloc
+}  // namespace ferry::inline FERRY_ABI::detail::hwloc

@@ -5,7 +5,9 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 void detail::output_poison::fill_outputs(native_stream s, const relocation& move) const {
   std::array<std::byte, 16> nan;
@@ -21,4 +23,4 @@ void detail::output_poison::fill_outputs(native_stream s, const relocation& move
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -12,7 +12,7 @@
 #include "ferry/core/error.hpp"
 #include "support/cpu_pages.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // The allocation that an address belongs to, with its state at the time of the search.
@@ -64,7 +64,7 @@ bool is_taken_for(timeline& by, allocation& a, const std::byte* p) {
 }
 
 std::string text_of(const found_memory& f, const std::byte* p) {
-  detail::plain_stream out;
+  plain_stream out;
   if (!f.is_alive) {
     out << "memory of a " << kind_name(f.kind) << " array of device " << f.device << " that was freed";
     return out.str();
@@ -79,9 +79,9 @@ std::string text_of(const found_memory& f, const std::byte* p) {
 constexpr std::string_view if_no_address =
     "If these bytes are numbers and no address, pass them as arguments of the call, or set FERRY_CHECK=off";
 
-[[noreturn]] void refuse(source_line at, const detail::plain_value& v, std::size_t offset, const std::byte* p,
+[[noreturn]] void refuse(source_line at, const plain_value& v, std::size_t offset, const std::byte* p,
                          const std::string& whose, const std::string& remedy) {
-  detail::plain_stream out;
+  plain_stream out;
   if (at.is_known()) out << at.text() << ": ";
   if (v.is_capture)
     out << "a captured value of type " << v.type;
@@ -94,7 +94,7 @@ constexpr std::string_view if_no_address =
   throw invalid_argument(out.str());
 }
 
-[[noreturn]] void refuse_array(source_line at, const detail::plain_value& v, std::size_t offset, const std::byte* p,
+[[noreturn]] void refuse_array(source_line at, const plain_value& v, std::size_t offset, const std::byte* p,
                                const found_memory& f) {
   const std::string remedy =
       !f.is_alive ? "Pass a live array as an argument of the call, as in(a), out(a) or inout(a)"
@@ -111,15 +111,15 @@ constexpr std::string_view if_no_address =
 // True if a call may hold an address of an array. That is so if its pointer was taken for the stream, or if the CPU
 // runs the call and reaches the array. Addresses of freed blocks are refused only under check::uses. Such a value may
 // be a number that never was a pointer, or belong to an object that is not used any more.
-bool may_be_held(runtime& m, stream_ref s, detail::used_by by, const found_memory& f, const std::byte* p) {
+bool may_be_held(runtime& m, stream_ref s, used_by by, const found_memory& f, const std::byte* p) {
   if (!f.is_alive) return !m.checks.has(check::uses);
   if (this_thread_state.capture) return false;
-  return (by == detail::used_by::cpu && is_host_accessible(f.kind)) || is_taken_for(s.timeline(), *f.what, p);
+  return (by == used_by::cpu && is_host_accessible(f.kind)) || is_taken_for(s.timeline(), *f.what, p);
 }
 
 }  // namespace
 
-void detail::search_value(stream_ref s, source_line at, used_by by, const plain_value& v) {
+void search_value(stream_ref s, source_line at, used_by by, const plain_value& v) {
   runtime& m = runtime::current();
   for (std::size_t offset = 0; offset + sizeof(std::uintptr_t) <= v.size; offset += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
@@ -139,4 +139,4 @@ void detail::search_value(stream_ref s, source_line at, used_by by, const plain_
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

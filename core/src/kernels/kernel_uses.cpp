@@ -8,7 +8,7 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Calls f(first element, number of elements, index of the first one in iteration order) for each contiguous piece.
@@ -171,4 +171,4 @@ void watched_run::finish() {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

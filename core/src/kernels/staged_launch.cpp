@@ -7,7 +7,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A staging copy of bytes of one allocation. Overlapping uses share it, so that the kernel's arguments alias as the
 // arrays do.
@@ -105,4 +105,4 @@ void staged_launch::run_captured(const std::function<void(native_stream)>& submi
     if (x->write) stage_in_capture(*x->between, {x->of, x->bytes, true}, {&x->held.owner().get(), x->mine(), false});
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,7 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Returns the policy of the allocation's runtime if that is the current one, else null.
@@ -38,4 +38,4 @@ held_range hold_for_host(const allocation_ref& owner, byte_range where, memory_k
   return number ? std::make_shared<hold_of_host>(owner, number) : nullptr;
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

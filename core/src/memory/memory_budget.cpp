@@ -9,7 +9,10 @@
 #include "ferry/core/workspace.hpp"
 #include "pools/array_blocks.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 std::size_t without(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
@@ -30,10 +33,10 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   const memory_accounting& accounting = m.memory();
   const int d = scope_.on->index();
   const memory_kind kind = *scope_.kind;
-  memory_pool& from = detail::pool_of_new_arrays(m, kind, d);
+  memory_pool& from = pool_of_new_arrays(m, kind, d);
   room r;
   if (const auto checks = m.checker().settings()) r.zones = 2 * checks->red_zone;
-  if (const detail::workspace_turn* const w = workspace_scope::current()) {
+  if (const workspace_turn* const w = workspace_scope::current()) {
     r.kept = w->retained_bytes(kind, d);
     r.kept_block = w->block_for(kind, d, bytes);
   }
@@ -120,4 +123,4 @@ bool memory_budget::would_fit(std::size_t bytes) const {
   return freed > 0 && fits();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

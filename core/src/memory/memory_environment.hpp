@@ -4,11 +4,15 @@
 #include <string>
 #include <vector>
 
-namespace ferry {
+#include "ferry/version.hpp"
 
+namespace ferry::inline FERRY_ABI {
 class runtime;
 struct scoped_memory_limit;
 enum class leak_mode : std::uint8_t;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // As in leaks.hpp and memory_limits.hpp, for a runtime that is not current yet.
 void set_memory_limits(runtime& m, const std::vector<scoped_memory_limit>& limits);
@@ -19,4 +23,4 @@ void log_allocations_until_exit(runtime& m, const std::string& file);
 // above a device's memory or for devices that do not exist.
 void configure_memory(runtime& m);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

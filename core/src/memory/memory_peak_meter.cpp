@@ -3,7 +3,9 @@
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 memory_peak_meter::memory_peak_meter(memory_scope scope) : scope_(std::move(scope)), tag_(intern_tag(scope_.tag)) {
   runtime& m = runtime::current();
@@ -36,4 +38,4 @@ void memory_peak_meter::on_free(allocation& a) noexcept {
   if (covers(a)) now_ -= a.bytes;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -3,7 +3,9 @@
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 memory_callback::~memory_callback() {
   if (id_ != 0) runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().remove_callback(id_); });
@@ -48,4 +50,4 @@ out_of_memory_policy parse_out_of_memory_policy(std::string_view text) {
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

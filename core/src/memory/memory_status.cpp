@@ -8,7 +8,10 @@
 #include "support/json_text.hpp"
 #include "support/memory_sizes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
@@ -77,9 +80,8 @@ std::string memory_usage::text() const {
   for (const of_device& d : devices) {
     const std::size_t used = d.total_bytes - std::min(d.free_bytes, d.total_bytes);
     const double share = d.total_bytes ? 100.0 * static_cast<double>(used) / static_cast<double>(d.total_bytes) : 0.0;
-    s += "Device " + std::to_string(d.device) + " (" + d.name +
-         ")\n  Effective memory use: " + detail::fixed_text(share, 2) + " % (" + bytes_text(used) + " of " +
-         bytes_text(d.total_bytes) + ")\n";
+    s += "Device " + std::to_string(d.device) + " (" + d.name + ")\n  Effective memory use: " + fixed_text(share, 2) +
+         " % (" + bytes_text(used) + " of " + bytes_text(d.total_bytes) + ")\n";
     for (const of_kind& k : d.kinds) {
       if (k.kind != memory_kind::device && k.total_arrays == 0 && k.reserved_bytes == 0) continue;
       const std::string kept = kept_text(k.retained_bytes - k.quarantined_bytes, k.quarantined_bytes);
@@ -138,4 +140,4 @@ memory_counts memory_counts_of_this_thread(memory_kind kind, device d) {
   return m.memory().counts_of_this_thread(kind, d.index());
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,7 +9,9 @@
 #include "runtime/other_runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 struct pool::state {
   ferry::device where;
@@ -81,4 +83,4 @@ pool_statistics pool::statistics() const {
   return all;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

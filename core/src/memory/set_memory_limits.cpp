@@ -8,18 +8,9 @@
 #include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
-void set_memory_limit(const memory_scope& scope, const memory_limit& limit) {
-  const scoped_memory_limit one{scope, limit};
-  runtime::current().memory().limit({&one, 1});
-}
-
-void set_memory_limits(const std::vector<scoped_memory_limit>& limits) {
-  set_memory_limits(runtime::current(), limits);
-}
-
-void set_memory_limits(runtime& m, const std::vector<scoped_memory_limit>& limits) {
+void detail::set_memory_limits(runtime& m, const std::vector<scoped_memory_limit>& limits) {
   std::vector<scoped_memory_limit> all;
   const auto join = [&](const memory_scope& scope, const memory_limit& l) {
     const auto same = [&](const scoped_memory_limit& other) { return other.scope == scope; };
@@ -38,4 +29,13 @@ void set_memory_limits(runtime& m, const std::vector<scoped_memory_limit>& limit
   m.memory().limit(all);
 }
 
-}  // namespace ferry
+void set_memory_limit(const memory_scope& scope, const memory_limit& limit) {
+  const scoped_memory_limit one{scope, limit};
+  runtime::current().memory().limit({&one, 1});
+}
+
+void set_memory_limits(const std::vector<scoped_memory_limit>& limits) {
+  detail::set_memory_limits(runtime::current(), limits);
+}
+
+}  // namespace ferry::inline FERRY_ABI

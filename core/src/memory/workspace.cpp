@@ -10,7 +10,9 @@
 #include "pools/array_blocks.hpp"
 #include "runtime/other_runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 namespace detail {
 
@@ -251,4 +253,4 @@ std::size_t workspace_turn::retained_bytes(memory_kind kind, int device) const {
 }
 
 }  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

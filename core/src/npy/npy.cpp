@@ -13,7 +13,10 @@
 
 #include "npy/npy_header.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace detail {
 namespace {
 
@@ -294,4 +297,4 @@ void npy_part_writer::finish() {
 
 npy_info read_npy_header(const std::string& path) { return detail::npy_reader(path).info(); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

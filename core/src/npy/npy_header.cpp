@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cstdint>
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::size_t largest = PTRDIFF_MAX;
@@ -235,4 +235,4 @@ npy_info parse_npy_header(const std::string& path, std::string_view text, int ve
   return header_parser(path, text, version, offset).parse();
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

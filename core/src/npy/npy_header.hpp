@@ -7,7 +7,7 @@
 #include "ferry/core/detail/npy/npy_file.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 inline constexpr std::string_view npy_magic{"\x93NUMPY", 6};
 
@@ -35,4 +35,4 @@ std::string format_npy_header(const npy_info& info);
 // Returns bytes in quotes for a message: at most 32, unprintable ones as \x00.
 std::string quoted(std::string_view bytes);
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -11,7 +11,7 @@
 
 #include "npy/npy_header.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 [[noreturn]] void fail_to_map(const std::string& path, const std::string& why) {
@@ -96,4 +96,4 @@ void mapped_file::read(std::size_t first, std::byte* to, std::size_t bytes) cons
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 
 #include "ferry/core/detail/support/dynamic_library.hpp"
 
-namespace ferry::nvml {
+namespace ferry::inline FERRY_ABI::detail::nvml {
 namespace {
 
 // The used part of NVML's interface, according to its documentation: the build needs no NVML header.
@@ -102,4 +102,4 @@ pcie_link pcie_of(const std::string& pci) {
   return {static_cast<int>(generation), static_cast<int>(lanes)};
 }
 
-}  // namespace ferry::nvml
+}  // namespace ferry::inline FERRY_ABI::detail::nvml

@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace ferry::nvml {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::nvml {
 
 struct pcie_link {
   int generation = 0, lanes = 0;  // 0: unknown
@@ -13,4 +15,4 @@ struct pcie_link {
 int nvlinks_between(const std::string& from_pci, const std::string& to_pci);
 pcie_link pcie_of(const std::string& pci);
 
-}  // namespace ferry::nvml
+}  // namespace ferry::inline FERRY_ABI::detail::nvml

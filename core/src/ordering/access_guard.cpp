@@ -11,7 +11,7 @@
 #include "ferry/core/error.hpp"
 #include "ordering/capture.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Sorts by address of the access history. Insertion sort, because a submission has few uses.
@@ -72,7 +72,7 @@ class locked_logs {
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_lost(std::span<const access> uses) {
-  for (const access& a : uses) ferry::refuse_lost(*a.what, a.where, a.at);
+  for (const access& a : uses) detail::refuse_lost(*a.what, a.where, a.at);
 }
 
 // Returns the number of failures known when the histories were searched for lost data.
@@ -212,7 +212,7 @@ void publish(timeline& on, ticket at, bool mark) noexcept {
         "the stream does no more work: a raw pointer was taken on it, whose uses ferry does not see, and it "
         "was ordered behind work that is lost by the failure of device " +
         std::to_string(on.lost_by(open_ticket)) + ": make a new stream");
-  ferry::backend& backend = on.registry().backend();
+  detail::backend& backend = on.registry().backend();
   if (on.origin() == stream_origin::default_stream) {
     const int current = backend.exchange_current_device(on.device());
     backend.exchange_current_device(current);
@@ -342,7 +342,7 @@ void escaped_pointer_use(const admission& what) {
   if (this_thread_state.capture) this_thread_state.capture->refuse("a raw pointer", uses);
   if (on.is_special()) refuse_special(on);
   if (on.origin() == stream_origin::default_stream)
-    throw invalid_argument("a raw pointer" + (uses.empty() ? "" : " to " + detail::use_text(uses.front())) +
+    throw invalid_argument("a raw pointer" + (uses.empty() ? "" : " to " + use_text(uses.front())) +
                            " was asked for on a default stream, which cannot be marked later: use a stream of ferry, "
                            "or one of your own by stream_ref::from_native");
   sort_by_log(uses);
@@ -355,4 +355,4 @@ void escaped_pointer_use(const admission& what) {
     on.refuse_quiesced();  // The stream was quiesced after the check. The event recorded then covers all uses up to it.
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::uint16_t short_count(std::size_t n) { return static_cast<std::uint16_t>(std::min<std::size_t>(n, 0xffff)); }
@@ -129,4 +129,4 @@ void access_history::merge(const access_history& other) {
   if (other.is_advised()) set_advised(true);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 constexpr std::uint64_t stale = std::uint64_t{1} << 32;  // see allocation::state
 constexpr std::uint64_t one_generation = 2 * stale;
@@ -42,13 +42,13 @@ void allocation_ref::drop() noexcept {
   }
 }
 
-void allocation_ref::free(detail::freed_by how) noexcept {
+void allocation_ref::free(freed_by how) noexcept {
   if (!what_) return;
   std::uint64_t now = what_->state.load(std::memory_order_relaxed);
   while (generation_of(now) == generation_)
     if (what_->state.compare_exchange_weak(now, ((now & ~references_mask) + one_generation) | stale,
                                            std::memory_order_acq_rel)) {
-      detail::remember_freed(*what_, generation_, how);
+      remember_freed(*what_, generation_, how);
       what_->resource->deallocate(*what_);
       return;
     }
@@ -67,8 +67,7 @@ void refuse_lost(const allocation& a, byte_range where, source_line at) {
   if (!lost) [[likely]]
     return;
   lost->by->throw_lost(
-      "what " + detail::array_text(a) + " holds" + (at.is_known() ? ", used in " + at.text() + "," : std::string()),
-      lost->at);
+      "what " + array_text(a) + " holds" + (at.is_known() ? ", used in " + at.text() + "," : std::string()), lost->at);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -10,7 +10,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // An array that was freed while references to it remained.
@@ -110,4 +110,4 @@ void throw_freed(const allocation* node, std::uint32_t generation, const array_l
                        (is_borrow ? ": end the borrow later" : ": free it later, or let its destructor do it"));
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,7 @@
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // The union of some ranges, as few ranges as possible.
@@ -128,7 +128,7 @@ void capture_session::submitted(std::span<joint_guard::part> parts) noexcept {
 
 void capture_session::refuse(std::string_view what, std::span<const access> uses) const {
   std::string names;
-  for (const access& a : uses) names += (names.empty() ? ", of " : ", ") + detail::use_text(a);
+  for (const access& a : uses) names += (names.empty() ? ", of " : ", ") + use_text(a);
   throw invalid_argument(std::string(what) + " inside a capture" + names +
                          ": a graph holds only submitted work; move it before or after ferry::capture");
 }
@@ -205,4 +205,4 @@ void capture_session::join(timeline& on) {
   backend_.wait(on.stream(), fork_);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

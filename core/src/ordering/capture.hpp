@@ -11,7 +11,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // What launching a captured graph needs: the graph, the bytes that it uses, and references to their allocations.
 struct captured_graph {
@@ -76,7 +76,7 @@ class capture_session {
   void abandon() noexcept;
   void free_streams() noexcept;
   timeline& origin_;
-  ferry::backend& backend_;
+  backend& backend_;
   const std::uint64_t serial_ = ++last_serial_;
   bool active_ = false;
   native_event fork_;
@@ -94,4 +94,4 @@ class capture_session {
   std::map<const void*, std::size_t> launched_;  // the last launch of each graph
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct point {
@@ -88,4 +88,4 @@ host_wait wait_for_elements(allocation& what, byte_range where, bool write, sour
   return {over.seen, over.access_epoch};
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

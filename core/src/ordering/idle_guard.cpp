@@ -6,7 +6,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ordering/capture.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 idle_guard::idle_guard(timeline& on, const access& use, std::uint64_t access_epoch) : on_(on) {
   refuse_inside_submission("move unused bytes");
@@ -37,4 +37,4 @@ idle_guard::~idle_guard() {
   on_.submitted(at_);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,7 @@
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // For calls whose errors are ignored: a failed device reports an error even for calls that it has completed.
@@ -315,4 +315,4 @@ timeline::recorded_event timeline::record(ticket covers) {
   return events_[next];
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 int timeline::lost_by(ticket t) const {
   if (t == open_ticket) t = pointers_end();
@@ -160,4 +160,4 @@ void timeline::join_dependences() {
   most_dependences_ = std::max(usual_dependences, 2 * dependences_.size());
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

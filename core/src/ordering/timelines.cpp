@@ -5,7 +5,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 timeline& timelines::take(int device, int priority) {
   std::lock_guard lock(mutex_);
@@ -148,4 +148,4 @@ timeline& timelines::create(int device, int priority, native_stream stream, stre
   return *all_.back();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

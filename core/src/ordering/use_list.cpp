@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 void use_list::reserve(std::size_t count) {
   if (count <= room_) return;
@@ -17,4 +17,4 @@ void use_list::release() noexcept {
   if (first_) std::allocator<access_record>().deallocate(first_, room_);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -9,7 +9,7 @@
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "hwloc/hwloc_topology.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Returns the first line of a Linux sysfs file of a PCI device; empty if there is none.
@@ -74,4 +74,4 @@ std::vector<int> parse_core_list(std::string_view text) {
   return cores;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

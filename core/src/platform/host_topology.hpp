@@ -4,7 +4,9 @@
 #include <string_view>
 #include <vector>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Returns the cores near a PCI device ("0000:1b:00.0") that this process may use; all usable cores if unknown.
 std::vector<int> cores_near(const std::string& pci_bus_id);
@@ -15,4 +17,4 @@ int numa_node_of(const std::string& pci_bus_id);
 // Parses a Linux list of core numbers such as "0-3,8,10-11". Returns an empty list for other text.
 std::vector<int> parse_core_list(std::string_view text);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,9 @@
 #pragma once
 #include <vector>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Removes the devices that have no NVLink to the other one, because forwarded data would cross the PCIe switch that
 // should be avoided. nvlinks(device): the number of links, negative if unknown.
@@ -12,4 +14,4 @@ std::vector<int> nvlink_neighbours(std::vector<int> devices, Nvlinks nvlinks) {
   return devices;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 allocation_nodes::~allocation_nodes() {
   static std::mutex burying;
@@ -44,4 +44,4 @@ void allocation_nodes::make_more() {
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,7 +5,7 @@
 
 #include "ferry/core/detail/ordering/allocation.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Not thread-safe: the caller holds the pool's lock.
 class allocation_nodes {
@@ -38,4 +38,4 @@ class allocation_nodes {
   std::size_t in_use_ = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

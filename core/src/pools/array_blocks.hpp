@@ -4,16 +4,17 @@
 
 #include "ferry/core/detail/ordering/allocation.hpp"
 
-namespace ferry {
-
+namespace ferry::inline FERRY_ABI {
 class runtime;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
+
 class memory_pool;
 
-namespace detail {
 // Returns the pool for new arrays of this thread: that of its scope, or the runtime's.
 memory_pool& pool_of_new_arrays(runtime& m, memory_kind kind, int device);
 // Allocates at least one byte from a pool of the runtime, not from a workspace. Throws out_of_memory.
 allocation_ref allocate_block(runtime& m, memory_kind kind, int device, std::size_t bytes);
-}  // namespace detail
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

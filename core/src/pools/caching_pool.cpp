@@ -10,7 +10,7 @@
 #include "support/memory_sizes.hpp"
 #include "support/thread_number.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 caching_pool::rules caching_pool::rules_of(pool_kind k) {
   switch (k) {
@@ -199,4 +199,4 @@ void caching_pool::drain_shards() noexcept {
     if (allocation* const all = s.drain()) store(all);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

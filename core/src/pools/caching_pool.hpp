@@ -12,7 +12,7 @@
 #include "pools/free_blocks.hpp"
 #include "pools/pool_shard.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class caching_pool final : public memory_pool {
  public:
@@ -72,7 +72,7 @@ class caching_pool final : public memory_pool {
   static constexpr std::size_t stagger = 1536, stagger_period = std::size_t{16} << 10;
   static constexpr std::size_t least_staggered = std::size_t{256} << 10;
 
-  ferry::backend& backend_;
+  detail::backend& backend_;
   const rules rules_;
   const bool staggers_;             // if large blocks begin at staggered offsets, for loops on the CPU
   const std::size_t memory_bytes_;  // gc_threshold is a fraction of it
@@ -88,4 +88,4 @@ class caching_pool final : public memory_pool {
   std::size_t staggered_ = 0;  // number of large blocks placed so far
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,7 @@
 #include "pools/caching_pool.hpp"
 #include "support/memory_sizes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Segments grow with the pool up to this size.
@@ -188,4 +188,4 @@ void caching_pool::collect_garbage(std::size_t segment) {
   if (held + segment > limit) give_back(leave_whole_segments(), release_depth::finished, held + segment - limit);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,7 @@
 #include "pools/caching_pool.hpp"
 #include "support/memory_sizes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 template <class F>
 void caching_pool::each_segment(F f) const {
@@ -69,4 +69,4 @@ pool_statistics caching_pool::statistics() const {
   return {all.bytes, reserved_, all.allocations, nodes_.in_use(), segments_, all.made};
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,9 @@
 #include <ferry/core/detail/ordering/allocation.hpp>
 #include <ferry/core/detail/support/spin.hpp>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Has its own leaf lock. The owner's lock may be held for long, or by a thread that waits for the submission that
 // frees.
@@ -38,4 +40,4 @@ class deferred_frees {
   allocation* first_ = nullptr;  // linked by next
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

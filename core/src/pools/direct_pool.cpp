@@ -6,7 +6,7 @@
 #include "ferry/core/error.hpp"
 #include "support/memory_sizes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 direct_pool::direct_pool(memory_accounting& accounting, memory_kind kind, int device, const pool_options& options)
     : memory_pool(accounting, kind, device, options),
@@ -134,4 +134,4 @@ pool_statistics direct_pool::statistics() const {
   return s;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

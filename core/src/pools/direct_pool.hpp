@@ -7,7 +7,7 @@
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "pools/allocation_nodes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Freed blocks stay in a list until their last uses are complete (R12), because the backend would free memory in use.
 // Each allocation searches the list.
@@ -26,11 +26,11 @@ class direct_pool final : public memory_pool {
   pool_statistics statistics() const override;
 
  private:
-  ferry::backend& backend_;
+  detail::backend& backend_;
   mutable std::mutex mutex_;  // guards the members below
   allocation_nodes nodes_;
   allocation* freed_ = nullptr;  // linked by next, latest first
   pool_statistics statistics_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,7 @@
 #include "support/memory_sizes.hpp"
 #include "support/process_exit.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::size_t granularity = 512;  // of the driver's blocks
@@ -274,4 +274,4 @@ pool_statistics driver_pool::statistics() const {
   return s;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

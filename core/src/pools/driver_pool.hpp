@@ -11,7 +11,7 @@
 #include "pools/allocation_nodes.hpp"
 #include "pools/deferred_frees.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class driver_pool final : public memory_pool {
  public:
@@ -55,4 +55,4 @@ class driver_pool final : public memory_pool {
   pool_statistics statistics_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

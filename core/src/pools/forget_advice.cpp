@@ -4,9 +4,9 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
-void forget_advice(ferry::backend& backend, allocation& a) {
+void forget_advice(detail::backend& backend, allocation& a) {
   a.history.set_advised(false);
   const auto unset = [&](memory_advice what, memory_location where) {
     try {
@@ -20,4 +20,4 @@ void forget_advice(ferry::backend& backend, allocation& a) {
   for (int d = 0; d < backend.device_count(); ++d) unset(memory_advice::unset_accessed_by, {d});
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -9,7 +9,7 @@
 
 #include "ferry/core/detail/ordering/allocation.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Not thread-safe: the caller holds a lock. add() and remove() neither throw nor allocate, because the nodes link the
 // blocks.
@@ -107,4 +107,4 @@ class free_blocks {
   std::array<std::uint64_t, (classes + 63) / 64> filled_{};
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,11 +5,11 @@
 #include "pools/direct_pool.hpp"
 #include "pools/driver_pool.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options) {
-  check(options);
+  check_pool_options(options);
   switch (options.kind) {
     case pool_kind::none: return std::make_unique<direct_pool>(accounting, kind, device, options);
     case pool_kind::driver: {
@@ -23,4 +23,4 @@ std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines&
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,7 @@
 #include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 bool memory_pool::is_unused(allocation& a, release_depth how) {
   for (;;) {
@@ -54,4 +54,4 @@ void memory_pool::retain(allocation& a) noexcept {
 
 void memory_pool::reissue(allocation& a) { accounting_.reissue(a); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/spin.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct pool_counts {  // since construction; counts of one shard may wrap, their sums over all shards do not
   std::size_t bytes = 0, allocations = 0;
@@ -110,4 +110,4 @@ class alignas(128) pool_shard {
   std::array<bin, small_bins + large_bins> bins_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 staging_slots::~staging_slots() {
   for (const slab& s : slabs_) try {
@@ -30,4 +30,4 @@ std::byte* staging_slots::take(std::size_t bytes) {
 
 void staging_slots::give_back(std::byte* slot, std::size_t bytes) noexcept { free_[bytes].push_back(slot); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,12 +6,12 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Not thread-safe: the caller holds a lock. A piece is reused only for requests of its size.
 class staging_slots {
  public:
-  explicit staging_slots(ferry::backend& backend) : backend_(backend) {}
+  explicit staging_slots(detail::backend& backend) : backend_(backend) {}
   ~staging_slots();
   staging_slots(const staging_slots&) = delete;
   staging_slots& operator=(const staging_slots&) = delete;
@@ -26,9 +26,9 @@ class staging_slots {
     void* begin;
     std::size_t bytes;
   };
-  ferry::backend& backend_;
+  detail::backend& backend_;
   std::vector<slab> slabs_;
   std::map<std::size_t, std::vector<std::byte*>> free_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,9 @@
 #include "ferry/core/detail/support/thread_context.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 const device_properties& device::properties() const { return runtime::current().properties(index_); }
 
@@ -38,4 +40,4 @@ device_scope::device_scope(device d, unchecked) noexcept
 
 device_scope::~device_scope() { this_thread_state.device = before_; }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,7 +9,9 @@
 #include "runtime/other_runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 struct graph::state {
   captured_graph captured;
@@ -54,7 +56,7 @@ void graph::launch(stream_ref s, source_line at) {
   for (const allocation_ref& r : state_->captured.keep) (void)r.get(at);
   std::vector<access> uses = state_->captured.uses;
   for (const int d : state_->captured.page_users) m.test_pages(d);
-  const admission admitted = detail::admit(s, uses, reach::by_library);
+  const admission admitted = admit(s, uses, reach::by_library);
   if (this_thread_state.capture) this_thread_state.capture->launches(state_.get());
   {
     access_guard guard(admitted);
@@ -84,7 +86,7 @@ void at_each_launch(std::function<void()> f) { this_thread_state.capture->at_eac
 }  // namespace detail
 
 graph capture(stream_ref s, const std::function<void()>& body) {
-  detail::need_current(s);
+  need_current(s);
   capture_session session(s.timeline());
   body();
   auto made = std::make_unique<graph::state>();
@@ -93,4 +95,4 @@ graph capture(stream_ref s, const std::function<void()>& body) {
   return graph(std::move(made));
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,7 +7,7 @@
 #include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Reports the bytes that the CPU may now access to a backend that checks for races. For elements: only the requested
@@ -32,7 +32,7 @@ void tell_host_access(allocation& what, byte_range where, access_mode mode, cons
 
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how) {
   refuse_inside_submission("touch an array from the CPU");
-  detail::need_current(what);
+  need_current(what);
   const bool write = mode != access_mode::in;
   access use{&what, where, write, false, how.at};
   if (this_thread_state.capture) this_thread_state.capture->refuse("access from the CPU", {&use, 1});
@@ -53,4 +53,4 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   return state;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,7 +3,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 void host_pinned_pages::keep(timeline& on, std::span<const access> uses) {
   std::lock_guard lock(mutex_);
@@ -32,7 +32,7 @@ void host_pinned_pages::keep(timeline& on, allocation& a, byte_range bytes) {
     std::lock_guard lock(a.history);
     a.history.set_advised(true);  // the next owner of the bytes removes the advice
   }
-  ferry::backend& backend = runtime_.backend();
+  detail::backend& backend = runtime_.backend();
   void* const begin = const_cast<std::byte*>(bytes.begin);
   backend.advise(begin, bytes.size(), memory_advice::unset_read_mostly, {});
   backend.advise(begin, bytes.size(), memory_advice::preferred_location, {});
@@ -41,4 +41,4 @@ void host_pinned_pages::keep(timeline& on, allocation& a, byte_range bytes) {
   backend.prefetch(on.stream(), begin, bytes.size(), {});
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

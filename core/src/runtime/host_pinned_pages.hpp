@@ -7,9 +7,11 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 
-namespace ferry {
-
+namespace ferry::inline FERRY_ABI {
 class runtime;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class host_pinned_pages {
  public:
@@ -32,4 +34,4 @@ class host_pinned_pages {
   std::unordered_map<const allocation*, kept> kept_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Throws invalid_argument. what: the object, such as "the stream". than: the runtime that it should belong to.
 [[noreturn]] inline void throw_other_runtime(const std::string& what, const std::string& than = "the current one") {
@@ -12,4 +12,4 @@ namespace ferry {
                          ": make and use it inside the same ferry::simulation");
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

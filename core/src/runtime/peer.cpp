@@ -5,12 +5,12 @@
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 peer_policy peer_policy::from_environment() {
   peer_policy p;
-  p.use = detail::environment_switch("FERRY_PEER").value_or(p.use);
-  p.kernels = detail::environment_choice<peer_kernels>("FERRY_PEER_KERNELS", {"error", "stage"}).value_or(p.kernels);
+  p.use = environment_switch("FERRY_PEER").value_or(p.use);
+  p.kernels = environment_choice<peer_kernels>("FERRY_PEER_KERNELS", {"error", "stage"}).value_or(p.kernels);
   return p;
 }
 
@@ -35,7 +35,7 @@ failure_text text_of(peer_memory sort) {
 
 }  // namespace
 
-peer_grants::peer_grants(ferry::backend& backend, int devices, peer_policy how)
+peer_grants::peer_grants(detail::backend& backend, int devices, peer_policy how)
     : backend_(backend),
       devices_(static_cast<std::size_t>(devices)),
       use_(how.use),
@@ -137,4 +137,4 @@ std::string peer_grants::why_not(int device, int owner, peer_memory sort) const 
   return at(device, owner, sort).why_not;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,17 +7,17 @@
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::size_t words = 4096, word = sizeof(std::uint32_t), bytes = words * word;
 
 // One device of the test, with a stream.
 struct user {
-  ferry::backend& backend;
+  detail::backend& backend;
   int device;
   native_stream stream;
-  user(ferry::backend& v, int d) : backend(v), device(d), stream(v.create_stream(d, 0)) {}
+  user(detail::backend& v, int d) : backend(v), device(d), stream(v.create_stream(d, 0)) {}
   ~user() {
     try {
       backend.synchronize(stream);
@@ -33,7 +33,7 @@ struct user {
 struct probe : user {
   native_pool pool;
   std::byte* data;
-  probe(ferry::backend& v, int d, native_pool p = {})
+  probe(detail::backend& v, int d, native_pool p = {})
       : user(v, d),
         pool(p),
         data(static_cast<std::byte*>(pool.handle ? v.pools()->allocate(pool, bytes, stream)
@@ -52,11 +52,11 @@ struct probe : user {
 
 // Pinned or unified memory, released at the end of the scope.
 struct shared {
-  ferry::backend& backend;
+  detail::backend& backend;
   memory_kind kind;
   int device;
   std::uint32_t* data;
-  shared(ferry::backend& v, memory_kind k, int d)
+  shared(detail::backend& v, memory_kind k, int d)
       : backend(v),
         kind(k),
         device(d),
@@ -85,7 +85,7 @@ void by_kernel(const user& on, void* to, void* from) {
 
 class tester {
  public:
-  tester(ferry::backend& backend, int first, int second, std::pair<native_pool, native_pool> pools)
+  tester(detail::backend& backend, int first, int second, std::pair<native_pool, native_pool> pools)
       : backend_(backend),
         a_(backend, first, pools.first),
         b_(backend, second, pools.second),
@@ -135,7 +135,7 @@ class tester {
     backend_.synchronize(to.stream);
   }
 
-  ferry::backend& backend_;
+  detail::backend& backend_;
   probe a_, b_;
   shared host_;
   unsigned round_ = 0;
@@ -144,7 +144,7 @@ class tester {
 // Writes words to unified memory whose pages are on one device, then uses them on the other.
 class page_tester {
  public:
-  page_tester(ferry::backend& backend, int first, int second)
+  page_tester(detail::backend& backend, int first, int second)
       : backend_(backend),
         a_(backend, first),
         b_(backend, second),
@@ -194,7 +194,7 @@ class page_tester {
       if (seen_.data[i] != value(i)) return false;
     return true;
   }
-  ferry::backend& backend_;
+  detail::backend& backend_;
   user a_, b_;
   shared pages_, given_, seen_;
   unsigned round_ = 0;
@@ -202,13 +202,13 @@ class page_tester {
 
 }  // namespace
 
-std::string test_peers(ferry::backend& backend, int first, int second, bool kernels_of_both,
+std::string test_peers(detail::backend& backend, int first, int second, bool kernels_of_both,
                        std::optional<std::pair<native_pool, native_pool>> pools) {
   return tester(backend, first, second, pools.value_or(std::pair<native_pool, native_pool>{})).run(kernels_of_both);
 }
 
-std::string test_pages(ferry::backend& backend, int first, int second) {
+std::string test_pages(detail::backend& backend, int first, int second) {
   return page_tester(backend, first, second).run();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct registry {
@@ -28,17 +28,6 @@ void enlist(registry& r, const std::shared_ptr<runtime>& m) {
 }
 
 }  // namespace
-
-runtime& runtime::current() {
-  if (runtime* m = fast.load(std::memory_order_acquire)) return *m;
-  std::lock_guard lock(all().mutex);
-  if (!all().owner) {
-    all().owner = runtime_registry::make_chosen();
-    enlist(all(), all().owner);
-  }
-  fast.store(all().owner.get(), std::memory_order_release);
-  return *all().owner;
-}
 
 namespace runtime_registry {
 
@@ -66,4 +55,19 @@ void if_alive(std::uint64_t serial, const std::function<void(runtime&)>& f) {
 }
 
 }  // namespace runtime_registry
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail
+
+namespace ferry::inline FERRY_ABI {
+
+runtime& runtime::current() {
+  if (runtime* m = detail::fast.load(std::memory_order_acquire)) return *m;
+  std::lock_guard lock(detail::all().mutex);
+  if (!detail::all().owner) {
+    detail::all().owner = detail::runtime_registry::make_chosen();
+    detail::enlist(detail::all(), detail::all().owner);
+  }
+  detail::fast.store(detail::all().owner.get(), std::memory_order_release);
+  return *detail::all().owner;
+}
+
+}  // namespace ferry::inline FERRY_ABI

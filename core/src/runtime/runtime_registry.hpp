@@ -6,7 +6,7 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::runtime_registry {
+namespace ferry::inline FERRY_ABI::detail::runtime_registry {
 
 // Installs a runtime and returns the previous one. null: the next use chooses a runtime.
 std::shared_ptr<runtime> exchange(std::shared_ptr<runtime> m);
@@ -16,4 +16,4 @@ void keep_forever(std::shared_ptr<runtime> m);
 // Calls f(runtime) if the runtime of that serial number still exists, current or not. f holds a reference meanwhile.
 void if_alive(std::uint64_t serial, const std::function<void(runtime&)>& f);
 
-}  // namespace ferry::runtime_registry
+}  // namespace ferry::inline FERRY_ABI::detail::runtime_registry

@@ -13,7 +13,10 @@
 #include "runtime/other_runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 void give_back(std::uint64_t serial, timeline& t) {
@@ -51,7 +54,7 @@ struct own_streams {
 };
 
 runtime_streams& own_streams_of(runtime& m) {
-  std::vector<runtime_streams>& own = detail::thread_object<own_streams>::get().of_machines;
+  std::vector<runtime_streams>& own = thread_object<own_streams>::get().of_machines;
   if (!own.empty() && own.front().serial == m.serial()) return own.front();
   auto found = std::find_if(own.begin(), own.end(), [&](const auto& s) { return s.serial == m.serial(); });
   if (found == own.end()) {
@@ -126,7 +129,7 @@ void synchronize() {
 event stream_ref::record() const { return event(*this); }
 
 void stream_ref::wait(const event& e) const {
-  detail::need_current(*this);
+  need_current(*this);
   const native_event passed = e.current();
   enqueue_outside_history(timeline(), [&](native_stream n) { runtime::current().backend().wait(n, passed); });
 }
@@ -136,7 +139,7 @@ void stream_ref::wait(stream_ref other) const {
   refuse_inside_capture("waiting for a stream");
   if (&timeline().registry() != &other.timeline().registry())
     throw_other_runtime("the stream that is waited for", "that of the stream that waits");
-  ferry::timeline& before = *other.timeline_;
+  detail::timeline& before = *other.timeline_;
   timeline_->wait_on(before, before.fence(), true);
   before.refuse_broken();
 }
@@ -165,8 +168,8 @@ stream_ref default_stream(device d) {
 }
 
 event::event(stream_ref s) : serial_(runtime::current().serial()) {
-  detail::need_current(s);
-  ferry::backend& backend = runtime::current().backend();
+  need_current(s);
+  detail::backend& backend = runtime::current().backend();
   native_ = backend.create_event(s.where().index(), true);
   try {
     enqueue_outside_history(s.timeline(), [&](native_stream n) { backend.record(native_, n); });
@@ -215,4 +218,4 @@ double milliseconds_between(const event& from, const event& to) {
   return runtime::current().backend().elapsed_milliseconds(from.native_, to.native_);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

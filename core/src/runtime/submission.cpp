@@ -6,7 +6,7 @@
 #include "ferry/core/error.hpp"
 #include "runtime/other_runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 namespace {
 
@@ -92,4 +92,4 @@ admission admit(stream_ref s, std::span<access> uses, reach how) {
   return {on, uses};
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

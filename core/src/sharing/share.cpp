@@ -5,7 +5,10 @@
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 pool_backend& pools_of(runtime& m) {
@@ -83,4 +86,4 @@ void imported_pool::unmap(void* p, std::uint64_t offset, stream_ref s) {
   pools_of(runtime::current()).free(static_cast<std::byte*>(p) - offset, s.timeline().stream());
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,7 +7,7 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 // Addresses just past an allocation still count as part of it, so that overruns are detected. Device memory has guard
@@ -288,4 +288,4 @@ std::string address_space::forbids(int device, const kernel_use& use, reach how)
          " has no peer access to it; call enable_peer_access first";
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

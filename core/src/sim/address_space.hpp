@@ -13,7 +13,7 @@
 #include "ferry/core/detail/backend/page_events.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 // How an operation reaches memory. mapped: the executing device loads and stores, as kernels do. copied: the driver
 // transfers the bytes, wherever they are.
@@ -166,4 +166,4 @@ class address_space {
 std::string readable_bytes(std::size_t bytes);
 std::string readable_address(const void* p);
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -4,7 +4,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 void capture::join(std::uint64_t stream, const position& p) {
   position& mine = at_[stream];
@@ -76,4 +76,4 @@ std::vector<graph_node> capture::end() {
   return std::move(nodes_);
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

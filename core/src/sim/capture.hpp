@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "ferry/version.hpp"
 #include "work.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 struct graph_node {
   int device = 0;
@@ -52,4 +53,4 @@ struct graph {
   std::vector<std::shared_ptr<clock_line>> lines = {};  // of its nodes, if races are checked
 };
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -5,7 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 bool driver_pools::has_pools(memory_kind kind, int) const { return kind != memory_kind::unified; }
 
@@ -212,4 +212,4 @@ native_event driver_pools::create_shared_event(int) { refuse_sharing(); }
 shared_event_key driver_pools::export_event(native_event) { refuse_sharing(); }
 native_event driver_pools::import_event(const shared_event_key&) { refuse_sharing(); }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

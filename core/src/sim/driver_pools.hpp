@@ -8,7 +8,7 @@
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "scheduler.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 class machine;
 
@@ -77,4 +77,4 @@ class driver_pools final : public pool_backend {
   std::map<void*, used_block> used_;
 };
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -8,7 +8,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 std::uint64_t fresh_id() {
   static std::atomic<std::uint64_t> next{0x1000};  // small numbers are CUDA's special streams
   return next++;
@@ -248,4 +248,4 @@ void machine::reset_errors() {
   schedule_.forget_failures(c.lock);
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

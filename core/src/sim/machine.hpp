@@ -10,11 +10,12 @@
 #include "address_space.hpp"
 #include "capture.hpp"
 #include "driver_pools.hpp"
+#include "ferry/version.hpp"
 #include "scheduler.hpp"
 #include "sim_backend.hpp"
 #include "work.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 // Returns a number for a machine, stream, event or graph. Numbers are unique in a process, so that stale and foreign
 // handles are detected.
@@ -178,4 +179,4 @@ class machine final : public backend, public inspector, public page_event_source
   std::map<std::thread::id, int> current_;  // CUDA's current device of each thread; initially 0
 };
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -6,7 +6,7 @@
 #include "machine.hpp"
 #include "surroundings.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 void machine::refuse_in_capture(capture& in, const std::string& what) {
   in.invalidate(what);
@@ -205,4 +205,4 @@ void machine::destroy_graph(native_graph g) {
                            " is no graph of this simulated machine");
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -2,7 +2,7 @@
 #include "ferry/core/error.hpp"
 #include "machine.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 machine::stream& machine::find(native_stream s) {
   const auto found = streams_.find(to_id(s.handle));
@@ -203,4 +203,4 @@ double machine::elapsed_milliseconds(native_event from, native_event to) {
   return std::chrono::duration<double, std::milli>(find(to).state->at - find(from).state->at).count();
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -7,7 +7,7 @@
 #include "machine.hpp"
 #include "surroundings.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 kernel_use reads(const void* p, std::size_t bytes) { return {static_cast<const std::byte*>(p), bytes, true, false}; }
@@ -237,4 +237,4 @@ void machine::check_launch(native_stream s, std::string_view) {
   find_working(s);
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -5,7 +5,7 @@
 
 #include "address_space.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 std::size_t address_space::size_of_page(const allocation& a, std::size_t index) {
   return std::min(page_bytes, a.bytes - index * page_bytes);
@@ -167,4 +167,4 @@ std::map<int, std::size_t> address_space::residency(const void* p, std::size_t b
   return result;
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -9,7 +9,7 @@
 #include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 constexpr std::string_view allowed =
@@ -177,4 +177,4 @@ bool options::is_broken(int a, int b, peer_memory sort) const {
 
 options parse_options(std::string_view text) { return parser(text).run(); }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -4,7 +4,7 @@
 
 #include "address_space.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 // Returns the operation's use that contains a byte, or null.
@@ -129,4 +129,4 @@ race_checker::finding race_checker::use(const actor& who, const vector_clock& kn
   return wrong;
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -14,7 +14,7 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 // Vector clock: latest observed tick of each line.
 class vector_clock {
@@ -117,4 +117,4 @@ race_checker::finding race_checker::release(const void* p, std::size_t bytes, Wo
   return {};
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

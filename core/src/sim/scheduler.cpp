@@ -9,7 +9,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 thread_local bool inside_operation = false;
@@ -370,4 +370,4 @@ void scheduler::check(int device) const {
 
 void scheduler::forget_failures(const lock&) { std::fill(failed_.begin(), failed_.end(), std::string{}); }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -21,7 +21,7 @@
 #include "ferry/core/detail/backend/sim_options.hpp"
 #include "race_checker.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 struct queue;
 
@@ -181,4 +181,4 @@ class scheduler {
   std::atomic<bool> many_threads_{false};
 };
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -6,7 +6,7 @@
 #include <functional>
 #include <new>
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 // A small number in all types: adding to it changes its bytes, unlike NaN or a huge number.
@@ -129,4 +129,4 @@ void scratch::store() {
   buffers_.clear();
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

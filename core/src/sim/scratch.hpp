@@ -6,7 +6,7 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 // A range that overlapping uses of a kernel cover.
 struct used_range {
@@ -51,4 +51,4 @@ class scratch {
   std::vector<buffer> buffers_;            // one for each range, with its guards
 };
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

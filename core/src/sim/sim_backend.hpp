@@ -7,7 +7,7 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/backend/sim_options.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 // Differences from CUDA: sticky errors belong to one device, not to the process. Destroying and releasing on a failed
 // device do their work and then throw. Peer access covers every allocation. With one CPU thread, a seed determines the
@@ -29,4 +29,4 @@ class inspector {
   virtual void reset_errors() = 0;  // failed devices work again; lost operations stay lost
 };
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

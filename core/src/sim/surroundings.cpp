@@ -7,7 +7,7 @@
 
 #include "ferry/core/detail/support/thread_object.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 bool is_before(const std::byte* a, const std::byte* b) { return std::less<>{}(a, b); }
@@ -82,4 +82,4 @@ std::string surroundings::after() const {
   return {};
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

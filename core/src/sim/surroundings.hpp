@@ -3,11 +3,12 @@
 #include <span>
 #include <vector>
 
+#include "ferry/version.hpp"
 #include "scheduler.hpp"
 #include "scratch.hpp"
 #include "work.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 // Guard bytes on each side of each range of device memory that one of some kernels writes, except bytes of other uses.
 // Excludes unified and pinned memory, because the CPU may write it at any time.
@@ -33,4 +34,4 @@ class surroundings final : public inspection {
   std::vector<std::byte> saved_;
 };
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -5,7 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "scratch.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 [[noreturn]] void fault(const work& w, int device, const std::string& why) {
@@ -75,4 +75,4 @@ std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, 
   return result;
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -8,7 +8,7 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "scheduler.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 struct work {
   std::string_view verb;  // "kernel"
@@ -35,4 +35,4 @@ void run_whole(const work& w, int device, address_space& memory);
 // entry stores the results. Forbidden work becomes an entry that fails.
 std::vector<operation> to_operations(std::shared_ptr<const work> w, int device, address_space& memory);
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

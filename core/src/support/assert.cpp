@@ -5,7 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/source_line.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 void assertion_failed(const char* condition, const char* text, const char* file, int line) {
   throw invalid_argument(std::string(file) + ":" + std::to_string(line) + ": assertion failed: " + condition + " (" +
@@ -29,4 +29,4 @@ void index_failed(const char* array, int dimension, std::size_t index, std::size
                          std::to_string(extent) + (named ? "" : " (name arrays by .name(\"u\") to see which)"));
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

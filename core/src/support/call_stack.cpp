@@ -12,7 +12,7 @@
 #define FERRY_HAS_STACKS 0
 #endif
 
-namespace ferry::stack {
+namespace ferry::inline FERRY_ABI::detail::stack {
 
 bool is_available() { return FERRY_HAS_STACKS != 0; }
 
@@ -39,4 +39,4 @@ std::string describe(const void* frame) {
 }
 #endif
 
-}  // namespace ferry::stack
+}  // namespace ferry::inline FERRY_ABI::detail::stack

@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <string>
 
-namespace ferry::stack {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::stack {
 
 // True if this build can capture stacks.
 bool is_available();
@@ -14,4 +16,4 @@ std::size_t capture(const void** frames, std::size_t most, std::size_t skip);
 // Returns function, file and line, as far as they are available. Slow: starts addr2line if that is installed.
 std::string describe(const void* frame);
 
-}  // namespace ferry::stack
+}  // namespace ferry::inline FERRY_ABI::detail::stack

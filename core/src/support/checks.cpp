@@ -2,7 +2,10 @@
 
 #include "ferry/core/detail/support/environment.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 std::atomic<bool>& debug_build() {
@@ -12,8 +15,8 @@ std::atomic<bool>& debug_build() {
 
 }  // namespace
 
-check_level check_level_of_environment() {
-  const auto on = detail::environment_switch("FERRY_CHECK");
+check_level detail::check_level_of_environment() {
+  const auto on = environment_switch("FERRY_CHECK");
   if (!on) return check_level::usual;
   return *on ? check_level::all : check_level::none;
 }
@@ -24,4 +27,4 @@ bool detail::note_debug_build() {
 }
 bool detail::is_debug_build() { return debug_build().load(std::memory_order_relaxed); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

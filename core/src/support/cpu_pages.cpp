@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 bool is_in_memory(std::uintptr_t address) {
@@ -39,4 +39,4 @@ bool is_written_page(const void* p) {
   return writable;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

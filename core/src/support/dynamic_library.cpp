@@ -4,7 +4,7 @@
 
 #include "ferry/core/detail/support/environment.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::vector<std::string> chosen_files(const char* variable, const std::vector<std::string>& files) {
@@ -31,4 +31,4 @@ void dynamic_library::load(const std::string& file, binding when) {
 
 void* dynamic_library::address_of(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

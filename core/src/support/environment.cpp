@@ -5,7 +5,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::string with_name(const char* name, const error& e) {
@@ -50,4 +50,4 @@ void rethrow_with_name(const char* name) {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,9 +5,9 @@
 
 #include "ferry/core/detail/support/plain_text.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
-inline std::string json_text(std::string_view s) { return detail::json_string(s); }
+inline std::string json_text(std::string_view s) { return json_string(s); }
 
 // text(item) must return an item as JSON.
 template <class Items, class Text>
@@ -20,4 +20,4 @@ std::string json_list(const Items& items, Text text, std::string_view between = 
   return s + "]";
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

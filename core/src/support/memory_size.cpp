@@ -6,7 +6,10 @@
 #include "ferry/core/detail/support/size_text.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 [[noreturn]] void refuse(std::string_view text, std::string_view why) {
@@ -22,8 +25,8 @@ double number(std::string_view text, std::string_view whole) {
     digits += c >= '0' && c <= '9';
     points += c == '.';
   }
-  if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, detail::why_no_size(whole));
-  return detail::plain_number(text);
+  if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, why_no_size(whole));
+  return plain_number(text);
 }
 
 }  // namespace
@@ -35,7 +38,7 @@ memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
     if (!(percent_ > 0 && percent_ <= 100)) refuse(text, "the percentage is outside of its range");
     return;
   }
-  const detail::size_parts parts = detail::split_size(text);
+  const size_parts parts = split_size(text);
   const double bytes = std::ldexp(number(parts.number, text), parts.shift);
   if (bytes >= 0x1p63) refuse(text, "that is more than there can be");
   if (bytes != std::floor(bytes)) refuse(text, "that is no whole number of bytes");
@@ -50,14 +53,14 @@ std::size_t memory_size::bytes_of(std::size_t whole) const {
 std::string memory_size::text() const {
   if (unit_ == unit::none) return "none";
   if (unit_ == unit::bytes) return bytes_text(bytes_);
-  return detail::short_text(percent_) + '%';
+  return short_text(percent_) + '%';
 }
 
 std::string bytes_text(std::size_t bytes) {
-  for (const auto& [suffix, shift] : detail::size_units)
+  for (const auto& [suffix, shift] : size_units)
     if (shift > 0 && bytes >> shift != 0)
-      return detail::fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3) + ' ' + std::string(suffix);
+      return fixed_text(std::ldexp(static_cast<double>(bytes), -shift), 3) + ' ' + std::string(suffix);
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

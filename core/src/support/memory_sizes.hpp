@@ -5,7 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_size.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Exceeds all address spaces, but is small enough that sums of several threads' requests do not overflow.
 inline constexpr std::size_t most_bytes_at_once = std::size_t{1} << 56;
@@ -36,4 +36,4 @@ inline std::string kept_text(std::size_t by_workspaces, std::size_t in_quarantin
   return s;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 #include <locale>
 #include <sstream>
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Returns the length of the UTF-8 character (RFC 3629) at the start of the text; 0 if it is invalid.
@@ -75,4 +75,4 @@ double plain_number(std::string_view text) {
   return x;
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constinit std::atomic<bool> exiting{false};
@@ -29,4 +29,4 @@ void watch_for_exit() {
 
 bool is_exiting() noexcept { return exiting.load(std::memory_order_relaxed); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

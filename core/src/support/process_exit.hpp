@@ -1,7 +1,8 @@
 // Process-exit detection: static arrays may outlive the CUDA driver, so driver calls are skipped.
 #pragma once
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Starts the detection; may be called repeatedly. If the main thread has called this, its exit is detected at once.
 // Otherwise exit is detected when exit() runs the handler that the first call registered.
@@ -10,4 +11,4 @@ void watch_for_exit();
 // at any time.
 bool is_exiting() noexcept;
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,11 +3,13 @@
 #include <atomic>
 #include <cstdint>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 inline std::uint64_t next_serial() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 bool allows(size_range units, const size_unit& u) { return u.shift >= units.smallest && u.shift <= units.largest; }
@@ -47,4 +47,4 @@ std::string why_no_size(std::string_view text, size_range units) {
   return "'" + std::string(unit) + "' is no unit, which is " + text_of(units);
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,6 +1,8 @@
 #include "ferry/core/source_line.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 std::string source_line::text() const {
   if (!is_known()) return {};
@@ -19,4 +21,4 @@ std::string quoted_name(std::string_view name, std::string_view what) {
 std::string in_line(source_line at) { return at.is_known() ? " in " + at.text() : std::string(); }
 
 }  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #endif
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Returns the cores of a thread: 0 is the calling one; the main thread has the number of the process.
@@ -68,4 +68,4 @@ cores_scope::~cores_scope() {
 #endif
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "ferry/core/detail/support/thread_context.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 unsigned new_thread_number() noexcept;
 // Number of the calling thread, from 0 in order of first use. Also valid while a thread ends, and after main.
@@ -14,4 +14,4 @@ inline unsigned this_thread_number() noexcept {
   return number;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,9 +2,11 @@
 
 #include <mutex>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
-void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of) {
+using namespace detail;
+
+void detail::throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of) {
   const std::string where = " in dimension " + std::to_string(dimension) + " of " + of;
   if (s.step == 0) throw invalid_argument("a slice has step 0" + where);
   const std::ptrdiff_t end = s.end_in(extent);
@@ -14,7 +16,7 @@ void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, 
                          " ends before it begins: give begin and end of each dimension, {{begin, end}, {begin, end}}");
 }
 
-std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const detail::array_look& of) {
+std::size_t detail::checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const array_look& of) {
   const std::ptrdiff_t end = s.end_in(extent);
   if (!s.fits(extent)) throw_bad_slice(s, extent, dimension, array_text(of));
   const std::size_t step =
@@ -23,14 +25,14 @@ std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimens
   return elements / step + (elements % step != 0);
 }
 
-void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const detail::array_look& of,
-                        source_line at) {
+void detail::throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const array_look& of,
+                                source_line at) {
   throw invalid_argument("index " + std::to_string(static_cast<std::ptrdiff_t>(index)) + " in dimension " +
-                         std::to_string(dimension) + " of " + array_text(of) + detail::in_line(at) +
-                         " is outside its extent " + std::to_string(extent));
+                         std::to_string(dimension) + " of " + array_text(of) + in_line(at) + " is outside its extent " +
+                         std::to_string(extent));
 }
 
-std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes) {
+std::optional<stream_ref> detail::last_stream_of(const allocation_ref& owner, byte_range bytes) {
   if (!owner) return std::nullopt;
   access_history& log = owner.get().history;
   std::lock_guard lock(log);
@@ -38,4 +40,4 @@ std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range
   return last ? std::optional<stream_ref>(*last->by) : std::nullopt;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

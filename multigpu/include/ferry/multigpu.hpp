@@ -12,6 +12,7 @@
 #include "ferry/multigpu/shard_gather.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"
+#include "ferry/multigpu/sharded_argument.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/multigpu/sharded_npy.hpp"
 #include "ferry/multigpu/sweep.hpp"

@@ -7,7 +7,10 @@
 #include "ferry/core/error.hpp"
 #include "teams/team_link.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 std::string text(std::size_t n) { return std::to_string(n); }
@@ -46,13 +49,13 @@ void need_separate_buffers(std::span<const collective_call> calls, std::span<con
   for (const collective_call& c : calls) {
     if (overlap(c.from, c.to) && !is_in_place(c, first_rank + c.member))
       throw invalid_argument(std::string(name_of(c.kind)) + ": what member " + text(c.member) + " gives of " +
-                             detail::array_text(*c.from.owner) + " and gets in " + detail::array_text(*c.to.owner) +
+                             array_text(*c.from.owner) + " and gets in " + array_text(*c.to.owner) +
                              " overlap: use separate arrays, or the form in place");
     const auto check = [&](const collective_call& o) {
       if (&o != &c && (overlap(c.to, o.to) || overlap(c.to, o.from)))
         throw invalid_argument(std::string(name_of(c.kind)) + ": what member " + text(c.member) + " gets in " +
-                               detail::array_text(*c.to.owner) + " overlaps an array of member " + text(o.member) +
-                               " in " + name_of(o.kind) +
+                               array_text(*c.to.owner) + " overlaps an array of member " + text(o.member) + " in " +
+                               name_of(o.kind) +
                                " of the same submission: use an array for each, or submit one after the other");
     };
     for (const collective_call& o : calls) check(o);
@@ -60,7 +63,7 @@ void need_separate_buffers(std::span<const collective_call> calls, std::span<con
     for (const collective_call& o : before)
       if (overlap(o.to, c.from))
         throw invalid_argument(std::string(name_of(c.kind)) + " reads what " + name_of(o.kind) +
-                               " of the same group writes to " + detail::array_text(*o.to.owner) +
+                               " of the same group writes to " + array_text(*o.to.owner) +
                                ": submit one after the other");
   }
 }
@@ -76,9 +79,8 @@ std::size_t collective_group::place_of(std::size_t rank) const {
   return l.is_local(rank) ? rank - l.first : std::size_t(-1);
 }
 
-detail::collective_arguments collective_group::of_root(std::size_t root,
-                                                       const detail::collective_arguments& all) const {
-  detail::collective_arguments one;
+detail::collective_arguments collective_group::of_root(std::size_t root, const collective_arguments& all) const {
+  collective_arguments one;
   if (const std::size_t place = place_of(root); place < all.size()) one.push_back(all[place]);
   return one;
 }
@@ -87,10 +89,10 @@ detail::collective_arguments collective_group::own_shares(detail::collective_arg
                                                           std::size_t element_bytes) const {
   const rank_layout& l = layout_;
   std::size_t rank = l.first;
-  for (detail::collective_argument& a : all.get()) {
+  for (collective_argument& a : all.get()) {
     if (a.count % l.ranks != 0)
-      throw invalid_argument((*a.owner ? detail::array_text(a.owner->get()) : std::string("an empty array")) +
-                             ": its " + text(a.count) + " elements cannot be dealt out to " + text(l.ranks) +
+      throw invalid_argument((*a.owner ? array_text(a.owner->get()) : std::string("an empty array")) + ": its " +
+                             text(a.count) + " elements cannot be dealt out to " + text(l.ranks) +
                              " ranks evenly: make its length a multiple");
     a.count /= l.ranks;
     a.data += rank++ * a.count * element_bytes;
@@ -102,8 +104,7 @@ collective_buffer collective_group::checked(const what& w, const detail::collect
                                             std::size_t member, std::size_t count) const {
   const auto who = [&] {
     return std::string(name_of(w.kind)) + ": " +
-           (*a.owner ? detail::array_text(a.owner->get()) : std::string("the empty array")) + " of member " +
-           text(member);
+           (*a.owner ? array_text(a.owner->get()) : std::string("the empty array")) + " of member " + text(member);
   };
   if (a.count != count)
     throw invalid_argument(who() + " has " + text(a.count) + " elements, and " + text(count) + " are needed");
@@ -118,8 +119,8 @@ collective_buffer collective_group::checked(const what& w, const detail::collect
 }
 
 collective_group& collective_group::add(what w, of_type t, const detail::collective_arguments& read,
-                                        const detail::collective_arguments& written) {
-  const std::span<const detail::collective_argument> from = read.get(), to = written.get();
+                                        const collective_arguments& written) {
+  const std::span<const collective_argument> from = read.get(), to = written.get();
   const rank_layout& l = layout_;
   const std::size_t members = l.members.size();
   const auto name = [&] { return std::string(name_of(w.kind)); };
@@ -161,7 +162,7 @@ collective_group& collective_group::add(what w, of_type t, const detail::collect
     need_separate_buffers(all.subspan(before), all.first(before), l.first);
     if (keeps_)
       for (const auto* side : {&from, &to})
-        for (const detail::collective_argument& a : *side) keep_.push_back(*a.owner);
+        for (const collective_argument& a : *side) keep_.push_back(*a.owner);
   } catch (...) {
     calls_.keep_first(before);
     keep_.resize(kept);
@@ -239,4 +240,4 @@ void collective_group::submit() {
   keep_.clear();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,7 +8,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
 
 constexpr unsigned threads = 256, most_blocks = 64;  // of one box: few enough to leave multiprocessors for other work
@@ -71,4 +71,4 @@ void launch_box_copies(native_stream s, int device, std::span<const detail::box_
   m.backend().check_launch(s, "halo exchange");
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

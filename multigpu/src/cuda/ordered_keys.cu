@@ -6,7 +6,7 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
 
 constexpr unsigned threads = 256, most_blocks = 4096;
@@ -49,4 +49,4 @@ void launch_key_conversion(native_stream s, int device, const detail::key_conver
   m.backend().check_launch(s, "floats as integers");
 }
 
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -5,7 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct dimension {
@@ -76,4 +76,4 @@ void copy_boxes(native_stream s, [[maybe_unused]] int device, std::span<const bo
           }});
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,7 +5,7 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 inline constexpr std::size_t box_rank = max_rank + 1;  // the bytes of an element are one more dimension
 
@@ -25,9 +25,9 @@ box_copy plan_box(const strided_bytes& to, const strided_bytes& from, const stri
 // Enqueues all copies on `s`, whose device must reach every side. `uses` are the accessed bytes, for the simulator.
 void copy_boxes(native_stream s, int device, std::span<const box_copy> boxes, std::span<const kernel_use> uses);
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 // As copy_boxes, by CUDA, in multigpu/src/cuda; only in builds with CUDA.
 void launch_box_copies(native_stream s, int device, std::span<const detail::box_copy> boxes);
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

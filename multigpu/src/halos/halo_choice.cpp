@@ -14,7 +14,7 @@
 #include "support/team_settings.hpp"
 #include "teams/team_link.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 halo_meter& other_meter() {
@@ -122,4 +122,4 @@ halo_method choose_halo_method(const team& t, std::span<const halo_box> boxes) {
 halo_meter_scope::halo_meter_scope(halo_meter m) { other_meter() = std::move(m); }
 halo_meter_scope::~halo_meter_scope() { other_meter() = nullptr; }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

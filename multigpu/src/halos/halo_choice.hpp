@@ -6,7 +6,7 @@
 
 #include "ferry/multigpu/detail/halos/halo_plan.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Returns the method for a plan with halo_method::automatic: that of FERRY_HALOS, else the measured one for halos of
 // this shape on this team. The first call for a shape measures: it blocks for some exchanges into scratch memory of the
@@ -28,4 +28,4 @@ class halo_meter_scope {
   halo_meter_scope& operator=(const halo_meter_scope&) = delete;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

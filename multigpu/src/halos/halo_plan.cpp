@@ -13,7 +13,7 @@
 #include "halos/packed_boxes.hpp"
 #include "teams/team_link.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Bytes that a plan accesses. It holds a reference to their allocation.
@@ -284,4 +284,4 @@ void halo_plan::finish(std::span<halo_plan* const> plans, std::size_t member, st
   run(kernels, on);
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,7 @@
 #pragma once
 #include "ferry/core/detail/backend/backend.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 inline std::size_t bytes_of(const strided_shape& s) {
   std::size_t n = s.element_bytes;
@@ -23,4 +23,4 @@ inline strided_bytes packed_at(std::byte* base, const strided_shape& s) {
 inline constexpr std::size_t packed_alignment = 256;
 inline std::size_t aligned(std::size_t n) { return (n + packed_alignment - 1) / packed_alignment * packed_alignment; }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

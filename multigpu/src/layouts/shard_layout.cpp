@@ -3,7 +3,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 void check_axis(const shard_options& o, std::size_t rank) {
@@ -87,4 +87,4 @@ void stale_halo_failed(const char* array, int dimension, std::ptrdiff_t index) {
                          "parameter is generic: pass in(array) if it is only read");
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,7 +5,7 @@
 #include "ferry/core/detail/ordering/array_text.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr unsigned char poison = 0xFF;  // NaN, as in all memory that a kernel does not declare to read
@@ -71,4 +71,4 @@ void cell_watch::check() {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,7 +3,7 @@
 #include "ferry/core/error.hpp"
 #include "ferry/multigpu/reproducible.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 void throw_narrow_sweep(const std::string& name) {
   throw invalid_argument(
@@ -19,4 +19,4 @@ void throw_partial_sweep() {
   throw invalid_argument("a sweep runs over all cells that the members own: give it owned(array), or the array");
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,7 +3,9 @@
 #include "ferry/core/error.hpp"
 #include "processes/processes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 processes* processes::world() {
   if (!started_by_a_launcher()) return nullptr;
@@ -12,5 +14,5 @@ processes* processes::world() {
       "(Debian, Ubuntu: libopenmpi-dev) and build ferry with -DFERRY_MPI=ON, or start the program alone");
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI
 #endif

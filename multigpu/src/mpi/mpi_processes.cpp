@@ -13,7 +13,7 @@
 #include "pieces.hpp"
 #include "support/team_settings.hpp"
 
-namespace ferry::mpi {
+namespace ferry::inline FERRY_ABI::detail::mpi {
 namespace {
 
 // How long to wait for a process that has ended: its earlier messages may still be in transfer.
@@ -61,7 +61,7 @@ std::string mpi_processes::own_machine() {
   check(MPI_Comm_split_type(data_, MPI_COMM_TYPE_SHARED, first, MPI_INFO_NULL, &here), "MPI_Comm_split_type");
   check(MPI_Bcast(&first, 1, MPI_INT, 0, here), "MPI_Bcast");
   MPI_Comm_free(&here);
-  return detail::environment("FERRY_HOST").value_or("that of process " + std::to_string(first));
+  return environment("FERRY_HOST").value_or("that of process " + std::to_string(first));
 }
 
 // Returns the processes of this machine, whose ranks need not be consecutive.
@@ -249,9 +249,9 @@ void mpi_processes::leave() noexcept {
   if (is_ours_) MPI_Finalize();
 }
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 mpi::mpi_processes* all_processes = nullptr;
@@ -270,5 +270,5 @@ processes* processes::world() {
   return made ? all_processes : nullptr;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail
 #endif

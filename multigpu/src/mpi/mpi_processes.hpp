@@ -7,9 +7,10 @@
 #include <mutex>
 #include <optional>
 
+#include "ferry/version.hpp"
 #include "processes/processes.hpp"
 
-namespace ferry::mpi {
+namespace ferry::inline FERRY_ABI::detail::mpi {
 
 class mpi_processes final : public processes {
  public:
@@ -69,4 +70,4 @@ class mpi_processes final : public processes {
   std::list<note> sent_;  // must live until MPI has sent them
 };
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi

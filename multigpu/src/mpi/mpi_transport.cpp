@@ -11,7 +11,7 @@
 #include "staging.hpp"
 #include "transport/collective_math.hpp"
 
-namespace ferry::mpi {
+namespace ferry::inline FERRY_ABI::detail::mpi {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -54,7 +54,7 @@ class mpi_transport final : public transport {
   }
 
  private:
-  static bool is_exchange(const collective_call& c) { return ferry::is_exchange(c.kind); }
+  static bool is_exchange(const collective_call& c) { return detail::is_exchange(c.kind); }
   static std::string describe(const collective_call& c) {
     return std::string(name_of(c.kind)) + " of " + std::to_string(c.count) + " elements of " + name_of(c.type);
   }
@@ -301,4 +301,4 @@ std::shared_ptr<transport> make_transport(const rank_layout& team, processes& al
   return std::make_shared<mpi_transport>(team, all);
 }
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi

@@ -3,7 +3,7 @@
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "processes/processes.hpp"
 
-namespace ferry::mpi {
+namespace ferry::inline FERRY_ABI::detail::mpi {
 
 // Makes a transport whose calls block until the arguments are ready and the other processes have arrived. Arrays in
 // device memory pass through pinned memory. `all` must outlive the transport.
@@ -21,4 +21,4 @@ struct rank_table {
 // Compares the next calls of all processes. Throws invalid_argument, in all of them, if they differ.
 void need_same_calls(std::span<const collective_call> calls, const rank_table& ranks, processes& all);
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi

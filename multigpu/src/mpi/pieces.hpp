@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace ferry::mpi {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::mpi {
 
 inline constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of one message
 
@@ -14,4 +16,4 @@ void each_piece(Byte* data, std::size_t bytes, Post post) {
     post(data + done, static_cast<int>(std::min(most_bytes, bytes - done)));
 }
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi

@@ -5,7 +5,7 @@
 #include "ferry/core/error.hpp"
 #include "mpi_transport.hpp"
 
-namespace ferry::mpi {
+namespace ferry::inline FERRY_ABI::detail::mpi {
 namespace {
 
 // Values that must be equal in all processes; plain bytes.
@@ -30,7 +30,7 @@ std::string in_words(const header& h) {
 
 }  // namespace
 
-rank_table::rank_table(const rank_layout& team, ferry::processes& all) {
+rank_table::rank_table(const rank_layout& team, detail::processes& all) {
   const std::uint64_t mine = team.members.size();
   const auto counts = all.all_gather(std::as_bytes(std::span(&mine, 1)), "making a team of all processes");
   first.push_back(0);
@@ -74,4 +74,4 @@ void need_same_calls(std::span<const collective_call> calls, const rank_table& r
   }
 }
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi

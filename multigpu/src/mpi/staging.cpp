@@ -5,7 +5,7 @@
 #include "ferry/core/detail/runtime/host_access.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 
-namespace ferry::mpi {
+namespace ferry::inline FERRY_ABI::detail::mpi {
 namespace {
 
 bool is_reachable(const collective_buffer& b) { return !b.owner || b.owner->kind != memory_kind::device; }
@@ -63,4 +63,4 @@ void staging::put_back() {
   }
 }
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi

@@ -5,7 +5,7 @@
 #include "ferry/core/array.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"
 
-namespace ferry::mpi {
+namespace ferry::inline FERRY_ABI::detail::mpi {
 
 class staging {
  public:
@@ -30,4 +30,4 @@ class staging {
   std::vector<side> from_, to_;
 };
 
-}  // namespace ferry::mpi
+}  // namespace ferry::inline FERRY_ABI::detail::mpi

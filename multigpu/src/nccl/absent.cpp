@@ -3,7 +3,7 @@
 #include "ferry/core/error.hpp"
 #include "nccl_transport.hpp"
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 
 namespace {
 
@@ -19,5 +19,5 @@ void need_library() { refuse(); }
 std::shared_ptr<transport> make_transport(const rank_layout&) { refuse(); }
 std::shared_ptr<transport> make_transport(const rank_layout&, processes&) { refuse(); }
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl
 #endif

@@ -7,7 +7,7 @@
 
 #include "ferry/core/detail/runtime/submission.hpp"
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 
 communicators::communicators(const std::vector<int>& devices)
     : nccl_(library::get()),
@@ -90,5 +90,5 @@ void give_to_stock(std::unique_ptr<communicators> c) noexcept {
   }
 }
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl
 #endif

@@ -7,7 +7,7 @@
 #include "nccl_library.hpp"
 #include "nccl_transport.hpp"
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 
 class communicators {
  public:
@@ -40,4 +40,4 @@ class communicators {
 std::unique_ptr<communicators> take_from_stock(const std::vector<int>& devices);
 void give_to_stock(std::unique_ptr<communicators> c) noexcept;
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl

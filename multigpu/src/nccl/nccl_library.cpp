@@ -8,7 +8,7 @@
 #define FERRY_NCCL_LIBRARY "libnccl.so.2"
 #endif
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 namespace {
 
 struct loaded {
@@ -67,5 +67,5 @@ void library::check(ncclResult_t r, const std::string& what) const {
       device_error::severity::passing);
 }
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl
 #endif

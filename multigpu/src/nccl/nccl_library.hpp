@@ -4,7 +4,9 @@
 
 #include <string>
 
-namespace ferry::nccl {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::nccl {
 
 struct library {
   decltype(&ncclGetVersion) version = nullptr;
@@ -32,4 +34,4 @@ struct library {
   void check(ncclResult_t r, const std::string& what) const;
 };
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl

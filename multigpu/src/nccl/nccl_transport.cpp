@@ -13,7 +13,7 @@
 #include "transport/joint_submission.hpp"
 #include "watchdog.hpp"
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 namespace {
 
 ncclDataType_t native(element_type t) {
@@ -231,5 +231,5 @@ std::shared_ptr<transport> make_transport(const rank_layout& team, processes& al
   return std::make_shared<nccl_transport>(team, std::move(comms), ranks, all);
 }
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl
 #endif

@@ -6,7 +6,7 @@
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "processes/processes.hpp"
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 
 // An identifier by which the processes of a team connect to each other.
 using unique_id = std::array<char, 128>;
@@ -22,4 +22,4 @@ std::shared_ptr<transport> make_transport(const rank_layout& team);
 // work that waits for other processes, and ends it if it would wait forever.
 std::shared_ptr<transport> make_transport(const rank_layout& team, processes& all);
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl

@@ -5,7 +5,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 namespace {
 
 // A call of NCCL that takes longer counts as waiting forever.
@@ -83,5 +83,5 @@ void watch::run() {
   }
 }
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl
 #endif

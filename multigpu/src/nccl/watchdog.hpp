@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "communicators.hpp"
+#include "ferry/version.hpp"
 #include "transport/enqueued_operation.hpp"
 #include "transport/waiting_operations.hpp"
 
-namespace ferry::nccl {
+namespace ferry::inline FERRY_ABI::detail::nccl {
 
 // A thread that ends all waiting work, and prints why on stderr, in these cases:
 // - another process fails, or ends without taking part in an operation;
@@ -54,4 +55,4 @@ class watch {
   std::thread thread_;
 };
 
-}  // namespace ferry::nccl
+}  // namespace ferry::inline FERRY_ABI::detail::nccl

@@ -1,6 +1,6 @@
 #include "processes/operation_counts.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 bool needed_parts::has(std::size_t process, const part_counts& given) const {
   if (given.collectives < collectives) return false;
@@ -33,4 +33,4 @@ part_counts operation_counts::given(std::size_t other) const {
   return all;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,9 @@
 #include <mutex>
 #include <vector>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Operations that a process has enqueued: collectives, and sends to and receives from one other process.
 struct part_counts {
@@ -45,4 +47,4 @@ class operation_counts {
   std::map<std::size_t, part_counts> exchanges_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

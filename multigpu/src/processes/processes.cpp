@@ -8,7 +8,7 @@
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 std::vector<std::byte> processes::all_gather(std::span<const std::byte> mine, std::string_view what) {
   std::vector<std::byte> all(mine.size() * size());
@@ -82,8 +82,8 @@ std::vector<std::size_t> processes_beside(std::size_t rank, std::span<const std:
 
 bool started_by_a_launcher() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "MPI_LOCALNRANKS"})
-    if (detail::environment(name)) return true;
+    if (environment(name)) return true;
   return false;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

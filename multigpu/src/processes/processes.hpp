@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "ferry/version.hpp"
 #include "processes/operation_counts.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class processes {
  public:
@@ -87,4 +88,4 @@ std::vector<std::size_t> processes_beside(std::size_t rank, std::span<const std:
 // True if the environment is that of mpirun, srun or mpiexec.
 bool started_by_a_launcher();
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 void need_same_ranks(const team& from, const team& to) {
   bool same =
@@ -15,4 +15,4 @@ void need_same_ranks(const team& from, const team& to) {
         "arrays on one team::world(), or let the cells pass an array on a team of each process, as team::all()");
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

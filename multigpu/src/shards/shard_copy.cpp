@@ -8,7 +8,7 @@
 #include "ferry/core/workspace.hpp"
 #include "teams/submitters.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 void throw_other_count(std::size_t given, const array_look& a, source_line at) {
   throw invalid_argument("a copy between " + std::to_string(given) + " elements and " + array_text(a) + in_line(at) +
                          ": the numbers of elements must be equal");
@@ -29,4 +29,4 @@ void for_each_waiting_copy(const team& t, memory_kind kind, std::size_t axis, st
   for (std::size_t i = 0; i < t.local_size(); ++i) f(first + i);
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

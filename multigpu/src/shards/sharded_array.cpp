@@ -5,7 +5,7 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 constexpr std::size_t edge = std::size_t{2} << 20;       // granularity of moves of managed memory
 constexpr std::size_t staggers = std::size_t{16} << 10;  // pools begin large arrays less than this beyond an edge
@@ -50,4 +50,4 @@ shared_allocation allocate_shards(const team& t, std::span<const std::size_t> by
   return a;
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 std::string draft_for_all(const team& t, const npy_writer* mine, std::size_t& elements_at, const std::string& what) {
   struct place {
@@ -18,4 +18,4 @@ std::string draft_for_all(const team& t, const npy_writer* mine, std::size_t& el
   return all;
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

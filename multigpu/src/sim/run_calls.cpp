@@ -5,7 +5,7 @@
 #include "sim_transport.hpp"
 #include "transport/collective_math.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -110,4 +110,4 @@ void run_calls(std::span<const collective_call> calls, std::size_t ranks) {
   run_exchanges(calls);
 }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

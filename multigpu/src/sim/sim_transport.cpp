@@ -3,7 +3,7 @@
 #include "ferry/core/error.hpp"
 #include "transport/joint_submission.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 namespace {
 
 class sim_transport final : public transport {
@@ -14,7 +14,7 @@ class sim_transport final : public transport {
   // One rendezvous of all streams that take part. The calls are copied, because they run when the last stream has
   // arrived.
   void submit(std::span<const collective_call> calls, std::span<const stream_ref> streams) override {
-    ferry::backend& backend = runtime::current().backend();
+    detail::backend& backend = runtime::current().backend();
     auto all = std::make_shared<rendezvous>();
     all->name = calls.size() > ranks_ ? "a group of collectives" : name_of(calls.front().kind);
     all->body = [kept = std::vector(calls.begin(), calls.end()), ranks = ranks_] { run_calls(kept, ranks); };
@@ -36,4 +36,4 @@ class sim_transport final : public transport {
 
 std::shared_ptr<transport> make_transport(const rank_layout& team) { return std::make_shared<sim_transport>(team); }
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

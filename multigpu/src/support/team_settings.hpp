@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdint>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 enum class transport_choice : std::uint8_t { automatic, mpi, nccl };       // FERRY_TRANSPORT
 enum class collective_checks : std::uint8_t { first, off, on };            // FERRY_CHECK_COLLECTIVES
@@ -15,8 +17,6 @@ halo_choice_said halos_of_environment();
 // FERRY_COLLECTIVE_TIMEOUT; zero: without limit.
 std::chrono::steady_clock::duration patience_of_environment();
 
-namespace detail {
 void check_team_settings();
-}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

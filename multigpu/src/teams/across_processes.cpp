@@ -4,7 +4,7 @@
 #include "ferry/core/error.hpp"
 #include "processes/processes.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 processes& all_processes(const std::string& what) {
@@ -53,4 +53,4 @@ void together(const team& t, const std::string& what, const std::function<void()
   all_processes(what).together(what, f);
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr auto patience = std::chrono::microseconds(200);
@@ -126,4 +126,4 @@ void submitters::loop(std::size_t index, const std::vector<int>& cores) {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,9 @@
 #include <thread>
 #include <vector>
 
-namespace ferry::detail {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // A pool of workers, of which the caller is worker 0. After each call a worker spins for a while, because the next one
 // usually follows within microseconds. Then it sleeps.
@@ -47,4 +49,4 @@ class submitters {
   std::condition_variable wake_;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,10 @@
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "teams/submitters.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 [[noreturn]] void refuse_member(std::size_t member, const team& t) {
@@ -23,7 +26,7 @@ std::shared_ptr<detail::submitters> a_thread_a_member(const team& t) {
   const topology here = topology::look();
   std::vector<std::vector<int>> cores;
   for (std::size_t i = 0; i < t.local_size(); ++i) cores.push_back(here.place(t.device(t.first_local() + i)).cores);
-  return std::make_shared<detail::submitters>(cores);
+  return std::make_shared<submitters>(cores);
 }
 
 }  // namespace
@@ -102,4 +105,4 @@ void team::synchronize() const {
   if (wire()) wire()->check();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

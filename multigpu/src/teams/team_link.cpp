@@ -3,11 +3,13 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 detail::team_link& team::link() const {
   std::call_once(held().linking, [&] {
-    auto l = std::make_shared<detail::team_link>();
+    auto l = std::make_shared<team_link>();
     l->layout = {size(), first_local(), {}};
     for (const local_member& m : held().members) {
       l->layout.members.push_back(m.own.where());
@@ -26,4 +28,4 @@ void detail::team_link::refuse_first_in_capture() {
         "Submit one before ferry::capture");
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

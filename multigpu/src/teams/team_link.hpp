@@ -9,22 +9,23 @@
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "ferry/multigpu/team.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 enum class halo_method : std::uint8_t;
-}
-namespace ferry::detail {
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 struct team_link {
   rank_layout layout;
   std::vector<stream_ref> streams;
   std::once_flag once;
-  std::shared_ptr<ferry::transport> carrier;
+  std::shared_ptr<detail::transport> carrier;
   std::mutex choosing;
   std::map<std::string, halo_method> halo_methods;  // the faster method, by the shape of the halos
 
   // Returns the transport. The first call makes it, which may block. Throws not_supported, and invalid_argument if the
   // first call is inside a capture.
-  ferry::transport& transport() {
+  detail::transport& transport() {
     std::call_once(once, [&] {
       if (carrier) return;
       refuse_first_in_capture();
@@ -35,4 +36,4 @@ struct team_link {
   static void refuse_first_in_capture();
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

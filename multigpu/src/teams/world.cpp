@@ -13,14 +13,17 @@
 #include "teams/world_transport.hpp"
 #include "transport/keyed_transport.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 // True if the launcher has assigned separate GPUs to each process of the machine.
 bool has_devices_of_its_own(processes& all) {
   constexpr std::size_t most = 256;
   std::vector<std::byte> mine(most);
-  if (const auto visible = detail::environment("CUDA_VISIBLE_DEVICES"))
+  if (const auto visible = environment("CUDA_VISIBLE_DEVICES"))
     std::strncpy(reinterpret_cast<char*>(mine.data()), visible->c_str(), most - 1);
   const auto everybody = all.all_gather(mine, "comparing the devices of the processes");
   if (runtime::current().is_simulated()) return false;
@@ -83,4 +86,4 @@ team team::world() {
   return team(mine, layout.first, layout.ranks, std::move(wire));
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

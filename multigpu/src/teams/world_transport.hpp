@@ -4,9 +4,10 @@
 #include <atomic>
 #include <exception>
 
+#include "ferry/version.hpp"
 #include "mpi/mpi_transport.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class world_transport final : public transport {
  public:
@@ -50,4 +51,4 @@ class world_transport final : public transport {
   const int exceptions_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

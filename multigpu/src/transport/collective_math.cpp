@@ -8,7 +8,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 struct half {
@@ -144,4 +144,4 @@ std::uint16_t to_float16(float value) {
   return static_cast<std::uint16_t>(sign | (static_cast<std::uint32_t>(std::max(exponent, -13) + 13) * 1024 + steps));
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

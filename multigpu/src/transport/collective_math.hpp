@@ -4,7 +4,7 @@
 
 #include "ferry/multigpu/detail/transport/element_type.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // into[i] = into[i] op from[i]. Sums and products of integers wrap; 16-bit floats are computed in float and rounded.
 // Minimum and maximum are those of ferry::minimum, maximum, minimum_number and maximum_number.
@@ -19,4 +19,4 @@ std::uint16_t to_float16(float value);
 float from_bfloat16(std::uint16_t bits);
 std::uint16_t to_bfloat16(float value);
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,7 @@
 
 #include "ferry/multigpu/detail/transport/transport.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 const char* name_of(element_type t) {
   constexpr std::array names{"int8",    "uint8",    "int32",   "uint32",  "int64", "uint64",
@@ -23,4 +23,4 @@ const char* name_of(collective_kind k) {
   return names.at(static_cast<std::size_t>(k));
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

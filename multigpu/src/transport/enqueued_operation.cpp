@@ -6,7 +6,7 @@
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 event_stock::~event_stock() {
   for (const auto& [of, events] : kept_)
@@ -18,7 +18,7 @@ event_stock::~event_stock() {
     }
 }
 
-native_event event_stock::take(ferry::backend& backend, int device) {
+native_event event_stock::take(detail::backend& backend, int device) {
   {
     std::lock_guard lock(mutex_);
     std::vector<native_event>& kept = kept_[{&backend, device}];
@@ -31,7 +31,7 @@ native_event event_stock::take(ferry::backend& backend, int device) {
   return backend.create_event(device, false);
 }
 
-void event_stock::give_back(ferry::backend& backend, int device, native_event e) noexcept {
+void event_stock::give_back(detail::backend& backend, int device, native_event e) noexcept {
   try {
     std::lock_guard lock(mutex_);
     kept_[{&backend, device}].push_back(e);
@@ -43,7 +43,7 @@ enqueued_operation::enqueued_operation(event_stock& events, std::span<timeline* 
   parts_.reserve(on.size());
   try {
     for (timeline* const t : on) {
-      ferry::backend& backend = t->registry().backend();
+      detail::backend& backend = t->registry().backend();
       parts_.push_back({t, t->last() + 1, events_.take(backend, t->device())});
       backend.record(parts_.back().before, t->stream());
     }
@@ -84,4 +84,4 @@ bool enqueued_operation::is_over() {
   return std::all_of(parts_.begin(), parts_.end(), [](const part& p) { return p.on->poll(p.at); });
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

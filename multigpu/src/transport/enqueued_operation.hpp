@@ -8,7 +8,7 @@
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "transport/waiting_operations.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A pool of events. Thread-safe.
 class event_stock {
@@ -17,8 +17,8 @@ class event_stock {
   ~event_stock();
   event_stock(const event_stock&) = delete;
   event_stock& operator=(const event_stock&) = delete;
-  native_event take(ferry::backend& backend, int device);
-  void give_back(ferry::backend& backend, int device, native_event e) noexcept;
+  native_event take(detail::backend& backend, int device);
+  void give_back(detail::backend& backend, int device, native_event e) noexcept;
 
  private:
   std::mutex mutex_;
@@ -53,4 +53,4 @@ class enqueued_operation final : public stream_progress {
   std::vector<part> parts_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

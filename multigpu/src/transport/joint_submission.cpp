@@ -1,6 +1,6 @@
 #include "transport/joint_submission.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 void joint_uses::assign(std::span<const collective_call> calls) {
   uses_.clear(), members_.clear();
@@ -28,4 +28,4 @@ void joint_uses::assign(std::span<const collective_call> calls) {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,7 @@
 #include "ferry/core/detail/support/thread_object.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // The accesses of each member's calls. Reuse needs no allocation.
 class joint_uses {
@@ -46,4 +46,4 @@ void submit_jointly(std::span<const collective_call> calls, std::span<const stre
   enqueue(all);
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,13 +7,12 @@
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "transport/ordered_keys.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 bool needs_keys(const collective_call& c) {
   using enum collective_kind;
-  return (c.kind == all_reduce || c.kind == reduce || c.kind == reduce_scatter) && detail::is_float(c.type) &&
-         detail::is_extreme(c.op);
+  return (c.kind == all_reduce || c.kind == reduce || c.kind == reduce_scatter) && is_float(c.type) && is_extreme(c.op);
 }
 
 std::size_t elements_of(const collective_buffer& b, const collective_call& c) { return b.bytes / c.element_bytes; }
@@ -21,7 +20,7 @@ std::size_t elements_of(const collective_buffer& b, const collective_call& c) { 
 void convert(stream_ref s, const collective_call& c, bool to_keys, const collective_buffer& from,
              const collective_buffer& to, std::size_t count) {
   if (count == 0) return;
-  const detail::key_conversion conversion{c.type, c.op, to_keys, from.data, to.data, count};
+  const key_conversion conversion{c.type, c.op, to_keys, from.data, to.data, count};
   std::vector<access> uses;
   std::vector<kernel_use> touched;
   const bool in_place = from.data == to.data;
@@ -31,8 +30,8 @@ void convert(stream_ref s, const collective_call& c, bool to_keys, const collect
   }
   uses.push_back({to.owner, to.range(), true});
   touched.push_back({to.data, to.bytes, in_place, true});
-  detail::submit_ordered(s, uses, reach::by_kernel,
-                         [&](native_stream n) { detail::convert_keys(n, s.where().index(), conversion, touched); });
+  submit_ordered(s, uses, reach::by_kernel,
+                 [&](native_stream n) { convert_keys(n, s.where().index(), conversion, touched); });
 }
 
 class keyed_transport final : public transport {
@@ -48,7 +47,7 @@ class keyed_transport final : public transport {
       for (const auto& [buffer, write] : {std::pair(&c.from, false), {&c.to, true}})
         if (buffer->owner) {
           access use{buffer->owner, buffer->range(), write};
-          (void)detail::admit(streams[c.member], {&use, 1}, reach::by_kernel);
+          (void)admit(streams[c.member], {&use, 1}, reach::by_kernel);
         }
     std::vector<collective_call> keyed(calls.begin(), calls.end());
     std::vector<device_array<std::byte>> scratch;
@@ -66,7 +65,7 @@ class keyed_transport final : public transport {
  private:
   // Changes a call to one on keys, in place: the result replaces the keys of the member, or its share of them.
   void enqueue_keys(collective_call& c, device d, std::vector<device_array<std::byte>>& scratch) const {
-    const std::size_t bytes = detail::key_bytes(c.type), count = elements_of(c.from, c);
+    const std::size_t bytes = key_bytes(c.type), count = elements_of(c.from, c);
     collective_buffer keys = c.to;
     if (c.kind != collective_kind::all_reduce || bytes != c.element_bytes) {
       auto& fresh = scratch.emplace_back(extents<1>{count * bytes}, d);
@@ -77,8 +76,8 @@ class keyed_transport final : public transport {
     if (c.to.owner) c.to = keys;
     if (c.kind == collective_kind::reduce_scatter)
       c.to.data += (first_ + c.member) * c.count * bytes, c.to.bytes = c.count * bytes;
-    c.op = detail::is_least(c.op) ? reduction::minimum : reduction::maximum;
-    c.type = detail::key_type(c.type), c.element_bytes = bytes;
+    c.op = is_least(c.op) ? reduction::minimum : reduction::maximum;
+    c.type = key_type(c.type), c.element_bytes = bytes;
   }
 
   const std::shared_ptr<transport> below_;
@@ -91,4 +90,4 @@ std::shared_ptr<transport> with_ordered_keys(std::shared_ptr<transport> below, c
   return std::make_shared<keyed_transport>(std::move(below), team.first);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

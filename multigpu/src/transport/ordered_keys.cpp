@@ -4,7 +4,7 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 template <class From, class To, class F>
@@ -38,4 +38,4 @@ void convert_keys(native_stream s, [[maybe_unused]] int device, const key_conver
       s, {"floats as integers", uses, [c](const relocation& move) { convert_on_cpu(c, move(c.from), move(c.to)); }});
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

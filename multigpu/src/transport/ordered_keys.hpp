@@ -12,7 +12,7 @@
 #include "ferry/core/macros.hpp"
 #include "ferry/multigpu/detail/transport/element_type.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // An IEEE format: the bits of infinity, and the bit that makes them a quiet NaN. Key is the integer type.
 template <class BitsOfFloat, class KeyOfFloat, BitsOfFloat Infinity, BitsOfFloat Quiet>
@@ -74,9 +74,9 @@ struct key_conversion {
 // Enqueues the conversion on `s`. `uses` are the accessed bytes, for the simulator.
 void convert_keys(native_stream s, int device, const key_conversion& c, std::span<const kernel_use> uses);
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail
 
-namespace ferry::cuda {
+namespace ferry::inline FERRY_ABI::detail::cuda {
 // As convert_keys, by CUDA, in multigpu/src/cuda; only in builds with CUDA.
 void launch_key_conversion(native_stream s, int device, const detail::key_conversion& c);
-}  // namespace ferry::cuda
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

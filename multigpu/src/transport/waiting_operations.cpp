@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Queries only the first operation of each stream, and removes it if it is complete. Then the next one is the first.
 // The others follow it on the stream.
@@ -63,4 +63,4 @@ std::string waiting_operations::overdue(processes& all, clock::time_point now) {
   return {};
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "ferry/version.hpp"
 #include "processes/processes.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class timeline;
 
@@ -50,4 +51,4 @@ class waiting_operations {
   std::list<operation> pending_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
     const fr::team t = first_devices(1 + static_cast<std::size_t>(seed) % 4);
     BOOST_TEST_CONTEXT("seed " << seed) {
       check_type<int>(t, 5);
-      check_reductions<double>(t, 3, fr::average{});
+      check_reductions<double>(t, 3, fr::detail::average{});
       check_ring(t, 4);
     }
   }
@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(halves_round_to_nearest_even) {
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_left_behind) {
-  fr::backend& backend = fr::runtime::current().backend();
+  fr::detail::backend& backend = fr::runtime::current().backend();
   const int last = static_cast<int>(fr::devices().size()) - 1, before = backend.exchange_current_device(last);
   const std::size_t arrays = fr::runtime::current().allocations();
   {

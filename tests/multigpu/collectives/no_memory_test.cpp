@@ -52,7 +52,7 @@ BOOST_FIXTURE_TEST_SUITE(groups_without_memory, two_devices)
 // The group already has 0, 1, 2, ... calls, so that a different part of it must grow each time.
 BOOST_AUTO_TEST_CASE(sends_and_receives) {
   int failures = 0;
-  fr::memory_pool& pool = runtime.get().pool(fr::memory_kind::device, 0);
+  fr::detail::memory_pool& pool = runtime.get().pool(fr::memory_kind::device, 0);
   for (std::size_t before = 0; before <= 17; ++before) {
     fr::device_array<int> kept({10}, 1, t.device(0)), got({10 * 18}, 0, t.device(1));
     const auto place = [&](std::size_t i) { return got.slice({10 * i, 10 * i + 10}); };
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(sends_and_receives) {
 
 // A group does not keep the arrays of a failed call alive.
 BOOST_AUTO_TEST_CASE(arrays_of_calls_that_threw) {
-  fr::memory_pool& pool = runtime.get().pool(fr::memory_kind::device, 0);
+  fr::detail::memory_pool& pool = runtime.get().pool(fr::memory_kind::device, 0);
   int failures = 0;
   for (const int allowed : {0, 1, 2, 3})
     for (std::size_t before = 0; before <= 17; ++before)

@@ -16,31 +16,32 @@ namespace {
 
 // A simulated transport that refuses two things: operations where NCCL's result differs from ferry's, and buffers that
 // overlap in a way that NCCL does not allow.
-class without_floats final : public fr::transport {
+class without_floats final : public fr::detail::transport {
  public:
-  explicit without_floats(const fr::rank_layout& team) : below_(fr::sim::make_transport(team)) {}
+  explicit without_floats(const fr::detail::rank_layout& team) : below_(fr::detail::sim::make_transport(team)) {}
   std::string_view name() const override { return below_->name(); }
-  void submit(std::span<const fr::collective_call> calls, std::span<const fr::stream_ref> streams) override {
-    for (const fr::collective_call& c : calls)
+  void submit(std::span<const fr::detail::collective_call> calls, std::span<const fr::stream_ref> streams) override {
+    for (const fr::detail::collective_call& c : calls)
       if (fr::detail::is_float(c.type) && fr::detail::is_extreme(c.op))
-        throw fr::not_supported(std::string(fr::name_of(c.op)) + " of " + fr::name_of(c.type));
-      else if (const std::size_t share = c.kind == fr::collective_kind::reduce_scatter ? c.member * c.bytes() : 0;
+        throw fr::not_supported(std::string(fr::detail::name_of(c.op)) + " of " + fr::detail::name_of(c.type));
+      else if (const std::size_t share =
+                   c.kind == fr::detail::collective_kind::reduce_scatter ? c.member * c.bytes() : 0;
                c.from.range().overlaps(c.to.range()) && c.to.data != c.from.data + share)
         throw fr::invalid_argument("the buffers of member " + std::to_string(c.member) + " overlap");
     below_->submit(calls, streams);
   }
 
  private:
-  std::shared_ptr<fr::transport> below_;
+  std::shared_ptr<fr::detail::transport> below_;
 };
 
-fr::rank_layout layout_of(std::size_t ranks) {
+fr::detail::rank_layout layout_of(std::size_t ranks) {
   const auto members = fr::devices().first(ranks);
   return {ranks, 0, {members.begin(), members.end()}};
 }
 fr::team team_with_keys(std::size_t ranks) {
-  const fr::rank_layout l = layout_of(ranks);
-  return fr::team(l.members, 0, ranks, fr::with_ordered_keys(std::make_shared<without_floats>(l), l));
+  const fr::detail::rank_layout l = layout_of(ranks);
+  return fr::team(l.members, 0, ranks, fr::detail::with_ordered_keys(std::make_shared<without_floats>(l), l));
 }
 
 // All values in order: keys must have the numbers' order, and convert back to the same bits.
@@ -79,11 +80,11 @@ BOOST_AUTO_TEST_SUITE(floats_as_integers)
 
 BOOST_AUTO_TEST_CASE(keep_order_and_bits) {
   std::mt19937_64 random(1);
-  for (const auto type : {fr::element_type::float16, fr::element_type::bfloat16})
+  for (const auto type : {fr::detail::element_type::float16, fr::detail::element_type::bfloat16})
     fr::detail::with_float_format(type, [&]<class Format>(Format) {
       if constexpr (sizeof(typename Format::bits) == 2) {
-        const auto infinity =
-            static_cast<int>(Format::from_key(Format::highest)) & ~(type == fr::element_type::float16 ? 0x200 : 0x40);
+        const auto infinity = static_cast<int>(Format::from_key(Format::highest)) &
+                              ~(type == fr::detail::element_type::float16 ? 0x200 : 0x40);
         std::vector<std::int16_t> in_order;
         for (int b = infinity; b >= 0; --b) in_order.push_back(static_cast<std::int16_t>(b | ~0x7fff));
         for (int b = 0; b <= infinity; ++b) in_order.push_back(static_cast<std::int16_t>(b));
@@ -106,10 +107,10 @@ BOOST_AUTO_TEST_CASE(keep_order_and_bits) {
       if (const auto x = std::bit_cast<Float>(static_cast<Bits>(random())); !std::isnan(x)) all.push_back(x);
     return all;
   };
-  fr::detail::with_float_format(fr::element_type::float32, [&]<class Format>(Format) {
+  fr::detail::with_float_format(fr::detail::element_type::float32, [&]<class Format>(Format) {
     if constexpr (sizeof(typename Format::bits) == 4) check_keys_of<Format>(numbers(0.f, std::uint32_t()));
   });
-  fr::detail::with_float_format(fr::element_type::float64, [&]<class Format>(Format) {
+  fr::detail::with_float_format(fr::detail::element_type::float64, [&]<class Format>(Format) {
     if constexpr (sizeof(typename Format::bits) == 8) check_keys_of<Format>(numbers(0.0, std::uint64_t()));
   });
 }

@@ -59,7 +59,7 @@ struct subject {
   }
   void free() {
     a.free();
-    for (std::size_t m = 0; m < 2; ++m) fr::allocation_ref(sharded.shard_owner(m)).free();
+    for (std::size_t m = 0; m < 2; ++m) fr::detail::allocation_ref(sharded.shard_owner(m)).free();
   }
 };
 
@@ -402,7 +402,7 @@ BOOST_AUTO_TEST_CASE(bytes_of_arrays_are_neither_lent_nor_adopted) {
 
 BOOST_AUTO_TEST_CASE(a_stream_has_the_device_that_it_is_named_with) {
   fr::simulation sim("devices=3");
-  fr::backend& backend = fr::runtime::current().backend();
+  fr::detail::backend& backend = fr::runtime::current().backend();
   const fr::native_stream own = backend.create_stream(1, 0);
   const std::string text = failure_of([&] { (void)fr::stream_ref::from_native(fr::device(2), own); });
   BOOST_TEST((has(text, "device 1") && has(text, "device 2")), text);

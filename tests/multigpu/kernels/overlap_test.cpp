@@ -35,7 +35,7 @@ class noting_backend final : public support::counting_backend {
     given[s.handle].push_back(what::wait);
     counting_backend::wait(s, e);
   }
-  void launch(fr::native_stream s, const fr::host_kernel& k) override {
+  void launch(fr::native_stream s, const fr::detail::host_kernel& k) override {
     given[s.handle].push_back(what::kernel);
     counting_backend::launch(s, k);
   }

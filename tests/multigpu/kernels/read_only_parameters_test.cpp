@@ -51,7 +51,7 @@ struct runtime {
 
 template <class T, std::size_t Rank>
 bool is_read(const fr::sharded_argument<T, Rank, fr::memory_kind::device>& a) {
-  return std::is_const_v<T> && a.mode == fr::access_mode::in;
+  return std::is_const_v<T> && a.mode == fr::detail::access_mode::in;
 }
 
 }  // namespace
@@ -111,7 +111,7 @@ BOOST_FIXTURE_TEST_CASE(explicit_arguments_stay_what_they_are, runtime) {
   BOOST_TEST(!is_read(as_shard_argument<const_cells>(fr::inout(x))));
   BOOST_TEST(!is_read(as_shard_argument<cells>(x)));
   BOOST_TEST(!is_read(as_shard_argument<void>(x)));
-  BOOST_TEST((as_shard_argument<cells>(fr::out(x)).mode == fr::access_mode::out));
+  BOOST_TEST((as_shard_argument<cells>(fr::out(x)).mode == fr::detail::access_mode::out));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -75,12 +75,12 @@ BOOST_AUTO_TEST_CASE(arrays_of_one_device_are_mirrored_where_there_is_no_link) {
       const fr::team t = fr::team::all();
       fr::sharded_array<int, 2> a(t, {7, 5}, {.axis = axis, .halo = 1}, 2);
       const auto table = fr::device_array<int>::from(std::vector<int>{1, 2, 3, 4, 5}, fr::device(0));
-      sim.get().peers().kernels(fr::peer_kernels::error);
+      sim.get().peers().kernels(fr::detail::peer_kernels::error);
       check_error<fr::peer_access_error>([&] { fr::parallel_for(fr::owned(a), scale_by_table{}, fr::in(table), a); },
                                          {"FERRY_PEER_KERNELS=stage"});
       fr::fill(a, 2);
 
-      sim.get().peers().kernels(fr::peer_kernels::stage);
+      sim.get().peers().kernels(fr::detail::peer_kernels::stage);
       const small_chunks small;
       fr::parallel_for(fr::owned(a), scale_by_table{}, fr::in(table), a);
       BOOST_TEST(fr::parallel_reduce(fr::owned(a), cell{}, fr::plus{}, a).value() == 7 * 30);

@@ -112,7 +112,7 @@ void plain_step(field& a, field& next) {
 }
 void swept_step(field& a, field& next) { fr::parallel_for(fr::sweep(next), relax{}, fr::in(a), fr::out(next)); }
 
-bool are_peers() { return fr::peer_policy::from_environment().use; }
+bool are_peers() { return fr::detail::peer_policy::from_environment().use; }
 
 // The number of stream waits that staged copies of one step make, if halos cannot be stored directly. Each copy forks
 // two streams, which wait for a chunk each, and joins them.
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(results_are_read_while_later_steps_go_on) {
   int with_work_to_come = 0;
   for (int seed = 0; seed < 20; ++seed) {
     fr::simulation sim("devices=3;schedule=random:" + std::to_string(seed));
-    auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend());
+    auto& inspector = dynamic_cast<fr::detail::sim::inspector&>(fr::runtime::current().backend());
     const fr::team t = fr::team::all();
     const fr::shard_options o{.axis = 0, .halo = 1, .periodic = true};
     field a(t, {12, 8}, o, 2.0f), next(t, {12, 8}, o, 1.0f);
@@ -257,7 +257,7 @@ BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_have_pages_of_their_own) {
     const fr::unified_sharded_array<float, 2> a(t, {12, 131070}, {.halo = 1},
                                                 0.f);  // 2 MiB of cells; 3 MiB with halos
     for (std::size_t m = 0; m < 3; ++m) {
-      const fr::byte_range own = a.shard_with_halo(m).bytes();
+      const fr::detail::byte_range own = a.shard_with_halo(m).bytes();
       BOOST_TEST(a.shard_owner(m).unchecked() == a.shard_owner(0).unchecked());
       BOOST_TEST((own.begin >= a.shard_owner(m).get().begin && own.end <= a.shard_owner(m).get().range().end));
       if (m > 0) BOOST_TEST(page(a.shard_with_halo(m - 1).bytes().end - 1) < page(own.begin));
@@ -268,12 +268,12 @@ BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_have_pages_of_their_own) {
 // A device that accesses another one's shard, by plain kernels without migration, leaves the pages in place.
 BOOST_AUTO_TEST_CASE(shards_of_unified_arrays_prefer_their_devices) {
   fr::simulation sim("devices=3");
-  auto& inspector = dynamic_cast<fr::sim::inspector&>(fr::runtime::current().backend());
+  auto& inspector = dynamic_cast<fr::detail::sim::inspector&>(fr::runtime::current().backend());
   const fr::migration_scope by_faults(fr::migration::explicitly);
   const fr::team t = fr::team::all();
   fr::unified_sharded_array<float, 2> a(t, {12, 131070}, {.halo = 1}, 0.f);
   const auto places = [&](std::size_t m) {
-    const fr::byte_range own = a.shard_with_halo(m).bytes();
+    const fr::detail::byte_range own = a.shard_with_halo(m).bytes();
     return inspector.residency(own.begin, own.size());
   };
   for (std::size_t m = 0; m < t.size(); ++m) fr::prefetch(t[m], a.shard_with_halo(m), t.device(m));

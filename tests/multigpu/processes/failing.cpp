@@ -46,14 +46,14 @@ void save_to_full_disk(const fr::team& t, bool odd) {
 }
 
 // The odd process publishes its operation counts, and ends; the others receive them.
-void compare_counts(fr::processes& all) {
+void compare_counts(fr::detail::processes& all) {
   if (all.rank() == 1) {
     all.parts().enqueue({2, {0}, {}});
     all.parts().enqueue({1, {}, {2, 2}});
     return;
   }
   for (;;) {
-    for (const fr::processes::departure& d : all.departed()) {
+    for (const fr::detail::processes::departure& d : all.departed()) {
       if (d.process != 1) continue;
       const bool from_0 = all.rank() == 0;
       if (d.given.collectives != 3 || d.given.sends != (from_0 ? 1 : 0) || d.given.receives != (from_0 ? 0 : 2))
@@ -97,7 +97,7 @@ struct mpi_of_the_program {
 };
 
 void run(const std::string& how, bool odd) {
-  if (how == "counts") return compare_counts(*fr::processes::world());
+  if (how == "counts") return compare_counts(*fr::detail::processes::world());
   if (how == "setup" && odd) ::setenv("FERRY_TRANSPORT", "pigeon", 1);
   const fr::team t = fr::team::world();
   std::vector<fr::device_array<int>> a;
@@ -141,7 +141,7 @@ void run(const std::string& how, bool odd) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "nccl") {
     try {
-      fr::nccl::need_library();
+      fr::detail::nccl::need_library();
     } catch (const fr::not_supported& e) {
       return std::puts(e.what()), 1;
     }
@@ -153,7 +153,7 @@ int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "";
   std::optional<mpi_of_the_program> mpi;
   if (how == "one_thread") mpi.emplace();
-  fr::processes* const all = fr::processes::world();
+  fr::detail::processes* const all = fr::detail::processes::world();
   const std::size_t rank = all ? all->rank() : 0;
   try {
     run(how, rank == 1);

@@ -6,7 +6,7 @@
 
 struct needs_processes {
   boost::test_tools::assertion_result operator()(boost::unit_test::test_unit_id) const {
-    ferry::processes* const all = ferry::processes::world();
+    ferry::detail::processes* const all = ferry::detail::processes::world();
     boost::test_tools::assertion_result enough(all && all->size() > 1);
     if (!enough) enough.message() << "needs two processes at least: mpirun -n 2";
     return enough;

@@ -13,7 +13,7 @@ BOOST_AUTO_TEST_SUITE(teams_of_processes)
 
 BOOST_AUTO_TEST_CASE(members_are_dealt_out) {
   const fr::team t = fr::team::world();
-  fr::processes* const all = fr::processes::world();
+  fr::detail::processes* const all = fr::detail::processes::world();
   if (!all) {
     BOOST_TEST(t.size() == fr::devices().size());
     return;
@@ -30,10 +30,10 @@ BOOST_AUTO_TEST_CASE(members_are_dealt_out) {
 
 // Simulated devices belong to one process each. If there are fewer devices than processes, each process has one.
 BOOST_AUTO_TEST_CASE(more_processes_than_devices, *boost::unit_test::precondition(needs_processes{})) {
-  const std::size_t processes = fr::processes::world()->size();
+  const std::size_t processes = fr::detail::processes::world()->size();
   fr::simulation runtime("devices=" + std::to_string(processes > 2 ? processes - 1 : 1));
   const fr::team t = fr::team::world();
-  if (fr::processes::world()->local_size() < processes) return;  // several hosts have enough devices
+  if (fr::detail::processes::world()->local_size() < processes) return;  // several hosts have enough devices
   BOOST_TEST(t.size() == processes);
   BOOST_TEST(t.local_size() == 1u);
   fr::sharded_array<int, 1> a(t, {processes}, {.halo = 1, .periodic = true}, 3);
@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(more_processes_than_devices, *boost::unit_test::preconditio
 // Each host's devices are divided among its own processes: every device belongs to exactly one of them, whatever their
 // ranks. FERRY_HOST simulates several hosts.
 BOOST_AUTO_TEST_CASE(each_machine_has_its_own_devices, *boost::unit_test::precondition(needs_processes{})) {
-  fr::processes& all = *fr::processes::world();
+  fr::detail::processes& all = *fr::detail::processes::world();
   fr::simulation runtime("devices=6");
   const fr::team t = fr::team::world();
   struct share {
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(unified_and_pinned_arrays) {
 // Each process's devices execute in their own random order.
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (int seed = 0; seed < 20; ++seed) {
-    fr::processes* const all = fr::processes::world();
+    fr::detail::processes* const all = fr::detail::processes::world();
     fr::simulation runtime("devices=4;peers=none;schedule=random:" +
                            std::to_string(10 * seed + (all ? static_cast<int>(all->rank()) : 0)));
     const fr::team t = fr::team::world();
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
 
 // All processes detect differing counts, types and calls before any data is moved, and the team stays usable.
 BOOST_AUTO_TEST_CASE(calls_that_differ, *boost::unit_test::precondition(needs_processes{})) {
-  fr::processes* const all = fr::processes::world();
+  fr::detail::processes* const all = fr::detail::processes::world();
   const fr::team t = fr::team::world();
   const bool odd = all->rank() == 1;
   auto a = give<float>(t, odd ? 11 : 10);

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(halos_on_this_machine) {
 
 BOOST_AUTO_TEST_CASE(halos_under_random_schedules) {
   for (std::size_t seed = 0; seed < seeds(25); ++seed) {
-    fr::processes* const all = fr::processes::world();
+    fr::detail::processes* const all = fr::detail::processes::world();
     fr::simulation runtime("devices=4;peers=none;schedule=random:" +
                            std::to_string(7 * seed + (all ? all->rank() : 0)));
     const fr::team t = fr::team::world();

@@ -29,7 +29,7 @@ std::vector<std::jthread> workers;  // destroyed before the runtime
 
 // A waiting or submitting thread runs simulated work. This uses its own thread, and blocks until the work has begun.
 void begin_on_host(fr::native_stream s, const std::function<void()>& task) {
-  fr::backend& backend = fr::runtime::current().backend();
+  fr::detail::backend& backend = fr::runtime::current().backend();
   std::atomic<bool> begun{false};
   workers.emplace_back([&, s] {
     backend.run_on_host(s, [&begun, task] { begun = true, task(); });
@@ -39,12 +39,12 @@ void begin_on_host(fr::native_stream s, const std::function<void()>& task) {
 }
 
 struct program {
-  fr::processes& all = *fr::processes::world();
+  fr::detail::processes& all = *fr::detail::processes::world();
   const bool odd = all.rank() == 1;
   fr::team t = [&] {
     const fr::device mine = fr::devices().front();
     return fr::team({&mine, 1}, all.rank(), all.size(),
-                    fr::nccl::make_transport(fr::rank_layout{all.size(), all.rank(), {mine}}, all));
+                    fr::detail::nccl::make_transport(fr::detail::rank_layout{all.size(), all.rank(), {mine}}, all));
   }();
   fr::stream_ref s = t.stream(all.rank());
   std::vector<fr::device_array<int>> a = [this] {
@@ -136,8 +136,8 @@ struct program {
   void exchange() {
     int word = 0;
     const std::size_t other = odd ? 0 : 1;
-    const fr::processes::incoming in{other, 9, reinterpret_cast<std::byte*>(&word), sizeof word};
-    const fr::processes::outgoing out{other, 9, reinterpret_cast<std::byte*>(&word), sizeof word};
+    const fr::detail::processes::incoming in{other, 9, reinterpret_cast<std::byte*>(&word), sizeof word};
+    const fr::detail::processes::outgoing out{other, 9, reinterpret_cast<std::byte*>(&word), sizeof word};
     go_on = true;
     if (odd) {
       std::this_thread::sleep_for(3s);
@@ -166,14 +166,14 @@ int main(int, char** argv) {
   const struct last_words {
     ~last_words() { workers.clear(); }
   } join_workers;
-  fr::backend& backend = fr::runtime::current().backend();
+  fr::detail::backend& backend = fr::runtime::current().backend();
   fake_nccl().aborts = [] { go_on = true; };
   fake_nccl().gives = [&backend](void* stream) {
     fr::native_stream s{};
     s.handle = stream;
     if (!go_on && !backend.is_capturing(s)) begin_on_host(s, wait_to_go_on);
   };
-  const std::size_t rank = fr::processes::world()->rank();
+  const std::size_t rank = fr::detail::processes::world()->rank();
   try {
     program p;
     if (how == "apart") p.apart();

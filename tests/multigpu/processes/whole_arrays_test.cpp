@@ -18,7 +18,7 @@ using namespace shards;
 namespace {
 
 std::size_t own_rank() {
-  fr::processes* const all = fr::processes::world();
+  fr::detail::processes* const all = fr::detail::processes::world();
   return all ? all->rank() : 0;
 }
 

@@ -41,7 +41,8 @@ std::vector<int> doubled(const std::vector<int>& x) {
   return y;
 }
 
-constexpr fr::batch_threads both_ways[] = {fr::batch_threads::background, fr::batch_threads::none};
+constexpr fr::detail::batch_threads both_ways[] = {fr::detail::batch_threads::background,
+                                                   fr::detail::batch_threads::none};
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
@@ -374,7 +375,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
       fr::stream s0(fr::devices()[0]), s1(fr::devices()[0]);
       int turn = 0;
       for (auto&& [xb, yb] :
-           fr::batches(x, fr::out(y), {.size = 128, .depth = 2, .threads = fr::batch_threads::none})) {
+           fr::batches(x, fr::out(y), {.size = 128, .depth = 2, .threads = fr::detail::batch_threads::none})) {
         fr::parallel_for(turn++ % 2 ? s0 : s1, xb.size(), twice_plus_one{}, fr::in(xb), fr::out(yb));
       }
     }

@@ -52,8 +52,8 @@ class prefetch_watch {
   bool saw_none() const { return sent() == before_ && (simulated() || is_on_cpu(of_)); }
 
  private:
-  static fr::sim::inspector* simulated() {
-    return dynamic_cast<fr::sim::inspector*>(&fr::runtime::current().backend());
+  static fr::detail::sim::inspector* simulated() {
+    return dynamic_cast<fr::detail::sim::inspector*>(&fr::runtime::current().backend());
   }
   static std::size_t sent() { return simulated() ? simulated()->moved().prefetched : 0; }
   const A& of_;

@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(a_pool_goes_within_its_scope) {
 }
 
 BOOST_AUTO_TEST_CASE(exit_in_a_loop_over_batches) {
-  for (const auto threads : {fr::batch_threads::background, fr::batch_threads::none})
+  for (const auto threads : {fr::detail::batch_threads::background, fr::detail::batch_threads::none})
     for (const bool written : {false, true})
       for (const bool on_main : {true, false})
         for (int seed = 0; seed < 3; ++seed) {

@@ -24,7 +24,7 @@ struct moves_are_counted {
 // Counts during its lifetime. Construct it after `place`, one at a time.
 class meter {
  public:
-  meter() : simulated_(dynamic_cast<fr::sim::inspector*>(&fr::runtime::current().backend())) {
+  meter() : simulated_(dynamic_cast<fr::detail::sim::inspector*>(&fr::runtime::current().backend())) {
     if (simulated_) return;
     fr::set_migration_counters(fr::migration_counters::on);
     flag_ = fr::unified_array<float>({2 * page / sizeof(float)}, dev(0));
@@ -38,11 +38,11 @@ class meter {
 
   // Bytes so far, moved by prefetches or by device faults. Waits for all devices. Only a simulator counts discards and
   // evictions.
-  fr::sim::traffic moved() {
+  fr::detail::sim::traffic moved() {
     fr::runtime::current().streams().synchronize();
     if (simulated_) return simulated_->moved();
     wait_for_counts();
-    fr::sim::traffic t;
+    fr::detail::sim::traffic t;
     for (const fr::migration_entry& e : fr::report_migration().entries) {
       if (!e.counted || e.array == "meter" || e.array == "(other memory)") continue;
       const fr::counted_moves& c = *e.counted;
@@ -72,7 +72,7 @@ class meter {
     return e && e->counted ? e->counted->to_devices.by_prefetch : 0;
   }
 
-  fr::sim::inspector* simulated_;
+  fr::detail::sim::inspector* simulated_;
   fr::unified_array<float> flag_;
 };
 

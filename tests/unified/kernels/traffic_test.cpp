@@ -18,8 +18,8 @@ struct copy_of {
 
 void add(fr::device d, auto&& v) { fr::parallel_for(fr::default_stream(d), v.size(), add_one{}, fr::inout(v)); }
 
-fr::sim::traffic since(meter& m, const fr::sim::traffic& before) {
-  const fr::sim::traffic now = m.moved();
+fr::detail::sim::traffic since(meter& m, const fr::detail::sim::traffic& before) {
+  const fr::detail::sim::traffic now = m.moved();
   return {now.prefetched - before.prefetched, now.faulted - before.faulted, now.discarded - before.discarded,
           now.evicted - before.evicted};
 }

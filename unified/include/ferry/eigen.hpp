@@ -3,11 +3,12 @@
 /// later, which ferry itself does not.
 #pragma once
 #include "ferry/core/host.hpp"
+#include "ferry/version.hpp"
 
 #if __has_include(<Eigen/Core>)
 #include <Eigen/Core>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 namespace detail {
 
@@ -46,7 +47,7 @@ class held_map : public Map {
 };
 
 }  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI
 
 // Eigen requires these specializations for the type of a matrix, so that a program can name it.
 namespace Eigen::internal {
@@ -58,7 +59,7 @@ struct evaluator<ferry::detail::held_map<Map>> : evaluator<Map> {
 };
 }  // namespace Eigen::internal
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -216,5 +217,5 @@ auto as_eigen_strided(array_view<T, 1, Kind>&& v, source_line at = source_line::
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI
 #endif

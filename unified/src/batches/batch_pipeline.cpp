@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct batch_pipeline::workers {
   std::condition_variable changed;
@@ -266,4 +266,4 @@ void batch_pipeline::done() {
   own_->changed.notify_all();
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

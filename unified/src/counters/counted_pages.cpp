@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::uint64_t forever = ~std::uint64_t{0};
@@ -136,4 +136,4 @@ std::map<counted_pages::row_name, counted_moves> counted_pages::rows() const {
   return result;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

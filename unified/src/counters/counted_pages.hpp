@@ -13,7 +13,7 @@
 #include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/unified/report.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // An event counts for the array that had its bytes at that time, and for the phase of that array's last use before. An
 // event that covers several arrays is split by bytes. Not thread-safe.
@@ -62,4 +62,4 @@ class counted_pages {
   std::map<row_name, row> rows_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Translation units have different pointers to the file name of the same header.
@@ -31,4 +31,4 @@ std::string more_touches(const std::vector<cpu_touch>& touches) {
          std::to_string(asks) + (asks == 1 ? " ask" : " asks");
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,7 +5,7 @@
 
 #include "ferry/unified/report.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A text shows this many lines, the first ones. All lines are recorded: a program has a limited number.
 inline constexpr std::size_t shown_touches = 32;
@@ -15,4 +15,4 @@ void note_touch(std::vector<cpu_touch>& touches, const coming_access& a);
 // Returns text such as "and 8 more lines of the CPU, 12 asks", or "" if all lines are shown.
 std::string more_touches(const std::vector<cpu_touch>& touches);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstddef>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Milliseconds for 256 MiB on an H200, from the table in docs/unified.md. A test compares both.
 struct fault_figures {
@@ -15,4 +17,4 @@ struct fault_figures {
   static constexpr pair between_devices{19.8, 0.75};  // peer reads by faults / mapped
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,11 +4,11 @@
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 migration_counters counters_of_environment() {
-  const bool on = detail::environment_switch("FERRY_MIGRATION_COUNTERS").value_or(false);
+  const bool on = environment_switch("FERRY_MIGRATION_COUNTERS").value_or(false);
   return on ? migration_counters::on : migration_counters::off;
 }
 
@@ -19,7 +19,7 @@ constexpr std::size_t many_events = 4096;
 
 std::string name_in_reports(const allocation& a, std::size_t bytes) {
   if (!a.name.empty()) return a.name.get();
-  return "unnamed, " + detail::fixed_text(static_cast<double>(bytes) / (1 << 20), 1) + " MiB";
+  return "unnamed, " + fixed_text(static_cast<double>(bytes) / (1 << 20), 1) + " MiB";
 }
 
 page_counters::page_counters(runtime& m) : runtime_(m) { set(counters_of_environment()); }
@@ -95,4 +95,4 @@ void page_counters::reset() {
   books_.clear_rows();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

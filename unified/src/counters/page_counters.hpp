@@ -9,7 +9,7 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Returns the name of an array in reports.
 std::string name_in_reports(const allocation& a, std::size_t bytes);
@@ -49,4 +49,4 @@ class page_counters {
   counted_pages books_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

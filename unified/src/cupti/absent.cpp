@@ -2,7 +2,7 @@
 #if !defined(FERRY_HAS_CUPTI)
 #include "cupti_counters.hpp"
 
-namespace ferry::cupti {
+namespace ferry::inline FERRY_ABI::detail::cupti {
 
 opened open() {
   return {nullptr,
@@ -10,5 +10,5 @@ opened open() {
           "-DFERRY_CUPTI_INCLUDE_DIR=...), and build ferry again"};
 }
 
-}  // namespace ferry::cupti
+}  // namespace ferry::inline FERRY_ABI::detail::cupti
 #endif

@@ -10,7 +10,7 @@
 #include "cupti_library.hpp"
 #include "decode.hpp"
 
-namespace ferry::cupti {
+namespace ferry::inline FERRY_ABI::detail::cupti {
 namespace {
 
 // Both types begin with the same fields, and only those are read. So the version of the library does not matter.
@@ -185,5 +185,5 @@ opened open(const library& l) {
 
 opened open() { return open(library::get()); }
 
-}  // namespace ferry::cupti
+}  // namespace ferry::inline FERRY_ABI::detail::cupti
 #endif

@@ -6,7 +6,7 @@
 
 #include "ferry/core/detail/backend/page_events.hpp"
 
-namespace ferry::cupti {
+namespace ferry::inline FERRY_ABI::detail::cupti {
 
 struct opened {
   std::unique_ptr<page_event_source> source;  // null: not available
@@ -17,4 +17,4 @@ struct opened {
 // after the driver is initialized.
 opened open();
 
-}  // namespace ferry::cupti
+}  // namespace ferry::inline FERRY_ABI::detail::cupti

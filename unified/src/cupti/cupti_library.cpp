@@ -5,7 +5,7 @@
 
 #include "ferry/core/detail/support/dynamic_library.hpp"
 
-namespace ferry::cupti {
+namespace ferry::inline FERRY_ABI::detail::cupti {
 namespace {
 
 // Up to CUDA 12.9, the version number of the API does not contain that of the library.
@@ -55,5 +55,5 @@ std::string library::text(CUptiResult r) const {
   return std::string(words) + " (" + std::to_string(static_cast<int>(r)) + ")";
 }
 
-}  // namespace ferry::cupti
+}  // namespace ferry::inline FERRY_ABI::detail::cupti
 #endif

@@ -5,8 +5,9 @@
 #include <string>
 
 #include "cupti_counters.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry::cupti {
+namespace ferry::inline FERRY_ABI::detail::cupti {
 
 struct library {
   decltype(&cuptiSubscribe) subscribe = nullptr;
@@ -32,4 +33,4 @@ struct library {
 // As open(), with other functions. They must live as long as the process.
 opened open(const library& l);
 
-}  // namespace ferry::cupti
+}  // namespace ferry::inline FERRY_ABI::detail::cupti

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ferry::cupti {
+namespace ferry::inline FERRY_ABI::detail::cupti {
 namespace {
 
 page_event_cause cause_of(std::uint32_t flags) {
@@ -44,4 +44,4 @@ std::optional<page_event> decode(const raw_counter& r) {
   }
 }
 
-}  // namespace ferry::cupti
+}  // namespace ferry::inline FERRY_ABI::detail::cupti

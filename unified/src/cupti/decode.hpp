@@ -6,7 +6,7 @@
 
 #include "ferry/core/detail/backend/page_events.hpp"
 
-namespace ferry::cupti {
+namespace ferry::inline FERRY_ABI::detail::cupti {
 
 struct raw_counter {
   std::uint32_t kind = 0;  // of CUpti_ActivityUnifiedMemoryCounterKind
@@ -17,4 +17,4 @@ struct raw_counter {
 // Returns nothing for kinds that ferry does not request.
 std::optional<page_event> decode(const raw_counter& r);
 
-}  // namespace ferry::cupti
+}  // namespace ferry::inline FERRY_ABI::detail::cupti

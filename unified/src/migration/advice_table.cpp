@@ -3,7 +3,7 @@
 
 #include "migration/migration_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Returns the kind of an advice: itself, or the advice that it removes.
@@ -139,4 +139,4 @@ void migration_policy::tell_driver(byte_range where, memory_advice what, memory_
   runtime_.backend().advise(const_cast<std::byte*>(where.begin), where.size(), what, place);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -9,7 +9,7 @@
 #include "ferry/core/error.hpp"
 #include "migration/migration_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::size_t beyond_edge(const std::byte* p, std::size_t page) { return reinterpret_cast<std::uintptr_t>(p) % page; }
@@ -168,4 +168,4 @@ timeline& migration_policy::stream_out_of(int device) {
   return *t;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

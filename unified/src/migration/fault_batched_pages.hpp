@@ -9,7 +9,7 @@
 
 #include "ferry/core/detail/ordering/access_history.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // For driver_quirks::faults_fetch_neighbours: a prefetch of each array costs more than the faults of the first few.
 class fault_batched_pages {
@@ -36,4 +36,4 @@ class fault_batched_pages {
   std::map<std::pair<std::uintptr_t, int>, turns> of_;  // by page and device
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,7 +3,7 @@
 
 #include "migration/migration_policy.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, access_mode mode, source_line at) {
   if (bytes.begin == bytes.end) return 0;
@@ -27,4 +27,4 @@ void throw_strided_guard(const allocation_ref& owner) {
                          ": use (i, j) on the guard, or guard view.clone()");
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -9,7 +9,7 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 unsigned helping_threads() { return std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u); }
@@ -137,4 +137,4 @@ host_prefetcher::~host_prefetcher() {
   for (std::thread& t : threads_) t.join();
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

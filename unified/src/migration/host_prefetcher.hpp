@@ -18,7 +18,7 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // One host prefetch. All members are thread-safe.
 class arrival {
@@ -82,4 +82,4 @@ class host_prefetcher {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,14 +6,14 @@
 #include "ferry/core/error.hpp"
 #include "migration/migration_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 span_checks span_checks_of_environment(check_level level) {
-  const bool on = detail::environment_switch("FERRY_CHECK_SPANS").value_or(level == check_level::all);
+  const bool on = environment_switch("FERRY_CHECK_SPANS").value_or(level == check_level::all);
   return on ? span_checks::on : span_checks::off;
 }
 element_traces element_traces_of_environment() {
-  const bool on = detail::environment_switch("FERRY_TRACE_ELEMENTS").value_or(false);
+  const bool on = environment_switch("FERRY_TRACE_ELEMENTS").value_or(false);
   return on ? element_traces::on : element_traces::off;
 }
 
@@ -21,11 +21,11 @@ void migration_policy::refuse_conflict(const record& r, const coming_access& a) 
   const bool writes = a.mode != access_mode::in;
   for (const record::host_scope& h : r.scopes)
     if (h.where.overlaps(a.where) && (writes || h.writes))
-      throw invalid_argument(
-          detail::array_text(a.what) + ": work that " + (writes ? "writes" : "reads") + " it is submitted" +
-          (a.at.is_known() ? " in " + a.at.text() : " in a line that is not known") + " while the CPU still " +
-          (h.writes ? "writes" : "reads") + " it through a " + h.through + " made in " + h.at.text() + ": end " +
-          (h.keeps_pages ? "the guard's" : "its") + " scope first");
+      throw invalid_argument(array_text(a.what) + ": work that " + (writes ? "writes" : "reads") + " it is submitted" +
+                             (a.at.is_known() ? " in " + a.at.text() : " in a line that is not known") +
+                             " while the CPU still " + (h.writes ? "writes" : "reads") + " it through a " + h.through +
+                             " made in " + h.at.text() + ": end " + (h.keeps_pages ? "the guard's" : "its") +
+                             " scope first");
 }
 
 void migration_policy::before_copy(const coming_access& a) {
@@ -105,7 +105,11 @@ void migration_policy::set_element_traces(element_traces how) {
   }
 }
 
-void check_spans(span_checks how) { migration_policy::current().set_span_checks(how); }
-void trace_elements(element_traces how) { migration_policy::current().set_element_traces(how); }
+}  // namespace ferry::inline FERRY_ABI::detail
 
-}  // namespace ferry
+namespace ferry::inline FERRY_ABI {
+
+void check_spans(span_checks how) { detail::migration_policy::current().set_span_checks(how); }
+void trace_elements(element_traces how) { detail::migration_policy::current().set_element_traces(how); }
+
+}  // namespace ferry::inline FERRY_ABI

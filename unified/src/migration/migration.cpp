@@ -9,7 +9,10 @@
 #include "migration/migration_policy.hpp"
 #include "migration/places.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace detail {
 
 void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
@@ -134,9 +137,9 @@ void end_advice(const allocation_ref& owner, std::uint64_t number) {
 
 advice_scope::~advice_scope() {
   try {
-    detail::end_advice(owner_, number_);
+    end_advice(owner_, number_);
   } catch (const error&) {  // a device failed: its advice ends with the process
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

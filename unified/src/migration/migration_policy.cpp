@@ -16,14 +16,17 @@
 #include "ferry/core/detail/support/thread_object.hpp"
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 migration mode_of_environment() {
-  const std::string value = detail::environment("FERRY_MIGRATION").value_or("automatic");
+  const std::string value = environment("FERRY_MIGRATION").value_or("automatic");
   if (value == "automatic") return migration::automatic;
   if (value == "explicit") return migration::explicitly;
-  detail::refuse_variable("FERRY_MIGRATION", value, "automatic and explicit");
+  refuse_variable("FERRY_MIGRATION", value, "automatic and explicit");
 }
 
 bool is_managed_by(ferry::backend& backend, byte_range bytes) {
@@ -56,7 +59,7 @@ void withdraw_discardable(std::vector<byte_range>& discardable, allocation& of) 
 
 }  // namespace
 
-migration_thread_state& this_thread_migration() { return detail::thread_object<migration_thread_state>::get(); }
+migration_thread_state& detail::this_thread_migration() { return detail::thread_object<migration_thread_state>::get(); }
 
 migration_policy::migration_policy(runtime& m)
     : runtime_(m),
@@ -314,7 +317,7 @@ void migration_policy::send(const coming_access& a, timeline& on, std::span<cons
     moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), a.place});
     uses.push_back({&a.what, p.used, write, what == page_step::drop});
   }
-  detail::submit_ordered(stream_ref(on), uses, reach::of_pages, [&](native_stream n) {
+  submit_ordered(stream_ref(on), uses, reach::of_pages, [&](native_stream n) {
     if (what == page_step::move && moves.size() == 1)
       runtime_.backend().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
     else
@@ -351,7 +354,7 @@ bool migration_policy::is_managed(allocation& a) {
 void migration_policy::need_managed(allocation& a, const char* verb) {
   expect_counts(a);
   if (!is_managed(a))
-    throw invalid_argument(std::string(verb) + ": " + detail::array_text(a) +
+    throw invalid_argument(std::string(verb) + ": " + array_text(a) +
                            " is memory of the program that was adopted, and stays where it is: copy it to a "
                            "ferry::unified_array to have its pages moved");
 }
@@ -410,4 +413,4 @@ void install_migration() {
 }
 
 }  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -20,7 +20,7 @@
 #include "migration/host_prefetcher.hpp"
 #include "migration/move_plan.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Settings of the calling thread's scopes.
 struct migration_thread_state {
@@ -256,4 +256,4 @@ struct migration_policy::record {
   }
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

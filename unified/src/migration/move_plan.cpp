@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 const std::byte* page_at(const std::byte* p, std::size_t page) {
@@ -186,4 +186,4 @@ void plan_host_access(page_map& pages, const coming_access& a, const surrounding
   });
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

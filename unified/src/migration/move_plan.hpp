@@ -7,7 +7,7 @@
 #include "ferry/unified/automatic.hpp"
 #include "migration/page_map.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 enum class page_step : std::uint8_t {
   move,   // prefetch with contents
@@ -46,4 +46,4 @@ struct surroundings {
 void plan_device_access(page_map& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
 void plan_host_access(page_map& pages, const coming_access& a, const surroundings& s, std::vector<planned>& plan);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,7 +6,7 @@
 
 #include "ferry/core/detail/ordering/access_history.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 inline constexpr int longest_streak = 16;
 inline constexpr int on_the_cpu = -1, unknown_location = -2;
@@ -88,4 +88,4 @@ class page_map {
   std::vector<page_run> runs_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

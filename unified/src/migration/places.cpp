@@ -5,7 +5,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // If Linux does not list the nodes, the driver decides.
@@ -29,4 +29,4 @@ void check_place(runtime& m, memory_location where) {
                            "; ferry::host, or cpu in a policy, is any");
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

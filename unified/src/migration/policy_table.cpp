@@ -10,7 +10,7 @@
 #include "migration/places.hpp"
 #include "policies/program_name.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 void check_policy(runtime& m, const array_policy& p) {
@@ -143,8 +143,8 @@ void migration_policy::use(const array_policies& p, const std::string& from) {
 }
 
 void migration_policy::use_environment() {
-  detail::with_variable(
-      "FERRY_TUNE", [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
+  with_variable("FERRY_TUNE",
+                [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
 }
 
 std::vector<std::string> migration_policy::unmet() {
@@ -184,8 +184,6 @@ void migration_policy::wait_for_arrival(allocation& a) {
   if (coming) give_way_until([&] { return coming->is_over(); });
 }
 
-namespace detail {
-
 void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p) {
   if (!owner) return;
   need_current(owner.get());
@@ -200,8 +198,11 @@ std::optional<array_policy> array_policy_of(const allocation_ref& owner) {
   return migration_policy::current().policy(owner.get());
 }
 
-}  // namespace detail
-void use_policies(const array_policies& p) { migration_policy::current().use(p, "use_policies"); }
-std::vector<std::string> unmet_policies() { return migration_policy::current().unmet(); }
+}  // namespace ferry::inline FERRY_ABI::detail
 
-}  // namespace ferry
+namespace ferry::inline FERRY_ABI {
+
+void use_policies(const array_policies& p) { detail::migration_policy::current().use(p, "use_policies"); }
+std::vector<std::string> unmet_policies() { return detail::migration_policy::current().unmet(); }
+
+}  // namespace ferry::inline FERRY_ABI

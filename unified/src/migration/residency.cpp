@@ -5,7 +5,9 @@
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "migration/migration_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
 
 std::ostream& operator<<(std::ostream& out, const residency_bytes& r) {
   out << r.on_cpu << " bytes on the CPU";
@@ -60,4 +62,4 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
 }
 
 }  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,7 +9,10 @@
 #include "ferry/core/memory_size.hpp"
 #include "policies/policy_words.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::string_view allowed =
@@ -53,7 +56,7 @@ std::size_t size(std::string_view text, std::string_view word) {
     const memory_size s(text);
     if (!s.is_percentage()) return s.bytes_of(0);
   } catch (const parse_error&) {
-    refuse(word, "is no amount of memory: " + detail::why_no_size(text));
+    refuse(word, "is no amount of memory: " + why_no_size(text));
   }
   refuse(word, "has no amount of memory that can be read");
 }
@@ -69,7 +72,7 @@ void add_place(array_policy& p, std::string_view list, std::string_view word) {
 
 }  // namespace
 
-void add_policy_word(array_policy& p, std::string_view word) {
+void detail::add_policy_word(array_policy& p, std::string_view word) {
   using way = array_policy::way;
   const auto equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
@@ -133,4 +136,4 @@ migration_options array_policy::over(migration_options o) const {
   return o;
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -10,7 +10,10 @@
 #include "policies/policy_words.hpp"
 #include "policies/program_name.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 constexpr std::string_view first_line = "ferry policies 1";
@@ -154,7 +157,7 @@ array_policies array_policies::load(const std::string& path) {
   return parse(all.str(), path);
 }
 
-void write_whole_file(const std::string& path, const std::string& text) {
+void detail::write_whole_file(const std::string& path, const std::string& text) {
   const std::string beside = path + ".part" + std::to_string(getpid());
   {
     std::ofstream out(beside, std::ios::binary);
@@ -171,4 +174,4 @@ void name_program(std::string name, std::string version) {
   program_identity::set({std::move(name), std::move(version)});
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

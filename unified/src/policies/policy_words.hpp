@@ -4,7 +4,7 @@
 
 #include "ferry/unified/array_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Calls f(word) for each word, in order. Blanks separate words. Words point into the text.
 template <class F>
@@ -20,4 +20,4 @@ void each_word(std::string_view text, F f) {
 // Adds a word to a policy. Throws parse_error without a position.
 void add_policy_word(array_policy& p, std::string_view word);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

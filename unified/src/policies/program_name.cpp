@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <mutex>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 std::mutex& guards() {
@@ -29,4 +29,4 @@ void program_identity::set(program_identity p) {
   known() = std::move(p);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -2,7 +2,9 @@
 #pragma once
 #include <string>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 struct program_identity {
   std::string name, version;
@@ -13,4 +15,4 @@ struct program_identity {
 // Writes a file through a temporary file beside it. Throws invalid_argument if that fails.
 void write_whole_file(const std::string& path, const std::string& text);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -10,7 +10,10 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "migration/migration_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 // Returns the line with the most checks, preferably a known one; null if there is none.
@@ -148,7 +151,7 @@ void migration_policy::reset_report() {
 }
 
 std::string migration_policy::explain(allocation& a) {
-  detail::plain_stream out;
+  plain_stream out;
   if (const std::string why = why_ended(); !why.empty()) out << "  automatic migration has ended: " << why << '\n';
   record& r = record_of(a);
   std::lock_guard lock(r.lock, std::adopt_lock);
@@ -179,4 +182,4 @@ migration_phase::migration_phase(std::string name)
     : before_(std::exchange(this_thread_migration().phase, std::move(name))) {}
 migration_phase::~migration_phase() { this_thread_migration().phase = before_; }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

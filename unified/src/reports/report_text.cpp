@@ -8,7 +8,10 @@
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/unified/report.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 using detail::fixed_text, detail::json_string, detail::plain_stream;
@@ -149,4 +152,4 @@ std::string migration_report::json() const {
 
 std::ostream& operator<<(std::ostream& out, const migration_report& r) { return out << r.table(); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,7 +7,10 @@
 #include "ferry/unified/tuner.hpp"
 #include "policies/program_name.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 using detail::json_string;
@@ -84,4 +87,4 @@ void tune_result::save_json(const std::string& path) const { write_whole_file(pa
 
 std::ostream& operator<<(std::ostream& out, const tune_result& r) { return out << r.table(); }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,7 +8,7 @@
 #include "ferry/unified/migration.hpp"
 #include "migration/migration_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 constexpr std::size_t part = std::size_t{64} << 10;
@@ -37,7 +37,7 @@ std::byte* writable(byte_range r) { return const_cast<std::byte*>(r.begin); }
 
 }  // namespace
 
-tuned_arrays::tuned_arrays(const std::vector<detail::tuned_array>& arrays)
+tuned_arrays::tuned_arrays(const std::vector<tuned_array>& arrays)
     : arrays_(arrays),
       runtime_(runtime::current()),
       known_(migration_policy::current()),
@@ -85,8 +85,8 @@ void tuned_arrays::hold_still() {
 void tuned_arrays::send(std::size_t i, byte_range pages, memory_location to) {
   access use{&arrays_[i].owner.get(), arrays_[i].bytes, false};
   const ferry::device on(to.is_host() ? use.what->device : to.device);
-  detail::submit_ordered(default_stream(on), {&use, 1}, reach::of_pages,
-                         [&](native_stream n) { runtime_.backend().prefetch(n, writable(pages), pages.size(), to); });
+  submit_ordered(default_stream(on), {&use, 1}, reach::of_pages,
+                 [&](native_stream n) { runtime_.backend().prefetch(n, writable(pages), pages.size(), to); });
 }
 
 void tuned_arrays::bring_to_cpu() {
@@ -107,9 +107,9 @@ void tuned_arrays::fill_and_place() {
 }
 
 std::size_t tuned_arrays::put_handles_back() {
-  const auto elements = [](const detail::tuned_array& a) { return a.now(a.object); };
+  const auto elements = [](const tuned_array& a) { return a.now(a.object); };
   for (std::size_t i = 0; i < arrays_.size(); ++i) {
-    const detail::tuned_array& mine = arrays_[i];
+    const tuned_array& mine = arrays_[i];
     if (elements(mine) == mine.bytes.begin) continue;
     std::size_t j = i + 1;
     while (j < arrays_.size() && !(arrays_[j].type == mine.type && elements(arrays_[j]) == mine.bytes.begin)) ++j;
@@ -127,7 +127,7 @@ void tuned_arrays::begin(const std::vector<array_policy>& policies) {
 
 tuned_arrays::prints tuned_arrays::result() {
   wait();
-  for (const detail::tuned_array& a : arrays_)
+  for (const tuned_array& a : arrays_)
     if (a.owner.is_freed())
       throw invalid_argument("tuner: the step has freed array '" + a.name +
                              "': make and free arrays outside of the step");
@@ -138,7 +138,7 @@ tuned_arrays::prints tuned_arrays::result() {
     throw invalid_argument("tuner: the step has replaced or resized array '" + arrays_[replaced].name +
                            "': it may only exchange arrays that were added to the tuner, of one type");
   prints all;
-  for (const detail::tuned_array& a : arrays_) all.push_back(prints_of(a.bytes));
+  for (const tuned_array& a : arrays_) all.push_back(prints_of(a.bytes));
   return all;
 }
 
@@ -160,4 +160,4 @@ void tuned_arrays::put_back() {
   each([&](std::size_t i, allocation& a) { known_.set_policy(a, before_[i].policy); });
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

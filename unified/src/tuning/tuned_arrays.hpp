@@ -8,12 +8,12 @@
 #include "ferry/unified/tuner.hpp"
 #include "migration/migration_policy.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class tuned_arrays {
  public:
   // Blocks until all work is complete, and saves the state.
-  explicit tuned_arrays(const std::vector<detail::tuned_array>& arrays);
+  explicit tuned_arrays(const std::vector<tuned_array>& arrays);
   // Restores the state, as far as possible.
   ~tuned_arrays();
   tuned_arrays(const tuned_arrays&) = delete;
@@ -54,11 +54,11 @@ class tuned_arrays {
       if (!arrays_[i].owner.is_freed()) f(i, arrays_[i].owner.get());
   }
 
-  const std::vector<detail::tuned_array>& arrays_;
+  const std::vector<tuned_array>& arrays_;
   runtime& runtime_;
   migration_policy& known_;
   std::vector<state> before_;
   bool is_back_ = false;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -9,7 +9,10 @@
 #include "policies/program_name.hpp"
 #include "tuning/tuned_arrays.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+using namespace detail;
+
 namespace {
 
 using way = array_policy::way;
@@ -42,7 +45,7 @@ void summarize(tune_trial& t) {
 // One search: the arrays, the best policy of each so far, and the time of a step with these policies.
 class search {
  public:
-  search(const tune_options& how, const std::vector<detail::tuned_array>& arrays, const std::function<void()>& step,
+  search(const tune_options& how, const std::vector<tuned_array>& arrays, const std::function<void()>& step,
          std::size_t trials)
       : how_(how),
         step_(step),
@@ -174,14 +177,14 @@ class search {
     const bool is_usual = automatic_.rejected.empty();
     result_.automatic_milliseconds = is_usual ? start.median : automatic_.median;
     result_.best_milliseconds = end.median;
-    result_.best.notes = {"a step took " + detail::short_text(end.median, 4) + " ms" +
-                          (is_usual ? ", " + detail::short_text(start.median, 4) + " ms without policies"
+    result_.best.notes = {"a step took " + short_text(end.median, 4) + " ms" +
+                          (is_usual ? ", " + short_text(start.median, 4) + " ms without policies"
                                     : "; without policies it was rejected")};
   }
 
   const tune_options& how_;
   const std::function<void()>& step_;
-  const std::vector<detail::tuned_array>& arrays_;
+  const std::vector<tuned_array>& arrays_;
   tuned_arrays held_;
   const std::size_t trials_;
   std::size_t begun_ = 0;
@@ -207,17 +210,17 @@ void tuner::add(detail::tuned_array a) {
   if (a.name.empty())
     throw invalid_argument(
         "tuner: an array without a name cannot be found again by FERRY_TUNE: give it one, u.name(\"u\")");
-  for (const detail::tuned_array& b : arrays_)
+  for (const tuned_array& b : arrays_)
     if (b.name == a.name)
       throw invalid_argument("tuner: array '" + a.name + "' was added before, or two arrays have that name");
   arrays_.push_back(std::move(a));
 }
 
 tuner& tuner::candidates(const std::string& array, std::vector<array_policy> policies) {
-  const auto has_it = [&](const detail::tuned_array& a) { return a.name == array; };
+  const auto has_it = [&](const tuned_array& a) { return a.name == array; };
   if (std::none_of(arrays_.begin(), arrays_.end(), has_it)) {
     std::string names;
-    for (const detail::tuned_array& a : arrays_) names += (names.empty() ? "" : ", ") + a.name;
+    for (const tuned_array& a : arrays_) names += (names.empty() ? "" : ", ") + a.name;
     throw invalid_argument("tuner: there is no array '" + array + "' to tune" +
                            (names.empty() ? ": none was added" : "; there are " + names));
   }
@@ -260,7 +263,7 @@ tune_result tuner::run(const std::function<void()>& step) {
     return own == own_candidates_.end() ? how_.candidates : own->second;
   };
   std::size_t trials = 3;
-  for (const detail::tuned_array& a : arrays_) {
+  for (const tuned_array& a : arrays_) {
     if (a.owner.is_freed()) throw use_after_free("tuner: array '" + a.name + "' was freed after it was added");
     trials += candidates(a.name).size();
   }
@@ -268,4 +271,4 @@ tune_result tuner::run(const std::function<void()>& step) {
   return search(how_, arrays_, step, trials).run(candidates);
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

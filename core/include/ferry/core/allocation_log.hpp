@@ -8,8 +8,9 @@
 #include <string>
 
 #include "ferry/core/detail/accounting/allocation_observer.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -19,7 +20,7 @@ class runtime;
 /// Writes one row for each allocation and free of the current runtime, until it is destroyed. FERRY_MEMORY_LOG=file
 /// does the same for a whole run. Size is the size of the block. Stream is the stream that the thread used last; for a
 /// free, the stream that used the bytes last; 0x0 for none.
-class allocation_log : private allocation_observer {
+class allocation_log : private detail::allocation_observer {
  public:
   /// Opens the file for the current runtime.
   /// @param file path of the log
@@ -33,9 +34,9 @@ class allocation_log : private allocation_observer {
   allocation_log& operator=(const allocation_log&) = delete;
 
  private:
-  void on_allocate(allocation& a) noexcept override;
-  void on_free(allocation& a) noexcept override;
-  void write(const char* action, const allocation& a, const void* stream) noexcept;
+  void on_allocate(detail::allocation& a) noexcept override;
+  void on_free(detail::allocation& a) noexcept override;
+  void write(const char* action, const detail::allocation& a, const void* stream) noexcept;
   void tell_if_failed() noexcept;
   const std::string name_;
   bool told_ = false;
@@ -46,4 +47,4 @@ class allocation_log : private allocation_observer {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,8 +7,9 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
@@ -16,10 +17,10 @@ namespace ferry {
 /// An array in a call. T is const if it is only read. Refers to the array, so use it within the call only.
 template <class T, std::size_t Rank>
 struct array_argument {
-  const allocation_ref* owner;
+  const detail::allocation_ref* owner;
   mdspan<T, Rank> span;
-  byte_range bytes;
-  access_mode mode;
+  detail::byte_range bytes;
+  detail::access_mode mode;
   bool contiguous;
   source_line at = {};  ///< source line of in(), out() or inout()
 };
@@ -100,7 +101,7 @@ array_argument<To, Rank> make_argument(const array_view<T, Rank, Kind>& v, acces
 /// @return the argument
 template <class T, std::size_t Rank, memory_kind Kind>
 auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
-  return detail::make_argument<const T>(v, access_mode::in, at);
+  return detail::make_argument<const T>(v, detail::access_mode::in, at);
 }
 /// Marks an array as read and written.
 /// @param v the array or view
@@ -109,7 +110,7 @@ auto in(const array_view<T, Rank, Kind>& v, source_line at = source_line::here()
 template <class T, std::size_t Rank, memory_kind Kind>
 auto inout(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "inout(view): the view is read-only");
-  return detail::make_argument<T>(v, access_mode::inout, at);
+  return detail::make_argument<T>(v, detail::access_mode::inout, at);
 }
 /// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -124,7 +125,7 @@ auto inout(array_view<T, Rank, Kind>&& v, source_line at = source_line::here()) 
 template <class T, std::size_t Rank, memory_kind Kind>
 auto out(array_view<T, Rank, Kind>& v, source_line at = source_line::here()) {
   static_assert(!std::is_const_v<T>, "out(view): the view is read-only");
-  return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, access_mode::out, at)};
+  return out_argument<array_argument<T, Rank>>{detail::make_argument<T>(v, detail::access_mode::out, at)};
 }
 /// @overload
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -262,4 +263,4 @@ class output_poison {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

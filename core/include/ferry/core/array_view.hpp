@@ -22,44 +22,12 @@
 #include "ferry/core/extents.hpp"
 #include "ferry/core/mdspan.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
-
-/// Host access that this view has already waited for; valid until the next submission to the same bytes. Several
-/// threads may use one view. Release and acquire order make the writes before one thread's wait visible to every thread
-/// that reads the result.
-class host_permission {
- public:
-  host_permission() = default;
-  host_permission(const host_permission&) noexcept {}
-  host_permission& operator=(const host_permission&) noexcept {
-    forget();
-    return *this;
-  }
-  /// True if the CPU may read the bytes without waiting.
-  bool may_read(const access_history& l) const {
-    if (l.is_host_clean()) [[likely]]
-      return true;  // one load less than the counter comparison; loads bound a loop over elements
-    return l.writes() == writes_.load(std::memory_order_acquire);
-  }
-  /// True if the CPU may write the bytes without waiting.
-  bool may_write(const access_history& l) const {
-    return l.access_epoch() == access_epoch_.load(std::memory_order_acquire);
-  }
-  /// Stores the result of a completed wait for reading, or also for writing.
-  void keep(host_access_state s, bool write) {
-    writes_.store(s.writes, std::memory_order_release);
-    if (write) access_epoch_.store(s.access_epoch, std::memory_order_release);
-  }
-  /// Invalidates the permission: the next access waits again.
-  void forget() { access_epoch_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> access_epoch_{0}, writes_{0};
-};
 
 /// Half-open range [begin, end) of indices of one dimension, every step-th of them; by default all. Any integer type is
 /// accepted. The call that takes the slice throws for indices outside the dimension, such as negative ones.
@@ -116,20 +84,50 @@ struct no_host_iterator {
   no_host_iterator& operator++() { return *this; }
   bool operator!=(const no_host_iterator&) const { return false; }
 };
-}  // namespace detail
 
-/// @cond
+// Host access that this view has already waited for; valid until the next submission to the same bytes. Several
+// threads may use one view. Release and acquire order make the writes before one thread's wait visible to every thread
+// that reads the result.
+class host_permission {
+ public:
+  host_permission() = default;
+  host_permission(const host_permission&) noexcept {}
+  host_permission& operator=(const host_permission&) noexcept {
+    forget();
+    return *this;
+  }
+  // True if the CPU may read the bytes without waiting.
+  bool may_read(const access_history& l) const {
+    if (l.is_host_clean()) [[likely]]
+      return true;  // one load less than the counter comparison; loads bound a loop over elements
+    return l.writes() == writes_.load(std::memory_order_acquire);
+  }
+  // True if the CPU may write the bytes without waiting.
+  bool may_write(const access_history& l) const {
+    return l.access_epoch() == access_epoch_.load(std::memory_order_acquire);
+  }
+  // Stores the result of a completed wait for reading, or also for writing.
+  void keep(host_access_state s, bool write) {
+    writes_.store(s.writes, std::memory_order_release);
+    if (write) access_epoch_.store(s.access_epoch, std::memory_order_release);
+  }
+  // Invalidates the permission: the next access waits again.
+  void forget() { access_epoch_.store(0, std::memory_order_relaxed), writes_.store(0, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> access_epoch_{0}, writes_{0};
+};
+
 // Throws invalid_argument for a slice that does not fit.
 [[noreturn]] void throw_bad_slice(const slice& s, std::size_t extent, std::size_t dimension, const std::string& of);
-/// Checks a slice of one dimension.
-/// @return the number of elements of the slice
-/// @throws invalid_argument unless s lies in [0, extent] and does not end before it begins
-std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const detail::array_look& of);
-[[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension,
-                                     const detail::array_look& of, source_line at);
-/// Implements array_view::last_stream().
+// Returns the number of elements of a slice of one dimension. Throws invalid_argument unless s lies in [0, extent] and
+// does not end before it begins.
+std::size_t checked_slice(const slice& s, std::size_t extent, std::size_t dimension, const array_look& of);
+[[noreturn]] void throw_out_of_range(std::size_t index, std::size_t extent, std::size_t dimension, const array_look& of,
+                                     source_line at);
+// As array_view::last_stream().
 std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range bytes);
-/// @endcond
+}  // namespace detail
 
 template <class T, std::size_t Rank, memory_kind Kind>
 class basic_array;
@@ -175,7 +173,7 @@ class array_view {
   /// @param data element at index 0 of every dimension
   /// @param e shape, in elements
   /// @param s strides, in elements
-  array_view(allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
+  array_view(detail::allocation_ref owner, T* data, const ferry::extents<Rank>& e, const ferry::strides<Rank>& s)
       : owner_(std::move(owner)),
         data_(data),
         extents_(e),
@@ -208,7 +206,7 @@ class array_view {
   /// Device that owns the memory; for unified and pinned memory the home device.
   ferry::device device() const { return ferry::device(owner_ ? owner_.unchecked()->device : 0); }
   /// Byte range from the lowest element to the end of the highest.
-  byte_range bytes() const {
+  detail::byte_range bytes() const {
     if (empty()) return {};
     std::ptrdiff_t low = 0, high = 0;
     for (std::size_t d = 0; d != Rank; ++d) {
@@ -222,7 +220,7 @@ class array_view {
   /// @return empty if no submission has used the bytes, or all uses are complete and their records are dropped
   /// @throws use_after_free if the array was freed
   /// @note The reference stays valid for the life of the runtime, but another owner may reuse the stream.
-  std::optional<stream_ref> last_stream() const { return last_stream_of(owner_, bytes()); }
+  std::optional<stream_ref> last_stream() const { return detail::last_stream_of(owner_, bytes()); }
   /// Name of the array; empty if it has none.
   const std::string& name() const {
     static const std::string none;
@@ -241,7 +239,7 @@ class array_view {
   /// The allocation behind the view.
   /// @throws use_after_free naming the array and the source line, if it was freed
   /// @throws invalid_argument if there is no allocation
-  allocation& need_alive(source_line at) const {
+  detail::allocation& need_alive(source_line at) const {
     if (!owner_ || owner_.is_freed()) [[unlikely]]
       throw_freed(at);
     return *owner_.unchecked();
@@ -249,7 +247,7 @@ class array_view {
   /// Address of the first element, without any synchronization. The caller must order all accesses through it.
   T* unsynchronized_data() const { return data_; }
   /// The allocation that the view shares.
-  const allocation_ref& owner() const { return owner_; }
+  const detail::allocation_ref& owner() const { return owner_; }
 
   /// Subview with one slice for each dimension; missing slices mean the whole dimension.
   /// @throws invalid_argument if a slice does not fit
@@ -283,13 +281,13 @@ class array_view {
   /// @throws invalid_argument with the array, the index and its extent, if an index is out of range
   template <class... Index>
   requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) T& operator()(
-      located_index first, Index... index) {
+      detail::located_index first, Index... index) {
     return at_offset<T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   /// @overload
   template <class... Index>
   requires(sizeof...(Index) + 1 == Rank && (std::is_convertible_v<Index, std::size_t> && ...)) const T& operator()(
-      located_index first, Index... index) const {
+      detail::located_index first, Index... index) const {
     return at_offset<const T>(first.at, first.value, static_cast<std::size_t>(index)...);
   }
   /// The value of an array of rank 0; otherwise as above.
@@ -297,11 +295,11 @@ class array_view {
   /// @overload
   const T& operator()(source_line at = source_line::here()) const requires(Rank == 0) { return at_offset<const T>(at); }
   /// Accesses one element of an array of rank 1; see operator()().
-  T& operator[](located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
+  T& operator[](detail::located_index i) requires(Rank == 1) { return at_offset<T>(i.at, i.value); }
   /// @overload
-  const T& operator[](located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
+  const T& operator[](detail::located_index i) const requires(Rank == 1) { return at_offset<const T>(i.at, i.value); }
   /// True if the work that writes the elements is complete. Never blocks.
-  bool is_ready() const { return !owner_ || are_uses_complete(owner_.get(), bytes(), false); }
+  bool is_ready() const { return !owner_ || detail::are_uses_complete(owner_.get(), bytes(), false); }
   /// Same as operator(), under the name that containers use.
   template <class... Index>
   requires(sizeof...(Index) == Rank) T& at(Index... index) { return (*this)(index...); }
@@ -327,13 +325,15 @@ class array_view {
   /// Blocks until the CPU may access the elements: for reading, until writers are complete; for writing, also readers.
   /// Used by begin(), host() and host_span().
   void wait_for_host(bool write, source_line at = source_line::here()) const {
-    wait_for_host(write ? access_mode::inout : access_mode::in, {host_reach::range, nullptr, at});
+    wait_for_host(write ? detail::access_mode::inout : detail::access_mode::in,
+                  {detail::host_reach::range, nullptr, at});
   }
   /// @overload
-  void wait_for_host(access_mode mode, const host_ask& how) const {
+  void wait_for_host(detail::access_mode mode, const detail::host_ask& how) const {
     detail::need_host_access<Kind>();
     if (!owner_ && empty()) return;
-    permission_.keep(wait_for_host_access(need_alive(how.at), bytes(), mode, how), mode != access_mode::in);
+    permission_.keep(detail::wait_for_host_access(need_alive(how.at), bytes(), mode, how),
+                     mode != detail::access_mode::in);
   }
 
   /// @cond
@@ -344,7 +344,7 @@ class array_view {
     std::terminate();  // get() has thrown
   }
   [[noreturn, gnu::noinline, gnu::cold]] void throw_outside(std::size_t index, std::size_t d, source_line at) const {
-    throw_out_of_range(index, extents_[d], d, look(), at);
+    detail::throw_out_of_range(index, extents_[d], d, look(), at);
   }
   // Costs one comparison while no new submission touches the same bytes.
   template <class U>
@@ -353,10 +353,10 @@ class array_view {
     constexpr bool write = !std::is_const_v<U>;
     // Other ranks need no check: without an owner there are no elements, so every index is out of range.
     if constexpr (Rank == 0) (void)owner_.get();
-    const access_history& log = owner_.unchecked()->history;
+    const detail::access_history& log = owner_.unchecked()->history;
     if (write ? !permission_.may_write(log) : !permission_.may_read(log)) [[unlikely]]
-      wait_for_host(write ? access_mode::inout : access_mode::in,
-                    {host_reach::elements, reinterpret_cast<const std::byte*>(element), line, sizeof(T)});
+      wait_for_host(write ? detail::access_mode::inout : detail::access_mode::in,
+                    {detail::host_reach::elements, reinterpret_cast<const std::byte*>(element), line, sizeof(T)});
     return element;
   }
   template <class U, class... Index>
@@ -404,7 +404,7 @@ class array_view {
     T* data = data_;
     std::size_t d = 0;
     for (const ferry::slice& p : parts) {
-      e[d] = checked_slice(p, extents_[d], d, look());
+      e[d] = detail::checked_slice(p, extents_[d], d, look());
       if (e[d] > 0) data += (p.step > 0 ? p.begin : p.end_in(extents_[d]) - 1) * strides_[d];
       s[d] = e[d] > 1 ? strides_[d] * p.step : strides_[d];
       ++d;
@@ -427,14 +427,14 @@ class array_view {
     return View(owner_, data_, e, s);
   }
 
-  allocation_ref owner_;
+  detail::allocation_ref owner_;
   T* data_ = nullptr;
   ferry::extents<Rank> extents_;
   ferry::strides<Rank> strides_{};
-  mutable host_permission permission_;
+  mutable detail::host_permission permission_;
   /// @endcond
 };
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,15 +9,16 @@
 #include <cstdint>
 
 #include "ferry/core/macros.hpp"
+#include "ferry/version.hpp"
 #if FERRY_IN_DEVICE_CODE
 #include <cstdio>
 #endif
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 [[noreturn]] void assertion_failed(const char* condition, const char* text, const char* file, int line);
 [[noreturn]] void failed_at(const char* why, std::size_t indices, std::size_t i, std::size_t j, std::size_t k);
 [[noreturn]] void index_failed(const char* array, int dimension, std::size_t index, std::size_t extent);
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail
 
 /// @addtogroup diagnostics
 /// @{

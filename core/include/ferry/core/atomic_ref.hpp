@@ -5,11 +5,12 @@
 #include <type_traits>
 
 #include "ferry/core/macros.hpp"
+#include "ferry/version.hpp"
 #if defined(__CUDACC__)
 #include <cuda/atomic>
 #endif
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
@@ -69,4 +70,4 @@ class atomic_ref {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -11,19 +11,20 @@
 #include "ferry/core/default_kind.hpp"
 #include "ferry/core/detail/support/cpu_buffer.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
 
-/// @cond
+namespace detail {
 // Allocates memory of an array; returns null for 0 bytes. Throws out_of_memory; invalid_argument if there is no such
 // device.
 allocation_ref allocate_array(memory_kind kind, device d, std::size_t count, std::size_t element_bytes);
 // Sets the name for messages and reports.
 void name_allocation(allocation& a, std::string text);
-/// @endcond
+}  // namespace detail
 
 /// An array that owns its elements: Rank dimensions of T in one kind of memory. Movable; copied only explicitly (clone,
 /// copy). The destructor never blocks: the bytes are reused only after the work that still accesses them.
@@ -42,7 +43,7 @@ class basic_array : public array_view<T, Rank, Kind> {
   /// @throws out_of_memory if the pool cannot allocate the bytes
   /// @throws invalid_argument if there is no such device
   explicit basic_array(const extents<Rank>& e, ferry::device d = default_device())
-      : view(allocate_array(Kind, d, e.count(), sizeof(T)), nullptr, e, row_major(e)) {
+      : view(detail::allocate_array(Kind, d, e.count(), sizeof(T)), nullptr, e, row_major(e)) {
     if (this->owner_) this->data_ = reinterpret_cast<T*>(this->owner_.get().begin);
     home_ = this->owner_ ? ferry::device(this->owner_.get().device) : d;  // a peer, if d is full and may spill
   }
@@ -91,7 +92,7 @@ class basic_array : public array_view<T, Rank, Kind> {
     return from(std::span<const T>(elements.begin(), elements.size()), d);
   }
   /// Takes ownership of bytes that were allocated elsewhere, at the start of their block (see adopt).
-  static basic_array from_owner(allocation_ref owner, const extents<Rank>& e) {
+  static basic_array from_owner(detail::allocation_ref owner, const extents<Rank>& e) {
     basic_array a;
     if (owner) {
       a.data_ = reinterpret_cast<T*>(owner.get().begin);
@@ -107,12 +108,12 @@ class basic_array : public array_view<T, Rank, Kind> {
   basic_array clone(source_line at = source_line::here()) const;
 
   /// Accesses one element from the CPU; see array_view::operator()().
-  T& operator[](located_index i) requires(Rank == 1) {
+  T& operator[](detail::located_index i) requires(Rank == 1) {
     this->check_indices(i.at, i.value);
     return *this->template granted<T>(this->data_ + i.value, i.at);
   }
   /// @overload
-  const T& operator[](located_index i) const requires(Rank == 1) {
+  const T& operator[](detail::located_index i) const requires(Rank == 1) {
     this->check_indices(i.at, i.value);
     return *this->template granted<const T>(this->data_ + i.value, i.at);
   }
@@ -120,7 +121,7 @@ class basic_array : public array_view<T, Rank, Kind> {
   using view::name;
   /// Sets the name for messages, reports and explain(). An empty array has no name.
   basic_array& name(std::string text) & {
-    if (this->owner_) name_allocation(this->owner_.get(), std::move(text));
+    if (this->owner_) detail::name_allocation(this->owner_.get(), std::move(text));
     return *this;
   }
   basic_array&& name(std::string text) && { return std::move(name(std::move(text))); }
@@ -168,4 +169,4 @@ concept array_like = requires {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,8 +9,9 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup foreign_memory
 /// @{
@@ -230,4 +231,4 @@ auto pin(Container& memory, const borrow_options& how = {}) { return pin(std::sp
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstdint>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup diagnostics
 /// @{
@@ -24,11 +26,10 @@ enum class check_level : std::uint8_t {
   usual,
   all  ///< on: every check, with memory checks and checked spans
 };
-/// The value of FERRY_CHECK; usual if it is not set.
-/// @throws parse_error for other values
-check_level check_level_of_environment();
 
 namespace detail {
+// The value of FERRY_CHECK; usual if it is not set. Throws parse_error for other values.
+check_level check_level_of_environment();
 // Called before main by programs with a source that is compiled without NDEBUG. Returns true.
 bool note_debug_build();
 bool is_debug_build();
@@ -59,4 +60,4 @@ class check_set {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

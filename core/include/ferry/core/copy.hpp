@@ -12,8 +12,9 @@
 #include "ferry/core/detail/copies/cpu_elements.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup copies
 /// @{
@@ -281,16 +282,16 @@ class copy_task {
   detail::copy_side to() const { return owned(to_, to_owner_); }
   detail::copy_side from() const { return owned(from_, from_owner_); }
   /// Shape of the copy, in elements.
-  const strided_shape& shape() const { return shape_; }
+  const detail::strided_shape& shape() const { return shape_; }
 
  private:
-  static detail::copy_side owned(detail::copy_side side, const allocation_ref& by) {
+  static detail::copy_side owned(detail::copy_side side, const detail::allocation_ref& by) {
     side.owner = &by;
     return side;
   }
-  allocation_ref to_owner_, from_owner_;
+  detail::allocation_ref to_owner_, from_owner_;
   detail::copy_side to_, from_;
-  strided_shape shape_;
+  detail::strided_shape shape_;
 };
 
 /// Runs several copies as one operation. Many small copies cost little more than one. Tasks where one reads or writes
@@ -309,32 +310,32 @@ inline void copy_many(stream_ref s, std::initializer_list<copy_task> tasks) {
 /// Ordered on `s`, or on the calling thread's stream of the array's device. Blocks until the host memory has been read
 /// or written. Strided host memory is first packed into a temporary of equal size in host memory.
 /// @throws invalid_argument if shapes or counts differ, or if strided memory is on a device
-template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
+template <detail::cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
 /// @overload
-template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
+template <detail::cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(nullptr, from, to, at);
 }
 /// @overload
-template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
+template <detail::cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
 /// @overload
-template <cpu_values From, class T, std::size_t Rank, memory_kind Kind>
+template <detail::cpu_values From, class T, std::size_t Rank, memory_kind Kind>
 void copy(stream_ref s, From&& from, array_view<T, Rank, Kind>&& to, source_line at = source_line::here()) {
   detail::upload(&s, from, to, at);
 }
 /// @overload
-template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
+template <class T, std::size_t Rank, memory_kind Kind, detail::cpu_values To>
 void copy(const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(nullptr, from, std::forward<To>(to), at);
 }
 /// @overload
-template <class T, std::size_t Rank, memory_kind Kind, cpu_values To>
+template <class T, std::size_t Rank, memory_kind Kind, detail::cpu_values To>
 void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_line at = source_line::here()) {
   detail::download(&s, from, std::forward<To>(to), at);
 }
@@ -343,12 +344,12 @@ void copy(stream_ref s, const array_view<T, Rank, Kind>& from, To&& to, source_l
 /// Blocks until the copy is complete. With a stream, first blocks until all work enqueued to `s` is complete. Without a
 /// stream it waits for nothing. Overlapping ranges copy the contents from before the call.
 /// @throws invalid_argument for device memory, and inside a capture
-template <cpu_elements From, cpu_elements To>
+template <detail::cpu_elements From, detail::cpu_elements To>
 void copy(From&& from, To&& to, source_line at = source_line::here()) {
   detail::copy_on_the_cpu(nullptr, from, std::forward<To>(to), at);
 }
 /// @overload
-template <cpu_elements From, cpu_elements To>
+template <detail::cpu_elements From, detail::cpu_elements To>
 void copy(stream_ref s, From&& from, To&& to, source_line at = source_line::here()) {
   detail::copy_on_the_cpu(&s, from, std::forward<To>(to), at);
 }
@@ -401,4 +402,4 @@ void basic_array<T, Rank, Kind>::resize(const extents<Rank>& e) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -2,6 +2,7 @@
 /// The kind of memory of ferry::array: for a whole program, and for single element types.
 #pragma once
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/version.hpp"
 
 /// Default for a program: moves a port from unified to device memory in one place.
 /// The CMake option of the same name sets it for all users of a build of ferry.
@@ -9,7 +10,7 @@
 #define FERRY_DEFAULT_KIND unified
 #endif
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -29,4 +30,4 @@ inline constexpr memory_kind default_memory_kind = memory_kind::FERRY_DEFAULT_KI
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

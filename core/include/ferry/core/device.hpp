@@ -6,8 +6,13 @@
 #include <string>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+namespace detail {
+class thread_scopes;
+}  // namespace detail
 
 /// @addtogroup streams
 /// @{
@@ -22,9 +27,9 @@ class device {
   constexpr bool operator==(const device&) const = default;
   /// Name, memory and multiprocessors.
   /// @throws invalid_argument if there is no such device
-  const device_properties& properties() const;
+  const detail::device_properties& properties() const;
   /// Free and total bytes, as the driver reports them now.
-  device_memory memory() const;
+  detail::device_memory memory() const;
   /// Error that the device failed with, as far as calls have observed it; empty while it works. Never blocks.
   std::string failure() const;
   /// True if kernels of this device can use memory of `owner`.
@@ -52,7 +57,7 @@ class device_scope {
   device_scope& operator=(const device_scope&) = delete;
 
  private:
-  friend class thread_scopes;
+  friend class detail::thread_scopes;
   struct unchecked {};
   device_scope(device d, unchecked) noexcept;
   int before_;
@@ -60,4 +65,4 @@ class device_scope {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,12 +7,18 @@
 #include <stdexcept>
 #include <string>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup errors
 /// @{
 
 struct memory_shortage;
+
+namespace detail {
+const char* plain_what(const std::exception& e) noexcept;
+}  // namespace detail
 
 /// Base of every exception that ferry throws. The text says what failed, on which object, why, and what to do. what()
 /// begins with "ferry: ", once.
@@ -28,21 +34,21 @@ class error : public std::runtime_error {
   static const char* plain(const char* text) noexcept {
     return std::strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
   }
-  friend const char* plain_what(const std::exception& e) noexcept;
+  friend const char* detail::plain_what(const std::exception& e) noexcept;
 };
 
-/// Text of any exception, without the prefix of ferry's exceptions.
+namespace detail {
+// Text of any exception, without the prefix of ferry's exceptions.
 inline const char* plain_what(const std::exception& e) noexcept { return error::plain(e.what()); }
+// Throws invalid_argument for the use of a moved-from object. what: the object, such as "the stream".
+[[noreturn]] void throw_moved_from(const char* what);
+}  // namespace detail
 
 /// The call is wrong as written: shapes, ranges, devices, streams. Nothing was submitted.
 class invalid_argument : public error {
  public:
   using error::error;
 };
-
-/// Throws invalid_argument for the use of a moved-from object.
-/// @param what the object, such as "the stream"
-[[noreturn]] void throw_moved_from(const char* what);
 
 /// A text (configuration, .npy) does not parse. The message quotes the text and lists what is allowed.
 class parse_error : public error {
@@ -116,4 +122,4 @@ class device_error : public error {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

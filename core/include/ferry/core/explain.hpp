@@ -7,8 +7,9 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup diagnostics
 /// @{
@@ -69,4 +70,4 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,8 +9,9 @@
 
 #include "ferry/core/error.hpp"
 #include "ferry/core/macros.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -102,4 +103,4 @@ constexpr bool is_contiguous(const extents<Rank>& e, const strides<Rank>& s) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -3,8 +3,9 @@
 #pragma once
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -50,4 +51,4 @@ basic_array<T, Rank, Kind>::basic_array(const extents<Rank>& e, T value, ferry::
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

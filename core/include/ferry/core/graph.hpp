@@ -7,8 +7,9 @@
 
 #include "ferry/core/source_line.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup streams
 /// @{
@@ -56,4 +57,4 @@ graph capture(stream_ref s, const std::function<void()>& body);
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -6,8 +6,9 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/memory/held_range.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -123,7 +124,7 @@ host_elements<const T> const_host_span(const array_view<T, Rank, Kind>& v, sourc
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI
 
 /// @cond
 // As std::span itself: cheap to copy, and its iterators outlive it.

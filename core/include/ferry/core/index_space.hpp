@@ -5,8 +5,9 @@
 
 #include "ferry/core/extents.hpp"
 #include "ferry/core/source_line.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
@@ -123,4 +124,4 @@ bool is_empty(const Space& s) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -48,4 +49,4 @@ std::string leak_report();
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

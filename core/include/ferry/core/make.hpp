@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -130,4 +131,4 @@ auto to_host(const array_view<T, Rank, Kind>& a) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

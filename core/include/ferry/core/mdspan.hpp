@@ -8,8 +8,9 @@
 #include "ferry/core/assert.hpp"
 #include "ferry/core/detail/support/array_label.hpp"
 #include "ferry/core/extents.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -27,11 +28,13 @@ class mdspan {
   /// @param e shape, in elements
   /// @param s strides, in elements
   /// @param label name of the array for messages
-  mdspan(T* data, const extents<Rank>& e, const strides<Rank>& s, array_label label = {}) : data_(data), label_(label) {
+  mdspan(T* data, const extents<Rank>& e, const strides<Rank>& s, detail::array_label label = {})
+      : data_(data),
+        label_(label) {
     for (std::size_t d = 0; d != Rank; ++d) extent_[d] = e[d], stride_[d] = s[d];
   }
   /// n contiguous elements.
-  FERRY_HOST_DEVICE mdspan(T* data, std::size_t n, const array_label& label = {}) requires(Rank == 1)
+  FERRY_HOST_DEVICE mdspan(T* data, std::size_t n, const detail::array_label& label = {}) requires(Rank == 1)
       : data_(data),
         extent_{n},
         stride_{1},
@@ -51,7 +54,7 @@ class mdspan {
   /// Distance in elements between neighbors along dimension d.
   FERRY_HOST_DEVICE std::ptrdiff_t stride(std::size_t d) const { return stride_[d]; }
   /// Name of the array for messages.
-  FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  FERRY_HOST_DEVICE const detail::array_label& label() const { return label_; }
   /// Number of elements.
   FERRY_HOST_DEVICE std::size_t size() const {
     std::size_t n = 1;
@@ -105,9 +108,9 @@ class mdspan {
   // Rank 0 has one unused entry, because arrays of no elements are not allowed.
   std::size_t extent_[Rank == 0 ? 1 : Rank] = {};
   std::ptrdiff_t stride_[Rank == 0 ? 1 : Rank] = {};
-  array_label label_;
+  detail::array_label label_;
 };
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

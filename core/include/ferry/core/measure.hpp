@@ -5,8 +5,9 @@
 #include <iosfwd>
 
 #include "ferry/core/stream.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup diagnostics
 /// @{
@@ -27,4 +28,4 @@ std::ostream& operator<<(std::ostream& out, const measurement& m);
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup diagnostics
 /// @{
@@ -79,4 +80,4 @@ std::vector<memory_fault> check_memory();
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,20 +7,23 @@
 
 #include "ferry/core/memory_kind.hpp"
 #include "ferry/core/memory_limits.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
 
+namespace detail {
 class memory_source;
+}  // namespace detail
 
 /// Bytes that a pool needs and could not allocate.
 struct memory_demand {
   memory_kind kind = memory_kind::device;
   int device = 0;
   std::size_t bytes = 0;
-  memory_source* asker = nullptr;
+  detail::memory_source* asker = nullptr;
 };
 
 /// One out-of-memory handler. Called with no lock held and outside any submission, by the thread that needs the bytes.
@@ -59,4 +62,4 @@ struct out_of_memory_policy {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -3,7 +3,9 @@
 #pragma once
 #include <cstdint>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -35,4 +37,4 @@ enum class memory_advice : std::uint8_t {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

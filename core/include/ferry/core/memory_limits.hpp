@@ -14,8 +14,9 @@
 #include "ferry/core/device.hpp"
 #include "ferry/core/memory_size.hpp"
 #include "ferry/core/memory_tag.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -87,7 +88,7 @@ std::size_t system_memory_bytes();
 struct limit_rule {
   static constexpr std::size_t none = SIZE_MAX;
   memory_scope scope;
-  memory_label tag = 0;
+  detail::memory_label tag = 0;
   std::size_t soft = none, hard = none;
   std::string text() const;  ///< such as "device 0: soft 4.800 GiB (60%), hard 8.000 GiB"
   std::string soft_as, hard_as;
@@ -118,4 +119,4 @@ class memory_limits {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

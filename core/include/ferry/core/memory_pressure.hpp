@@ -11,8 +11,9 @@
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/memory_limits.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -58,4 +59,4 @@ out_of_memory_policy parse_out_of_memory_policy(std::string_view text);
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -46,4 +47,4 @@ struct memory_shortage {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

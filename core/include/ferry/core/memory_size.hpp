@@ -5,7 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -46,4 +48,4 @@ std::string bytes_text(std::size_t bytes);
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

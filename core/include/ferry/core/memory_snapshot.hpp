@@ -11,8 +11,9 @@
 #include "ferry/core/detail/accounting/allocation_observer.hpp"
 #include "ferry/core/detail/accounting/memory_source.hpp"
 #include "ferry/core/memory_status.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup diagnostics
 /// @{
@@ -25,7 +26,7 @@ struct memory_event {
   action what = action::allocate;
   memory_kind kind = memory_kind::device;
   std::int16_t device = 0;
-  memory_label tag = 0, name = 0;  ///< the name of an array is known only when it is freed
+  detail::memory_label tag = 0, name = 0;  ///< the name of an array is known only when it is freed
   std::uint64_t address = 0;
   std::size_t bytes = 0;
 };
@@ -34,7 +35,7 @@ struct memory_event {
 struct pool_blocks {
   memory_kind kind = memory_kind::device;
   int device = 0;
-  std::vector<block_info> blocks;
+  std::vector<detail::block_info> blocks;
 };
 
 /// Pools and recorded history of a runtime.
@@ -57,7 +58,7 @@ memory_snapshot take_memory_snapshot();
 void save_memory_snapshot(const memory_snapshot& s, const std::string& file);
 
 /// Records the memory events of the current runtime during its lifetime. It stores the last `most_events` of them.
-class memory_recording : private allocation_observer {
+class memory_recording : private detail::allocation_observer {
  public:
   /// @param most_events number of events to store
   explicit memory_recording(std::size_t most_events = std::size_t{1} << 17);
@@ -68,8 +69,8 @@ class memory_recording : private allocation_observer {
   memory_snapshot snapshot() const;
 
  private:
-  void on_allocate(allocation& a) noexcept override;
-  void on_free(allocation& a) noexcept override;
+  void on_allocate(detail::allocation& a) noexcept override;
+  void on_free(detail::allocation& a) noexcept override;
   void on_reserve(memory_kind kind, int device, const void* begin, std::size_t bytes) noexcept override;
   void on_return(memory_kind kind, int device, const void* begin, std::size_t bytes) noexcept override;
   void add(memory_event e) noexcept;
@@ -87,4 +88,4 @@ class memory_recording : private allocation_observer {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

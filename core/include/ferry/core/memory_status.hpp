@@ -14,8 +14,9 @@
 #include "ferry/core/detail/accounting/memory_counters.hpp"
 #include "ferry/core/detail/accounting/memory_source.hpp"
 #include "ferry/core/memory_limits.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -68,11 +69,11 @@ memory_usage memory_use();
 /// Prints memory_use().text().
 void memory_status(std::ostream& out);
 /// Allocations and frees of the calling thread, of one kind on one device. Always exact.
-memory_counts memory_counts_of_this_thread(memory_kind kind, device d);
+detail::memory_counts memory_counts_of_this_thread(memory_kind kind, device d);
 
 /// Measures the exact peak of the bytes that arrays of a scope hold, from construction to now. While one exists, each
 /// allocation costs about 20 ns more.
-class memory_peak_meter : private allocation_observer {
+class memory_peak_meter : private detail::allocation_observer {
  public:
   explicit memory_peak_meter(memory_scope scope);
   explicit memory_peak_meter(device d) : memory_peak_meter(memory_scope{d, {}, {}}) {}
@@ -90,11 +91,11 @@ class memory_peak_meter : private allocation_observer {
   void reset() { peak_.store(begin_ = now_.load()); }
 
  private:
-  void on_allocate(allocation& a) noexcept override;
-  void on_free(allocation& a) noexcept override;
-  bool covers(const allocation& a) const noexcept;
+  void on_allocate(detail::allocation& a) noexcept override;
+  void on_free(detail::allocation& a) noexcept override;
+  bool covers(const detail::allocation& a) const noexcept;
   memory_scope scope_;
-  memory_label tag_;
+  detail::memory_label tag_;
   std::uint64_t runtime_;
   std::atomic<std::size_t> now_{0}, peak_{0};
   std::size_t begin_ = 0;
@@ -126,7 +127,7 @@ class memory_budget {
 
  private:
   struct room {
-    request_cost cost;
+    detail::request_cost cost;
     std::size_t from_driver = 0, trimmable = 0, pieces = 0;
     std::size_t zones = 0;                 // around each array; see memory_checks
     std::size_t kept = 0, kept_block = 0;  // retained by the workspace of the thread's scope; for this array
@@ -138,4 +139,4 @@ class memory_budget {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -1,8 +1,9 @@
 /// @file
 /// Handles of the backend's streams, events and graphs, for code that calls the driver or other libraries.
 #pragma once
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup streams
 /// @{
@@ -23,4 +24,4 @@ struct native_graph {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,8 +9,9 @@
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/npy/npy_file.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup files
 /// @{
@@ -104,7 +105,7 @@ basic_array<T, Rank, Kind> load_npy(const std::string& path, device d = default_
   } else if constexpr (is_host_accessible(Kind)) {
     a.wait_for_host(true, source_line{});
     const detail::copy_side to = detail::side_of(a.transpose());
-    file.read_strided(strided_bytes{to.data, to.stride_bytes}, detail::shape_of<T>(detail::reversed(e)));
+    file.read_strided(detail::strided_bytes{to.data, to.stride_bytes}, detail::shape_of<T>(detail::reversed(e)));
   } else {
     basic_array<T, Rank, Kind> raw(detail::reversed(e), d);
     detail::read_npy_elements(file, raw);
@@ -155,7 +156,7 @@ void save_npy(const std::string& path, const Elements& elements, const extents<R
     file.write(all.data(), bytes);
   } else {
     const detail::copy_side side = detail::pageable_side(all.data(), e);
-    strided_bytes from{side.data, side.stride_bytes};
+    detail::strided_bytes from{side.data, side.stride_bytes};
     std::reverse(from.stride_bytes.begin(), from.stride_bytes.begin() + Rank);
     file.write_strided(from, detail::shape_of<value>(detail::reversed(e)));
   }
@@ -164,4 +165,4 @@ void save_npy(const std::string& path, const Elements& elements, const extents<R
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

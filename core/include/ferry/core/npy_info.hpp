@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "ferry/core/detail/support/number_type.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup files
 /// @{
@@ -42,4 +43,4 @@ concept npy_element = std::same_as<T, float> || std::same_as<T, double> ||
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

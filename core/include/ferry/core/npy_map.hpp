@@ -7,8 +7,9 @@
 
 #include "ferry/core/detail/npy/npy_file.hpp"
 #include "ferry/core/extents.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup files
 /// @{
@@ -94,4 +95,4 @@ npy_map<T, Rank> map_npy(const std::string& path) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

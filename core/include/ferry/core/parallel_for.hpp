@@ -12,14 +12,15 @@
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/index_space.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
 
+namespace detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 template <class>
 inline constexpr bool kernels_can_be_compiled =
@@ -82,7 +83,7 @@ grid_layout grid_over([[maybe_unused]] const Space& s) {
 
 template <class Space, class F, class... P>
 void launch_over(const launch_place& where, const Space& s, const grid_layout& grid, const F& f, const P&... p) {
-  static compiled_kernel handles;
+  static detail::compiled_kernel handles;
   if constexpr (std::is_same_v<Space, detail::space_1d>) {
     const std::size_t most = 32 * static_cast<std::size_t>(where.on.properties(where.device).multiprocessors);
     const auto blocks = static_cast<unsigned>(detail::at_most(detail::ceil_div(s.x, block_threads), most));
@@ -111,21 +112,22 @@ void run_on_cpu(const Space& space, const F& f, const P&... p) {
 template <class F, std::size_t First, class Give, class Body, class... A>
 void launch_simulated(Give& enqueue, Body body, const A&... a) {
   static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
-  std::array<kernel_use, 16> uses;
+  std::array<detail::kernel_use, 16> uses;
   std::size_t n = 0;
   (detail::add_kernel_use(uses, n, a), ...);
   detail::with_parameters<F, First>(
       std::index_sequence_for<A...>(),
       [&](const auto&... p) {
         enqueue([&](native_stream s) {
-          runtime::current().backend().launch(s, {detail::type_name<F>(),
-                                                  {uses.data(), n},
-                                                  [body, watch = detail::watch_of(a...), p...](const relocation& move) {
-                                                    detail::watched_run run(watch.get(), move);
-                                                    body(detail::relocated<A>(move, p)...);
-                                                    run.finish();
-                                                  },
-                                                  enqueue.has_pointers()});
+          runtime::current().backend().launch(
+              s, {detail::type_name<F>(),
+                  {uses.data(), n},
+                  [body, watch = detail::watch_of(a...), p...](const detail::relocation& move) {
+                    detail::watched_run run(watch.get(), move);
+                    body(detail::relocated<A>(move, p)...);
+                    run.finish();
+                  },
+                  enqueue.has_pointers()});
         });
       },
       a...);
@@ -189,7 +191,10 @@ void call_for_each(detail::accepted_call<P...>, const detail::located_space<Spac
 template <class... Any>
 void call_for_each(detail::refused_call, const Any&...) {}
 
-}  // namespace detail_unit
+}  // namespace FERRY_UNIT
+}  // namespace detail
+
+inline namespace FERRY_UNIT {
 
 /// Calls f(index..., arguments...) in parallel for every index of a space.
 ///
@@ -209,66 +214,66 @@ void call_for_each(detail::refused_call, const Any&...) {}
 template <detail::index_space Space, class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const Space& space, const F& f, Arguments&&... arguments) {
   using over = decltype(detail::space_of(space));
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<over, F, Arguments...>>(), s,
-                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<over, F, Arguments...>>(), s, detail::space_of(space), f,
+                        std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const extents<1>& space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), s,
-                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_1d, F, Arguments...>>(), s,
+                        detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const extents<2>& space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), s,
-                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_2d, F, Arguments...>>(), s,
+                        detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref> s, const extents<3>& space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), s,
-                             detail::space_of(space), f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_3d, F, Arguments...>>(), s,
+                        detail::space_of(space), f, std::forward<Arguments>(arguments)...);
 }
 
 /// Same as above, on the calling thread's stream of the device of the first written argument.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_1d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_1d, F, Arguments...>>(), space,
-                             f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_1d, F, Arguments...>>(), space, f,
+                        std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_2d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_2d, F, Arguments...>>(), space,
-                             f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_2d, F, Arguments...>>(), space, f,
+                        std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_3d> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_3d, F, Arguments...>>(), space,
-                             f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_3d, F, Arguments...>>(), space, f,
+                        std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_of_tiles> space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_for_each(detail_unit::checked<detail_unit::loop_check<detail::space_of_tiles, F, Arguments...>>(),
-                             space, f, std::forward<Arguments>(arguments)...);
+  detail::call_for_each(detail::checked<detail::loop_check<detail::space_of_tiles, F, Arguments...>>(), space, f,
+                        std::forward<Arguments>(arguments)...);
 }
 
 /// Rejects spaces of more than three dimensions at compile time.
 template <class F, class... Arguments>
 void parallel_for(detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
-  detail_unit::checked<detail_unit::loop_check<detail::space_beyond, F, Arguments...>>();
+  detail::checked<detail::loop_check<detail::space_beyond, F, Arguments...>>();
 }
 /// @overload
 template <class F, class... Arguments>
 void parallel_for(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, Arguments&&...) {
-  detail_unit::checked<detail_unit::loop_check<detail::space_beyond, F, Arguments...>>();
+  detail::checked<detail::loop_check<detail::space_beyond, F, Arguments...>>();
 }
 
 }  // namespace FERRY_UNIT
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -4,14 +4,15 @@
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/reduction_operations.hpp"
 #include "ferry/core/scalar.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
 
+namespace detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 // The type of the result: the type in which op combines what f returns for one index.
 template <class Op, class F, class Space, class... A>
@@ -91,7 +92,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
           device_array<T> partial({std::size_t{grid.x} * grid.y}, s.where());
           enqueue.add(partial.owner(), partial.bytes(), true);
           enqueue([&](native_stream n) {
-            static compiled_kernel first, second;
+            static detail::compiled_kernel first, second;
             const launch_place where{m, n, s.timeline().device(), detail::type_name<F>()};
             T* const parts = partial.unsynchronized_data();
             launch_compiled(where, first, reduce_over<T, Space, F, Op, std::decay_t<decltype(p)>...>, grid,
@@ -111,7 +112,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
             space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
         to() = sum;
       },
-      detail::make_argument<T>(result, access_mode::out, source_line::here()), a...);
+      detail::make_argument<T>(result, detail::access_mode::out, source_line::here()), a...);
 }
 
 template <class T, class Space, class F, class Op, class... A>
@@ -164,7 +165,10 @@ scalar<double> call_reduce(detail::refused_call, const Any&...) {
   return scalar<double>();
 }
 
-}  // namespace detail_unit
+}  // namespace FERRY_UNIT
+}  // namespace detail
+
+inline namespace FERRY_UNIT {
 
 /// Combines the results f(index..., arguments...) of all indices by op.
 ///
@@ -182,78 +186,71 @@ scalar<double> call_reduce(detail::refused_call, const Any&...) {
 template <detail::index_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
   using over = decltype(detail::space_of(space));
-  return detail_unit::call_reduce(detail_unit::checked<detail_unit::reduction_check<over, F, Arguments...>>(), s,
-                                  detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<over, F, Arguments...>>(), s,
+                             detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const extents<1>& space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reduce(
-      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), s,
-      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_1d, F, Arguments...>>(), s,
+                             detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const extents<2>& space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reduce(
-      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), s,
-      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_2d, F, Arguments...>>(), s,
+                             detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(located<stream_ref> s, const extents<3>& space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reduce(
-      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), s,
-      detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_3d, F, Arguments...>>(), s,
+                             detail::space_of(space), f, op, std::forward<Arguments>(arguments)...);
 }
 
 /// Same as above, on the calling thread's stream of the device of the first written argument, else of the first array.
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_1d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reduce(
-      detail_unit::checked<detail_unit::reduction_check<detail::space_1d, F, Arguments...>>(), space, f, op,
-      std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_1d, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_2d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reduce(
-      detail_unit::checked<detail_unit::reduction_check<detail::space_2d, F, Arguments...>>(), space, f, op,
-      std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_2d, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_3d> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reduce(
-      detail_unit::checked<detail_unit::reduction_check<detail::space_3d, F, Arguments...>>(), space, f, op,
-      std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_3d, F, Arguments...>>(), space, f,
+                             op, std::forward<Arguments>(arguments)...);
 }
 /// @overload
 template <class F, class Op, class... Arguments>
 auto parallel_reduce(detail::located_space<detail::space_of_tiles> space, const F& f, const Op& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reduce(
-      detail_unit::checked<detail_unit::reduction_check<detail::space_of_tiles, F, Arguments...>>(), space, f, op,
-      std::forward<Arguments>(arguments)...);
+  return detail::call_reduce(detail::checked<detail::reduction_check<detail::space_of_tiles, F, Arguments...>>(), space,
+                             f, op, std::forward<Arguments>(arguments)...);
 }
 
 /// Rejects spaces of more than three dimensions at compile time.
 template <class F, class Op, class... Arguments>
 scalar<double> parallel_reduce(detail::located_space<detail::space_beyond>, const F&, const Op&, Arguments&&...) {
-  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  detail::checked<detail::reduction_check<detail::space_beyond, F, Arguments...>>();
   return scalar<double>();
 }
 /// @overload
 template <class F, class Op, class... Arguments>
 scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail::space_beyond>, const F&, const Op&,
                                Arguments&&...) {
-  detail_unit::checked<detail_unit::reduction_check<detail::space_beyond, F, Arguments...>>();
+  detail::checked<detail::reduction_check<detail::space_beyond, F, Arguments...>>();
   return scalar<double>();
 }
 
@@ -261,4 +258,4 @@ scalar<double> parallel_reduce(located<stream_ref>, detail::located_space<detail
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,8 +8,13 @@
 #include "ferry/core/detail/support/scope_stack.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/pool_options.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+
+namespace detail {
+class thread_scopes;
+}  // namespace detail
 
 /// @addtogroup memory
 /// @{
@@ -44,7 +49,7 @@ class pool {
   /// @param bytes at least this many (0 counts as 1)
   /// @param kind kind of memory
   /// @throws out_of_memory if the pool cannot grow
-  allocation_ref allocate(std::size_t bytes, memory_kind kind = memory_kind::device) {
+  detail::allocation_ref allocate(std::size_t bytes, memory_kind kind = memory_kind::device) {
     return of(kind).allocate(bytes);
   }
   /// Releases unused bytes to the system. Blocks until their last uses are complete.
@@ -53,11 +58,11 @@ class pool {
   /// Statistics of all kinds of memory together.
   pool_statistics statistics() const;
   /// The pool of one kind of memory.
-  memory_pool& of(memory_kind kind);
+  detail::memory_pool& of(memory_kind kind);
 
  private:
   friend class pool_scope;
-  friend class thread_scopes;
+  friend class detail::thread_scopes;
   struct state;
   // A second reference to the same pools, for a scope.
   static pool named(const pool& p);
@@ -83,7 +88,7 @@ class pool_scope {
   }
 
  private:
-  friend class thread_scopes;
+  friend class detail::thread_scopes;
   struct named {
     pool what;
     int device;
@@ -94,4 +99,4 @@ class pool_scope {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,7 +7,9 @@
 #include <optional>
 #include <string_view>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -57,20 +59,18 @@ struct pool_options {
   bool shared = false;     ///< driver: the default pool of the device, for device memory; see pool::default_of
   bool operator==(const pool_options&) const = default;
 };
-/// Checks the options of a pool.
-/// @throws invalid_argument that names the wrong option and the allowed values
-/// @throws invalid_argument for an option that the kind lacks and that differs from its default (automatic counts as
-///   split)
-void check(const pool_options& o);
-/// Checks the options and replaces the kind automatic. Options that split pools have and the resulting kind lacks
-/// return to their defaults. So FERRY_POOL can be set for every program.
-/// @param o options
-/// @param automatic kind that automatic means
-/// @throws invalid_argument as check()
+
+namespace detail {
+// Throws invalid_argument, which names the wrong option and the allowed values; also for an option that the kind lacks
+// and that differs from its default (automatic counts as split).
+void check_pool_options(const pool_options& o);
+// Checks the options, as above, and replaces the kind automatic by `automatic`. Options that split pools have and the
+// resulting kind lacks return to their defaults. So FERRY_POOL can be set for every program.
 pool_options resolved(pool_options o, pool_kind automatic);
-/// Options for a pool of kind `other`, in place of an unavailable one. Options that `other` lacks return to their
-/// defaults.
+// Options for a pool of kind `other`, in place of an unavailable one. Options that `other` lacks return to their
+// defaults.
 pool_options instead(pool_options o, pool_kind other);
+}  // namespace detail
 
 /// Use of a pool.
 struct pool_statistics {
@@ -86,4 +86,4 @@ struct pool_statistics {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,11 +9,12 @@
 
 #include "ferry/core/detail/support/number_type.hpp"
 #include "ferry/core/macros.hpp"
+#include "ferry/version.hpp"
 
 struct __half;         ///< from CUDA's cuda_fp16.h and cuda_bf16.h, which only their users include
 struct __nv_bfloat16;  // NOLINT(bugprone-reserved-identifier)
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
@@ -213,4 +214,4 @@ struct maximum_number {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

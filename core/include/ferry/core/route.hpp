@@ -10,8 +10,9 @@
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/device.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup copies
 /// @{
@@ -43,13 +44,14 @@ struct copy_end {
   /// Kinds of memory, for routes.
   enum class memory : std::uint8_t { pageable, pinned, unified, device };
   memory where = memory::device;
-  int on = 0;                            ///< the device, for memory::device
-  std::optional<peer_memory> sort = {};  ///< class of memory for memory::device; empty: that of the runtime's arrays
+  int on = 0;  ///< the device, for memory::device
+  std::optional<detail::peer_memory> sort =
+      {};  ///< class of memory for memory::device; empty: that of the runtime's arrays
   copy_end() = default;
   /// @param m kind of memory
   /// @param device index of the device, for memory::device
   /// @param s class of the memory; empty for that of the runtime's arrays
-  copy_end(memory m, int device, std::optional<peer_memory> s = {}) : where(m), on(device), sort(s) {}
+  copy_end(memory m, int device, std::optional<detail::peer_memory> s = {}) : where(m), on(device), sort(s) {}
   /// Device memory of a device.
   copy_end(ferry::device d) : on(d.index()) {}
   /// Memory of a view.
@@ -130,4 +132,4 @@ class shared_links {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -14,24 +14,27 @@
 #include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/device.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup configuration
 /// @{
 
+namespace detail {
 class copy_engine;
 class foreign_memory;
 class host_pinned_pages;
 class memory_checker;
 struct access;
+}  // namespace detail
 
 /// State of one set of devices, real or simulated. Most programs use it only through other headers.
 class runtime {
  public:
   /// @param backend real or simulated devices
   /// @param pools options of the pools of arrays
-  explicit runtime(std::unique_ptr<ferry::backend> backend, pool_options pools = {});
+  explicit runtime(std::unique_ptr<detail::backend> backend, pool_options pools = {});
   ~runtime();
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
@@ -43,29 +46,29 @@ class runtime {
 
   /// Unique for each runtime of this process.
   std::uint64_t serial() const { return serial_; }
-  ferry::backend& backend() { return *backend_; }
+  detail::backend& backend() { return *backend_; }
   /// True if the devices are simulated.
   bool is_simulated() const { return simulated_; }
   /// Timelines of all streams.
-  timelines& streams() { return streams_; }
+  detail::timelines& streams() { return streams_; }
   /// All devices; never empty.
   std::span<const device> devices() const { return devices_; }
   /// Properties of a device.
   /// @throws invalid_argument if there is no such device
-  const device_properties& properties(int device) const;
+  const detail::device_properties& properties(int device) const;
   /// The pool of new arrays where no pool_scope applies.
-  memory_pool& pool(memory_kind kind, int device) {
+  detail::memory_pool& pool(memory_kind kind, int device) {
     if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) (void)properties(device);
     return *pools_[static_cast<std::size_t>(kind) * devices_.size() + static_cast<std::size_t>(device)];
   }
   /// The kind that pool_kind::automatic means.
   pool_kind default_pool_kind() const { return default_kind_; }
   /// A separate pool: a new one, or a returned one with the same options. It lives as long as the runtime.
-  memory_pool& take_pool(memory_kind kind, int device, const pool_options& options);
+  detail::memory_pool& take_pool(memory_kind kind, int device, const pool_options& options);
   /// Returns a pool of take_pool() for reuse.
-  void give_back_pool(memory_pool& p) noexcept;
+  void give_back_pool(detail::memory_pool& p) noexcept;
   /// Accounting of all pools: observers, limits, out-of-memory handlers.
-  memory_accounting& memory() { return memory_; }
+  detail::memory_accounting& memory() { return memory_; }
   /// True if unified memory migrates between the CPU and devices. False if a device lacks concurrent managed access:
   /// then it is pinned memory that devices map. Also false if links between devices lose pages: then all pages stay
   /// pinned to the CPU.
@@ -79,13 +82,13 @@ class runtime {
   }
   /// If a link has failed that test (peers().loses_pages()), moves the pages of the arrays to the CPU, ordered on a
   /// stream, and pins them there.
-  void pin_pages_to_host(timeline& on, std::span<const access> uses);
+  void pin_pages_to_host(detail::timeline& on, std::span<const detail::access> uses);
   /// True if all devices can access pageable host memory in place.
   bool reaches_pageable() const { return reaches_pageable_; }
   /// Memory that arrays use and ferry did not allocate (see borrow.hpp).
-  foreign_memory& foreign() { return *foreign_; }
+  detail::foreign_memory& foreign() { return *foreign_; }
   /// Red zones, poison and quarantine (see memory_checks.hpp). checks_arrays: true if new arrays have them.
-  memory_checker& checker() { return *checker_; }
+  detail::memory_checker& checker() { return *checker_; }
   std::atomic<bool> checks_arrays{false};
   /// Checks that calls perform.
   check_set checks;
@@ -96,7 +99,7 @@ class runtime {
   /// load if nothing is pending.
   void synchronized() noexcept;
   /// Policy to notify of accesses before they are ordered; null for none. Set when the runtime is created.
-  access_policy* policy() const { return policy_.load(std::memory_order_relaxed); }
+  detail::access_policy* policy() const { return policy_.load(std::memory_order_relaxed); }
   /// Number of live arrays, and of arrays made so far.
   std::size_t allocations() const;
   std::uint64_t made_allocations() const { return all_pools().made; }
@@ -104,19 +107,19 @@ class runtime {
   /// Enables access by kernels of `device` to memory of `owner` of this class. The first use calls the driver and tests
   /// the link, which may block.
   /// @throws peer_access_error if access is impossible
-  void need_peer(int device, int owner, peer_memory sort = peer_memory::plain) {
+  void need_peer(int device, int owner, detail::peer_memory sort = detail::peer_memory::plain) {
     if (!peers_.reaches(device, owner, sort)) grant_peer(device, owner, sort);
   }
   /// Peer access between devices.
-  peer_grants& peers() { return peers_; }
+  detail::peer_grants& peers() { return peers_; }
   /// True if kernels of a device can use memory of another: as peers, or by staging copies (FERRY_PEER_KERNELS=stage).
   bool can_reach(int device, int owner) const {
     return peers_.stages_kernels() || peers_.can_reach(device, owner, peer_class_of_arrays(owner));
   }
   /// Memory class of device arrays from the runtime's own pools.
-  peer_memory peer_class_of_arrays(int device) const;
+  detail::peer_memory peer_class_of_arrays(int device) const;
   /// Staging streams, threads and options of copies.
-  copy_engine& copies() { return *copies_; }
+  detail::copy_engine& copies() { return *copies_; }
   /// Releases unused staging memory of copies.
   /// @return released bytes
   std::size_t trim_lanes(memory_kind kind, int device);
@@ -125,30 +128,30 @@ class runtime {
   std::atomic<std::uint64_t> copied_bytes{0};
 
  private:
-  void grant_peer(int device, int owner, peer_memory sort);
+  void grant_peer(int device, int owner, detail::peer_memory sort);
   void test_links_of_pages(int device);
   pool_statistics all_pools() const;
   const std::uint64_t serial_;
-  std::unique_ptr<ferry::backend> backend_;
+  std::unique_ptr<detail::backend> backend_;
   const bool simulated_;
   const check_level level_;
   std::vector<device> devices_;
-  std::vector<device_properties> properties_;
+  std::vector<detail::device_properties> properties_;
   bool migrates_ = true, reaches_pageable_ = true;
-  timelines streams_;
-  memory_accounting memory_;
+  detail::timelines streams_;
+  detail::memory_accounting memory_;
   pool_kind default_kind_;
-  std::vector<std::unique_ptr<memory_pool>> pools_;  // by kind and device
+  std::vector<std::unique_ptr<detail::memory_pool>> pools_;  // by kind and device
   mutable std::mutex extra_mutex_;
-  std::vector<std::unique_ptr<memory_pool>> extra_;  // pools that programs created
-  std::vector<memory_pool*> stock_;                  // the returned ones among them
-  std::unique_ptr<foreign_memory> foreign_;
-  std::unique_ptr<memory_checker> checker_;
-  peer_grants peers_;
-  std::unique_ptr<host_pinned_pages> kept_;
-  std::unique_ptr<copy_engine> copies_;
-  std::unique_ptr<access_policy> owned_policy_;
-  std::atomic<access_policy*> policy_{nullptr};
+  std::vector<std::unique_ptr<detail::memory_pool>> extra_;  // pools that programs created
+  std::vector<detail::memory_pool*> stock_;                  // the returned ones among them
+  std::unique_ptr<detail::foreign_memory> foreign_;
+  std::unique_ptr<detail::memory_checker> checker_;
+  detail::peer_grants peers_;
+  std::unique_ptr<detail::host_pinned_pages> kept_;
+  std::unique_ptr<detail::copy_engine> copies_;
+  std::unique_ptr<detail::access_policy> owned_policy_;
+  std::atomic<detail::access_policy*> policy_{nullptr};
 };
 
 /// Replaces the current runtime for a scope: simulated devices in tests, backends that count or fail. The destructor
@@ -158,7 +161,7 @@ class runtime_scope {
  public:
   /// @param backend real or simulated devices
   /// @param pools options of the pools of arrays
-  explicit runtime_scope(std::unique_ptr<ferry::backend> backend, pool_options pools = {});
+  explicit runtime_scope(std::unique_ptr<detail::backend> backend, pool_options pools = {});
   ~runtime_scope();
   runtime_scope(const runtime_scope&) = delete;
   runtime_scope& operator=(const runtime_scope&) = delete;
@@ -178,4 +181,4 @@ class simulation : public runtime_scope {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

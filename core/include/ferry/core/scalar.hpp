@@ -3,8 +3,9 @@
 #pragma once
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
@@ -42,4 +43,4 @@ auto in(const scalar<T>& s, source_line at = source_line::here()) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

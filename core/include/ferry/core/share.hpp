@@ -11,8 +11,9 @@
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/pool.hpp"
 #include "ferry/core/submit.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup foreign_memory
 /// @{
@@ -25,9 +26,12 @@ int export_pool(pool& p);
 
 /// Location of an array for another process; trivially copyable.
 struct array_key {
-  shared_pointer_key block{};
+  detail::shared_pointer_key block{};
   std::uint64_t offset = 0, bytes = 0;  ///< within the block
 };
+
+/// Key of an event for another process; trivially copyable.
+using shared_event_key = detail::shared_event_key;
 
 /// An event that another process can open by its key. One process records it, and streams of the other wait for it.
 class shared_event {
@@ -39,7 +43,7 @@ class shared_event {
   shared_event(shared_event&& o) noexcept;
   shared_event& operator=(shared_event&& o) noexcept;
   ~shared_event();
-  /// Key to send to another process, trivially copyable. Only for events that were created in this process.
+  /// Key to send to another process. Only for events that were created in this process.
   shared_event_key key() const;
   /// @throws invalid_argument for a moved-from event
   native_event native() const;
@@ -66,7 +70,7 @@ class imported_pool {
  private:
   void* map(const array_key& a);
   static void unmap(void* p, std::uint64_t offset, stream_ref s);
-  native_pool native_;
+  detail::native_pool native_;
 };
 
 namespace detail {
@@ -100,4 +104,4 @@ void take_over(stream_ref s, array_view<T, Rank, memory_kind::device>& v, const 
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -4,8 +4,9 @@
 #include "ferry/core/copy.hpp"
 #include "ferry/core/soa_argument.hpp"
 #include "ferry/core/soa_array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -71,4 +72,4 @@ soa_span<const M...> const_host_span(const basic_soa<Kind, M...>& s, source_line
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -6,8 +6,9 @@
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/soa_array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
@@ -15,10 +16,10 @@ namespace ferry {
 /// A structure of arrays in a call, as array_argument. M is const if it is only read.
 template <class... M>
 struct soa_argument {
-  const allocation_ref* owner;
+  const detail::allocation_ref* owner;
   soa_span<M...> span;
-  byte_range bytes;
-  access_mode mode;
+  detail::byte_range bytes;
+  detail::access_mode mode;
   source_line at = {};  ///< source line of in(), out() or inout()
   bool contiguous = true;
 };
@@ -72,17 +73,17 @@ struct parameter<P, soa_argument<M...>> : declared_soa<std::remove_cvref_t<P>, M
 /// Marks all members as read only, as for arrays.
 template <memory_kind Kind, class... M>
 auto in(const basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
-  return detail::make_soa_argument<const M...>(s, access_mode::in, at);
+  return detail::make_soa_argument<const M...>(s, detail::access_mode::in, at);
 }
 /// Marks all members as read and written, as for arrays.
 template <memory_kind Kind, class... M>
 auto inout(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
-  return detail::make_soa_argument<M...>(s, access_mode::inout, at);
+  return detail::make_soa_argument<M...>(s, detail::access_mode::inout, at);
 }
 /// Marks all members as written, as for arrays: every element is written and none is read.
 template <memory_kind Kind, class... M>
 auto out(basic_soa<Kind, M...>& s, source_line at = source_line::here()) {
-  return out_argument<soa_argument<M...>>{detail::make_soa_argument<M...>(s, access_mode::out, at)};
+  return out_argument<soa_argument<M...>>{detail::make_soa_argument<M...>(s, detail::access_mode::out, at)};
 }
 
 template <memory_kind Kind, class... M>
@@ -96,4 +97,4 @@ auto basic_soa<Kind, M...>::as_kernel_argument(source_line at) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -12,8 +12,9 @@
 #include "ferry/core/copy.hpp"
 #include "ferry/core/detail/soa/soa_iterator.hpp"
 #include "ferry/core/fill.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -100,7 +101,7 @@ class basic_soa {
   }
   /// The bytes of all members and the padding between them.
   const array_view<std::byte, 1, Kind>& as_bytes() const { return bytes_; }
-  const allocation_ref& owner() const { return bytes_.owner(); }
+  const detail::allocation_ref& owner() const { return bytes_.owner(); }
 
   /// Changes the number of elements. Remaining elements are preserved; new ones are undefined. Within the capacity
   /// nothing moves; otherwise it acts as reserve(size).
@@ -124,13 +125,13 @@ class basic_soa {
   void free() noexcept { bytes_.free(); }
 
   /// CPU access to element i of every member. Blocks until conflicting work is complete, then costs one comparison.
-  std::tuple<M&...> operator[](located_index i) {
-    (void)bytes_[located_index(0, i.at)];  // waits for access to all bytes; the reference is unused
+  std::tuple<M&...> operator[](detail::located_index i) {
+    (void)bytes_[detail::located_index(0, i.at)];  // waits for access to all bytes; the reference is unused
     return span<M...>()[i.value];
   }
   /// @overload
-  std::tuple<const M&...> operator[](located_index i) const {
-    (void)bytes_[located_index(0, i.at)];
+  std::tuple<const M&...> operator[](detail::located_index i) const {
+    (void)bytes_[detail::located_index(0, i.at)];
     return span<const M...>()[i.value];
   }
   /// One host access check for all elements; valid until the next conflicting submission.
@@ -193,13 +194,13 @@ class basic_soa {
   template <class... N>
   soa_span<N...> span() const {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return soa_span<N...>(size_, data<I>()..., array_label(bytes_.owner() ? bytes_.name().c_str() : ""));
+      return soa_span<N...>(size_, data<I>()..., detail::array_label(bytes_.owner() ? bytes_.name().c_str() : ""));
     }
     (std::index_sequence_for<M...>());
   }
   // As in views: no iterators for memory that the CPU cannot access.
   template <class... N>
-  using iterator = std::conditional_t<is_host_accessible(Kind), soa_iterator<N...>,
+  using iterator = std::conditional_t<is_host_accessible(Kind), detail::soa_iterator<N...>,
                                       detail::no_host_iterator<std::tuple<N&...>, Kind>>;
   template <class... N>
   iterator<N...> first(source_line at) const {
@@ -248,4 +249,4 @@ using host_soa = basic_soa<memory_kind::host, M...>;
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,8 +8,9 @@
 
 #include "ferry/core/macros.hpp"
 #include "ferry/core/mdspan.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup arrays
 /// @{
@@ -46,7 +47,7 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
   /// @param size number of elements of each member
   /// @param data first element of each member
   /// @param label name for messages
-  soa_span(std::size_t size, M*... data, array_label label = {})
+  soa_span(std::size_t size, M*... data, detail::array_label label = {})
       : detail::soa_slots<std::index_sequence_for<M...>, M...>{{data}...},
         size_(size),
         label_(label) {}
@@ -59,7 +60,7 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
   /// Number of elements of each member.
   FERRY_HOST_DEVICE std::size_t size() const { return size_; }
   /// Name of the array for messages.
-  FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  FERRY_HOST_DEVICE const detail::array_label& label() const { return label_; }
   /// First element of member I.
   template <std::size_t I>
   FERRY_HOST_DEVICE member_type<I>* data() const {
@@ -98,9 +99,9 @@ class soa_span : private detail::soa_slots<std::index_sequence_for<M...>, M...> 
   }
 
   std::size_t size_ = 0;
-  array_label label_;
+  detail::array_label label_;
 };
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <utility>
 
-namespace ferry {
+#include "ferry/version.hpp"
+
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup errors
 /// @{
@@ -44,4 +46,4 @@ std::string quoted_name(std::string_view name, std::string_view what = "array");
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

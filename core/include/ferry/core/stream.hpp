@@ -5,8 +5,9 @@
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/error.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup streams
 /// @{
@@ -17,7 +18,7 @@ class event;
 class stream_ref {
  public:
   /// Reference to a stream of the runtime.
-  explicit stream_ref(ferry::timeline& t) : timeline_(&t) {}
+  explicit stream_ref(detail::timeline& t) : timeline_(&t) {}
   /// Refers to a stream that the program created (cudaStream_t), or to a default stream. Default streams are null,
   /// cudaStreamLegacy and cudaStreamPerThread; they support submissions but not raw pointers. Call release() before
   /// destroying the stream.
@@ -47,15 +48,15 @@ class stream_ref {
   void wait(stream_ref other) const;
 
   /// Timeline of the stream. This and the functions above throw invalid_argument for a moved-from stream.
-  ferry::timeline& timeline() const {
+  detail::timeline& timeline() const {
     if (!timeline_) [[unlikely]]
-      throw_moved_from("the stream");
+      detail::throw_moved_from("the stream");
     return *timeline_;
   }
   bool operator==(const stream_ref& o) const { return timeline_ == o.timeline_; }
 
  protected:
-  ferry::timeline* timeline_;
+  detail::timeline* timeline_;
 };
 
 /// An owned stream from the runtime's cache. The destructor returns it; its work continues.
@@ -111,4 +112,4 @@ double milliseconds_between(const event& from, const event& to);
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

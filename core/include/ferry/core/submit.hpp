@@ -7,8 +7,9 @@
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/parallel_for.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup kernels
 /// @{
@@ -85,9 +86,8 @@ void submit_checked(refused_call, const Any&...) {}
 /// @throws not_supported if f takes a cudaStream_t and the devices are simulated
 template <class F, class... Arguments>
 void submit(located<stream_ref> s, const F& f, Arguments&&... arguments) {
-  using call =
-      detail_unit::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
-  detail::submit_checked(detail_unit::checked<call>(), s, detail::used_by::cpu, f, f, f,
+  using call = detail::call_check<detail::submitted_arguments, false, F, void(detail::stream_type<F>), Arguments...>;
+  detail::submit_checked(detail::checked<call>(), s, detail::used_by::cpu, f, f, f,
                          std::forward<Arguments>(arguments)...);
 }
 
@@ -99,7 +99,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 const T* pointer(const array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), false, false, at);
-  escaped_pointer_use(detail::admit(s, uses.get(), reach::by_kernel));
+  detail::escaped_pointer_use(detail::admit(s, uses.get(), detail::reach::by_kernel));
   return v.unsynchronized_data();
 }
 /// @overload
@@ -107,7 +107,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 T* pointer(array_view<T, Rank, Kind>& v, stream_ref s, source_line at = source_line::here()) {
   detail::access_list<1> uses;
   uses.add(v.owner(), v.bytes(), true, false, at);
-  escaped_pointer_use(detail::admit(s, uses.get(), reach::by_kernel));
+  detail::escaped_pointer_use(detail::admit(s, uses.get(), detail::reach::by_kernel));
   return v.unsynchronized_data();
 }
 
@@ -155,10 +155,9 @@ void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launc
         "launch runs __global__ functions, and the devices are simulated: use parallel_for, or run with "
         "FERRY_BACKEND=cuda");
   using with_stream = void (*)(native_stream, P...);
-  using call =
-      detail_unit::call_check<detail::submitted_arguments, false, with_stream, void(native_stream), Arguments...>;
+  using call = detail::call_check<detail::submitted_arguments, false, with_stream, void(native_stream), Arguments...>;
   detail::submit_checked(
-      detail_unit::checked<call>(), s, detail::used_by::kernel, with_stream(nullptr), kernel,
+      detail::checked<call>(), s, detail::used_by::kernel, with_stream(nullptr), kernel,
       [&](native_stream n, const auto&... p) {
         kernel<<<dim3(size.blocks.x, size.blocks.y, size.blocks.z),
                  dim3(size.threads.x, size.threads.y, size.threads.z), size.shared_bytes,
@@ -177,4 +176,4 @@ void launch([[maybe_unused]] located<stream_ref> s, [[maybe_unused]] const launc
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "ferry/core/device.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup diagnostics
 /// @{
@@ -81,4 +82,4 @@ std::ostream& operator<<(std::ostream& out, const topology& t);
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -6,8 +6,9 @@
 
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/scope_stack.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup memory
 /// @{
@@ -89,4 +90,4 @@ class workspace_scope {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "ferry/multigpu/team.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 inline bool spans_processes(const team& t) { return t.local_size() < t.size(); }
 
@@ -40,4 +41,4 @@ void for_each_process(const team& t, const T& mine, const char* what, F f) {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

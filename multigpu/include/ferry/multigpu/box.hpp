@@ -7,8 +7,9 @@
 #include <string>
 
 #include "ferry/core/extents.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -76,4 +77,4 @@ struct box {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

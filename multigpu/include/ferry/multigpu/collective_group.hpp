@@ -10,8 +10,9 @@
 #include "ferry/multigpu/detail/collectives/collective_argument.hpp"
 #include "ferry/multigpu/detail/transport/transport.hpp"
 #include "ferry/multigpu/team.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup collectives
 /// @{
@@ -94,67 +95,69 @@ class collective_group {
   /// Adds ferry::all_reduce.
   template <class From, class To, class Op>
   collective_group& all_reduce(const From& from, To&& to, const Op& op) {
-    return add({collective_kind::all_reduce, 0}, types<From, To>(op), detail::arguments_of(from),
+    return add({detail::collective_kind::all_reduce, 0}, types<From, To>(op), detail::arguments_of(from),
                detail::written_by(to));
   }
   /// Adds ferry::reduce, in place.
   template <class Values, class Op>
   collective_group& reduce(Values&& values, const Op& op, std::size_t root) {
     const auto all = detail::written_by(values);
-    return add({collective_kind::reduce, root}, types<Values, Values>(op), all, of_root(root, all));
+    return add({detail::collective_kind::reduce, root}, types<Values, Values>(op), all, of_root(root, all));
   }
   /// Adds ferry::reduce.
   template <class From, class To, class Op>
   collective_group& reduce(const From& from, To&& to, const Op& op, std::size_t root) {
-    return add({collective_kind::reduce, root}, types_of_one<From, To>(op), detail::arguments_of(from),
+    return add({detail::collective_kind::reduce, root}, types_of_one<From, To>(op), detail::arguments_of(from),
                only_at(root, [&](auto& a) { detail::describe_written(to, a); }));
   }
   /// Adds ferry::broadcast.
   template <class Values>
   collective_group& broadcast(Values&& values, std::size_t root) {
     const auto all = detail::written_by(values);
-    return add({collective_kind::broadcast, root}, types<Values, Values>(), of_root(root, all), all);
+    return add({detail::collective_kind::broadcast, root}, types<Values, Values>(), of_root(root, all), all);
   }
   /// Adds ferry::all_gather, in place.
   template <class Values>
   collective_group& all_gather(Values&& values) {
     const auto all = detail::written_by(values);
-    return add({collective_kind::all_gather, 0}, types<Values, Values>(), own_shares(all, sizeof_element<Values>()),
-               all);
+    return add({detail::collective_kind::all_gather, 0}, types<Values, Values>(),
+               own_shares(all, sizeof_element<Values>()), all);
   }
   /// Adds ferry::all_gather.
   template <class From, class To>
   collective_group& all_gather(const From& from, To&& to) {
-    return add({collective_kind::all_gather, 0}, types<From, To>(), detail::arguments_of(from), detail::written_by(to));
+    return add({detail::collective_kind::all_gather, 0}, types<From, To>(), detail::arguments_of(from),
+               detail::written_by(to));
   }
   /// Adds ferry::reduce_scatter, in place.
   template <class Values, class Op>
   collective_group& reduce_scatter(Values&& values, const Op& op) {
     const auto all = detail::written_by(values);
-    return add({collective_kind::reduce_scatter, 0}, types<Values, Values>(op), all,
+    return add({detail::collective_kind::reduce_scatter, 0}, types<Values, Values>(op), all,
                own_shares(all, sizeof_element<Values>()));
   }
   /// Adds ferry::reduce_scatter.
   template <class From, class To, class Op>
   collective_group& reduce_scatter(const From& from, To&& to, const Op& op) {
-    return add({collective_kind::reduce_scatter, 0}, types<From, To>(op), detail::arguments_of(from),
+    return add({detail::collective_kind::reduce_scatter, 0}, types<From, To>(op), detail::arguments_of(from),
                detail::written_by(to));
   }
   /// Adds ferry::all_to_all.
   template <class From, class To>
   collective_group& all_to_all(const From& from, To&& to) {
-    return add({collective_kind::all_to_all, 0}, types<From, To>(), detail::arguments_of(from), detail::written_by(to));
+    return add({detail::collective_kind::all_to_all, 0}, types<From, To>(), detail::arguments_of(from),
+               detail::written_by(to));
   }
   /// Adds ferry::gather.
   template <class From, class To>
   collective_group& gather(const From& from, To&& to, std::size_t root) {
-    return add({collective_kind::gather, root}, types_of_one<From, To>(), detail::arguments_of(from),
+    return add({detail::collective_kind::gather, root}, types_of_one<From, To>(), detail::arguments_of(from),
                only_at(root, [&](auto& a) { detail::describe_written(to, a); }));
   }
   /// Adds ferry::scatter.
   template <class From, class To>
   collective_group& scatter(const From& from, To&& to, std::size_t root) {
-    return add({collective_kind::scatter, root}, types_of_one<To, From>(),
+    return add({detail::collective_kind::scatter, root}, types_of_one<To, From>(),
                only_at(root, [&](auto& a) { detail::describe(from, a); }), detail::written_by(to));
   }
   /// Adds a send of one array from a member of this process to another rank, which must receive it. Sends and receives
@@ -167,7 +170,7 @@ class collective_group {
   collective_group& send(const View& v, std::size_t from, std::size_t to) {
     detail::collective_argument a;
     detail::describe(v, a);
-    return exchange(collective_kind::send, type_of<detail::value_of<View>>(), a, from, to);
+    return exchange(detail::collective_kind::send, type_of<detail::value_of<View>>(), a, from, to);
   }
   /// Adds a receive of one array by a member of this process from another rank; see send.
   /// @param v the array
@@ -178,7 +181,7 @@ class collective_group {
   collective_group& receive(View&& v, std::size_t to, std::size_t from) {
     detail::collective_argument a;
     detail::describe_written(v, a);
-    return exchange(collective_kind::receive, type_of<detail::value_of<View>>(), a, to, from);
+    return exchange(detail::collective_kind::receive, type_of<detail::value_of<View>>(), a, to, from);
   }
 
   /// Enqueues all operations on the streams of the team, and empties the group. See collectives.hpp for blocking and
@@ -187,17 +190,17 @@ class collective_group {
 
  private:
   struct what {
-    collective_kind kind;
+    detail::collective_kind kind;
     std::size_t root;
   };
   struct of_type {
-    element_type type = element_type::bytes;
+    detail::element_type type = detail::element_type::bytes;
     std::size_t element_bytes = 1;
-    reduction op = reduction::sum;
+    detail::reduction op = detail::reduction::sum;
   };
   template <class T>
   static of_type type_of() {
-    return {detail::element_type_of<std::remove_const_t<T>>(), sizeof(T), reduction::sum};
+    return {detail::element_type_of<std::remove_const_t<T>>(), sizeof(T), detail::reduction::sum};
   }
   template <class T, class Op>
   static of_type type_of(const Op& op) {
@@ -235,18 +238,18 @@ class collective_group {
   detail::collective_arguments own_shares(detail::collective_arguments all, std::size_t element_bytes) const;
   collective_group& add(what w, of_type t, const detail::collective_arguments& from,
                         const detail::collective_arguments& to);
-  collective_group& exchange(collective_kind kind, of_type t, const detail::collective_argument& v, std::size_t member,
-                             std::size_t other);
-  collective_buffer checked(const what& w, const detail::collective_argument& a, const of_type& t, std::size_t member,
-                            std::size_t count) const;
+  collective_group& exchange(detail::collective_kind kind, of_type t, const detail::collective_argument& v,
+                             std::size_t member, std::size_t other);
+  detail::collective_buffer checked(const what& w, const detail::collective_argument& a, const of_type& t,
+                                    std::size_t member, std::size_t count) const;
 
   detail::team_link& link_;
-  const rank_layout& layout_;
+  const detail::rank_layout& layout_;
   bool keeps_ = true;
-  detail::small_vector<collective_call, 8> calls_;
-  std::vector<allocation_ref> keep_;  // references until submit()
+  detail::small_vector<detail::collective_call, 8> calls_;
+  std::vector<detail::allocation_ref> keep_;  // references until submit()
 };
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

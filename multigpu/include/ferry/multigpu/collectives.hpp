@@ -20,8 +20,9 @@
 #include <concepts>
 
 #include "ferry/multigpu/collective_group.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup collectives
 /// @{
@@ -111,4 +112,4 @@ void scatter(const team& t, const From& from, To&& to, std::size_t root) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

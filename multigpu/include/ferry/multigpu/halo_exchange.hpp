@@ -5,8 +5,9 @@
 
 #include "ferry/multigpu/detail/halos/halo_plan.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -82,4 +83,4 @@ void exchange_halos(First& first, More&... more) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

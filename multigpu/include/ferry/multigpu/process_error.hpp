@@ -2,8 +2,9 @@
 /// Errors between the processes of a program.
 #pragma once
 #include "ferry/core/error.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup errors
 /// @{
@@ -17,4 +18,4 @@ class process_error : public error {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,8 +7,9 @@
 #include "ferry/core/copy.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/multigpu/team.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup teams
 /// @{
@@ -21,7 +22,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 struct replicated_argument {
   using array = replicated_array<std::remove_const_t<T>, Rank, Kind>;
   std::conditional_t<std::is_const_v<T>, const array, array>* what;
-  access_mode mode;
+  detail::access_mode mode;
   /// Returns the copy of a member as an argument.
   array_argument<T, Rank> of_member(std::size_t member) const {
     auto& copy = what->copy_of(member);
@@ -53,7 +54,7 @@ class replicated_array {
 
   /// Returns the team.
   const ferry::team& team() const {
-    if (copies_.empty()) throw_moved_from("the replicated array");
+    if (copies_.empty()) detail::throw_moved_from("the replicated array");
     return team_;
   }
   /// Returns the shape of each copy.
@@ -84,9 +85,9 @@ class replicated_array {
   }
 
   /// Returns the array as an argument that kernels read.
-  replicated_argument<const T, Rank, Kind> as_team_argument() const { return {this, access_mode::in}; }
+  replicated_argument<const T, Rank, Kind> as_team_argument() const { return {this, detail::access_mode::in}; }
   /// Returns the array as an argument that kernels read and write.
-  replicated_argument<T, Rank, Kind> as_team_argument() { return {this, access_mode::inout}; }
+  replicated_argument<T, Rank, Kind> as_team_argument() { return {this, detail::access_mode::inout}; }
 
  private:
   ferry::team team_;
@@ -97,17 +98,17 @@ class replicated_array {
 /// Marks a replicated array that kernels read.
 template <class T, std::size_t Rank, memory_kind Kind>
 replicated_argument<const T, Rank, Kind> in(const replicated_array<T, Rank, Kind>& a) {
-  return {&a, access_mode::in};
+  return {&a, detail::access_mode::in};
 }
 /// Marks a replicated array that kernels read and write.
 template <class T, std::size_t Rank, memory_kind Kind>
 replicated_argument<T, Rank, Kind> inout(replicated_array<T, Rank, Kind>& a) {
-  return {&a, access_mode::inout};
+  return {&a, detail::access_mode::inout};
 }
 /// Marks a replicated array that kernels overwrite completely.
 template <class T, std::size_t Rank, memory_kind Kind>
 out_argument<replicated_argument<T, Rank, Kind>> out(replicated_array<T, Rank, Kind>& a) {
-  return {{&a, access_mode::out}};
+  return {{&a, detail::access_mode::out}};
 }
 
 namespace detail {
@@ -162,4 +163,4 @@ inline on_each_member<extents<3>> each_member(const team& t, const extents<3>& s
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "ferry/multigpu/shard_reduce.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -104,7 +105,7 @@ class reproducible_scalar {
   operator T() const { return value(); }
   /// As the conversion to T.
   T value() const {
-    if (pieces_.empty()) throw_moved_from("the reproducible result");
+    if (pieces_.empty()) detail::throw_moved_from("the reproducible result");
     std::vector<std::byte> mine;
     for (const piece& p : pieces_) pack(p, mine);
     if (!detail::spans_processes(team_)) return joined(mine);
@@ -186,8 +187,8 @@ class reproducible_scalar {
   join join_;
 };
 
+namespace detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 template <class T, std::size_t Rank, class F, class Op, class... A>
 void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, const F& f, const Op& op,
@@ -204,7 +205,7 @@ void reduce_reproducibly(std::size_t member, const shard_region<Rank>& region, c
   for (std::size_t d = 0; d != Rank; ++d) cells.where.extent[d] = l.extents()[d];
   device_array<T, 2> leaves({n, detail::ceil_div(cells.rest, detail::reproducible_chunk)}, s.where());
   run_on_shard(s, detail::space_of(leaves.extents()), cells,
-               detail::make_argument<T>(leaves, access_mode::out, source_line{}),
+               detail::make_argument<T>(leaves, detail::access_mode::out, source_line{}),
                detail::argument_of(member, l, *parts.begin(), a)...);
 
   constexpr std::size_t chunk = detail::reproducible_chunk;
@@ -247,7 +248,10 @@ scalar<double> call_reproducibly(detail::refused_call, const Any&...) {
   return scalar<double>();
 }
 
-}  // namespace detail_unit
+}  // namespace FERRY_UNIT
+}  // namespace detail
+
+inline namespace FERRY_UNIT {
 
 /// As parallel_reduce over all cells of an array, owned(a), with reproducible results. The bits are the same on any
 /// number of devices of one kind, in any number of processes. Cells are joined sequentially in chunks of 256, which do
@@ -261,8 +265,8 @@ scalar<double> call_reproducibly(detail::refused_call, const Any&...) {
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reproducibly(
-      detail_unit::checked<detail_unit::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), region, f, op.op,
+  return detail::call_reproducibly(
+      detail::checked<detail::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), region, f, op.op,
       std::forward<Arguments>(arguments)...);
 }
 
@@ -270,4 +274,4 @@ auto parallel_reduce(const shard_region<Rank>& region, const F& f, const reprodu
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,8 +7,9 @@
 #include "ferry/multigpu/collective_group.hpp"
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -129,4 +130,4 @@ sharded_array<T, Rank, Kind> reshard(const sharded_array<T, Rank, Kind>& from, c
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,8 +8,9 @@
 #include "ferry/core/copy.hpp"
 #include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -207,4 +208,4 @@ void fill(sharded_array<T, Rank, Kind>& a, std::type_identity_t<T> value, source
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

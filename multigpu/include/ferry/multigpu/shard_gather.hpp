@@ -3,8 +3,9 @@
 #pragma once
 #include "ferry/multigpu/collective_group.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -77,4 +78,4 @@ void scatter(std::span<const std::type_identity_t<T>> values, sharded_array<T, R
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -9,8 +9,9 @@
 #include "ferry/core/array_view.hpp"
 #include "ferry/multigpu/box.hpp"
 #include "ferry/multigpu/team.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -153,4 +154,4 @@ class shard_layout {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

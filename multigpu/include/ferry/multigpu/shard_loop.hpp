@@ -5,19 +5,20 @@
 #include "ferry/multigpu/detail/loops/shard_arguments.hpp"
 #include "ferry/multigpu/detail/loops/shard_space.hpp"
 #include "ferry/multigpu/replicated_array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
 
+namespace detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 // Submits one kernel to a simulated device, as launch_simulated.
 template <class F, std::size_t First, class Give, class Body, class... A>
 void simulate_on_shard(Give& enqueue, Body body, const A&... a) {
-  std::vector<kernel_use> uses;
+  std::vector<detail::kernel_use> uses;
   (detail::add_shard_kernel_use(uses, a), ...);
   std::vector<detail::watched_cells> watched;
   (detail::add_watched(watched, a), ...);
@@ -27,7 +28,7 @@ void simulate_on_shard(Give& enqueue, Body body, const A&... a) {
         enqueue([&](native_stream s) {
           runtime::current().backend().launch(
               s, {detail::type_name<F>(), uses,
-                  [body, watched, declared = detail::watch_of(a...), p...](const relocation& move) {
+                  [body, watched, declared = detail::watch_of(a...), p...](const detail::relocation& move) {
                     detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
                     detail::watched_run elements(declared.get(), move);
                     body(detail::relocated<A>(move, p)...);
@@ -129,7 +130,10 @@ void call_on_team(detail::refused_call, const Any&...) {}
 template <class... Any>
 void call_on_each(detail::refused_call, const Any&...) {}
 
-}  // namespace detail_unit
+}  // namespace FERRY_UNIT
+}  // namespace detail
+
+inline namespace FERRY_UNIT {
 
 /// Calls f(index..., arguments...) for every cell of a region of sharded arrays. Each member processes its own cells,
 /// on its stream. Never blocks. Indices are those of the whole array. Sharded arrays arrive as ferry::shard_span, all
@@ -143,16 +147,16 @@ void call_on_each(detail::refused_call, const Any&...) {}
 /// @throws device_error if a device failed
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const Space& space, const F& f, Arguments&&... arguments) {
-  detail_unit::call_on_team(detail_unit::checked<detail_unit::shard_loop_check<Space, F, Arguments...>>(), space, f,
-                            std::forward<Arguments>(arguments)...);
+  detail::call_on_team(detail::checked<detail::shard_loop_check<Space, F, Arguments...>>(), space, f,
+                       std::forward<Arguments>(arguments)...);
 }
 
 /// Executes parallel_for over one device once on each member. Replicated arrays arrive as the copy of the member.
 template <class Space, class F, class... Arguments>
 void parallel_for(const on_each_member<Space>& each, const F& f, Arguments&&... arguments) {
   using over = decltype(detail::space_of(each.space));
-  detail_unit::call_on_each(detail_unit::checked<detail_unit::member_loop_check<over, F, Arguments...>>(), each, f,
-                            std::forward<Arguments>(arguments)...);
+  detail::call_on_each(detail::checked<detail::member_loop_check<over, F, Arguments...>>(), each, f,
+                       std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT
@@ -166,4 +170,4 @@ void for_each_shard(const F& f, First& first, More&... more) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

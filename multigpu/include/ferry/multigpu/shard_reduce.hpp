@@ -4,14 +4,15 @@
 #include <deque>
 
 #include "ferry/multigpu/detail/loops/member_reduction.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
 
+namespace detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 template <class Space, class F, class Op, class... A>
 struct shard_result {
@@ -91,7 +92,10 @@ scalar<double> call_reduce_on_team(detail::refused_call, const Any&...) {
   return scalar<double>();
 }
 
-}  // namespace detail_unit
+}  // namespace FERRY_UNIT
+}  // namespace detail
+
+inline namespace FERRY_UNIT {
 
 /// Reduces the results f(index..., arguments...) of all cells of a region by op. The order depends on the region, the
 /// number of members, and their devices. Every member computes its part on its stream. Never blocks: the CPU waits when
@@ -103,13 +107,12 @@ scalar<double> call_reduce_on_team(detail::refused_call, const Any&...) {
 /// @return a team_scalar
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const Space& space, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::call_reduce_on_team(
-      detail_unit::checked<detail_unit::shard_reduction_check<Space, F, Arguments...>>(), space, f, op,
-      std::forward<Arguments>(arguments)...);
+  return detail::call_reduce_on_team(detail::checked<detail::shard_reduction_check<Space, F, Arguments...>>(), space, f,
+                                     op, std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace FERRY_UNIT
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

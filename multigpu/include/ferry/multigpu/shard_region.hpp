@@ -9,8 +9,9 @@
 
 #include "ferry/core/index_space.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -77,7 +78,7 @@ class shard_region {
 
   /// Returns the distribution.
   const shard_layout<Rank>& layout() const {
-    if (!layout_) throw_moved_from("the region of a sharded array");
+    if (!layout_) detail::throw_moved_from("the region of a sharded array");
     return *layout_;
   }
   /// Returns the cells of this region whose indices lie in the ranges.
@@ -90,7 +91,7 @@ class shard_region {
     std::size_t d = 0;
     for (const slice& s : ranges) {
       const auto& e = layout().extents();
-      if (!s.fits(e[d])) throw_bad_slice(s, e[d], d, "a region of " + e.text() + " cells");
+      if (!s.fits(e[d])) detail::throw_bad_slice(s, e[d], d, "a region of " + e.text() + " cells");
       r.within_ = r.within_ & layout_->whole().with(d, s.begin, s.end_in(e[d]));
       ++d;
     }
@@ -159,4 +160,4 @@ shard_region<Rank> interior(const sharded_array<T, Rank, Kind>& a) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

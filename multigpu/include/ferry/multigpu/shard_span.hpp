@@ -6,8 +6,9 @@
 
 #include "ferry/core/mdspan.hpp"
 #include "ferry/multigpu/box.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -37,7 +38,8 @@ class shard_span {
   /// @param s the strides, in elements
   /// @param whole the shape of the whole array
   /// @param label the name of the array in error texts
-  shard_span(T* data, const box<Rank>& seen, const strides<Rank>& s, const extents<Rank>& whole, array_label label = {})
+  shard_span(T* data, const box<Rank>& seen, const strides<Rank>& s, const extents<Rank>& whole,
+             detail::array_label label = {})
       : data_(data),
         label_(label) {
     for (std::size_t d = 0; d != Rank; ++d)
@@ -74,7 +76,7 @@ class shard_span {
   /// Returns the address of the first cell that this device sees.
   FERRY_HOST_DEVICE T* data() const { return data_; }
   /// Returns the label of the array.
-  FERRY_HOST_DEVICE const array_label& label() const { return label_; }
+  FERRY_HOST_DEVICE const detail::array_label& label() const { return label_; }
   /// Marks cells at both ends of a dimension as halos out of date. Where indices are checked, accesses to these cells
   /// fail.
   FERRY_HOST_DEVICE void refuse(std::size_t d, std::uint32_t low, std::uint32_t high) {
@@ -149,9 +151,9 @@ class shard_span {
   std::ptrdiff_t stride_[Rank] = {};
   std::size_t extent_[Rank] = {};
   std::uint32_t refused_[2 * Rank] = {};
-  array_label label_;
+  detail::array_label label_;
 };
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -10,8 +10,9 @@
 #include "ferry/multigpu/detail/halos/halo_validity.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 #include "ferry/unified/migration.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -141,7 +142,7 @@ class sharded_array {
   }
 
   /// Returns the allocation of a local member's cells; null if it has none.
-  const allocation_ref& shard_owner(std::size_t member) const { return local(member).owner(); }
+  const detail::allocation_ref& shard_owner(std::size_t member) const { return local(member).owner(); }
 
   /// Returns the plan of the halo exchange; the first call makes it by make().
   template <class Make>
@@ -227,8 +228,8 @@ class sharded_array {
       const auto memory = detail::allocate_shards(team(), bytes);
       for (std::size_t i = 0; i < n; ++i) {
         const auto e = layout_->local(first() + i).extents();
-        shards_.emplace_back(bytes[i] ? memory.owner : allocation_ref(), reinterpret_cast<T*>(memory.begin[i]), e,
-                             row_major(e));
+        shards_.emplace_back(bytes[i] ? memory.owner : detail::allocation_ref(), reinterpret_cast<T*>(memory.begin[i]),
+                             e, row_major(e));
       }
     } else {
       for (std::size_t i = 0; i < n; ++i)
@@ -243,7 +244,7 @@ class sharded_array {
     const std::array<std::ptrdiff_t, Rank> at{index...};
     for (std::size_t d = 0; d != Rank; ++d)
       if (at[d] < 0 || at[d] >= all.end[d])
-        throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, a.look(), {});
+        detail::throw_out_of_range(static_cast<std::size_t>(at[d]), a.extent(d), d, a.look(), {});
     const std::size_t axis = a.layout().axis();
     const std::size_t member = a.team().member_of(static_cast<std::size_t>(at[axis]), a.extent(axis));
     const box<Rank> seen = a.layout().local(member);
@@ -277,4 +278,4 @@ using unified_sharded_array = sharded_array<T, Rank, memory_kind::unified>;
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

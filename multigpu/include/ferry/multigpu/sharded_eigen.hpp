@@ -3,11 +3,12 @@
 /// not.
 #pragma once
 #include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/version.hpp"
 
 #if __has_include(<Eigen/Core>)
 #include <Eigen/Core>
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -69,5 +70,5 @@ void copy(const sharded_array<T, Rank, Kind>& from, Eigen::DenseBase<Derived>& t
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI
 #endif

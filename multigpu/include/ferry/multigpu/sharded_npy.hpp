@@ -6,8 +6,9 @@
 #include "ferry/core/npy.hpp"
 #include "ferry/multigpu/across_processes.hpp"
 #include "ferry/multigpu/shard_copy.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup files
 /// @{
@@ -147,4 +148,4 @@ void save_npy(const std::string& path, const sharded_array<T, Rank, Kind>& a) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -5,8 +5,9 @@
 #include "ferry/multigpu/halo_exchange.hpp"
 #include "ferry/multigpu/reproducible.hpp"
 #include "ferry/multigpu/shard_reduce.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup sharded_arrays
 /// @{
@@ -68,8 +69,8 @@ struct written_halos {
 
 }  // namespace detail
 
+namespace detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 template <class Region, class... A>
 auto halos_of_sweep(const Region& region, const A&... a) {
@@ -155,7 +156,10 @@ scalar<double> call_reproducible_sweep(detail::refused_call, const Any&...) {
   return scalar<double>();
 }
 
-}  // namespace detail_unit
+}  // namespace FERRY_UNIT
+}  // namespace detail
+
+inline namespace FERRY_UNIT {
 
 /// As parallel_for over all cells of the region. Afterwards the halos of the arrays that it writes are up to date. The
 /// boundary comes first. Its halo cells travel on the side streams of the team while the interior is processed. Strided
@@ -165,16 +169,15 @@ scalar<double> call_reproducible_sweep(detail::refused_call, const Any&...) {
 /// @param arguments arrays and values for f
 template <detail::shard_space Space, class F, class... Arguments>
 void parallel_for(const swept<Space>& s, const F& f, Arguments&&... arguments) {
-  detail_unit::call_sweep(detail_unit::checked<detail_unit::shard_loop_check<Space, F, Arguments...>>(), s, f,
-                          std::forward<Arguments>(arguments)...);
+  detail::call_sweep(detail::checked<detail::shard_loop_check<Space, F, Arguments...>>(), s, f,
+                     std::forward<Arguments>(arguments)...);
 }
 
 /// As the sweep by parallel_for, with one reduction over boundary and interior.
 template <detail::shard_space Space, class F, class Op, class... Arguments>
 auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&&... arguments) {
-  return detail_unit::call_reducing_sweep(
-      detail_unit::checked<detail_unit::shard_reduction_check<Space, F, Arguments...>>(), s, f, op,
-      std::forward<Arguments>(arguments)...);
+  return detail::call_reducing_sweep(detail::checked<detail::shard_reduction_check<Space, F, Arguments...>>(), s, f, op,
+                                     std::forward<Arguments>(arguments)...);
 }
 
 /// As the reducing sweep, with the same bits on any number of devices; see reproducible(). Its chunks contain cells of
@@ -182,8 +185,8 @@ auto parallel_reduce(const swept<Space>& s, const F& f, const Op& op, Arguments&
 template <std::size_t Rank, class F, class Op, class... Arguments>
 auto parallel_reduce(const swept<shard_region<Rank>>& s, const F& f, const reproducible_op<Op>& op,
                      Arguments&&... arguments) {
-  return detail_unit::call_reproducible_sweep(
-      detail_unit::checked<detail_unit::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), s, f, op.op,
+  return detail::call_reproducible_sweep(
+      detail::checked<detail::shard_reduction_check<shard_region<Rank>, F, Arguments...>>(), s, f, op.op,
       std::forward<Arguments>(arguments)...);
 }
 
@@ -191,4 +194,4 @@ auto parallel_reduce(const swept<shard_region<Rank>>& s, const F& f, const repro
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -11,14 +11,15 @@
 #include "ferry/core/detail/assembly/settings.hpp"
 #include "ferry/core/route.hpp"
 #include "ferry/core/stream.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup teams
 /// @{
 
-class transport;  // carries bytes between the processes of a team
 namespace detail {
+class transport;   // carries bytes between the processes of a team
 struct team_link;  // state of collectives on a team
 class submitters;
 }  // namespace detail
@@ -57,7 +58,8 @@ class team {
   /// @param first the rank of the first local member
   /// @param size the number of members in all processes
   /// @param wire the transport to the other members
-  team(std::span<const ferry::device> local, std::size_t first, std::size_t size, std::shared_ptr<transport> wire);
+  team(std::span<const ferry::device> local, std::size_t first, std::size_t size,
+       std::shared_ptr<detail::transport> wire);
   /// Returns a team of all devices of the current runtime.
   static team all();
   /// Returns a team of all devices of all processes that mpirun started, in the order of processes; all() for a program
@@ -78,7 +80,7 @@ class team {
   /// True if the member is one of this process.
   bool is_local(std::size_t member) const { return member - first_local() < local_size(); }
   /// Returns the transport to other processes; null if all members are local.
-  const std::shared_ptr<transport>& wire() const { return held().wire; }
+  const std::shared_ptr<detail::transport>& wire() const { return held().wire; }
 
   /// Returns the device of a local member.
   /// @param member the rank of the member
@@ -135,7 +137,7 @@ class team {
     std::vector<local_member> members;
     shared_links links;  // large copies from and to the CPU use the links of all members
     std::size_t first = 0, size = 0;
-    std::shared_ptr<transport> wire;
+    std::shared_ptr<detail::transport> wire;
     std::shared_ptr<detail::submitters> threads;  // null: by the caller
     std::once_flag linking, starting;
     std::shared_ptr<detail::team_link> link;
@@ -143,7 +145,7 @@ class team {
   };
   state& held() const {
     if (!state_) [[unlikely]]
-      throw_moved_from("the team");
+      detail::throw_moved_from("the team");
     return *state_;
   }
   const local_member& local(std::size_t member) const;
@@ -152,4 +154,4 @@ class team {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -5,8 +5,9 @@
 
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/multigpu/across_processes.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup teams
 /// @{
@@ -51,7 +52,7 @@ class team_scalar {
 
   /// Returns the team.
   const ferry::team& team() const {
-    if (parts_.empty()) throw_moved_from("the result of a team");
+    if (parts_.empty()) detail::throw_moved_from("the result of a team");
     return team_;
   }
   /// Returns the parts of the local members.
@@ -78,4 +79,4 @@ class team_scalar {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

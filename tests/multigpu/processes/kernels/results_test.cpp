@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(are_those_of_all_processes_in_kernels_too) {
 
 BOOST_AUTO_TEST_CASE(have_the_same_bits_under_random_schedules) {
   for (std::size_t seed = 0; seed < seeds(10); ++seed) {
-    fr::processes* const all = fr::processes::world();
+    fr::detail::processes* const all = fr::detail::processes::world();
     fr::simulation runtime("devices=4;schedule=random:" + std::to_string(17 * seed + (all ? all->rank() : 0)));
     const fr::team t = fr::team::world();
     BOOST_TEST_CONTEXT("seed " << seed) {

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(on_this_machine) {
 
 BOOST_AUTO_TEST_CASE(under_random_schedules) {
   for (std::size_t seed = 0; seed < seeds(20); ++seed) {
-    fr::processes* const all = fr::processes::world();
+    fr::detail::processes* const all = fr::detail::processes::world();
     fr::simulation runtime("devices=4;schedule=random:" + std::to_string(11 * seed + (all ? all->rank() : 0)));
     const fr::team t = fr::team::world();
     BOOST_TEST_CONTEXT("seed " << seed) check_steps(t, seed % 2, 3 * t.size() + seed % 3, 3 * t.size() + seed % 5);

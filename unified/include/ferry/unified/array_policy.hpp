@@ -10,8 +10,9 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/unified/automatic.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -85,4 +86,4 @@ std::optional<array_policy> policy_of(const array_view<T, Rank, memory_kind::uni
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

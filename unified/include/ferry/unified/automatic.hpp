@@ -6,8 +6,9 @@
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/runtime.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -77,4 +78,4 @@ void set_migration(const array_view<T, Rank, memory_kind::unified>& a, migration
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

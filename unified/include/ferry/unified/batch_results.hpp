@@ -6,8 +6,9 @@
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -93,4 +94,4 @@ auto inout(M& to) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -19,8 +19,9 @@
 #include "ferry/core/npy_map.hpp"
 #include "ferry/unified/batch_results.hpp"
 #include "ferry/unified/detail/batches/batch_slot.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -45,7 +46,7 @@ namespace detail {
 
 // Contiguous elements in memory of the CPU.
 template <class T, std::size_t Rank>
-struct memory_source {
+struct memory_batch {
   using slot = batch_slot<T, Rank>;
   const T* data;
   ferry::extents<Rank> extents;
@@ -225,7 +226,7 @@ struct tuple_source {
 template <class M>
 auto source_of_eigen(const M& m) {
   const auto e = extents_of_eigen(m);
-  return memory_source<typename M::Scalar, std::remove_cvref_t<decltype(e)>::rank>{m.data(), e};
+  return memory_batch<typename M::Scalar, std::remove_cvref_t<decltype(e)>::rank>{m.data(), e};
 }
 
 // ferry::out(array) and the like. The kind of the view does not matter: copies take the memory kind of the allocation.
@@ -277,7 +278,7 @@ auto source_of(A&& a) {
     static_assert(lasting, "batches: the elements end before the loop does: give them a name first");
     using T = std::ranges::range_value_t<X>;
     static_assert(std::is_trivially_copyable_v<T>, "batches: elements must be trivially copyable");
-    return memory_source<T, 1>{std::ranges::data(a), extents<1>(std::ranges::size(a))};
+    return memory_batch<T, 1>{std::ranges::data(a), extents<1>(std::ranges::size(a))};
   }
 }
 
@@ -285,4 +286,4 @@ auto source_of(A&& a) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -11,8 +11,9 @@
 #include "ferry/core/stream.hpp"
 #include "ferry/unified/batch_source.hpp"
 #include "ferry/unified/detail/batches/batch_pipeline.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -28,7 +29,7 @@ struct batch_options {
   std::optional<device> on = {};
   /// none: the loop's thread reads sources and writes results itself, when it takes a piece. Copies from pageable
   /// memory then overlap nothing. For programs that must run in one thread.
-  batch_threads threads = batch_threads::background;
+  detail::batch_threads threads = detail::batch_threads::background;
 };
 
 /// The range that a range-based for iterates over; see batches(). Its destructor blocks until its threads have ended,
@@ -103,7 +104,7 @@ class batch_range : private detail::batch_work {
   Source source_;
   const std::size_t size_;
   const device on_;
-  const thread_scopes scopes_;
+  const detail::thread_scopes scopes_;
   const stream up_, down_;
   std::vector<typename Source::slot> slots_;
   std::vector<detail::batch_rows> rows_;
@@ -167,4 +168,4 @@ requires(!std::is_same_v<std::remove_cvref_t<D>, batch_options>) auto batches(A&
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -5,8 +5,9 @@
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/host.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -76,7 +77,7 @@ class host_guard {
   std::span<T> span() const { return {begin(), size()}; }
 
  private:
-  allocation_ref owner_;
+  detail::allocation_ref owner_;
   mdspan<T, Rank> view_;
   bool contiguous_;
   std::uint64_t scope_;
@@ -84,4 +85,4 @@ class host_guard {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,8 +7,9 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/host.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -25,8 +26,8 @@ inline memory_location numa_node(int node) { return {-1, node}; }
 
 /// A view with the location that its pages move to, for several prefetches in one call.
 struct page_destination {
-  const allocation_ref* owner;
-  byte_range bytes;
+  const detail::allocation_ref* owner;
+  detail::byte_range bytes;
   memory_location to;
   source_line at;
   /// Sends the pages of a view to a location.
@@ -165,7 +166,7 @@ template <class T, std::size_t Rank, memory_kind Kind>
 void advise(const array_view<T, Rank, Kind>& v, advice a, memory_location where = host,
             source_line at = source_line::here()) {
   detail::need_unified<Kind>();
-  refuse_inside_capture("advise");
+  detail::refuse_inside_capture("advise");
   detail::advise_bytes(v.owner(), v.bytes(), a, where, at);
 }
 /// @overload
@@ -196,10 +197,10 @@ class advice_scope {
   advice_scope& operator=(const advice_scope&) = delete;
 
  private:
-  allocation_ref owner_;
+  detail::allocation_ref owner_;
   std::uint64_t number_;
 };
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "ferry/unified/array_policy.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -62,4 +63,4 @@ std::vector<std::string> unmet_policies();
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/access_policy.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -116,4 +117,4 @@ class migration_phase {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -38,4 +39,4 @@ residency_bytes residency(const array_view<T, Rank, memory_kind::unified>& v) {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

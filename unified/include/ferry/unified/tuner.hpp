@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "ferry/unified/policy_file.hpp"
+#include "ferry/version.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
 
 /// @addtogroup unified
 /// @{
@@ -140,4 +141,4 @@ class tuner {
 
 /// @}
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI

@@ -4,8 +4,9 @@
 #include <cstddef>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct allocation;
 
@@ -23,4 +24,4 @@ class allocation_observer {
   virtual void on_return(memory_kind, int /*device*/, const void* /*begin*/, std::size_t /*bytes*/) noexcept {}
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

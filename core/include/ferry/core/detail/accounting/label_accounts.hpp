@@ -8,9 +8,10 @@
 #include <mutex>
 #include <vector>
 
-#include "ferry/core/memory_tag.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/memory_label.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Use of one label.
 struct label_use {
@@ -80,4 +81,4 @@ class label_accounts {
   table<most_names> names_{};
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

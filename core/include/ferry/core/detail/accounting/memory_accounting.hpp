@@ -18,14 +18,18 @@
 #include "ferry/core/detail/accounting/tag_reservation.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/ordering/allocation_labels.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_handlers.hpp"
 #include "ferry/core/memory_limits.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+struct memory_shortage;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 struct reclaim_state;
-struct memory_shortage;
 
 // Holder of a block that is retained: in no array and not in its pool.
 enum class retained_by : std::uint8_t {
@@ -35,11 +39,11 @@ enum class retained_by : std::uint8_t {
 
 class memory_accounting {
  public:
-  explicit memory_accounting(ferry::backend& backend);
+  explicit memory_accounting(detail::backend& backend);
   ~memory_accounting();
   memory_accounting(const memory_accounting&) = delete;
   memory_accounting& operator=(const memory_accounting&) = delete;
-  ferry::backend& backend() const { return backend_; }
+  detail::backend& backend() const { return backend_; }
 
   // For pools, on each allocation and free, with no lock held.
 
@@ -241,7 +245,7 @@ class memory_accounting {
   void run_handlers(const memory_demand& d, const out_of_memory& first, const std::function<void()>& again);
   void add_own_handlers();
 
-  ferry::backend& backend_;
+  detail::backend& backend_;
   const std::size_t devices_;
   std::atomic<bool> observed_{false};
   mutable std::shared_mutex observing_;
@@ -269,4 +273,4 @@ class memory_accounting {
   out_of_memory_policy policy_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -8,7 +8,9 @@
 #include <mutex>
 #include <vector>
 
-namespace ferry {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 struct memory_counts {
   std::uint64_t allocations = 0, frees = 0;
@@ -98,4 +100,4 @@ class memory_counters {
   std::vector<std::shared_ptr<book>> books_;  // includes those of ended threads, which the next thread reuses
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,9 +5,10 @@
 #include <functional>
 
 #include "ferry/core/detail/backend/backend.hpp"
-#include "ferry/core/memory_tag.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/memory_label.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct allocation;
 
@@ -69,4 +70,4 @@ class memory_source {
   ~memory_source() = default;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,12 +3,16 @@
 #include <cstddef>
 
 #include "ferry/core/detail/backend/backend.hpp"
-#include "ferry/core/memory_tag.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/memory_label.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+struct memory_demand;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class memory_accounting;
-struct memory_demand;
 
 // Reserves the bytes of an allocation under a tag with limits, so that concurrent allocations cannot together exceed
 // the limit. Empty, and without cost, if no tag has limits.
@@ -35,4 +39,4 @@ class tag_reservation {
   tag_reservation *before_, *after_;  // links of the accounting's list of reservations
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

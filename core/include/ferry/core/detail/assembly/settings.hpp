@@ -1,7 +1,7 @@
 // Environment settings. All are checked before a runtime is created.
 #pragma once
-
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+namespace ferry::inline FERRY_ABI::detail {
 
 // Throws parse_error for an environment variable that does not parse, even if the program does not use it.
 using settings_check = void (*)();
@@ -9,4 +9,4 @@ using settings_check = void (*)();
 void add_settings_check(settings_check check);
 void check_settings();
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -18,13 +18,14 @@
 #include "ferry/core/checks.hpp"
 #include "ferry/core/detail/backend/driver_quirks.hpp"
 #include "ferry/core/detail/support/array_label.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/number_type.hpp"
 #include "ferry/core/extents.hpp"
 #include "ferry/core/memory_kind.hpp"
 #include "ferry/core/native_handles.hpp"
 #include "ferry/core/source_line.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // How device memory was allocated, as far as it determines peer access.
 enum class peer_memory : std::uint8_t {
@@ -267,4 +268,4 @@ class backend {
   virtual void destroy_graph(native_graph g) = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

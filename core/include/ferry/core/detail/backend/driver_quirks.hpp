@@ -1,7 +1,7 @@
 // Faults and costs of drivers that ferry works around.
 #pragma once
-
-namespace ferry {
+#include "ferry/core/detail/support/internal.hpp"
+namespace ferry::inline FERRY_ABI::detail {
 
 // backend::quirks() returns them; they are constant. A member is true if the backend's driver has the quirk, or if the
 // simulator imitates it. Each workaround asks its member, so that it can be turned off to test a newer driver.
@@ -30,4 +30,4 @@ struct driver_quirks {
   bool faults_fetch_neighbours = true;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace ferry {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 enum class page_event_kind : std::uint8_t {
   to_device,        // bytes that moved
@@ -47,4 +49,4 @@ class page_event_source {
   virtual std::uint64_t lost_page_events() const = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,9 +5,10 @@
 #include <cstdint>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/pool_options.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A pool of the driver (cudaMemPool_t, or the simulator's). Pools are never destroyed, because a reused handle may
 // inherit the driver's state of the old pool.
@@ -61,4 +62,4 @@ class pool_backend {
   virtual native_event import_event(const shared_event_key& key) = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

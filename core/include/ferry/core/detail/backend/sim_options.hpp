@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry::sim {
+namespace ferry::inline FERRY_ABI::detail::sim {
 
 // eager: each operation runs at its submission, on the calling thread. random: operations wait in their streams and run
 // in a random order that respects only CUDA's guarantees.
@@ -59,4 +60,4 @@ struct options {
 // allowed.
 options parse_options(std::string_view text);
 
-}  // namespace ferry::sim
+}  // namespace ferry::inline FERRY_ABI::detail::sim

@@ -6,12 +6,11 @@
 
 #include "ferry/core/array_view.hpp"
 #include "ferry/core/detail/support/cpu_buffer.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/range_concepts.hpp"
 #include "ferry/core/mdspan.hpp"
 
-namespace ferry {
-
-namespace detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 template <class T, std::size_t Rank, memory_kind Kind>
 void take_array(const array_view<T, Rank, Kind>&);
@@ -28,8 +27,6 @@ inline constexpr bool is_mdspan<mdspan<T, Rank>> = true;
 template <class R>
 concept contiguous_elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>;
 
-}  // namespace detail
-
 // Vectors, spans, C arrays and mdspans. Excludes ferry's arrays, and std::vector<bool>, which has no addressable
 // elements.
 template <class R>
@@ -37,9 +34,7 @@ concept cpu_elements =
     !detail::any_array<R> && (detail::is_mdspan<std::remove_cvref_t<R>> || detail::contiguous_elements<R>);
 // Also std::vector<bool>; copies pack and unpack its elements.
 template <class R>
-concept cpu_values = cpu_elements<R> || detail::vector_of_bool<R>;
-
-namespace detail {
+concept cpu_values = cpu_elements<R> || vector_of_bool<R>;
 
 // Such elements: address, and whether they have a shape of their own. Without one, the rank is 1.
 template <class T, std::size_t Rank, bool Shaped>
@@ -66,5 +61,4 @@ auto cpu_side_of(R&& r) {
   return cpu_side<T, 1, false>{std::ranges::data(r), extents<1>(std::ranges::size(r)), {1}};
 }
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/index_space.hpp"
 
-namespace ferry {
-
-namespace detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A call that compiles, with the types that the functor declares for its arguments (void: unknown).
 template <class... P>
@@ -27,22 +26,19 @@ struct submitted_arguments : device_arguments {
   static constexpr bool in_kernel = false;
 };
 
-}  // namespace detail
-
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 template <class F>
-consteval detail::call_fault fault_of_lambda() {
+consteval call_fault fault_of_lambda() {
 #if defined(__CUDACC_EXTENDED_LAMBDA__)
-  if (__nv_is_extended_device_lambda_closure_type(F)) return detail::call_fault::device_lambda;
+  if (__nv_is_extended_device_lambda_closure_type(F)) return call_fault::device_lambda;
   // Only the spelling of the type distinguishes a lambda from a struct: "[with F = lambda [](int)->void]".
   constexpr std::string_view spelling = __PRETTY_FUNCTION__;
   constexpr bool is_lambda =
       spelling.find("F = lambda [") != spelling.npos || spelling.find("F=lambda [") != spelling.npos;
-  if (is_lambda && !__nv_is_extended_host_device_lambda_closure_type(F)) return detail::call_fault::plain_lambda;
+  if (is_lambda && !__nv_is_extended_host_device_lambda_closure_type(F)) return call_fault::plain_lambda;
 #endif
-  return detail::call_fault::none;
+  return call_fault::none;
 }
 
 // A call of F with the parameters of a space or stream, then A.... Result: a return value is required.
@@ -50,12 +46,12 @@ template <class Arguments, bool Result, class F, class Front, class... A>
 struct call_check;
 template <class Arguments, bool Result, class F, class... Front, class... A>
 struct call_check<Arguments, Result, F, void(Front...), A...> {
-  using fault_type = detail::call_fault;
+  using fault_type = call_fault;
   using function = std::conditional_t<Arguments::in_kernel, const F&, F&>;
 
   template <class... P>
   static consteval fault_type find(detail::accepted_call<P...>) {
-    using declared = detail::declared_parameters<F>;
+    using declared = declared_parameters<F>;
     if (const fault_type lambda = Arguments::in_kernel ? fault_of_lambda<F>() : fault_type::none;
         lambda != fault_type::none)
       return lambda;
@@ -65,14 +61,14 @@ struct call_check<Arguments, Result, F, void(Front...), A...> {
     const auto look = [&](fault_type one) {
       if (found == fault_type::none) found = one;
     };
-    (look(detail::parameter<P, typename Arguments::template given<P, A>>::fault), ...);
+    (look(parameter<P, typename Arguments::template given<P, A>>::fault), ...);
     if constexpr (declared::known)
       if (declared::count != sizeof...(Front) + sizeof...(A)) look(fault_type::number_of_arguments);
     return found;
   }
   template <class... P>
   static consteval fault_type find_in_call(detail::accepted_call<P...>) {
-    return fault_of_types<typename detail::parameter<P, typename Arguments::template given<P, A>>::type...>();
+    return fault_of_types<typename parameter<P, typename Arguments::template given<P, A>>::type...>();
   }
   template <class... Parameter>
   static consteval fault_type fault_of_types() {
@@ -85,7 +81,7 @@ struct call_check<Arguments, Result, F, void(Front...), A...> {
       return fault_type::none;
   }
   template <std::size_t... I>
-  static detail::accepted_call<typename detail::declared_at<F, sizeof...(Front) + I>::type...> declared(
+  static detail::accepted_call<typename declared_at<F, sizeof...(Front) + I>::type...> declared(
       std::index_sequence<I...>);
 
   using accepted = decltype(declared(std::index_sequence_for<A...>()));
@@ -97,8 +93,8 @@ struct call_check<Arguments, Result, F, void(Front...), A...> {
   }();
 };
 template <class Arguments, bool Result, class F, class... A>
-struct call_check<Arguments, Result, F, detail::space_beyond, A...> {
-  static constexpr detail::call_fault fault = detail::call_fault::too_many_dimensions;
+struct call_check<Arguments, Result, F, space_beyond, A...> {
+  static constexpr call_fault fault = call_fault::too_many_dimensions;
 };
 
 // The parameters that a space adds before the arguments.
@@ -107,8 +103,8 @@ struct front_of {
   using type = typename Space::index_list;
 };
 template <>
-struct front_of<detail::space_beyond> {
-  using type = detail::space_beyond;
+struct front_of<space_beyond> {
+  using type = space_beyond;
 };
 
 template <class Space, class F, class... A>
@@ -119,7 +115,7 @@ using reduction_check = call_check<detail::device_arguments, true, F, typename f
 // Returns accepted_call<...>, or reports the error and returns refused_call.
 template <class Check>
 consteval auto checked() {
-  using enum detail::call_fault;
+  using enum call_fault;
   constexpr auto fault = Check::fault;
   static_assert(
       fault != too_many_dimensions,
@@ -177,6 +173,5 @@ consteval auto checked() {
     return detail::refused_call();
 }
 
-}  // namespace detail_unit
 }  // namespace FERRY_UNIT
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 
 // 1 if the compiler can clear padding, which may contain stale addresses.
@@ -17,7 +18,7 @@
 #define FERRY_CLEARS_PADDING 0
 #endif
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Where the bytes of a value are used: kernels cannot access all host memory.
 enum class used_by : std::uint8_t { kernel, cpu };
@@ -114,4 +115,4 @@ void check_call(stream_ref s, source_line at, used_by by, Poison poison, const F
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,8 +4,9 @@
 #include <type_traits>
 
 #include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // The parameter types of a functor whose call operator is neither overloaded nor a template.
 template <class F>
@@ -151,4 +152,4 @@ decltype(auto) with_parameters(std::index_sequence<I...>, Use use, const A&... a
   return use(to_parameter<F, First + I>(a)...);
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // The elements of one array argument.
 struct watched_elements {
@@ -92,4 +93,4 @@ std::shared_ptr<const use_watch> watch_of(const A&... a) {
   return w;
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,5 +1,6 @@
 // kernel<<<blocks, threads, 0, stream>>>(p...) through the backend, which uses less CPU time.
 #pragma once
+#include "ferry/core/detail/support/internal.hpp"
 #if defined(__CUDACC__)
 #include <memory>
 #include <string_view>
@@ -9,9 +10,8 @@
 
 #include "ferry/core/runtime.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 // The stream of a launch, its device, which need not be current, and the kernel's name for errors.
 struct launch_place {
@@ -35,7 +35,6 @@ void launch_compiled(const launch_place& where, compiled_kernel& handles, void (
                                       .parameters = parameters});
 }
 
-}  // namespace detail_unit
 }  // namespace FERRY_UNIT
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail
 #endif

@@ -6,8 +6,9 @@
 
 #include "ferry/core/arguments.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Staging copies, on the stream's device, of a kernel's declared arguments that the device cannot access. The kernel
 // and the copies in and back form one access of the arrays.
@@ -79,4 +80,4 @@ class direct_launch : public output_poison {
   access_list<Most>& uses_;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

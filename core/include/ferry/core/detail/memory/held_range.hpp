@@ -4,8 +4,9 @@
 
 #include "ferry/core/detail/ordering/access_policy.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Ends with its last copy. Null: not checked.
 using held_range = std::shared_ptr<const void>;
@@ -21,4 +22,4 @@ held_range hold(const View& v, bool writes, source_line at, const char* through)
   return hold_for_host(v.owner(), v.bytes(), View::kind, writes, at, through);
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,11 +3,12 @@
 #include <deque>
 #include <utility>
 
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/memory_label.hpp"
 #include "ferry/core/device.hpp"
-#include "ferry/core/memory_tag.hpp"
 #include "ferry/core/pool.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Copies pools, tag and device of the calling thread's scopes; valid after the scopes have ended. A workspace_scope is
 // not included, because it serves one thread.
@@ -52,4 +53,4 @@ class thread_scopes {
   device device_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

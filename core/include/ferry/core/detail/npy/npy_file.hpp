@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/number_type.hpp"
 #include "ferry/core/npy_info.hpp"
 
-namespace ferry {
-
-namespace detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // The kind is NumPy's letter: b bool, i signed, u unsigned, f floating, c complex.
 struct npy_type {
@@ -109,5 +108,4 @@ class npy_part_writer {
   file_descriptor file_;
 };
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,9 +7,14 @@
 
 #include "ferry/core/detail/ordering/access_history.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/thread_context.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+class stream_ref;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class capture_session;
 
@@ -18,12 +23,9 @@ void refuse_inside_submission(std::string_view what);
 // Throws invalid_argument inside a capture of the calling thread.
 void refuse_inside_capture(std::string_view what);
 
-class stream_ref;
 class admission;
 enum class reach : std::uint8_t;
-namespace detail {
 admission admit(stream_ref s, std::span<access> uses, reach how);
-}
 
 // Permission to submit: detail::admit (in submission.hpp) has checked the stream and the arrays.
 class admission {
@@ -93,4 +95,4 @@ class joint_guard {
 // CPU accesses them (R11). Never blocks on device work.
 void escaped_pointer_use(const admission& what);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

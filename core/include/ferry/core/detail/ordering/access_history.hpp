@@ -8,8 +8,9 @@
 
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/detail/ordering/use_list.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class access_history {
  public:
@@ -173,4 +174,4 @@ class access_history {
   std::atomic<timeline*> exclusive_owner_{nullptr};
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

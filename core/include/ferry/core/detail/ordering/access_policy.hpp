@@ -8,12 +8,16 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/ordering/access_history.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/source_line.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI {
+class runtime;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
 
 struct allocation;
-class runtime;
 
 // out: every element is written and none is read.
 enum class access_mode : std::uint8_t { in, out, inout };
@@ -76,4 +80,4 @@ class access_policy {
   static maker exchange_maker(maker m);
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -12,8 +12,9 @@
 #include "ferry/core/detail/ordering/access_policy.hpp"
 #include "ferry/core/detail/ordering/array_text.hpp"
 #include "ferry/core/detail/ordering/memory_resource.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Optional text in one pointer; most allocations have none.
 class rare_text {
@@ -113,15 +114,15 @@ class allocation_ref {
   bool is_freed() const { return what_ && generation_of(what_->state.load(std::memory_order_acquire)) != generation_; }
   // The allocation. Throws use_after_free naming the array and the line; invalid_argument for an empty reference. as:
   // shape and type for the message, where they are known.
-  allocation& get(source_line at = {}, const detail::array_look* as = nullptr) const {
+  allocation& get(source_line at = {}, const array_look* as = nullptr) const {
     if (!what_) [[unlikely]]
       throw_none();
     if (is_freed()) [[unlikely]]
-      detail::throw_freed(what_, generation_, as, at);
+      throw_freed(what_, generation_, as, at);
     return *what_;
   }
   // Releases the bytes now, although other references exist. Does nothing if they are released already. Never blocks.
-  void free(detail::freed_by how = detail::freed_by::free) noexcept;
+  void free(freed_by how = freed_by::free) noexcept;
 
  private:
   static std::uint32_t generation_of(std::uint64_t state) { return static_cast<std::uint32_t>(state >> 32); }
@@ -143,4 +144,4 @@ struct access {
 // Throws device_error if these bytes are lost (R19). Requires the lock of the allocation's history.
 void refuse_lost(const allocation& a, byte_range where, source_line at);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -3,9 +3,10 @@
 #include <cstdint>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
-#include "ferry/core/memory_tag.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/memory_label.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Labels of an allocation in use, packed into its `tag`. Its owner writes them while reports read them. The lowest 19
 // bits are the tag, the next 12 the name. The highest bit marks retained blocks, which are in no array and not in their
@@ -29,4 +30,4 @@ inline allocation_labels labels_of(const allocation& a) {
   return {both & tags, (both & ~allocation_labels::aside) >> allocation_labels::name_shift};
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,15 +7,14 @@
 #include <string_view>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/source_line.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct access;
 struct allocation;
 class allocation_ref;
-
-namespace detail {
 
 // Description of an array for messages. Refers to the array's owner, so use it within the call only.
 struct array_look {
@@ -42,5 +41,4 @@ void remember_freed(const allocation& a, std::uint32_t generation, freed_by how)
 // Throws use_after_free with the name of the array, how it was freed, and the source line of this use.
 [[noreturn]] void throw_freed(const allocation* node, std::uint32_t generation, const array_look* as, source_line at);
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,8 +4,9 @@
 #include <optional>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Counters of a history at the time of a host access. While they are unchanged, the access needs no further wait.
 struct host_access_state {
@@ -28,4 +29,4 @@ struct host_wait {
 };
 host_wait wait_for_elements(allocation& what, byte_range where, bool write, source_line at);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

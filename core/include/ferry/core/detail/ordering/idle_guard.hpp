@@ -4,8 +4,9 @@
 #include <cstdint>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // An access_guard for one access, which is entered only if the bytes are idle. With the history locked, it checks that
 // no access is known to be incomplete, and that the history's epoch equals `access_epoch`. Call are_uses_complete()
@@ -30,4 +31,4 @@ class idle_guard {
   std::uint64_t access_epoch_ = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

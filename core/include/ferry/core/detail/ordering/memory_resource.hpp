@@ -5,8 +5,9 @@
 #include <string>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 struct allocation;
 class memory_accounting;
@@ -14,11 +15,11 @@ class memory_accounting;
 // Outlives the nodes of its allocations. Thread-safe.
 class memory_resource {
  public:
-  explicit memory_resource(ferry::backend& backend) : backend_(backend) {}
+  explicit memory_resource(detail::backend& backend) : backend_(backend) {}
   memory_resource(const memory_resource&) = delete;
   memory_resource& operator=(const memory_resource&) = delete;
 
-  ferry::backend& backend() const { return backend_; }
+  detail::backend& backend() const { return backend_; }
   // The accounting of the bytes; null for memory that ferry did not allocate.
   virtual memory_accounting* accounting() const { return nullptr; }
   // Takes the bytes back; accesses may still be pending. Never throws. Pools never block, the end of a borrow does.
@@ -43,7 +44,7 @@ class memory_resource {
   std::atomic<std::uint64_t> ungranted_{0};  // bit d: device d needs access enabled separately
 
  private:
-  ferry::backend& backend_;
+  detail::backend& backend_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

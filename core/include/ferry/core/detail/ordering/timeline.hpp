@@ -12,9 +12,10 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/spin.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Sequence number of work on one timeline; never restarts. Below 2^63, so that an access record has room for a flag.
 using ticket = std::uint64_t;
@@ -244,7 +245,7 @@ class alignas(64) timeline {
   template <class Verb>
   auto or_fail(Verb verb);
   timelines& registry_;
-  ferry::backend& backend_;
+  backend& backend_;
   const unsigned id_;
   const int device_, priority_;
   native_stream stream_;
@@ -273,4 +274,4 @@ class alignas(64) timeline {
   ticket suspects_since_ = 0;   // last ticket that added devices
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -13,13 +13,14 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/timeline.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class timelines {
  public:
-  explicit timelines(ferry::backend& backend) : backend_(backend) {}
-  ferry::backend& backend() const { return backend_; }
+  explicit timelines(detail::backend& backend) : backend_(backend) {}
+  detail::backend& backend() const { return backend_; }
 
   // Returns a cached stream, or creates one, which may block.
   timeline& take(int device, int priority);
@@ -52,7 +53,7 @@ class timelines {
   void spread_losses() noexcept;
   timeline* next_to_ask(std::uint64_t devices, int after);
   timeline& create(int device, int priority, native_stream stream, stream_origin origin);
-  ferry::backend& backend_;
+  detail::backend& backend_;
   mutable std::mutex mutex_;
   std::deque<std::unique_ptr<timeline>> all_;                    // by id
   std::map<std::pair<int, int>, std::vector<timeline*>> stock_;  // by device and priority
@@ -63,4 +64,4 @@ class timelines {
   std::size_t expected_ = 64;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

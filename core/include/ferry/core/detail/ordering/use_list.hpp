@@ -7,8 +7,9 @@
 #include <type_traits>
 
 #include "ferry/core/detail/ordering/timeline.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Bytes [begin, end).
 struct byte_range {
@@ -69,4 +70,4 @@ class use_list {
   std::uint32_t size_ = 0, room_ = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,9 +7,10 @@
 #include "ferry/core/detail/accounting/memory_source.hpp"
 #include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/pool_options.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class timelines;
 
@@ -67,4 +68,4 @@ pool_options options_for(memory_kind kind, pool_options options, const driver_qu
 std::unique_ptr<memory_pool> make_pool(memory_accounting& accounting, timelines& streams, memory_kind kind, int device,
                                        const pool_options& options);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

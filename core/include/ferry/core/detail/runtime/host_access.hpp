@@ -4,8 +4,9 @@
 
 #include "ferry/core/detail/ordering/access_policy.hpp"
 #include "ferry/core/detail/ordering/host_wait.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A host access: a range, or elements (the first at `first`, of `element_bytes`); and the source line of the call.
 struct host_ask {
@@ -20,4 +21,4 @@ struct host_ask {
 // a submission, and for an array of another runtime.
 host_access_state wait_for_host_access(allocation& what, byte_range where, access_mode mode, const host_ask& how);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

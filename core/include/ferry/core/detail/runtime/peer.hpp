@@ -10,8 +10,9 @@
 
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/backend/pool_backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Behavior of a kernel whose arguments include memory that its device cannot access.
 enum class peer_kernels : std::uint8_t {
@@ -30,7 +31,7 @@ struct peer_policy {
 // reported separately. Pinned memory needs no peer access: it uses no link between devices.
 class peer_grants {
  public:
-  peer_grants(ferry::backend& backend, int devices, peer_policy how);
+  peer_grants(detail::backend& backend, int devices, peer_policy how);
 
   // True if access is enabled and its test passed. Never calls the driver.
   bool reaches(int device, int owner, peer_memory sort = peer_memory::plain) const {
@@ -73,7 +74,7 @@ class peer_grants {
   entry& at(int device, int owner, peer_memory sort) {
     return const_cast<entry&>(static_cast<const peer_grants*>(this)->at(device, owner, sort));
   }
-  ferry::backend& backend_;
+  detail::backend& backend_;
   const std::size_t devices_;
   const bool use_;
   std::atomic<peer_kernels> kernels_;
@@ -88,10 +89,10 @@ class peer_grants {
 // from and store to the other's memory. Kernels of `second` do so only if kernels_of_both is true. Returns the error as
 // text; empty if all data arrived. Blocks for a few milliseconds. pools: one for each device, if their memory is to be
 // tested.
-std::string test_peers(ferry::backend& backend, int first, int second, bool kernels_of_both,
+std::string test_peers(detail::backend& backend, int first, int second, bool kernels_of_both,
                        std::optional<std::pair<native_pool, native_pool>> pools = {});
 // As test_peers, for pages of unified memory: moves them, and runs kernels of both devices that load and store.
 // Allocates no device memory other than these pages.
-std::string test_pages(ferry::backend& backend, int first, int second);
+std::string test_pages(detail::backend& backend, int first, int second);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,11 +4,12 @@
 #include <span>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/core/stream.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // How the work reaches memory of other devices, and how the runtime's policy is notified.
 enum class reach : std::uint8_t {
@@ -17,8 +18,6 @@ enum class reach : std::uint8_t {
   by_copy,     // the driver reaches it; notified as a copy, which reaches pages at any location
   of_pages     // as by_copy, but moves pages without changing contents: by the policy itself, not notified
 };
-
-namespace detail {
 
 // Every submission of a user call passes this function, because guards accept only its result. Checks that the stream
 // and the arrays belong to the current runtime. Enables the peer access that a kernel needs. On first use, tests links
@@ -70,5 +69,4 @@ class access_list {
   std::size_t count_ = 0;
 };
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

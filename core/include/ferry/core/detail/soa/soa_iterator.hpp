@@ -7,9 +7,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/soa_span.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Visits all members together: *i is a tuple of references, for (auto [x, v] : particles).
 template <class... M>
@@ -46,4 +47,4 @@ class soa_iterator {
   std::ptrdiff_t at_ = 0;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,9 +1,10 @@
 #pragma once
 #include <cstddef>
 
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/macros.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Name of an array inside kernels, for messages of failed checks.
 class array_label {
@@ -19,4 +20,4 @@ class array_label {
   char text_[16] = {};  // a copy, because the array may be renamed or destroyed when the kernel runs
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,7 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 template <class R>
 concept vector_of_bool = std::is_same_v<std::remove_cvref_t<R>, std::vector<bool>>;
@@ -43,4 +45,4 @@ std::vector<T> written_vector(std::size_t n, Write write) {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

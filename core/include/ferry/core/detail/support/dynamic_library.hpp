@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // A shared library, or why it cannot be loaded. It stays in the process until that ends.
 class dynamic_library {
@@ -39,4 +41,4 @@ class dynamic_library {
   std::string why_not_, missing_;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

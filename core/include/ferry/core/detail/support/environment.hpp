@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Returns the value of a variable; nullopt if it is unset or empty.
 std::optional<std::string> environment(const char* name);
@@ -39,4 +41,4 @@ void with_variable(const char* name, Use f) {
   }
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

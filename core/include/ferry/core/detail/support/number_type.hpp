@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace ferry {
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // std::complex, and the complex types of CUDA's libraries.
 template <class T>
@@ -18,8 +18,6 @@ concept complex_number = requires(const T& z) {
 }
 &&std::floating_point<typename T::value_type>&& std::convertible_to<typename T::value_type, T> &&
     sizeof(T) == 2 * sizeof(typename T::value_type);
-
-}  // namespace detail
 
 // Numbers that a copy can convert into each other, as static_cast does.
 enum class number_type : std::uint8_t {
@@ -83,4 +81,4 @@ constexpr number_type number_type_of() {
   }
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class plain_stream : public std::ostringstream {
  public:
@@ -21,4 +23,4 @@ std::string json_string(std::string_view text);
 // Value of a text of digits with at most one point. Values out of range become the largest double.
 double plain_number(std::string_view text);
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

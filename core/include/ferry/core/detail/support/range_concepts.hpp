@@ -2,3 +2,5 @@
 // compile time. <span> needs them for its constructors, so its header defines them in libstdc++ and in libc++.
 #pragma once
 #include <span>
+
+#include "ferry/core/detail/support/internal.hpp"

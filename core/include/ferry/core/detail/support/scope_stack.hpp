@@ -3,7 +3,9 @@
 #include <atomic>
 #include <utility>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // A scope of the thread that creates it, with a value of type T. That thread destroys the value. It does so at once,
 // unless another thread ends the scope or an inner scope is still active. Then it does so when it next accesses its
@@ -46,4 +48,4 @@ class stacked_scope {
   node* const node_;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

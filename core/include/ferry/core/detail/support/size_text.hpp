@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 struct size_unit {
   std::string_view name;
@@ -32,4 +34,4 @@ std::optional<std::size_t> whole_size(std::string_view text, size_range units = 
 // Why a text is not a size: "'Mib' is no unit, which is KiB, MiB or GiB", or that the number is missing.
 std::string why_no_size(std::string_view text, size_range units = {});
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

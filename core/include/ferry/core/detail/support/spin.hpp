@@ -4,7 +4,9 @@
 
 #include <atomic>
 
-namespace ferry {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Hints to the processor that this is a spin loop.
 inline void relax_cpu() {
@@ -41,4 +43,4 @@ class spin_lock {
   std::atomic<bool> held_{false};
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

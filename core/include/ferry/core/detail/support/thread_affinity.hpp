@@ -2,7 +2,9 @@
 #pragma once
 #include <vector>
 
-namespace ferry {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Cores that the calling thread may use.
 std::vector<int> usable_cores();
@@ -26,4 +28,4 @@ class cores_scope {
   std::vector<int> before_;
 };
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

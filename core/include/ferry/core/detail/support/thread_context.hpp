@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 
-namespace ferry {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 class capture_session;
 class timeline;
@@ -24,4 +26,4 @@ struct thread_context {
 };
 inline thread_local constinit thread_context this_thread_state;
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,7 +1,7 @@
 // Thread-local objects that static destructors can use after the thread's own objects are destroyed.
 #pragma once
-
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+namespace ferry::inline FERRY_ABI::detail {
 
 // One T for each thread, created on first use and destroyed when the thread ends. Later calls, in destructors of static
 // objects, get another T that is never destroyed. Each use needs its own type T.
@@ -31,4 +31,4 @@ class thread_object {
   static inline thread_local constinit bool has_ended_ = false;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

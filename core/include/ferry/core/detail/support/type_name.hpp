@@ -2,7 +2,9 @@
 #pragma once
 #include <string_view>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // The compiler's spelling of T; lives as long as the program.
 template <class T>
@@ -16,4 +18,4 @@ consteval std::string_view type_name() {
   return s;
 }
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

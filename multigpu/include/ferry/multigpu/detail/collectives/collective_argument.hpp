@@ -2,13 +2,12 @@
 #pragma once
 #include <cstddef>
 
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/detail/support/small_vector.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 class allocation_ref;
-
-namespace detail {
 
 struct collective_argument {
   const allocation_ref* owner = nullptr;
@@ -20,5 +19,4 @@ struct collective_argument {
 // One for each member. Up to 8, the usual maximum of GPUs in one machine, without an allocation.
 using collective_arguments = small_vector<collective_argument, 8>;
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Cells that member `from` owns and member `to` mirrors. The side of a member in another process is empty.
 struct halo_box {
@@ -117,4 +118,4 @@ std::vector<halo_copy<Rank>> halo_copies(const shard_layout<Rank>& l) {
 // Exchanges cells between members of different processes.
 void carry_exchange(const team& t, std::span<halo_plan* const> plans, halo_streams where);
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/multigpu/detail/halos/halo_plan.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A set of cells, as the union of a few boxes. It may lack cells that were added, but contains no others.
 template <std::size_t Rank>
@@ -194,4 +195,4 @@ class halo_validity : public std::enable_shared_from_this<halo_validity<Rank>> {
   std::vector<std::pair<std::uint64_t, std::weak_ptr<marks>>> captured_;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

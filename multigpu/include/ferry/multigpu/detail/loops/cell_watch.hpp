@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // A box of cells in memory, with the index of its first cell in the whole array.
 struct watched_cells {
@@ -35,4 +36,4 @@ class cell_watch {
   std::vector<saved> saved_;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

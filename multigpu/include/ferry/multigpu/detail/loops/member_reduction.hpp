@@ -1,11 +1,11 @@
 // The part of a reduction that one member of a team computes: several kernels, one result.
 #pragma once
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 inline namespace FERRY_UNIT {
-namespace detail_unit {
 
 #if defined(__CUDACC__)
 inline constexpr unsigned finishing_blocks = 64;
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(reduce_threads)
   const std::size_t i = (blockIdx.x - line * b.along_x) * std::size_t{b.bx} + threadIdx.x;
   const std::size_t j = (line - layer * b.along_y) * std::size_t{reduce_threads / b.bx} + threadIdx.y;
   T mine = identity;
-  if constexpr (std::is_same_v<Space, detail::part_space_of_tiles>) {
+  if constexpr (std::is_same_v<Space, part_space_of_tiles>) {
     if (i < space.x && j < space.y) mine = static_cast<T>(space.call(f, i, j, layer, p...));
   } else {
     if (j < space.y)
@@ -93,11 +93,11 @@ template <class Space>
 reduction_size reduction_size_of(const Space& s, int multiprocessors) {
   unsigned bx = reduce_threads;
   while (bx > 32 && bx / 2 >= s.x) bx /= 2;
-  const std::size_t along_y = detail::ceil_div(s.y, reduce_threads / bx), lines = along_y * s.z;
-  std::size_t along_x = detail::ceil_div(s.x, bx);
-  if constexpr (!std::is_same_v<Space, detail::part_space_of_tiles>) {
+  const std::size_t along_y = ceil_div(s.y, reduce_threads / bx), lines = along_y * s.z;
+  std::size_t along_x = ceil_div(s.x, bx);
+  if constexpr (!std::is_same_v<Space, part_space_of_tiles>) {
     const std::size_t most = 8 * static_cast<std::size_t>(multiprocessors);
-    along_x = detail::at_most(along_x, detail::ceil_div(most, lines));
+    along_x = at_most(along_x, ceil_div(most, lines));
   }
   std::size_t blocks = 0;
   if (__builtin_mul_overflow(along_x, lines, &blocks) || blocks > 0x7fffffff) throw_too_many_blocks(s.x, s.y, s.z);
@@ -119,25 +119,25 @@ class member_reduction {
   template <class Space>
   void expect([[maybe_unused]] const Space& space) {
 #if defined(__CUDACC__)
-    if (!simulated_ && !detail::is_empty(space))
+    if (!simulated_ && !is_empty(space))
       expected_ += reduction_size_of(space, stream_.where().properties().multiprocessors).blocks;
 #endif
   }
 
   template <class Space, class F, class... A>
   void run(const Space& space, const F& f, const A&... a) {
-    if (detail::is_empty(space)) return;
-    detail::access_list<4 * sizeof...(A) + 2> uses;
-    (detail::add_shard_use(uses, a), ...);
-    if (detail::must_mirror(stream_, uses.get())) [[unlikely]] {
-      detail::search_call(stream_, {}, detail::used_by::kernel, f, a...);
-      detail::staged_launch enqueue(stream_, uses.get());
-      detail::poison_shard_outputs(enqueue, a...);
-      return run_once(enqueue, space, f, detail::moved_shard_argument(enqueue, a)...);
+    if (is_empty(space)) return;
+    access_list<4 * sizeof...(A) + 2> uses;
+    (add_shard_use(uses, a), ...);
+    if (must_mirror(stream_, uses.get())) [[unlikely]] {
+      search_call(stream_, {}, used_by::kernel, f, a...);
+      staged_launch enqueue(stream_, uses.get());
+      poison_shard_outputs(enqueue, a...);
+      return run_once(enqueue, space, f, moved_shard_argument(enqueue, a)...);
     }
-    detail::direct_launch enqueue(stream_, uses);
-    detail::check_call(
-        stream_, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(enqueue, a...); }, f, a...);
+    direct_launch enqueue(stream_, uses);
+    check_call(
+        stream_, {}, used_by::kernel, [&] { poison_shard_outputs(enqueue, a...); }, f, a...);
     run_once(enqueue, space, f, a...);
   }
 
@@ -145,12 +145,12 @@ class member_reduction {
     if (done_ == 0) return fill(stream_, slot_, Op::template identity<T>(), source_line{});
 #if defined(__CUDACC__)
     if (simulated_) return;
-    detail::access_list<2> uses;
+    access_list<2> uses;
     uses.add(memory_.owner(), memory_.bytes(), true);
     uses.add(slot_.owner(), slot_.bytes(), true);
-    const auto blocks = static_cast<unsigned>(
-        detail::at_most(detail::ceil_div(done_, std::size_t{4} * reduce_threads), finishing_blocks));
-    detail::submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
+    const auto blocks =
+        static_cast<unsigned>(at_most(ceil_div(done_, std::size_t{4} * reduce_threads), finishing_blocks));
+    submit_ordered(stream_, uses.get(), reach::by_kernel, [&](native_stream n) {
       static compiled_kernel handles;
       launch_compiled({runtime::current(), n, stream_.timeline().device(), "the end of a reduction"}, handles,
                       finish_reduction<T, Op>, blocks, reduce_threads, partial(), static_cast<unsigned>(done_), op_,
@@ -176,8 +176,7 @@ class member_reduction {
     };
     // The result takes the position of the last index, because no span parameter has the type of an index.
     simulate_on_shard<F, Space::indices - 1>(
-        enqueue, body, detail::make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}),
-        a...);
+        enqueue, body, make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}), a...);
   }
 
 #if defined(__CUDACC__)
@@ -193,12 +192,12 @@ class member_reduction {
     if (!memory_.owner())
       memory_ = device_array<std::byte>({counter_bytes + (expected_ + finishing_blocks) * sizeof(T)}, stream_.where());
     enqueue.add(memory_.owner(), memory_.bytes(), true);
-    detail::with_parameters<F, Space::indices>(
+    with_parameters<F, Space::indices>(
         std::index_sequence_for<A...>(),
         [&](const auto&... p) {
           enqueue([&](native_stream n) {
             static compiled_kernel handles;
-            launch_compiled({m, n, stream_.timeline().device(), detail::type_name<F>()}, handles,
+            launch_compiled({m, n, stream_.timeline().device(), type_name<F>()}, handles,
                             reduce_shard<T, Space, F, Op, std::decay_t<decltype(p)>...>,
                             static_cast<unsigned>(size.blocks), dim3(size.layout.bx, reduce_threads / size.layout.bx),
                             space, size.layout, f, op_, identity, partial() + done_, counter(), p...);
@@ -216,6 +215,5 @@ class member_reduction {
   std::size_t expected_ = 0, done_ = 0;  // results of blocks; on simulated devices, of kernels
 };
 
-}  // namespace detail_unit
 }  // namespace FERRY_UNIT
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

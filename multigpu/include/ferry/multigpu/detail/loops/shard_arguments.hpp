@@ -4,38 +4,13 @@
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/kernel_uses.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/detail/loops/cell_watch.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
+#include "ferry/multigpu/sharded_argument.hpp"
 
-namespace ferry {
-
-/// A sharded array as an argument of a loop. T is const if the array is only read. Refers to the array: for use within
-/// the call.
-template <class T, std::size_t Rank, memory_kind Kind>
-struct sharded_argument {
-  using array = sharded_array<std::remove_const_t<T>, Rank, Kind>;
-  std::conditional_t<std::is_const_v<T>, const array, array>* what;
-  access_mode mode;
-  std::shared_ptr<const detail::stale_halos<Rank>> stale{};  ///< state when the call begins
-};
-
-/// Marks a sharded array that a loop reads: the cells of its region and, along the axis of distribution, the halo width
-/// around them.
-template <class T, std::size_t Rank, memory_kind Kind>
-sharded_argument<const T, Rank, Kind> in(const sharded_array<T, Rank, Kind>& a) {
-  return {&a, access_mode::in};
-}
-/// Marks a sharded array of which a loop reads the same cells as by in(), and also writes those of its region.
-template <class T, std::size_t Rank, memory_kind Kind>
-sharded_argument<T, Rank, Kind> inout(sharded_array<T, Rank, Kind>& a) {
-  return {&a, access_mode::inout};
-}
-/// Marks a sharded array of which a loop writes every cell of its region, and reads none.
-template <class T, std::size_t Rank, memory_kind Kind>
-out_argument<sharded_argument<T, Rank, Kind>> out(sharded_array<T, Rank, Kind>& a) {
-  return {{&a, access_mode::out}};
-}
+namespace ferry::inline FERRY_ABI::detail {
 
 // A sharded array as an argument of one kernel of one member.
 template <class T, std::size_t Rank>
@@ -46,14 +21,12 @@ struct shard_argument {
   std::array<byte_range, 2> reads, writes;
   access_mode mode;
   bool contiguous;  // true: the written cells are contiguous
-  detail::shard_part<Rank> region{};
+  shard_part<Rank> region{};
   std::size_t member = 0, axis = 0;
   std::ptrdiff_t width = 0;  // of the halo along `axis`, which is the axis of distribution
   const std::string* name = nullptr;
-  const detail::stale_halos<Rank>* stale = nullptr;  // lives as long as the call
+  const stale_halos<Rank>* stale = nullptr;  // lives as long as the call
 };
-
-namespace detail {
 
 template <class T, std::size_t Rank>
 inline constexpr bool is_array_argument<shard_argument<T, Rank>> = true;
@@ -373,5 +346,4 @@ void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T,
   for (const byte_range& w : a.writes) add(w, !a.contiguous, true);
 }
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,8 +1,9 @@
 // Index spaces of parts of shards, for kernels. They begin at any index, and may have a gap along one axis.
 #pragma once
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 
-namespace ferry::detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Maps 0, 1, ... to first, first + 1, ..., with one jump.
 struct stretch {
@@ -136,4 +137,4 @@ concept shard_space = requires(const S& s) {
   detail::region_of(s);
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

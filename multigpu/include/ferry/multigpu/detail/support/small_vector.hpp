@@ -6,7 +6,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace ferry::detail {
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
 
 // Stores up to `Few` elements without an allocation; more elements are in a std::vector.
 template <class T, std::size_t Few>
@@ -52,4 +54,4 @@ class small_vector {
   std::size_t size_ = 0;
 };
 
-}  // namespace ferry::detail
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,9 +6,10 @@
 #include <limits>
 #include <type_traits>
 
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/reduction_operations.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // bytes: elements that are moved, but not computed with.
 enum class element_type : std::uint8_t {
@@ -32,8 +33,6 @@ const char* name_of(reduction r);
 /// The mean over all members, as the operation of a collective. It uses the arithmetic of the type: integers lose the
 /// fraction.
 struct average {};
-
-namespace detail {
 
 template <class T>
 constexpr element_type element_type_of() {
@@ -85,5 +84,4 @@ constexpr reduction reduction_of(const Op&) {
     return reduction::sum;
 }
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/multigpu/detail/transport/element_type.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 enum class collective_kind : std::uint8_t {
   all_reduce,
@@ -75,4 +76,4 @@ class transport {
 // to team::world() only.) Throws not_supported with what to install.
 std::shared_ptr<transport> make_transport(const rank_layout& team);
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -11,13 +11,12 @@
 #include <vector>
 
 #include "ferry/core/detail/memory/thread_scopes.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 
 // background: separate threads read, upload and store. none: the loop's thread does, when it takes a piece.
 enum class batch_threads { background, none };
-
-namespace detail {
 
 // The work of a pipeline. Piece p uses slot p % depth.
 class batch_work {
@@ -99,5 +98,4 @@ class batch_pipeline {
   const void* loop_ = nullptr;  // address that identifies the thread that took the last piece
 };
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -6,11 +6,11 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/copy.hpp"
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/stream.hpp"
 #include "ferry/unified/detail/batches/batch_pipeline.hpp"
 
-namespace ferry {
-namespace detail {
+namespace ferry::inline FERRY_ABI::detail {
 
 // Device memory for the pieces of one source. It grows as needed, and every depth-th piece reuses it.
 template <class T, std::size_t Rank>
@@ -73,5 +73,4 @@ std::size_t row_size(const extents<Rank>& e) {
   return n;
 }
 
-}  // namespace detail
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,4 +1,4 @@
-#include "ferry/core/memory_tag.hpp"
+#include "ferry/core/detail/support/memory_label.hpp"
 
 #include <deque>
 #include <map>
@@ -6,7 +6,7 @@
 
 #include "ferry/core/error.hpp"
 
-namespace ferry {
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // Never destroyed: arrays may be reported while static objects are destroyed.
@@ -61,4 +61,4 @@ std::string label_text(label_kind kind, memory_label label) {
   return label < l.texts.size() ? l.texts[label] : "";
 }
 
-}  // namespace ferry
+}  // namespace ferry::inline FERRY_ABI::detail
