@@ -94,16 +94,16 @@ BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
         allocate_and_free(seed, 2000);
       }
       const fr::detail::memory_accounting& accounting = sim.get().memory();
-      original = accounting.counts(fr::memory_kind::device, 0);
-      peak = accounting.peak_bytes(fr::memory_kind::device, 0);
-      reserved = accounting.reserved_bytes(fr::memory_kind::device, 0);
+      original = accounting.arrays().counts(fr::memory_kind::device, 0);
+      peak = accounting.arrays().peak_bytes(fr::memory_kind::device, 0);
+      reserved = accounting.pools().reserved_bytes(fr::memory_kind::device, 0);
     }
     const std::vector<tools::logged_allocation> log = tools::load_allocation_log(file);
     for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {
       fr::simulation sim("devices=1", {.kind = kind});
       fr::pool pool(fr::device(0), {.kind = kind});
       const tools::replay_result r = tools::replay(log, pool, fr::memory_kind::device);
-      const fr::detail::memory_counts again = sim.get().memory().counts(fr::memory_kind::device, 0);
+      const fr::detail::memory_counts again = sim.get().memory().arrays().counts(fr::memory_kind::device, 0);
       BOOST_TEST(r.allocations == original.allocations);
       BOOST_TEST(r.frees == original.frees);
       BOOST_TEST((r.failures == 0u && r.unmatched == 0u && r.left == 0u));

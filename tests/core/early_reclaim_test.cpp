@@ -47,13 +47,13 @@ BOOST_AUTO_TEST_CASE(soft_limits_reclaim_at_synchronisation) {
   }
   { const auto c = device_bytes(90 * MiB); }  // caches 80 MiB of it
   BOOST_TEST(asked == 0);
-  for (int i = 0; i < 4000 && accounting.reserved_bytes(memory_kind::device, 0) > 100 * MiB; ++i) {
+  for (int i = 0; i < 4000 && accounting.pools().reserved_bytes(memory_kind::device, 0) > 100 * MiB; ++i) {
     fr::default_stream(fr::device(0)).synchronize();
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
     while (std::chrono::steady_clock::now() < until) {
     }
   }
-  BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) <= 100 * MiB);
+  BOOST_TEST(accounting.pools().reserved_bytes(memory_kind::device, 0) <= 100 * MiB);
   BOOST_TEST(asked >= 1);
   const int before = asked;
   for (int i = 0; i < 10; ++i) fr::default_stream(fr::device(0)).synchronize();
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
       fr::fill(slow, used, 'x');
       used.free();
       const bool driver = kind == fr::pool_kind::driver;  // freed bytes do not count against limits
-      BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
+      BOOST_TEST(accounting.pools().reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
       int pauses = 0;
       const auto callback = fr::on_memory_pressure([&](const fr::memory_pressure&) {
         ++pauses;
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(early_reclaim_never_waits) {
       other.synchronize();
       BOOST_TEST(pauses == 1);
       BOOST_TEST(busy.is_busy());
-      BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
+      BOOST_TEST(accounting.pools().reserved_bytes(memory_kind::device, 0) == (driver ? 2 : 4) * MiB);
       busy.release();
       slow.synchronize();
     }

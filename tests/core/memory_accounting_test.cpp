@@ -43,9 +43,9 @@ BOOST_AUTO_TEST_CASE(observers_see_every_allocation_once) {
   fr::simulation sim("devices=2");
   fr::detail::memory_accounting& accounting = sim.get().memory();
   const fr::device_array<int> unseen({100});
-  const std::size_t before = accounting.reserved_bytes(fr::memory_kind::device, 0);
+  const std::size_t before = accounting.pools().reserved_bytes(fr::memory_kind::device, 0);
   recorder seen;
-  accounting.observe(seen);
+  accounting.observers().add(seen);
   {
     fr::device_array<int> a({10}), b({20}, fr::device(1));
     fr::unified_array<int> c({30});
@@ -64,9 +64,9 @@ BOOST_AUTO_TEST_CASE(observers_see_every_allocation_once) {
   BOOST_TEST((seen.allocated == 803u && seen.freed == 803u));
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified})
     for (const fr::device d : fr::devices()) sim.get().pool(kind, d.index()).trim();
-  BOOST_TEST(seen.returned_bytes + accounting.reserved_bytes(fr::memory_kind::device, 0) ==
+  BOOST_TEST(seen.returned_bytes + accounting.pools().reserved_bytes(fr::memory_kind::device, 0) ==
              seen.reserved_bytes + before);
-  accounting.stop_observing(seen);
+  accounting.observers().remove(seen);
   fr::device_array<int> after({10});
   BOOST_TEST(seen.allocated == 803u);
 }
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(the_books_balance) {
                           fr::pool_kind::none}) {
     fr::simulation sim("devices=1;memory=128KiB", {64, 1024, 4096, kind});
     const fr::detail::memory_accounting& accounting = sim.get().memory();
-    const auto booked = [&] { return accounting.reserved_bytes(fr::memory_kind::device, 0); };
+    const auto booked = [&] { return accounting.pools().reserved_bytes(fr::memory_kind::device, 0); };
     fr::detail::memory_pool& pool = sim.get().pool(fr::memory_kind::device, 0);
     const auto held = [&] {
       const fr::pool_statistics s = pool.statistics();
@@ -101,24 +101,25 @@ BOOST_AUTO_TEST_CASE(rungs_are_climbed_in_order) {
   fr::device_array<char> hoard({900000});
   std::string climbed;
   const auto useless =
-      accounting.add_handler({"useless", fr::handler_order::callbacks, [&](const fr::memory_demand& d) {
-                                climbed += 'u';
-                                BOOST_TEST((d.bytes >= 500000u && d.device == 0));
-                                return std::size_t{0};
-                              }});
-  accounting.add_handler({"late", fr::handler_order::to_peer, [&](const fr::memory_demand&) {
-                            climbed += 'l';
-                            return std::size_t{0};
-                          }});
-  const auto helpful = accounting.add_handler({"helpful", fr::handler_order::callbacks, [&](const fr::memory_demand&) {
-                                                 climbed += 'h';
-                                                 hoard.free();
-                                                 return sim.get().pool(fr::memory_kind::device, 0).trim();
-                                               }});
+      accounting.handlers().add({"useless", fr::handler_order::callbacks, [&](const fr::memory_demand& d) {
+                                   climbed += 'u';
+                                   BOOST_TEST((d.bytes >= 500000u && d.device == 0));
+                                   return std::size_t{0};
+                                 }});
+  accounting.handlers().add({"late", fr::handler_order::to_peer, [&](const fr::memory_demand&) {
+                               climbed += 'l';
+                               return std::size_t{0};
+                             }});
+  const auto helpful =
+      accounting.handlers().add({"helpful", fr::handler_order::callbacks, [&](const fr::memory_demand&) {
+                                   climbed += 'h';
+                                   hoard.free();
+                                   return sim.get().pool(fr::memory_kind::device, 0).trim();
+                                 }});
   { const fr::device_array<char> a({500000}); }
   BOOST_TEST(climbed == "uh");
-  accounting.remove_handler(useless);
-  accounting.remove_handler(helpful);
+  accounting.handlers().remove(useless);
+  accounting.handlers().remove(helpful);
   climbed.clear();
   hoard = fr::device_array<char>({900000});
   BOOST_CHECK_THROW(fr::device_array<char>({500000}), fr::out_of_memory);

@@ -130,11 +130,11 @@ BOOST_AUTO_TEST_CASE(limits_change_as_a_whole) {
                     fr::invalid_argument);
   BOOST_CHECK_THROW(fr::set_memory_limits(fr::parse_memory_limits("device=0,hard:4MiB;tag=t,hard:50%")),
                     fr::invalid_argument);
-  const fr::memory_limits& limits = sim.get().memory().limits();
+  const fr::detail::limit_enforcer& limits = sim.get().memory().limits();
   const auto hard = [&] {
     const auto rules = limits.all();
     std::vector<std::size_t> all;
-    for (const fr::limit_rule& r : *rules) all.push_back(r.hard);
+    for (const fr::detail::limit_rule& r : *rules) all.push_back(r.hard);
     return all;
   };
   const std::vector<std::size_t> small{2 * MiB, 2 * MiB, 1 * MiB}, large{4 * MiB, 4 * MiB, 3 * MiB};

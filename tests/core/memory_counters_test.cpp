@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(what_threads_free_while_they_end_is_counted) {
       late.a = fr::device_array<char>({1000});
       fr::device_array<char> b({1000});
     }).join();
-  const fr::detail::memory_counts counts = sim.get().memory().counts(fr::memory_kind::device, 0);
+  const fr::detail::memory_counts counts = sim.get().memory().arrays().counts(fr::memory_kind::device, 0);
   BOOST_TEST(counts.allocations == 6u);
   BOOST_TEST(counts.current_bytes() == 0);
 }
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
   fr::simulation sim("devices=2");
   fr::detail::memory_accounting& accounting = sim.get().memory();
   const auto held = [&](const char* label) {
-    for (const fr::detail::label_use& u : accounting.labels().all())
+    for (const fr::detail::label_use& u : accounting.arrays().labels().all())
       if (fr::detail::label_text(u.kind, u.label) == label) return u;
     return fr::detail::label_use{};
   };
@@ -116,13 +116,15 @@ BOOST_AUTO_TEST_CASE(arrays_are_counted_by_kind_device_tag_and_name) {
     BOOST_TEST((held("v").bytes == 0u && held("w").bytes == 512u));
     v.resize({1024});
     BOOST_TEST(held("w").bytes == 1024u);
-    BOOST_TEST(accounting.counts(fr::memory_kind::unified, 0).current_bytes() == 1024);
-    BOOST_TEST(accounting.counts(fr::memory_kind::device, 1).current_bytes() == 512);
-    BOOST_TEST(accounting.counts_of_this_thread(fr::memory_kind::device, 1).allocations == 1u);
+    BOOST_TEST(accounting.arrays().counts(fr::memory_kind::unified, 0).current_bytes() == 1024);
+    BOOST_TEST(accounting.arrays().counts(fr::memory_kind::device, 1).current_bytes() == 512);
+    BOOST_TEST(accounting.arrays().counts_of_this_thread(fr::memory_kind::device, 1).allocations == 1u);
   }
-  for (const fr::detail::label_use& u : accounting.labels().all()) BOOST_TEST((u.bytes == 0u && u.allocations == 0u));
+  for (const fr::detail::label_use& u : accounting.arrays().labels().all())
+    BOOST_TEST((u.bytes == 0u && u.allocations == 0u));
   for (const auto kind : {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host})
-    for (const fr::device d : fr::devices()) BOOST_TEST(accounting.counts(kind, d.index()).current_bytes() == 0);
+    for (const fr::device d : fr::devices())
+      BOOST_TEST(accounting.arrays().counts(kind, d.index()).current_bytes() == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

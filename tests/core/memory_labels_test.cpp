@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(an_array_named_as_a_tag_does_not_count_under_it) {
     auto plain = device_bytes(4 * MiB);
     plain.name("twofold");
     BOOST_TEST((bytes_of("twofold", true) == 0u && bytes_of("twofold", false) == 4 * MiB));
-    BOOST_TEST(sim.get().memory().used_bytes({.tag = "twofold"}) == 0u);
+    BOOST_TEST(sim.get().memory().limits().used_bytes({.tag = "twofold"}) == 0u);
     const fr::memory_tag_scope scope{"twofold"};
     {
       auto tagged = device_bytes(MiB);

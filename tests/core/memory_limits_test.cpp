@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_hard_limit_is_never_crossed) {
   arrays.pop_back();
   const auto again = device_bytes(4 * MiB);  // the bytes are available, whether cached or released
   const fr::detail::memory_accounting& accounting = sim.get().memory();
-  BOOST_TEST(accounting.reserved_bytes(memory_kind::device, 0) <= 16 * MiB);
+  BOOST_TEST(accounting.pools().reserved_bytes(memory_kind::device, 0) <= 16 * MiB);
   refused<fr::out_of_memory>([] { fr::unified_array<char> u({4 * MiB}); }, {"hard limit", "unified memory"});
   fr::set_memory_limit(fr::device(0), {});
   const auto more = device_bytes(16 * MiB);
@@ -168,21 +168,21 @@ BOOST_AUTO_TEST_CASE(pins_count_against_limits_on_pinned_memory) {
   const std::span<char> all(v);
   {
     const auto p = fr::pin(all.first(3 * MiB)), again = fr::pin(all.subspan(MiB, MiB));
-    BOOST_TEST(accounting.pinned_bytes() == 3 * MiB);
+    BOOST_TEST(accounting.pools().pinned_bytes() == 3 * MiB);
     BOOST_TEST(fr::memory_use().pinned_bytes == 3 * MiB);
     BOOST_TEST(fr::memory_use().text().find("own memory: 3.000 MiB\n") != std::string::npos);
     const auto more = fr::pin(all.subspan(2 * MiB, 2 * MiB));  // overlaps: adds one MiB
-    BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
+    BOOST_TEST(accounting.pools().pinned_bytes() == 4 * MiB);
     refused<fr::out_of_memory>([&] { (void)fr::pin(w); },
                                {"1.000 MiB of host memory", "hard limit of 4.000 MiB on host memory leaves 0 bytes"});
     refused<fr::out_of_memory>([] { fr::host_array<char> h({1}); }, {"hard limit of 4.000 MiB"});
-    BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
+    BOOST_TEST(accounting.pools().pinned_bytes() == 4 * MiB);
   }
-  BOOST_TEST(accounting.pinned_bytes() == 0u);
+  BOOST_TEST(accounting.pools().pinned_bytes() == 0u);
   { const fr::host_array<char> cached({2 * MiB}); }
-  BOOST_TEST(accounting.reserved_bytes(memory_kind::host, 0) == 2 * MiB);
+  BOOST_TEST(accounting.pools().reserved_bytes(memory_kind::host, 0) == 2 * MiB);
   const auto p = fr::pin(v);  // cached bytes of pools are released first
-  BOOST_TEST(accounting.pinned_bytes() == 4 * MiB);
+  BOOST_TEST(accounting.pools().pinned_bytes() == 4 * MiB);
 }
 
 BOOST_AUTO_TEST_CASE(what_limits_must_not_be) {

@@ -57,11 +57,11 @@ BOOST_AUTO_TEST_CASE(what_is_cached_goes_back) {
         cache<fr::host_array<char>>(2 * MiB, 8);
         const auto held = device_bytes(2 * MiB), elsewhere = device_bytes(2 * MiB, 1);
         fr::set_memory_limit(fr::device(0), {.hard = "8MiB"});
-        BOOST_TEST(accounting.used_bytes({.on = fr::device(0)}) <= 8 * MiB);
+        BOOST_TEST(accounting.limits().used_bytes({.on = fr::device(0)}) <= 8 * MiB);
         fr::set_memory_limit({.kind = memory_kind::host}, {.hard = "4MiB"});
-        BOOST_TEST(accounting.used_bytes({.kind = memory_kind::host}) <= 4 * MiB);
+        BOOST_TEST(accounting.limits().used_bytes({.kind = memory_kind::host}) <= 4 * MiB);
         fr::set_memory_limit({.on = fr::device(0), .kind = memory_kind::unified}, {.hard = "1MiB"});
-        BOOST_TEST(accounting.used_bytes({.on = fr::device(0), .kind = memory_kind::unified}) <= MiB);
+        BOOST_TEST(accounting.limits().used_bytes({.on = fr::device(0), .kind = memory_kind::unified}) <= MiB);
         refused<fr::out_of_memory>([] { device_bytes(8 * MiB); }, {"hard limit of 8.000 MiB"});
         const auto more = device_bytes(4 * MiB);  // room up to the limit
       }
@@ -72,9 +72,9 @@ BOOST_AUTO_TEST_CASE(what_the_limit_allows_stays_cached) {
   fr::simulation sim("devices=1;memory=64MiB", {512, 2 * MiB, 2 * MiB, fr::pool_kind::split});
   cache<fr::device_array<char>>(2 * MiB, 16);
   const fr::detail::memory_accounting& accounting = sim.get().memory();
-  BOOST_REQUIRE(accounting.reserved_bytes(memory_kind::device, 0) == 32 * MiB);
+  BOOST_REQUIRE(accounting.pools().reserved_bytes(memory_kind::device, 0) == 32 * MiB);
   fr::set_memory_limit(fr::device(0), {.hard = "20MiB"});
-  const std::size_t left = accounting.reserved_bytes(memory_kind::device, 0);
+  const std::size_t left = accounting.pools().reserved_bytes(memory_kind::device, 0);
   BOOST_TEST((left > 8 * MiB && left <= 20 * MiB), left);
 }
 
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(quarantine_and_workspaces) {
     cache<fr::device_array<char>>(2 * MiB, 8);
   }
   fr::set_memory_limit(fr::device(0), {.hard = "4MiB"});
-  BOOST_TEST(sim.get().memory().used_bytes({.on = fr::device(0)}) <= 4 * MiB);
+  BOOST_TEST(sim.get().memory().limits().used_bytes({.on = fr::device(0)}) <= 4 * MiB);
   fr::set_memory_limit(fr::device(0), {});
   fr::workspace w;
   {
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(threads_that_allocate_meanwhile) {
     stop = true;
     threads.clear();
     const auto rules = m.memory().limits().all();
-    if (!rules->empty()) BOOST_TEST(m.memory().reserved_bytes(memory_kind::device, 0) <= rules->front().hard);
+    if (!rules->empty()) BOOST_TEST(m.memory().pools().reserved_bytes(memory_kind::device, 0) <= rules->front().hard);
   }
 }
 

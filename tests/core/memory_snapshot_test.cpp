@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_history_adds_up) {
                       fr::detail::label_text(fr::detail::label_kind::name, e.name) == "a");
   }
   BOOST_TEST((used[0] == 12 * KiB && used[1] == 0u));
-  BOOST_TEST(held[0] == sim.get().memory().reserved_bytes(fr::memory_kind::device, 0));
+  BOOST_TEST(held[0] == sim.get().memory().pools().reserved_bytes(fr::memory_kind::device, 0));
   BOOST_TEST(named);
 }
 

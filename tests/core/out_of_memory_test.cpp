@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(reclaim_by_hand) {
   const bool keeps = sim.get().default_pool_kind() != fr::pool_kind::none;  // `none` releases before it allocates
   BOOST_TEST(fr::reclaim(fr::device(1)) == 32 * MiB);
   BOOST_TEST(fr::reclaim() == (keeps ? 32 * MiB : 0));
-  BOOST_TEST(sim.get().memory().reserved_bytes(fr::memory_kind::device, 0) == 64 * MiB);
+  BOOST_TEST(sim.get().memory().pools().reserved_bytes(fr::memory_kind::device, 0) == 64 * MiB);
   BOOST_CHECK_THROW(fr::reclaim(fr::device(5)), fr::invalid_argument);
 }
 

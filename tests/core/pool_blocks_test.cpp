@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
                              .kind = fr::pool_kind::split,
                              .gc_threshold = 0.5});
   returns gone;
-  sim.get().memory().observe(gone);
+  sim.get().memory().observers().add(gone);
   const void* at[3];
   {
     const fr::detail::allocation_ref a = p.allocate(16000), b = p.allocate(15000), c = p.allocate(14000);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
   BOOST_REQUIRE(gone.seen.size() == 1u);
   BOOST_TEST(gone.seen[0] == at[2]);
   BOOST_TEST(p.statistics().reserved_bytes <= 50000u);
-  sim.get().memory().stop_observing(gone);
+  sim.get().memory().observers().remove(gone);
 }
 
 // Blocks in use by work stay, even beyond the share: waiting while the pool grows would block other threads that need

@@ -50,7 +50,7 @@ struct some_arrays {
   static support::quiet_stderr quiet;  // the runtime reports that arrays outlive it
   static fr::simulation sim("devices=2;schedule=random:1", small(kind));
   arrays.make();
-  sim.get().memory().observe(watch);
+  sim.get().memory().observers().add(watch);
   std::exit(7);
 }
 [[noreturn]] void machine_of_the_process(fr::pool_kind kind) {
@@ -60,7 +60,7 @@ struct some_arrays {
   setenv("FERRY_BACKEND", "sim", 1);
   setenv("FERRY_SIM", "devices=2;schedule=random:1", 1);
   setenv("FERRY_POOL", fr::pool_kind_name(kind), 1);
-  fr::runtime::current().memory().observe(watch);
+  fr::runtime::current().memory().observers().add(watch);
   static some_arrays arrays;  // destroyed before the runtime's own exit handlers run
   arrays.make();
   std::exit(7);

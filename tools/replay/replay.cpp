@@ -112,7 +112,7 @@ replay_result replay(const std::vector<logged_allocation>& log, fr::pool& pool, 
   alive.reserve(log.size());
   // Of all pools of this kind and device: the numbers of one pool would cost a lock an allocation.
   const auto reserved_bytes = [&accounting = fr::runtime::current().memory(), kind, device = pool.where().index()] {
-    return accounting.reserved_bytes(kind, device);
+    return accounting.pools().reserved_bytes(kind, device);
   };
   const std::size_t of_pool = pool.of(kind).statistics().reserved_bytes, of_all = reserved_bytes();
   std::size_t bytes = 0;

@@ -1,53 +1,22 @@
 #include "ferry/core/detail/accounting/memory_accounting.hpp"
 
-#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "accounting/reclaim_state.hpp"
+#include "accounting/shortage_of.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-namespace {
-constexpr std::size_t kinds = 3;
-}
 
 memory_accounting::memory_accounting(detail::backend& backend)
     : backend_(backend),
-      devices_(static_cast<std::size_t>(backend.device_count())),
-      reserved_(kinds * devices_),
-      quarantined_(kinds * devices_),
-      counters_(kinds * devices_),
-      labels_(kinds * devices_),
-      reclaiming_(std::make_unique<reclaim_state>()) {
-  for (int d = 0; d < backend.device_count(); ++d) device_bytes_.push_back(backend.properties(d).memory_bytes);
+      arrays_(static_cast<std::size_t>(backend.device_count())),
+      pools_(backend),
+      limits_(arrays_, pools_),
+      pressure_(limits_, pools_) {
   add_own_handlers();
-}
-
-memory_accounting::~memory_accounting() = default;
-
-void memory_accounting::name(allocation& a, std::string text) {
-  const memory_label now = intern_name(text);
-  const auto [tag, before] = labels_of(a);
-  labels_.expect(label_kind::name, now);
-  a.name = std::move(text);
-  if (now == before) return;
-  const std::size_t i = index(a.kind, a.device);
-  if (before != 0) labels_.remove(label_kind::name, before, i, a.bytes);
-  if (now != 0) labels_.add(label_kind::name, now, i, a.bytes);
-  if (tag == 0 && (before == 0) != (now == 0))
-    now == 0 ? labels_.remove_labelled(i, a.bytes) : labels_.add_labelled(i, a.bytes);
-  set_labels(a, allocation_labels{tag, now}.packed());
-}
-
-void memory_accounting::retain(allocation& a, retained_by whom) noexcept {
-  freed(a);
-  const bool quarantined = whom == retained_by::checks;
-  if (quarantined) quarantined_[index(a.kind, a.device)] += a.bytes;
-  set_labels(a, allocation_labels::aside | (quarantined ? quarantine_label_ : retained_label_));
-}
-
-void memory_accounting::take_back(allocation& a) noexcept {
-  if (labels_of(a).tag == quarantine_label_) quarantined_[index(a.kind, a.device)] -= a.bytes;
-  set_labels(a, 0);
 }
 
 void memory_accounting::reissue(allocation& a) {
@@ -59,59 +28,103 @@ void memory_accounting::reissue(allocation& a) {
   allocated(a, reserved);
 }
 
-void memory_accounting::register_source(memory_source& s) {
-  std::lock_guard lock(enrolling_);
-  sources_.push_back(&s);
+void memory_accounting::reserve_pinned(std::size_t bytes, int device) {
+  try {
+    limits_.reserve_pinned(bytes);
+  } catch (const out_of_memory& e) {
+    run_handlers({memory_kind::host, device, bytes, nullptr}, e, [&] { limits_.reserve_pinned(bytes); });
+  }
+  pressure_.look();
 }
 
-void memory_accounting::unregister_source(memory_source& s) noexcept {
-  std::lock_guard lock(enrolling_);
-  std::erase(sources_, &s);
+void memory_accounting::reserve_under_tag(tag_reservation& b, const memory_demand& d) {
+  arrays_.expect_tag(this_thread_state.tag);
+  if (!limits_.limits_tag()) return;
+  try {
+    limits_.enter(b, d);
+  } catch (const out_of_memory& e) {
+    run_handlers(d, e, [&] { limits_.enter(b, d); });
+  }
+  pressure_.look();
 }
 
-void memory_accounting::each_source(const std::function<void(memory_source&)>& f) const {
-  std::shared_lock lock(enrolling_);
-  for (memory_source* s : sources_) f(*s);
+void memory_accounting::limit(std::span<const scoped_memory_limit> all) {
+  limits_.set(all, [this](const limit_rule& r) { trim_to(r); });
+  pressure_.look();
 }
 
-void memory_accounting::observe(allocation_observer& o) {
-  std::lock_guard lock(observing_);
-  observers_.push_back(&o);
-  observed_ = true;
-}
-
-void memory_accounting::stop_observing(allocation_observer& o) noexcept {
-  std::lock_guard lock(observing_);
-  std::erase(observers_, &o);
-  observed_ = !observers_.empty();
-}
-
-std::uint64_t memory_accounting::add_handler(reclaim_handler r) {
-  std::lock_guard lock(handlers_mutex_);
-  const auto at = std::upper_bound(handlers_.begin(), handlers_.end(), r.order,
-                                   [](int order, const numbered_handler& n) { return order < n.what->order; });
-  handlers_.insert(at, {next_handler_, std::make_shared<const reclaim_handler>(std::move(r))});
-  return next_handler_++;
-}
-
-out_of_memory_policy memory_accounting::policy() const {
-  std::lock_guard lock(handlers_mutex_);
-  return policy_;
-}
-
-void memory_accounting::set_policy(const out_of_memory_policy& p) {
-  std::lock_guard lock(handlers_mutex_);
-  policy_ = p;
+// Releases cached bytes until the hard limit holds: blocks in quarantine, then bytes whose uses are complete, then all
+// bytes that no array holds. Blocks until the last uses of the released bytes are complete.
+void memory_accounting::trim_to(const limit_rule& r) {
+  if (r.tag != 0) return;  // a limit on a tag counts only arrays
+  refuse_inside_submission("trim pools for a memory limit");
+  const auto excess = [&] {
+    const std::size_t used = limits_.used_bytes(r.scope);
+    return used > r.hard ? used - r.hard : 0;
+  };
+  const auto release = [&](release_depth how) {
+    pools_.each([&](memory_source& s) {
+      if (!r.scope.covers(s.kind(), s.device())) return;
+      while (excess() > 0 && s.release_some(how, excess()) > 0) {
+      }
+    });
+  };
+  end_quarantine(handlers_.all(), {});
+  release(release_depth::finished);
+  if (excess() > 0) release(release_depth::unused);
 }
 
 std::size_t memory_accounting::reclaim(int device) {
   refuse_inside_submission("reclaim");
   std::size_t bytes = 0;
-  each_source([&](memory_source& s) {
+  pools_.each([&](memory_source& s) {
     if (device < 0 || s.device() == device) bytes += s.release_cached(release_depth::unused);
   });
-  look_for_pressure();
+  pressure_.look();
   return bytes;
+}
+
+void memory_accounting::end_quarantine(const handler_chain::handlers& all, const memory_demand& d) {
+  if (!arrays_.has_quarantine()) return;
+  for (const auto& h : all)
+    if (h->order == handler_order::quarantine) (void)h->reclaim(d);
+}
+
+// An allocation inside a callback does not call the callbacks again.
+void memory_accounting::run_handlers(const memory_demand& d, const out_of_memory& first,
+                                     const std::function<void()>& again) {
+  refuse_inside_submission("allocate");
+  const handler_chain::handlers all = handlers_.all();
+  struct climbing {
+    climbing() { ++this_thread_state.handler_chains; }
+    ~climbing() { --this_thread_state.handler_chains; }
+  } now;
+  reason_of_failure reason(first);
+  std::vector<memory_shortage::attempt> tried;
+  const bool may_synchronize = handlers_.policy().synchronize;
+  for (const auto& h : all) {
+    if (h->order == handler_order::synchronize && !may_synchronize) continue;
+    if (this_thread_state.handler_chains > 1 && h->order == handler_order::callbacks) continue;
+    tried.push_back({h->name, h->reclaim(d)});
+    if (tried.back().freed_bytes == 0) continue;
+    if (h->order >= handler_order::callbacks) end_quarantine(all, d);  // checked arrays that a callback freed are there
+    try {
+      return again();
+    } catch (const out_of_memory& e) {
+      reason = reason_of_failure(e);
+    }
+    if (h->order < handler_order::callbacks) continue;  // the freed bytes went to the driver, not to pools
+    if (reclaim(d.device) == 0) continue;
+    try {
+      return again();
+    } catch (const out_of_memory& e) {  // try the next handler
+      reason = reason_of_failure(e);
+    }
+  }
+  auto s = std::make_shared<memory_shortage>(shortage_of(*this, d, reason));
+  s->tried = std::move(tried);
+  const std::string text = s->text();
+  throw out_of_memory(text, d.bytes, std::move(s));
 }
 
 void memory_accounting::add_own_handlers() {
@@ -119,7 +132,7 @@ void memory_accounting::add_own_handlers() {
     // Pages of unified memory may be on any device, and freeing them does not move them off it.
     const bool pages = how == release_depth::unused && d.kind == memory_kind::device;
     std::size_t bytes = 0;
-    each_source([&](memory_source& s) {
+    pools_.each([&](memory_source& s) {
       // A limit may cover device and unified memory together.
       const bool both = how == release_depth::unused && d.kind != memory_kind::host && s.kind() != memory_kind::host;
       const bool here = s.device() == d.device || d.kind == memory_kind::host;  // limits on the RAM cover all devices
@@ -128,12 +141,12 @@ void memory_accounting::add_own_handlers() {
     });
     return bytes;
   };
-  add_handler({"the pool's own cache", handler_order::own_cache,
-               [=](const memory_demand& d) { return from_sources(d, release_depth::finished, true); }});
-  add_handler({"bytes of other pools whose work is over", handler_order::finished_frees,
-               [=](const memory_demand& d) { return from_sources(d, release_depth::finished, false); }});
-  add_handler({"trim of every pool on the device", handler_order::every_pool,
-               [=](const memory_demand& d) { return from_sources(d, release_depth::unused, false); }});
+  handlers_.add({"the pool's own cache", handler_order::own_cache,
+                 [=](const memory_demand& d) { return from_sources(d, release_depth::finished, true); }});
+  handlers_.add({"bytes of other pools whose work is over", handler_order::finished_frees,
+                 [=](const memory_demand& d) { return from_sources(d, release_depth::finished, false); }});
+  handlers_.add({"trim of every pool on the device", handler_order::every_pool,
+                 [=](const memory_demand& d) { return from_sources(d, release_depth::unused, false); }});
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

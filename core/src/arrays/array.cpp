@@ -39,7 +39,7 @@ allocation_ref allocate_or_spill(runtime& m, memory_pool& from, bool may_spill, 
   try {
     return from.allocate(bytes);
   } catch (const out_of_memory& e) {
-    if (!may_spill || from.kind() != memory_kind::device || !m.memory().policy().spill_to_peers) throw;
+    if (!may_spill || from.kind() != memory_kind::device || !m.memory().handlers().policy().spill_to_peers) throw;
     if (allocation_ref elsewhere = allocate_on_a_peer(m, from.device(), bytes)) return elsewhere;
     if (!e.shortage()) throw;
     memory_shortage s = *e.shortage();

@@ -12,7 +12,8 @@ void configure_memory(runtime& m) {
   with_variable("FERRY_MEMORY_LIMIT", [&](const char* text) { set_memory_limits(m, parse_memory_limits(text)); });
   with_variable("FERRY_LEAKS", [&](const char* text) { report_leaks_at_exit(m, parse_leak_mode(text)); });
   with_variable("FERRY_MEMORY_LOG", [&](const char* text) { log_allocations_until_exit(m, text); });
-  with_variable("FERRY_OOM", [&](const char* text) { m.memory().set_policy(parse_out_of_memory_policy(text)); });
+  with_variable("FERRY_OOM",
+                [&](const char* text) { m.memory().handlers().set_policy(parse_out_of_memory_policy(text)); });
 }
 
 std::shared_ptr<runtime> runtime_registry::make_chosen() {

@@ -80,7 +80,7 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
   for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})
     for (const device d : devices_) {
       pools_.push_back(make_pool(memory_, streams_, kind, d.index(), pools_for(kind, d.index())));
-      memory_.register_source(*pools_.back());
+      memory_.pools().add(*pools_.back());
     }
   foreign_ = std::make_unique<foreign_memory>(*this);
   if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
@@ -93,18 +93,18 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
   for (const auto c : {check::uses, check::halos}) checks.set(c, level_ == check_level::all);
   checks.set(check::pointers,
              level_ == check_level::all || (level_ == check_level::usual && (simulated_ || is_debug_build())));
-  memory_.add_handler({"waiting for all work", handler_order::synchronize, [this](const memory_demand& demand) {
-                         if (this_thread_state.capture) return std::size_t{0};
-                         streams_.synchronize();
-                         return memory_.reclaim(demand.device);
-                       }});
+  memory_.handlers().add({"waiting for all work", handler_order::synchronize, [this](const memory_demand& demand) {
+                            if (this_thread_state.capture) return std::size_t{0};
+                            streams_.synchronize();
+                            return memory_.reclaim(demand.device);
+                          }});
 }
 
 access_policy::maker access_policy::exchange_maker(maker m) { return current_maker().exchange(m); }
 
 runtime::~runtime() {
-  for (auto& p : pools_) memory_.unregister_source(*p);
-  for (auto& p : extra_) memory_.unregister_source(*p);
+  for (auto& p : pools_) memory_.pools().remove(*p);
+  for (auto& p : extra_) memory_.pools().remove(*p);
 }
 
 std::size_t runtime::trim_lanes(memory_kind kind, int device) { return copies_->lanes().trim(kind, device); }
@@ -134,7 +134,7 @@ memory_pool& runtime::take_pool(memory_kind kind, int device, const pool_options
     }
   stock_.reserve(extra_.size() + 1);  // give_back_pool() must not fail
   extra_.push_back(make_pool(memory_, streams_, kind, device, options));
-  memory_.register_source(*extra_.back());
+  memory_.pools().add(*extra_.back());
   return *extra_.back();
 }
 

@@ -58,12 +58,12 @@ memory_checker::memory_checker(runtime& m)
       lines_(m.devices().size(), nullptr),
       slots_(m.backend()) {
   ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the blocks' own resources track grants
-  rung_ = m.memory().add_handler({"end of the quarantine of freed blocks", handler_order::quarantine,
-                                  [this](const memory_demand&) { return release(); }});
+  rung_ = m.memory().handlers().add({"end of the quarantine of freed blocks", handler_order::quarantine,
+                                     [this](const memory_demand&) { return release(); }});
 }
 
 memory_checker::~memory_checker() {
-  runtime_.memory().remove_handler(rung_);
+  runtime_.memory().handlers().remove(rung_);
   release();
   look_at_copies(true);
   for (timeline* t : lines_)
@@ -203,7 +203,7 @@ void memory_checker::poison(allocation& a) {
 }
 
 void memory_checker::rename(allocation& a, std::string text) {
-  runtime_.memory().name(*a.after, text);
+  runtime_.memory().arrays().name(*a.after, text);
   std::lock_guard lock(mutex_);  // check() reads names
   a.name = std::move(text);
 }

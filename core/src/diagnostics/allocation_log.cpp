@@ -27,11 +27,11 @@ allocation_log::allocation_log(const std::string& file, runtime& m)
       runtime_(m.serial()) {
   if (!*file_) throw error("cannot write the log of allocations '" + file + "': " + std::strerror(errno));
   *file_ << "Thread,Time,Action,Pointer,Size,Stream\n";
-  m.memory().observe(*this);
+  m.memory().observers().add(*this);
 }
 
 allocation_log::~allocation_log() {
-  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().stop_observing(*this); });
+  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().observers().remove(*this); });
   std::lock_guard lock(mutex_);
   file_->flush();
   tell_if_failed();

@@ -52,7 +52,7 @@ void track_leaks(runtime& m, leak_mode mode) {
   leak_tracker* t = find(m.serial());
   if (mode == leak_mode::off) {
     if (!t) return;
-    m.memory().stop_observing(*t);
+    m.memory().observers().remove(*t);
     t->forget();
     return;
   }
@@ -62,8 +62,8 @@ void track_leaks(runtime& m, leak_mode mode) {
     t = (all().by_machine[m.serial()] = std::make_unique<leak_tracker>()).get();
   }
   t->mode(mode);
-  m.memory().stop_observing(*t);
-  m.memory().observe(*t);
+  m.memory().observers().remove(*t);
+  m.memory().observers().add(*t);
 }
 
 void track_leaks(leak_mode mode) { track_leaks(runtime::current(), mode); }

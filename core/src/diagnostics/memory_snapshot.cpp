@@ -71,7 +71,7 @@ class label_list {
 memory_snapshot take_memory_snapshot() {
   memory_snapshot s;
   s.usage = memory_use();
-  runtime::current().memory().each_source([&](memory_source& m) {
+  runtime::current().memory().pools().each([&](memory_source& m) {
     pool_blocks p{m.kind(), m.device(), {}};
     m.each_block([&](const block_info& b) { p.blocks.push_back(b); });
     if (!p.blocks.empty()) s.pools.push_back(std::move(p));
@@ -129,14 +129,14 @@ memory_recording::memory_recording(std::size_t most_events)
   devices_ = m.devices().size();
   for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
     for (const device d : m.devices()) {
-      allocated_before_.push_back(m.memory().bytes_in_use(k, d.index()));
-      reserved_before_.push_back(m.memory().reserved_bytes(k, d.index()));
+      allocated_before_.push_back(m.memory().arrays().bytes(k, d.index()));
+      reserved_before_.push_back(m.memory().pools().reserved_bytes(k, d.index()));
     }
-  m.memory().observe(*this);
+  m.memory().observers().add(*this);
 }
 
 memory_recording::~memory_recording() {
-  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().stop_observing(*this); });
+  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().observers().remove(*this); });
 }
 
 std::size_t memory_recording::cell(memory_kind kind, int device) const {

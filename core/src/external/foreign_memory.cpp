@@ -28,7 +28,7 @@ allocation* new_node() {
 struct pin_booking {
   memory_accounting& books;
   std::size_t bytes = 0;
-  ~pin_booking() { books.release_pinned(bytes); }
+  ~pin_booking() { books.pools().remove_pinned(bytes); }
 };
 
 }  // namespace
@@ -103,7 +103,7 @@ void foreign_memory::refuse_own(byte_range bytes, verb of) const {
   const pointer_attributes memory = backend().attributes(bytes.begin);
   if (!memory.is_known) return;  // pools contain only memory that the driver reports
   std::optional<block_info> own;
-  runtime_.memory().each_source([&](memory_source& s) {
+  runtime_.memory().pools().each([&](memory_source& s) {
     if (own || s.kind() != memory.kind || (memory.kind == memory_kind::device && s.device() != memory.device)) return;
     s.each_block([&](const block_info& b) {
       if (!own && byte_range{b.begin, b.begin + b.bytes}.overlaps(bytes)) own = b;
@@ -261,7 +261,7 @@ void foreign_memory::end(allocation_ref& owner, byte_range bytes, bool pinned, c
     } catch (const error&) {
       if (!failed) failed = std::current_exception();
     }
-    runtime_.memory().release_pinned(pinned_before - ranges_.bytes());
+    runtime_.memory().pools().remove_pinned(pinned_before - ranges_.bytes());
     if (is_last) erase(find(a));
   }
   owner = {};

@@ -46,7 +46,7 @@ lookup look_up(runtime& m, const std::byte* p) {
   if (!known.is_known) return {};
   if (allocation* a = m.checker().at(p)) return {owner::array, describe(*a, true)};
   lookup found{owner::others, {}};
-  m.memory().each_source([&](memory_source& s) {
+  m.memory().pools().each([&](memory_source& s) {
     if (found.whose == owner::array || s.kind() != known.kind) return;
     s.each_block([&](const block_info& b) {
       if (p < b.begin || p >= b.begin + b.bytes || !b.what) return;

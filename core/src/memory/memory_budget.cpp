@@ -47,7 +47,7 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
     trimmable_bytes bytes;
   };
   std::vector<trim> trims;
-  accounting.each_source([&](memory_source& s) {
+  accounting.pools().each([&](memory_source& s) {
     const bool same = s.kind() == kind && (s.device() == d || kind == memory_kind::host);
     const bool other = kind == memory_kind::device
                            ? s.kind() == memory_kind::unified
@@ -61,16 +61,16 @@ memory_budget::room memory_budget::look(std::size_t bytes) const {
   if (kind == memory_kind::device) {
     r.from_driver = m.backend().memory(d).free_bytes;
   } else {  // the system's RAM; for unified memory, also the free bytes of the device
-    r.from_driver = accounting.room_in_system();
+    r.from_driver = without(system_memory_bytes(), accounting.pools().bytes_in_system());
     if (kind == memory_kind::unified)
-      r.from_driver =
-          sum_of(r.from_driver, without(m.properties(d).memory_bytes, accounting.used_bytes({scope_.on, {}, {}})));
+      r.from_driver = sum_of(
+          r.from_driver, without(m.properties(d).memory_bytes, accounting.limits().used_bytes({scope_.on, {}, {}})));
   }
   const memory_label tag = scope_.tag.empty() ? this_thread_state.tag : intern_tag(scope_.tag);
   const auto rules = accounting.limits().all();
   for (const limit_rule& rule : *rules) {
     if (rule.hard == limit_rule::none || !rule.scope.covers(kind, d)) continue;
-    const std::size_t used = accounting.used_bytes(rule.scope);
+    const std::size_t used = accounting.limits().used_bytes(rule.scope);
     if (rule.tag != 0) {
       if (rule.tag == tag) r.by_tags = std::min(r.by_tags, without(rule.hard, used));
       continue;
@@ -107,7 +107,7 @@ bool memory_budget::would_fit(std::size_t bytes) const {
   if (fits()) return true;
   if (this_thread_state.submitting || this_thread_state.capture) return false;
   if (r.cost.block_bytes == SIZE_MAX || r.cost.block_bytes > r.by_tags) return false;
-  const std::size_t of_arrays = m.memory().bytes_in_use(memory_kind::device, d);
+  const std::size_t of_arrays = m.memory().arrays().bytes(memory_kind::device, d);
   if (*scope_.kind == memory_kind::device &&
       r.cost.backend_bytes > without(m.backend().memory(d).total_bytes, of_arrays))
     return false;
@@ -117,7 +117,7 @@ bool memory_budget::would_fit(std::size_t bytes) const {
   }
   if (*scope_.kind != memory_kind::device || r.cost.block_bytes > r.by_limits) return false;
   std::size_t freed = m.trim_lanes(memory_kind::device, d);
-  m.memory().each_source([&](memory_source& s) {
+  m.memory().pools().each([&](memory_source& s) {
     if (s.kind() == memory_kind::unified) freed += s.release_cached(release_depth::unused);
   });
   return freed > 0 && fits();

@@ -13,13 +13,13 @@ memory_peak_meter::memory_peak_meter(memory_scope scope) : scope_(std::move(scop
   if (scope_.on) (void)m.properties(scope_.on->index());
   for (const device d : m.devices())
     for (const memory_kind k : {memory_kind::device, memory_kind::unified, memory_kind::host})
-      if (scope_.covers(k, d.index())) now_ += m.memory().bytes_in_use(k, d.index(), tag_);
+      if (scope_.covers(k, d.index())) now_ += m.memory().arrays().bytes(k, d.index(), tag_);
   reset();
-  m.memory().observe(*this);
+  m.memory().observers().add(*this);
 }
 
 memory_peak_meter::~memory_peak_meter() {
-  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().stop_observing(*this); });
+  runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().observers().remove(*this); });
 }
 
 bool memory_peak_meter::covers(const allocation& a) const noexcept {

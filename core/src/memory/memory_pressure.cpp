@@ -8,17 +8,21 @@ namespace ferry::inline FERRY_ABI {
 using namespace detail;
 
 memory_callback::~memory_callback() {
-  if (id_ != 0) runtime_registry::if_alive(runtime_, [&](runtime& m) { m.memory().remove_callback(id_); });
+  if (id_ != 0)
+    runtime_registry::if_alive(runtime_, [&](runtime& m) {
+      m.memory().handlers().remove(id_);
+      m.memory().pressure().remove_callback(id_);
+    });
 }
 
 memory_callback on_out_of_memory(std::function<std::size_t(const memory_demand&)> f) {
   runtime& m = runtime::current();
-  return {m.serial(), m.memory().add_handler({"a callback of the program", handler_order::callbacks, std::move(f)})};
+  return {m.serial(), m.memory().handlers().add({"a callback of the program", handler_order::callbacks, std::move(f)})};
 }
 
 memory_callback on_memory_pressure(std::function<std::size_t(const memory_pressure&)> f) {
   runtime& m = runtime::current();
-  return {m.serial(), m.memory().add_pressure_callback(std::move(f))};
+  return {m.serial(), m.memory().pressure().add_callback(std::move(f))};
 }
 
 std::size_t reclaim() { return runtime::current().memory().reclaim(); }
@@ -29,7 +33,7 @@ std::size_t reclaim(device d) {
   return m.memory().reclaim(d.index());
 }
 
-void set_out_of_memory_policy(const out_of_memory_policy& p) { runtime::current().memory().set_policy(p); }
+void set_out_of_memory_policy(const out_of_memory_policy& p) { runtime::current().memory().handlers().set_policy(p); }
 
 out_of_memory_policy parse_out_of_memory_policy(std::string_view text) {
   out_of_memory_policy p;

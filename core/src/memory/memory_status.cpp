@@ -21,19 +21,19 @@ std::string arrays_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " 
 std::size_t not_negative(std::int64_t n) { return static_cast<std::size_t>(std::max<std::int64_t>(n, 0)); }
 
 memory_usage::of_kind use_of(const memory_accounting& accounting, memory_kind kind, int device) {
-  const memory_counts c = accounting.counts(kind, device);
+  const memory_counts c = accounting.arrays().counts(kind, device);
   memory_usage::of_kind k{kind,
                           not_negative(c.current_bytes()),
-                          accounting.peak_bytes(kind, device),
+                          accounting.arrays().peak_bytes(kind, device),
                           c.allocated_bytes,
                           not_negative(c.current_allocations()),
                           c.allocations,
-                          accounting.reserved_bytes(kind, device),
+                          accounting.pools().reserved_bytes(kind, device),
                           0,
                           accounting.retained_bytes(kind, device),
-                          accounting.quarantined_bytes(kind, device)};
+                          accounting.arrays().quarantined_bytes(kind, device)};
   k.retained_bytes = std::max(k.retained_bytes, k.quarantined_bytes);  // other threads may be freeing arrays
-  accounting.each_source([&](memory_source& s) {
+  accounting.pools().each([&](memory_source& s) {
     if (s.kind() == kind && s.device() == device)
       k.largest_free_bytes = std::max(k.largest_free_bytes, s.state().largest_free_bytes);
   });
@@ -57,8 +57,8 @@ memory_usage memory_use() {
       if (!r.scope.on || *r.scope.on == d) one.limits.push_back(r.text());
     all.devices.push_back(std::move(one));
   }
-  all.pinned_bytes = accounting.pinned_bytes();
-  for (const label_use& u : accounting.labels().all()) {
+  all.pinned_bytes = accounting.pools().pinned_bytes();
+  for (const label_use& u : accounting.arrays().labels().all()) {
     memory_usage::of_label one{label_text(u.kind, u.label),
                                u.kind == label_kind::tag,
                                u.bytes,
@@ -68,7 +68,7 @@ memory_usage memory_use() {
                                {}};
     for (const device d : m.devices())
       for (const memory_kind k : all_kinds)
-        if (const label_use here = accounting.use_of(u.kind, u.label, k, d.index()); here.allocations > 0)
+        if (const label_use here = accounting.arrays().use_of(u.kind, u.label, k, d.index()); here.allocations > 0)
           one.places.push_back({k, d.index(), here.bytes, here.allocations});
     all.labels.push_back(std::move(one));
   }
@@ -137,7 +137,7 @@ void memory_status(std::ostream& out) { out << memory_use().text(); }
 memory_counts memory_counts_of_this_thread(memory_kind kind, device d) {
   runtime& m = runtime::current();
   (void)m.properties(d.index());
-  return m.memory().counts_of_this_thread(kind, d.index());
+  return m.memory().arrays().counts_of_this_thread(kind, d.index());
 }
 
 }  // namespace ferry::inline FERRY_ABI

@@ -45,7 +45,7 @@ pool_options options_for(memory_kind kind, pool_options options, const driver_qu
   return loses_bytes ? instead(options, pool_kind::split) : options;
 }
 
-void memory_pool::rename(allocation& a, std::string text) { accounting_.name(a, std::move(text)); }
+void memory_pool::rename(allocation& a, std::string text) { accounting_.arrays().name(a, std::move(text)); }
 
 void memory_pool::retain(allocation& a) noexcept {
   accounting_.retain(a, retained_by::workspace);

@@ -41,7 +41,7 @@ host_access_state wait_for_host_access(allocation& what, byte_range where, acces
   const host_wait over = wait_for_elements(what, where, write, how.at);
   const host_access_state state = over.seen;
   tell_host_access(what, where, mode, how, over.access_epoch);
-  runtime::current().memory().at_synchronization();
+  runtime::current().memory().pressure().at_synchronization();
   const bool for_all = !policy || policy->permits_at_large();
   // never equal to counters of a history: the next access checks again
   if (!for_all || capture_session::is_any_under_way()) return {};

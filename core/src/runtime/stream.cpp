@@ -111,7 +111,7 @@ void stream_ref::synchronize() const {
   refuse_inside_capture("synchronize");
   timeline().synchronize();
   runtime::current().synchronized();
-  runtime::current().memory().at_synchronization();
+  runtime::current().memory().pressure().at_synchronization();
 }
 
 void synchronize() {
@@ -120,7 +120,7 @@ void synchronize() {
   runtime& m = runtime::current();
   m.streams().synchronize();
   m.synchronized();
-  m.memory().at_synchronization();
+  m.memory().pressure().at_synchronization();
   for (const device d : m.devices())
     if (const std::string why = d.failure(); !why.empty())
       throw device_error("device " + std::to_string(d.index()) + " has failed: " + why);
@@ -207,7 +207,7 @@ void event::synchronize() const {
   runtime& m = runtime::current();
   m.backend().synchronize(current());
   m.synchronized();
-  m.memory().at_synchronization();
+  m.memory().pressure().at_synchronization();
 }
 
 bool event::is_done() const { return runtime::current().backend().is_done(current()); }

@@ -70,15 +70,16 @@ migration_policy::migration_policy(runtime& m)
   traces_elements_ = element_traces_of_environment() == element_traces::on;
   use_environment();
   handlers_[0] =
-      m.memory().add_handler({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
-                              [this](const memory_demand& d) { return drop_discardable(d); }});
-  handlers_[1] = m.memory().add_handler({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
-                                         [this](const memory_demand& d) { return move_out(d); }});
+      m.memory().handlers().add({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
+                                 [this](const memory_demand& d) { return drop_discardable(d); }});
+  handlers_[1] =
+      m.memory().handlers().add({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
+                                 [this](const memory_demand& d) { return move_out(d); }});
   set_span_checks(spans);
 }
 migration_policy::~migration_policy() {
   set_span_checks(span_checks::off);
-  for (const std::uint64_t rung : handlers_) runtime_.memory().remove_handler(rung);
+  for (const std::uint64_t rung : handlers_) runtime_.memory().handlers().remove(rung);
 }
 
 migration_policy& migration_policy::current() {

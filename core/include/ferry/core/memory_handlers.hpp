@@ -2,6 +2,7 @@
 /// What happens when memory runs out: handlers, their order, and optional last attempts.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -47,9 +48,14 @@ struct handler_order {
 struct memory_pressure {
   memory_scope scope;
   std::size_t used_bytes = 0, soft_bytes = 0;
-  std::size_t hard_bytes = limit_rule::none;  ///< the hard limit, or the size of the scope's memory
+  std::size_t hard_bytes = SIZE_MAX;  ///< the hard limit, or the size of the scope's memory
   /// Fraction between the limits: 0 at the soft limit, 1 at the hard one.
-  double pressure() const;
+  double pressure() const {
+    if (hard_bytes <= soft_bytes) return 1;
+    const double part = (static_cast<double>(used_bytes) - static_cast<double>(soft_bytes)) /
+                        static_cast<double>(hard_bytes - soft_bytes);
+    return part < 0 ? 0 : part < 1 ? part : 1;
+  }
 };
 
 /// Optional attempts when memory runs out; off by default.

@@ -12,6 +12,7 @@ struct memory_demand;
 
 namespace ferry::inline FERRY_ABI::detail {
 
+class limit_enforcer;
 class memory_accounting;
 
 // Reserves the bytes of an allocation under a tag with limits, so that concurrent allocations cannot together exceed
@@ -22,21 +23,21 @@ class tag_reservation {
   // Throws out_of_memory if a limit on the calling thread's tag forbids it.
   tag_reservation(memory_accounting& accounting, const memory_demand& d);
   ~tag_reservation() {
-    if (accounting_) [[unlikely]]
+    if (limits_) [[unlikely]]
       end();
   }
   tag_reservation(const tag_reservation&) = delete;
   tag_reservation& operator=(const tag_reservation&) = delete;
 
  private:
-  friend class memory_accounting;
+  friend class limit_enforcer;
   void end() noexcept;
-  memory_accounting* accounting_ = nullptr;
+  limit_enforcer* limits_ = nullptr;
   memory_label tag_;
   memory_kind kind_;
   int device_;
   std::size_t bytes_;
-  tag_reservation *before_, *after_;  // links of the accounting's list of reservations
+  tag_reservation *before_, *after_;  // links of the enforcer's list of reservations
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail
