@@ -18,7 +18,7 @@ class room_for {
     fr::reclaim();
     fr::detail::memory_accounting& books = fr::runtime::current().memory();
     const std::size_t held =
-        books.reserved_bytes(memory_kind::device, 0) + books.reserved_bytes(memory_kind::unified, 0);
+        books.pools().reserved_bytes(memory_kind::device, 0) + books.pools().reserved_bytes(memory_kind::unified, 0);
     fr::set_memory_limit(fr::device(0), {.hard = std::to_string(held + bytes) + "B"});
   }
   ~room_for() { fr::set_memory_limit(fr::device(0), {}); }

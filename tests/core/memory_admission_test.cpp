@@ -170,20 +170,20 @@ BOOST_AUTO_TEST_CASE(sizes_that_wrap_are_refused_by_the_books) {
     const auto pinned = fr::pin(v);
     for (const memory_kind kind : all_kinds) {
       fr::detail::memory_pool& pool = sim.get().pool(kind, 0);
-      const std::size_t booked = books.reserved_bytes(kind, 0);
+      const std::size_t booked = books.pools().reserved_bytes(kind, 0);
       for (const std::size_t n : {SIZE_MAX, SIZE_MAX - 4095, SIZE_MAX - booked + 1, SIZE_MAX - 2 * booked + 1,
                                   std::size_t{1} << 63, (std::size_t{1} << 63) - 1, std::size_t{1} << 60}) {
         bool asked = false;
         BOOST_CHECK_THROW(books.acquire_once(pool, n, [&] { asked = true; }), fr::out_of_memory);
         BOOST_CHECK_THROW(books.acquire(pool, n, [&] { asked = true; }), fr::out_of_memory);
         BOOST_TEST(!asked, n << " bytes of " << fr::kind_name(kind) << " memory");
-        BOOST_TEST(books.reserved_bytes(kind, 0) == booked);
+        BOOST_TEST(books.pools().reserved_bytes(kind, 0) == booked);
       }
     }
-    const std::size_t ours = books.pinned_bytes();
+    const std::size_t ours = books.pools().pinned_bytes();
     for (const std::size_t n : {SIZE_MAX, SIZE_MAX - ours + 1, std::size_t{1} << 63}) {
       BOOST_CHECK_THROW(books.reserve_pinned(n, 0), fr::out_of_memory);
-      BOOST_TEST(books.pinned_bytes() == ours);
+      BOOST_TEST(books.pools().pinned_bytes() == ours);
     }
     if (!limited) continue;
     const fr::memory_tag_scope tag{"t"};
@@ -237,14 +237,14 @@ BOOST_AUTO_TEST_CASE(pins_book_what_others_unpin_meanwhile) {
     const auto pin_all = [&] { return fr::pin(v); };  // first needs 1 MiB more than is pinned, then 4 MiB
     if (gives_way) {
       const auto all = pin_all();
-      BOOST_TEST(books.pinned_bytes() == 4 * MiB);
+      BOOST_TEST(books.pools().pinned_bytes() == 4 * MiB);
     } else {
       BOOST_CHECK_THROW(pin_all(), fr::out_of_memory);
-      BOOST_TEST(books.pinned_bytes() == MiB);
+      BOOST_TEST(books.pools().pinned_bytes() == MiB);
     }
     BOOST_TEST(!most);
     other.reset();
-    BOOST_TEST(books.pinned_bytes() == 0u);
+    BOOST_TEST(books.pools().pinned_bytes() == 0u);
   }
 }
 

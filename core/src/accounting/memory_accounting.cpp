@@ -24,7 +24,7 @@ void memory_accounting::reissue(allocation& a) {
     tag_reservation none;
     return allocated(a, none);
   }
-  tag_reservation reserved(*this, {a.kind, a.device, a.bytes, nullptr});
+  tag_reservation reserved = under_tag({a.kind, a.device, a.bytes, nullptr});
   allocated(a, reserved);
 }
 
@@ -37,15 +37,17 @@ void memory_accounting::reserve_pinned(std::size_t bytes, int device) {
   pressure_.look();
 }
 
-void memory_accounting::reserve_under_tag(tag_reservation& b, const memory_demand& d) {
+tag_reservation memory_accounting::under_tag(const memory_demand& d) {
   arrays_.expect_tag(this_thread_state.tag);
-  if (!limits_.limits_tag()) return;
-  try {
-    limits_.enter(b, d);
-  } catch (const out_of_memory& e) {
-    run_handlers(d, e, [&] { limits_.enter(b, d); });
-  }
-  pressure_.look();
+  if (!limits_.limits_tag()) return {};
+  return tag_reservation([&](tag_reservation& b) {
+    try {
+      limits_.enter(b, d);
+    } catch (const out_of_memory& e) {
+      run_handlers(d, e, [&] { limits_.enter(b, d); });
+    }
+    pressure_.look();
+  });
 }
 
 void memory_accounting::limit(std::span<const scoped_memory_limit> all) {

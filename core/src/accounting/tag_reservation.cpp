@@ -1,12 +1,8 @@
 #include "ferry/core/detail/accounting/tag_reservation.hpp"
 
-#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/accounting/limit_enforcer.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-
-tag_reservation::tag_reservation(memory_accounting& accounting, const memory_demand& d) : tag_reservation() {
-  accounting.reserve_under_tag(*this, d);
-}
 
 void tag_reservation::end() noexcept { limits_->leave(*this); }
 

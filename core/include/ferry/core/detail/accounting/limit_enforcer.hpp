@@ -15,6 +15,7 @@
 #include "ferry/core/detail/support/internal.hpp"
 
 namespace ferry::inline FERRY_ABI {
+struct memory_demand;
 struct memory_pressure;
 }  // namespace ferry::inline FERRY_ABI
 

@@ -47,7 +47,7 @@ class memory_accounting {
   tag_reservation before_allocate(memory_source& by, std::size_t bytes) {
     pressure_.at_synchronization();  // may reclaim if a soft limit is crossed, because an allocation may take a pause
     if (this_thread_state.tag != 0) [[unlikely]]
-      return tag_reservation(*this, {by.kind(), by.device(), bytes, &by});
+      return under_tag({by.kind(), by.device(), bytes, &by});
     return {};
   }
   // Called after a block is handed out, while only this thread can access it.
@@ -128,9 +128,6 @@ class memory_accounting {
   // counts against limits on pinned memory of no device, {.kind = memory_kind::host}, and against the system's RAM. Runs
   // the out-of-memory handlers, and throws out_of_memory, as for memory of `device`.
   void reserve_pinned(std::size_t bytes, int device);
-  // For tag_reservation: reserves bytes under the calling thread's tag, if that has a hard limit. Runs the out-of-memory
-  // handlers and throws out_of_memory.
-  void reserve_under_tag(tag_reservation& b, const memory_demand& d);
   // Applies limits (see limit_enforcer::set), and checks whether soft ones are crossed. May block to release bytes.
   void limit(std::span<const scoped_memory_limit> all);
   // Releases cached bytes of a device (-1: of all devices) after their last uses are complete. Blocks for those.
@@ -141,6 +138,8 @@ class memory_accounting {
   }
 
  private:
+  // Reserves bytes under the calling thread's tag, if that has a hard limit. Runs the out-of-memory handlers.
+  tag_reservation under_tag(const memory_demand& d);
   void trim_to(const limit_rule& r);
   void end_quarantine(const handler_chain::handlers& all, const memory_demand& d);
   void run_handlers(const memory_demand& d, const out_of_memory& first, const std::function<void()>& again);

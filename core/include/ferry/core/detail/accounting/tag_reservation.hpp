@@ -6,22 +6,20 @@
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/memory_label.hpp"
 
-namespace ferry::inline FERRY_ABI {
-struct memory_demand;
-}  // namespace ferry::inline FERRY_ABI
-
 namespace ferry::inline FERRY_ABI::detail {
 
 class limit_enforcer;
-class memory_accounting;
 
 // Reserves the bytes of an allocation under a tag with limits, so that concurrent allocations cannot together exceed
 // the limit. Empty, and without cost, if no tag has limits.
 class tag_reservation {
  public:
   tag_reservation() {}  // the other members are unused if empty
-  // Throws out_of_memory if a limit on the calling thread's tag forbids it.
-  tag_reservation(memory_accounting& accounting, const memory_demand& d);
+  // Calls enter(*this), which may reserve bytes by limit_enforcer::enter(). Throws as enter.
+  template <class Enter>
+  explicit tag_reservation(Enter enter) : tag_reservation() {
+    enter(*this);
+  }
   ~tag_reservation() {
     if (limits_) [[unlikely]]
       end();
