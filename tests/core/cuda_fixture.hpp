@@ -17,6 +17,7 @@
 namespace cuda_test {
 
 using namespace ferry;
+using namespace ferry::detail;
 namespace utf = boost::unit_test;
 
 struct needs_devices {

@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace ferry::cuda;
+using namespace ferry::detail::cuda;
 using cuda_test::layout, cuda_test::pick;
 
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }

@@ -9,7 +9,7 @@
 
 #include "cupti/cupti_library.hpp"
 
-namespace cupti = ferry::cupti;
+namespace cupti = ferry::detail::cupti;
 
 namespace {
 
