@@ -7,6 +7,7 @@ MATH, RESHARD = "multigpu/src/transport/collective_math.cpp", "multigpu/include/
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
 SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
+WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
 SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
@@ -65,7 +66,7 @@ MUTANTS = [
     ("halos", "halos that are filled through views count as out of date", (VALIDITY, "untracked_[i] = true;", "untracked_[i] = false;")),
     ("halos", "what marks a halo as out of date is stored", (WATCH, "        std::memcpy(cell, before, n);\n", "        (void)cell;\n")),
     ("regions", "writes outside of the region are not compared", (WATCH, "else if (std::memcmp(cell, before, n) != 0)", "else if (n == 0)")),
-    ("regions", "the gap of a region is not watched", (SHARD_ARGUMENTS, "  if (!a.region.has_gap()) return;\n", "  return;\n")),
+    ("regions", "the gap of a region is not watched", (WATCHED_SHARDS, "  if (!a.region.has_gap()) return;\n", "  return;\n")),
     ("routes", "a chunk of the ring counts as empty once it is full",
      (WAYS, "{c.data, between});\n  backend_.record(c.emptied, lane.out());", "{c.data, between});\n  backend_.record(c.emptied, lane.in());")),
     ("routes", "the last chunk is dropped",

@@ -104,13 +104,10 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
         a...);
 #endif
   // The result takes the place of the last index, whose type is never an mdspan parameter.
-  launch_simulated<F, Space::indices - 1>(
+  launch_simulated<unwatched_run, F, Space::indices - 1>(
       enqueue,
       [space, f, op, identity](const auto& to, const auto&... p) {
-        T sum = identity;
-        run_on_cpu(
-            space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
-        to() = sum;
+        to() = reduce_on_cpu<T>(space, f, op, identity, p...);
       },
       detail::make_argument<T>(result, detail::access_mode::out, source_line::here()), a...);
 }
@@ -118,6 +115,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
 template <class T, class Space, class F, class Op, class... A>
 void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
             const A&... a) {
+  static_assert(sizeof...(A) + 1 <= 16, "a kernel takes at most 16 arguments");  // with the result
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "

@@ -169,13 +169,10 @@ class member_reduction {
     const bool is_first = std::exchange(done_, done_ + 1) == 0;
     enqueue.add(slot_.owner(), slot_.bytes(), true);
     const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
-      T sum = is_first ? identity : to(0);
-      run_on_cpu(
-          space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
-      to(0) = sum;
+      to(0) = reduce_on_cpu<T>(space, f, op, is_first ? identity : to(0), p...);
     };
     // The result takes the position of the last index, because no span parameter has the type of an index.
-    simulate_on_shard<F, Space::indices - 1>(
+    launch_simulated<watched_shards, F, Space::indices - 1>(
         enqueue, body, make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}), a...);
   }
 
