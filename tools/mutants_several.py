@@ -1,12 +1,13 @@
 """Planted bugs in code for several devices, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/multigpu,
 and those of copies and peers in tests/contract, must catch them. The first field names the broken feature."""
 
-HALOS, HALO_BOXES = "multigpu/src/halos/halo_plan.cpp", "multigpu/include/ferry/multigpu/detail/halos/halo_plan.hpp"
+HALOS, HALO_COPIES = "multigpu/src/halos/halo_plan.cpp", "multigpu/include/ferry/multigpu/detail/halos/halo_copies.hpp"
 GROUP, JOINT = "multigpu/src/collectives/collective_group.cpp", "multigpu/src/transport/joint_submission.cpp"
 MATH, RESHARD = "multigpu/src/transport/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
 SHARD_COPY = "multigpu/src/shards/shard_copy.cpp"
 VALIDITY, WATCH = "multigpu/include/ferry/multigpu/detail/halos/halo_validity.hpp", "multigpu/src/loops/cell_watch.cpp"
+WATCHED_SHARDS = "multigpu/include/ferry/multigpu/detail/loops/watched_shards.hpp"
 SHARD_ARGUMENTS, EXCHANGE = "multigpu/include/ferry/multigpu/detail/loops/shard_arguments.hpp", "multigpu/include/ferry/multigpu/halo_exchange.hpp"
 WAYS, COPY, COPY_HPP = "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy.cpp", "core/include/ferry/core/copy.hpp"
 COPY_ENGINE, STEPS = "core/src/copies/copy_engine.cpp", "core/src/copies/copy_operation.cpp"
@@ -49,14 +50,14 @@ MUTANTS = [
     ("halos", "stores go over links that failed their test",
      (HALOS, "m.peers().grant(t.device(from).index(), a.device, a.peer_class());", "m.peers().can_reach(t.device(from).index(), a.device, a.peer_class());")),
     ("halos", "corners are missed",
-     (HALO_BOXES, "      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;",
+     (HALO_COPIES, "      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;",
       "      if (Rank - static_cast<std::size_t>(std::count(which.begin(), which.end(), 0u)) > 1) continue;\n      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;")),
     ("halos", "a periodic axis mirrors one of its ends only",
-     (HALO_BOXES, "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n, -n}) {", "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n}) {")),
+     (HALO_COPIES, "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n, -n}) {", "for (const std::ptrdiff_t shift : {std::ptrdiff_t{0}, n}) {")),
     ("halos", "a periodic end mirrors the cells beside the right ones",
-     (HALO_BOXES, "target.end[k] = s.end, shift[k] = s.shift;", "target.end[k] = s.end, shift[k] = s.shift < 0 ? s.shift + 1 : s.shift;")),
+     (HALO_COPIES, "target.end[k] = s.end, shift[k] = s.shift;", "target.end[k] = s.end, shift[k] = s.shift < 0 ? s.shift + 1 : s.shift;")),
     ("halos", "several shards' widths: a halo is one cell too narrow",
-     (HALO_BOXES, "std::pair(own.end[d], own.end[d] + w)", "std::pair(own.end[d], own.end[d] + w - (w > 1))")),
+     (HALO_COPIES, "std::pair(own.end[d], own.end[d] + w)", "std::pair(own.end[d], own.end[d] + w - (w > 1))")),
     ("halos", "loops make no halo out of date", (SHARD_ARGUMENTS, "    v->changed(r);", "    (void)r;")),
     ("halos", "an exchange leaves halos out of date", (EXCHANGE, "if (a.validity()) a.validity()->refreshed();", "(void)a;")),
     ("halos", "a capture changes what is known of halos", (VALIDITY, "if (capture == 0) return known_;", "return known_;")),
@@ -65,7 +66,7 @@ MUTANTS = [
     ("halos", "halos that are filled through views count as out of date", (VALIDITY, "untracked_[i] = true;", "untracked_[i] = false;")),
     ("halos", "what marks a halo as out of date is stored", (WATCH, "        std::memcpy(cell, before, n);\n", "        (void)cell;\n")),
     ("regions", "writes outside of the region are not compared", (WATCH, "else if (std::memcmp(cell, before, n) != 0)", "else if (n == 0)")),
-    ("regions", "the gap of a region is not watched", (SHARD_ARGUMENTS, "  if (!a.region.has_gap()) return;\n", "  return;\n")),
+    ("regions", "the gap of a region is not watched", (WATCHED_SHARDS, "  if (!a.region.has_gap()) return;\n", "  return;\n")),
     ("routes", "a chunk of the ring counts as empty once it is full",
      (WAYS, "{c.data, between});\n  backend_.record(c.emptied, lane.out());", "{c.data, between});\n  backend_.record(c.emptied, lane.in());")),
     ("routes", "the last chunk is dropped",

@@ -24,6 +24,7 @@ ROOM, IDLE = "unified/src/migration/eviction.cpp", "core/src/ordering/idle_guard
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
 REPORT, RESIDENCY = "unified/src/reports/report.cpp", "unified/src/migration/residency.cpp"
+SIMULATED_LAUNCH = "core/include/ferry/core/detail/kernels/simulated_launch.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
@@ -248,7 +249,7 @@ MUTANTS = [
     ("R18", "a graph ends while its last launch runs", (GRAPH, "        if (last_on) last_on->wait(last_at);\n", "")),
     ("R18", "a graph does not see that its array was freed", (GRAPH, "(void)r.get(at);", "(void)r;")),
     # Declared uses.
-    ("R9", "a strided out() view counts as wholly written", (ARGUMENTS, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
+    ("R9", "a strided out() view counts as wholly written", (SIMULATED_LAUNCH, "a.mode != access_mode::out || !a.contiguous;", "a.mode != access_mode::out;")),
     ("R9", "out() counts as a read", (ARGUMENTS, "list.add(*a.owner, a.bytes, a.mode != access_mode::in, ", "list.add(*a.owner, a.bytes, a.mode == access_mode::inout, ")),
     # Copies.
     ("R9", "a copy does not log its source", (COPY, "  uses.add(*from.owner, from.bytes, false, false, from.at);\n", "")),

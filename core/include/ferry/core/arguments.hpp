@@ -172,15 +172,6 @@ void add_use(auto& list, const A& a) {
     list.add(*a.owner, a.bytes, a.mode != access_mode::in, a.mode == access_mode::out && a.contiguous, a.at);
 }
 
-template <class A>
-void add_kernel_use(std::array<kernel_use, 16>& uses, std::size_t& n, const A& a) {
-  if constexpr (is_array_argument<A>)
-    if (a.bytes.begin != a.bytes.end) {  // a write to a strided view preserves the bytes between its elements
-      const bool reads = a.mode != access_mode::out || !a.contiguous;
-      uses[n++] = {a.bytes.begin, a.bytes.size(), reads, a.mode != access_mode::in, a.span.label(), a.at};
-    }
-}
-
 // The device of the first written argument, else of the first array, else the default device.
 template <class... A>
 device placement(const A&... a) {

@@ -7,8 +7,8 @@
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/captured_pointers.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
-#include "ferry/core/detail/kernels/kernel_uses.hpp"
 #include "ferry/core/detail/kernels/launch_compiled.hpp"
+#include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/support/type_name.hpp"
 #include "ferry/core/index_space.hpp"
@@ -95,46 +95,8 @@ void launch_over(const launch_place& where, const Space& s, const grid_layout& g
 }
 #endif
 
-template <class Space, class F, class... P>
-void run_on_cpu(const Space& space, const F& f, const P&... p) {
-  std::size_t i = 0, j = 0, k = 0;
-  try {
-    for (k = 0; k < space.z; ++k)
-      for (j = 0; j < space.y; ++j)
-        for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
-  } catch (const error& e) {  // from a check, which lacks the index of the call
-    detail::failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
-  }
-}
-
-// Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. Throws for invalid arguments
-// before the submission begins.
-template <class F, std::size_t First, class Give, class Body, class... A>
-void launch_simulated(Give& enqueue, Body body, const A&... a) {
-  static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
-  std::array<detail::kernel_use, 16> uses;
-  std::size_t n = 0;
-  (detail::add_kernel_use(uses, n, a), ...);
-  detail::with_parameters<F, First>(
-      std::index_sequence_for<A...>(),
-      [&](const auto&... p) {
-        enqueue([&](native_stream s) {
-          runtime::current().backend().launch(
-              s, {detail::type_name<F>(),
-                  {uses.data(), n},
-                  [body, watch = detail::watch_of(a...), p...](const detail::relocation& move) {
-                    detail::watched_run run(watch.get(), move);
-                    body(detail::relocated<A>(move, p)...);
-                    run.finish();
-                  },
-                  enqueue.has_pointers()});
-        });
-      },
-      a...);
-}
-
-// enqueue: submits the launch, ordered after the hazards of its arguments.
-template <class Give, class Space, class F, class... A>
+// enqueue: submits the launch, ordered after the hazards of its arguments. Watch: the checks on a simulated device.
+template <class Watch, class Give, class Space, class F, class... A>
 void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
 #if defined(__CUDACC__)
   if (runtime& m = runtime::current(); !m.is_simulated())
@@ -148,12 +110,13 @@ void launch_for_each([[maybe_unused]] stream_ref s, Give& enqueue, const Space& 
         },
         a...);
 #endif
-  launch_simulated<F, Space::indices>(
+  launch_simulated<Watch, F, Space::indices>(
       enqueue, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
 }
 
 template <class Space, class F, class... A>
 void for_each(stream_ref s, source_line at, const Space& space, const F& f, const A&... a) {
+  static_assert(sizeof...(A) <= 16, "a kernel takes at most 16 arguments");
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "
@@ -165,12 +128,12 @@ void for_each(stream_ref s, source_line at, const Space& space, const F& f, cons
     detail::search_call(s, at, detail::used_by::kernel, f, a...);
     detail::staged_launch enqueue(s, uses.get());
     enqueue.poison_outputs(a...);
-    return launch_for_each(s, enqueue, space, f, enqueue.moved(a)...);
+    return launch_for_each<unwatched_run>(s, enqueue, space, f, enqueue.moved(a)...);
   }
   detail::direct_launch enqueue(s, uses);
   detail::check_call(
       s, at, detail::used_by::kernel, [&] { enqueue.poison_outputs(a...); }, f, a...);
-  launch_for_each(s, enqueue, space, f, a...);
+  launch_for_each<unwatched_run>(s, enqueue, space, f, a...);
 }
 
 template <class Space, class F, class... A>

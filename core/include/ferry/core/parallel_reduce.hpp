@@ -1,6 +1,7 @@
 /// @file
 /// Reductions of a functor's results over an index space.
 #pragma once
+#include "ferry/core/detail/kernels/block_reduction.hpp"
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/reduction_operations.hpp"
 #include "ferry/core/scalar.hpp"
@@ -26,22 +27,7 @@ auto reduced_type(const Space& space, const F& f, const A&... a) {
       a...);
 }
 
-inline constexpr unsigned reduce_threads = 256;
-
 #if defined(__CUDACC__)
-// Reduces the values of a block's threads into thread 0: a tree in shared memory, always in the same order.
-template <class T, class Op>
-__device__ T block_reduce(T mine, Op op) {
-  __shared__ alignas(T) unsigned char bytes[reduce_threads * sizeof(T)];
-  T* all = reinterpret_cast<T*>(bytes);
-  all[threadIdx.x] = mine;
-  for (unsigned half = reduce_threads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half) all[threadIdx.x] = op(all[threadIdx.x], all[threadIdx.x + half]);
-  }
-  return all[0];
-}
-
 template <class T, class Space, class F, class Op, class... P>
 __global__ void __launch_bounds__(reduce_threads) reduce_over(Space space, F f, Op op, T identity, T* partial, P... p) {
   T mine = identity;
@@ -55,7 +41,7 @@ __global__ void __launch_bounds__(reduce_threads) reduce_over(Space space, F f, 
       for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < space.x; i += step)
         mine = op(mine, static_cast<T>(space.call(f, i, row % space.y, row / space.y, p...)));
   }
-  mine = block_reduce(mine, op);
+  mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0) partial[blockIdx.y * std::size_t{gridDim.x} + blockIdx.x] = mine;
 }
 
@@ -64,7 +50,7 @@ __global__ void __launch_bounds__(reduce_threads)
     reduce_partials(const T* partial, unsigned count, Op op, T identity, T* to) {
   T mine = identity;
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) mine = op(mine, partial[i]);
-  mine = block_reduce(mine, op);
+  mine = reduce_block(mine, op, identity);
   if (threadIdx.x == 0) *to = mine;
 }
 
@@ -104,13 +90,10 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
         a...);
 #endif
   // The result takes the place of the last index, whose type is never an mdspan parameter.
-  launch_simulated<F, Space::indices - 1>(
+  launch_simulated<unwatched_run, F, Space::indices - 1>(
       enqueue,
       [space, f, op, identity](const auto& to, const auto&... p) {
-        T sum = identity;
-        run_on_cpu(
-            space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
-        to() = sum;
+        to() = reduce_on_cpu<T>(space, f, op, identity, p...);
       },
       detail::make_argument<T>(result, detail::access_mode::out, source_line::here()), a...);
 }
@@ -118,6 +101,7 @@ void launch_reduce([[maybe_unused]] stream_ref s, Give& enqueue, const Space& sp
 template <class T, class Space, class F, class Op, class... A>
 void reduce(stream_ref s, source_line at, const Space& space, const F& f, const Op& op, host_array<T, 0>& result,
             const A&... a) {
+  static_assert(sizeof...(A) + 1 <= 16, "a kernel takes at most 16 arguments");  // with the result
   static_assert(
       kernels_can_be_compiled<F>,
       "this source is compiled as plain C++, but ferry was built with CUDA, so its kernels need nvcc: add the "

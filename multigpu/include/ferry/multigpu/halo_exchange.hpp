@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 
+#include "ferry/multigpu/detail/halos/halo_copies.hpp"
 #include "ferry/multigpu/detail/halos/halo_plan.hpp"
 #include "ferry/multigpu/sharded_array.hpp"
 #include "ferry/version.hpp"

@@ -4,6 +4,7 @@
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/multigpu/detail/loops/shard_arguments.hpp"
 #include "ferry/multigpu/detail/loops/shard_space.hpp"
+#include "ferry/multigpu/detail/loops/watched_shards.hpp"
 #include "ferry/multigpu/replicated_array.hpp"
 #include "ferry/version.hpp"
 
@@ -14,51 +15,6 @@ namespace ferry::inline FERRY_ABI {
 
 namespace detail {
 inline namespace FERRY_UNIT {
-
-// Submits one kernel to a simulated device, as launch_simulated.
-template <class F, std::size_t First, class Give, class Body, class... A>
-void simulate_on_shard(Give& enqueue, Body body, const A&... a) {
-  std::vector<detail::kernel_use> uses;
-  (detail::add_shard_kernel_use(uses, a), ...);
-  std::vector<detail::watched_cells> watched;
-  (detail::add_watched(watched, a), ...);
-  detail::with_parameters<F, First>(
-      std::index_sequence_for<A...>(),
-      [&](const auto&... p) {
-        enqueue([&](native_stream s) {
-          runtime::current().backend().launch(
-              s, {detail::type_name<F>(), uses,
-                  [body, watched, declared = detail::watch_of(a...), p...](const detail::relocation& move) {
-                    detail::cell_watch cells(watched, move);  // first: it changes cells that must not be read
-                    detail::watched_run elements(declared.get(), move);
-                    body(detail::relocated<A>(move, p)...);
-                    elements.finish();
-                    cells.check();
-                  },
-                  enqueue.has_pointers()});
-        });
-      },
-      a...);
-}
-
-// enqueue: submits the launch, ordered by the accesses of the arguments.
-template <class Give, class Space, class F, class... A>
-void launch_on_shard([[maybe_unused]] stream_ref s, Give& enqueue, const Space& space, const F& f, const A&... a) {
-#if defined(__CUDACC__)
-  if (runtime& m = runtime::current(); !m.is_simulated())
-    return detail::with_parameters<F, Space::indices>(
-        std::index_sequence_for<A...>(),
-        [&](const auto&... p) {
-          const grid_layout grid = grid_over(space);
-          enqueue([&](native_stream n) {
-            launch_over({m, n, s.timeline().device(), detail::type_name<F>()}, space, grid, f, p...);
-          });
-        },
-        a...);
-#endif
-  simulate_on_shard<F, Space::indices>(
-      enqueue, [space, f](const auto&... p) { run_on_cpu(space, f, p...); }, a...);
-}
 
 template <class Space, class F, class... A>
 void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
@@ -73,12 +29,12 @@ void run_on_shard(stream_ref s, const Space& space, const F& f, const A&... a) {
     detail::search_call(s, {}, detail::used_by::kernel, f, a...);
     detail::staged_launch enqueue(s, uses.get());
     detail::poison_shard_outputs(enqueue, a...);
-    return launch_on_shard(s, enqueue, space, f, detail::moved_shard_argument(enqueue, a)...);
+    return launch_for_each<watched_shards>(s, enqueue, space, f, detail::moved_shard_argument(enqueue, a)...);
   }
   detail::direct_launch enqueue(s, uses);
   detail::check_call(
       s, {}, detail::used_by::kernel, [&] { detail::poison_shard_outputs(enqueue, a...); }, f, a...);
-  launch_on_shard(s, enqueue, space, f, a...);
+  launch_for_each<watched_shards>(s, enqueue, space, f, a...);
 }
 
 // Submits the kernels of one member.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ferry/core/array.hpp"
+#include "ferry/multigpu/detail/halos/halo_plan.hpp"
 #include "ferry/multigpu/detail/halos/halo_validity.hpp"
 #include "ferry/multigpu/shard_layout.hpp"
 #include "ferry/unified/migration.hpp"

@@ -10,7 +10,7 @@
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/runtime.hpp"
-#include "ferry/multigpu/detail/halos/halo_plan.hpp"
+#include "ferry/multigpu/detail/halos/halo_copies.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 

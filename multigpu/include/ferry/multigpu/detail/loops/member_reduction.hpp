@@ -1,5 +1,6 @@
 // The part of a reduction that one member of a team computes: several kernels, one result.
 #pragma once
+#include "ferry/core/detail/kernels/block_reduction.hpp"
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/multigpu/shard_loop.hpp"
 #include "ferry/multigpu/team_scalar.hpp"
@@ -9,35 +10,6 @@ inline namespace FERRY_UNIT {
 
 #if defined(__CUDACC__)
 inline constexpr unsigned finishing_blocks = 64;
-
-// Combines the values of the threads of a block, in a fixed order; thread 0 has the result.
-template <class T, class Op>
-__device__ T reduce_block(T mine, Op op, T identity) {
-  if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
-    constexpr unsigned warps = reduce_threads / 32;
-    __shared__ T of_warp[warps];
-    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
-    for (unsigned half = 16; half > 0; half /= 2) mine = op(mine, __shfl_down_sync(0xffffffffu, mine, half));
-    __syncthreads();  // threads may still read the result of a previous call
-    if (thread % 32 == 0) of_warp[thread / 32] = mine;
-    __syncthreads();
-    if (thread >= 32) return mine;
-    mine = thread < warps ? of_warp[thread] : identity;
-    for (unsigned half = warps / 2; half > 0; half /= 2) mine = op(mine, __shfl_down_sync(0xffffffffu, mine, half));
-    return mine;
-  } else {
-    __shared__ alignas(T) unsigned char bytes[reduce_threads * sizeof(T)];
-    T* all = reinterpret_cast<T*>(bytes);
-    const unsigned thread = threadIdx.y * blockDim.x + threadIdx.x;
-    __syncthreads();
-    all[thread] = mine;
-    for (unsigned half = reduce_threads / 2; half > 0; half /= 2) {
-      __syncthreads();
-      if (thread < half) all[thread] = op(all[thread], all[thread + half]);
-    }
-    return all[0];
-  }
-}
 
 // Blocks are arranged as in run_over_blocks. They stride over x, except for tiles, where a loop would cost registers.
 template <class T, class Space, class F, class Op, class... P>
@@ -169,13 +141,10 @@ class member_reduction {
     const bool is_first = std::exchange(done_, done_ + 1) == 0;
     enqueue.add(slot_.owner(), slot_.bytes(), true);
     const auto body = [space, f, op = op_, identity, is_first](const auto& to, const auto&... p) {
-      T sum = is_first ? identity : to(0);
-      run_on_cpu(
-          space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
-      to(0) = sum;
+      to(0) = reduce_on_cpu<T>(space, f, op, is_first ? identity : to(0), p...);
     };
     // The result takes the position of the last index, because no span parameter has the type of an index.
-    simulate_on_shard<F, Space::indices - 1>(
+    launch_simulated<watched_shards, F, Space::indices - 1>(
         enqueue, body, make_argument<T>(slot_, is_first ? access_mode::out : access_mode::inout, source_line{}), a...);
   }
 

@@ -4,8 +4,8 @@
 #include "ferry/core/detail/kernels/call_checks.hpp"
 #include "ferry/core/detail/kernels/kernel_parameters.hpp"
 #include "ferry/core/detail/kernels/kernel_uses.hpp"
+#include "ferry/core/detail/kernels/simulated_launch.hpp"
 #include "ferry/core/detail/support/internal.hpp"
-#include "ferry/multigpu/detail/loops/cell_watch.hpp"
 #include "ferry/multigpu/shard_region.hpp"
 #include "ferry/multigpu/shard_span.hpp"
 #include "ferry/multigpu/sharded_argument.hpp"
@@ -217,48 +217,6 @@ shard_argument<T, Rank> moved_shard_argument(const Launch&, const shard_argument
   return a;
 }
 
-// Adds the cells that are watched while a simulated kernel runs.
-template <class A>
-void add_watched(std::vector<watched_cells>&, const A&) {}
-template <class T, std::size_t Rank>
-void add_watched(std::vector<watched_cells>& all, const shard_argument<T, Rank>& a) {
-  box<Rank> rest;
-  for (std::size_t d = 0; d != Rank; ++d)
-    rest.begin[d] = a.span.begin(d), rest.end[d] = a.span.begin(d) + static_cast<std::ptrdiff_t>(a.span.length(d));
-  const box<Rank> seen = rest, bounding_range = a.region.bounding_range;
-  const auto add = [&](const box<Rank>& b, bool stale, bool declared = true) {
-    if (b.empty()) return;
-    watched_cells w;
-    w.shape = shape_of<T>(b.extents());
-    std::ptrdiff_t offset = 0;
-    for (std::size_t d = 0; d != Rank; ++d) {
-      offset += (b.begin[d] - seen.begin[d]) * a.span.stride(d);
-      w.stride_bytes[d] = a.span.stride(d) * static_cast<std::ptrdiff_t>(sizeof(T)), w.first[d] = b.begin[d];
-    }
-    w.data = reinterpret_cast<std::byte*>(const_cast<std::remove_const_t<T>*>(a.span.data() + offset));
-    w.stale = stale, w.is_declared = declared, w.array = *a.name, w.region = a.region.text();
-    all.push_back(std::move(w));
-  };
-  if (a.stale)
-    for (const auto& p : a.stale->parts)
-      if (p.member == a.member) add(p.cells & seen, true);
-  if (a.mode == access_mode::in) return;
-  for (std::size_t d = 0; d != Rank; ++d) {
-    add(rest.with(d, rest.begin[d], bounding_range.begin[d]), false);
-    add(rest.with(d, bounding_range.end[d], rest.end[d]), false);
-    rest = rest.with(d, bounding_range.begin[d], bounding_range.end[d]);
-  }
-  if (!a.region.has_gap()) return;
-  // In the gap, the kernel declares to read the cells within the halo width of its slabs. Other kernels may write the
-  // rest meanwhile.
-  const std::size_t across = a.region.gap_axis;
-  const std::ptrdiff_t begin = a.region.gap_begin, end = a.region.gap_end, reach = across == a.axis ? a.width : 0;
-  const std::ptrdiff_t low = std::min(begin + reach, end), high = std::max(end - reach, low);
-  add(bounding_range.with(across, begin, low), false);
-  add(bounding_range.with(across, high, end), false);
-  add(bounding_range.with(across, low, high), false, false);
-}
-
 // For memory checks: adds the cells that one kernel promises to write (see output_poison). Arrays that are not sharded
 // are omitted, because several kernels write them.
 template <class A>
@@ -329,19 +287,15 @@ void add_watched(use_watch& w, const shard_argument<T, Rank>& a) {
   }
 }
 
-template <class A>
-void add_shard_kernel_use(std::vector<kernel_use>& uses, const A& a) {
-  std::array<kernel_use, 16> one;
-  std::size_t n = 0;
-  add_kernel_use(one, n, a);
-  uses.insert(uses.end(), one.begin(), one.begin() + static_cast<std::ptrdiff_t>(n));
-}
+// The uses of a simulated kernel: the addresses of a shard, which are relative to its beginning, then the accesses.
 template <class T, std::size_t Rank>
-void add_shard_kernel_use(std::vector<kernel_use>& uses, const shard_argument<T, Rank>& a) {
+inline constexpr std::size_t most_kernel_uses<shard_argument<T, Rank>> = 5;
+template <class T, std::size_t Rank>
+void add_kernel_use(auto& uses, const shard_argument<T, Rank>& a) {
   const auto add = [&](const byte_range& r, bool reads, bool writes) {
-    if (r.begin != r.end) uses.push_back({r.begin, r.size(), reads, writes, a.span.label()});
+    if (r.begin != r.end) uses.add({r.begin, r.size(), reads, writes, a.span.label()});
   };
-  add(a.bounding_range, false, false);  // addresses are relative to its beginning
+  add(a.bounding_range, false, false);
   for (const byte_range& r : a.reads) add(r, true, false);
   for (const byte_range& w : a.writes) add(w, !a.contiguous, true);
 }

@@ -1,0 +1,99 @@
+// Launches of kernels on simulated devices: the CPU runs the whole grid.
+#pragma once
+#include <array>
+#include <span>
+#include <utility>
+
+#include "ferry/core/arguments.hpp"
+#include "ferry/core/detail/kernels/kernel_parameters.hpp"
+#include "ferry/core/detail/kernels/kernel_uses.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/detail/support/type_name.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// The bytes that a kernel accesses: at most Most ranges.
+template <std::size_t Most>
+class kernel_use_list {
+ public:
+  void add(const kernel_use& u) { uses_[count_++] = u; }
+  std::span<const kernel_use> get() const { return {uses_.data(), count_}; }
+
+ private:
+  std::array<kernel_use, Most> uses_;
+  std::size_t count_ = 0;
+};
+
+// For an argument: the greatest number of ranges, and the ranges. Types of arguments in other modules have their own.
+template <class A>
+inline constexpr std::size_t most_kernel_uses = is_array_argument<A> ? 1 : 0;
+template <class A>
+void add_kernel_use(auto& uses, const A& a) {
+  if constexpr (is_array_argument<A>)
+    if (a.bytes.begin != a.bytes.end) {  // a write to a strided view preserves the bytes between its elements
+      const bool reads = a.mode != access_mode::out || !a.contiguous;
+      uses.add({a.bytes.begin, a.bytes.size(), reads, a.mode != access_mode::in, a.span.label(), a.at});
+    }
+}
+
+// The checks of a run besides those of kernel_uses.hpp: none. A class in its place is made from the arguments; its call
+// operator calls run() once, and throws if the run was wrong.
+struct unwatched_run {
+  template <class... A>
+  explicit unwatched_run(const A&...) {}
+  template <class Run>
+  void operator()(const relocation&, Run run) const {
+    run();
+  }
+};
+
+inline namespace FERRY_UNIT {
+
+template <class Space, class F, class... P>
+void run_on_cpu(const Space& space, const F& f, const P&... p) {
+  std::size_t i = 0, j = 0, k = 0;
+  try {
+    for (k = 0; k < space.z; ++k)
+      for (j = 0; j < space.y; ++j)
+        for (i = 0; i < space.x; ++i) space.call(f, i, j, k, p...);
+  } catch (const error& e) {  // from a check, which lacks the index of the call
+    failed_at(plain_what(e), space.z > 1 ? 3 : space.y > 1 ? 2 : Space::indices, i, j, k);
+  }
+}
+
+// Returns the value `sum`, combined with the results of all indices.
+template <class T, class Space, class F, class Op, class... P>
+T reduce_on_cpu(const Space& space, const F& f, const Op& op, T sum, const P&... p) {
+  run_on_cpu(
+      space, [&](const auto&... ip) { sum = op(sum, static_cast<T>(f(ip...))); }, p...);
+  return sum;
+}
+
+// Submits one kernel to a simulated device: `body(parameters...)` runs the whole grid. Throws for invalid arguments
+// before the submission begins.
+template <class Watch, class F, std::size_t First, class Give, class Body, class... A>
+void launch_simulated(Give& enqueue, Body body, const A&... a) {
+  kernel_use_list<(most_kernel_uses<A> + ... + 0)> uses;
+  (add_kernel_use(uses, a), ...);
+  const Watch watch(a...);
+  with_parameters<F, First>(
+      std::index_sequence_for<A...>(),
+      [&](const auto&... p) {
+        enqueue([&](native_stream s) {
+          runtime::current().backend().launch(s,
+                                              {type_name<F>(), uses.get(),
+                                               [body, watch, declared = watch_of(a...), p...](const relocation& move) {
+                                                 watch(move, [&] {
+                                                   watched_run run(declared.get(), move);
+                                                   body(relocated<A>(move, p)...);
+                                                   run.finish();
+                                                 });
+                                               },
+                                               enqueue.has_pointers()});
+        });
+      },
+      a...);
+}
+
+}  // namespace FERRY_UNIT
+}  // namespace ferry::inline FERRY_ABI::detail
