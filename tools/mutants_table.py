@@ -16,7 +16,7 @@ REGISTRY = "core/src/runtime/runtime_registry.cpp"
 FOREIGN, ADOPTION, WORKSPACE = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_adoption.cpp", "core/src/memory/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_history.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migration/migration_policy.cpp", "unified/src/migration/move_plan.cpp"
-SCOPES = "unified/src/migration/host_scopes.cpp"
+RECORDS, SCOPES = "unified/src/migration/array_records.cpp", "unified/src/migration/scope_list.cpp"
 HINTS = "unified/src/migration/migration.cpp"
 ADVICE = "unified/src/migration/advice_table.cpp"
 POLICIES, TUNED, TUNER = "unified/src/migration/policy_table.cpp", "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
@@ -275,7 +275,7 @@ MUTANTS = [
     ("", "contents are dropped beyond out()", (PLAN, "bool all() const { return pages.size() == used.size(); }", "bool all() const { return mostly(); }")),
     ("", "inout() drops contents", (PLAN, "  return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;\n}\n\n// Records", "  return p.all() ? page_step::drop : page_step::move;\n}\n\n// Records")),
     ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true, at};", "access use{&owner.get(), bytes, false, false, at};")),
-    ("", "new owners inherit what was known of the pages", (MIGRATOR, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
+    ("", "new owners inherit what was known of the pages", (RECORDS, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
     ("", "readers take what another device has", (PLAN, "if (reachable && !mine_by_now) return stay;", "if (false && mine_by_now) return stay;")),
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by_others(g.range(), d)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) {", "if (g.before == d && g.flips + 1 >= s.options.flips && false) {")),
@@ -288,10 +288,10 @@ MUTANTS = [
      (SIM, ".managed_pools_lose_bytes = true", ".managed_pools_lose_bytes = false")),
     ("", "large unified arrays are taken to delay no loads",
      (SIM, ".aligned_arrays_delay_loads = true", ".aligned_arrays_delay_loads = false")),
-    ("", "guards of the CPU refuse nothing", (SCOPES, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
+    ("", "guards of the CPU refuse nothing", (SCOPES, "if (s.where.overlaps(a.where) && (writes || s.writes))", "if (false)")),
     ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
     ("", "who looks ahead takes from other devices", (MIGRATOR, "if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts", "parts")),
-    ("", "policies take the program's advice with them", (ADVICE, "  std::vector<advice_given> all = advice;\n", "  std::vector<advice_given> all;\n")),
+    ("", "policies take the program's advice with them", (ADVICE, "  std::vector<advice_given> all = r.advice;\n", "  std::vector<advice_given> all;\n")),
     ("", "advice that ends takes what else was advised with it", (ADVICE, "      again.push_back(g);\n", "")),
     ("", "the advice of a policy stays", (ADVICE, "  if (was_advised) {\n    tell_driver(", "  if (false) {\n    tell_driver(")),
     ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),
@@ -325,12 +325,12 @@ MUTANTS = [
     ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !is_over", "u.where.overlaps(use.where) && false")),
     ("R9", "room is made without a log entry", (IDLE, "    log.add(on, at_, use.where, use.write);\n", "")),
     ("", "room is made in arrays that are in use", (ROOM, "  if (!are_uses_complete(a, where, true, access_epoch)) return false;\n", "")),
-    ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r.discardable.empty()) withdraw_discardable(r.discardable, a.what);", "")),
+    ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r->discardable.empty()) withdraw_discardable(r->discardable, a.what);", "")),
     ("R7", "the CPU does not ask again after an offer", (ROOM, "  a.history.invalidate();  // the CPU must check again before its next access\n", "")),
     ("", "offers outlive uses of devices", (ROOM, "(how == page_step::drop && r.discardable_at != access_epoch)", "false")),
     ("", "everything counts as discardable", (ROOM, "    if (how == page_step::move) {\n      edges", "    if (true) {\n      edges")),
     ("", "parts of pages are given up", (ROOM, "whole_pages(part, edges, page);", "part;")),
-    ("", "what a guard of the CPU holds is moved", (ROOM, "r->is_managed && !r->keeps(r->pages.all()) &&", "r->is_managed &&")),
+    ("", "what a guard of the CPU holds is moved", (ROOM, "r->is_managed && !r->scopes.keeps(r->pages.all()) &&", "r->is_managed &&")),
     ("", "the newest goes first", (ROOM, "return a.used < b.used;", "return a.used > b.used;")),
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),

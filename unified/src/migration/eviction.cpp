@@ -41,20 +41,18 @@ std::uint64_t access_epoch_of(allocation& a) {
 }  // namespace
 
 void migration_policy::mark_discardable(allocation& a, byte_range where) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
+  const locked_record r = records_.lock(a);
   std::lock_guard log(a.history);
-  if (r.discardable_at != a.history.access_epoch()) r.discardable.clear();
+  if (r->discardable_at != a.history.access_epoch()) r->discardable.clear();
   a.history.invalidate();  // the CPU must check again before its next access
-  r.discardable_at = a.history.access_epoch();
-  r.discardable.push_back(where);
+  r->discardable_at = a.history.access_epoch();
+  r->discardable.push_back(where);
 }
 
 bool migration_policy::is_discardable(allocation& a, byte_range where) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.discardable_at == access_epoch_of(a) &&
-         std::any_of(r.discardable.begin(), r.discardable.end(), [&](byte_range o) { return o.covers(where); });
+  const locked_record r = records_.lock(a);
+  return r->discardable_at == access_epoch_of(a) &&
+         std::any_of(r->discardable.begin(), r->discardable.end(), [&](byte_range o) { return o.covers(where); });
 }
 
 // Never waits for work of the program, and makes no work wait: bytes in use stay, and moves run on a separate stream.
@@ -83,22 +81,17 @@ std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
 
 // Returns arrays in the order of their last use, least recent first.
 std::vector<migration_policy::candidate> migration_policy::candidates(page_step how) {
-  std::vector<record*> known;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [node, r] : records_) known.push_back(r.get());
-  }
   std::vector<candidate> all;
-  for (record* const r : known) {
+  for (array_record* const r : records_.all()) {
     std::lock_guard lock(r->lock);
-    if (r->is_managed && !r->keeps(r->pages.all()) && (how == page_step::move || !r->discardable.empty()))
+    if (r->is_managed && !r->scopes.keeps(r->pages.all()) && (how == page_step::move || !r->discardable.empty()))
       all.push_back({r, r->used});
   }
   std::sort(all.begin(), all.end(), [](const candidate& a, const candidate& b) { return a.used < b.used; });
   return all;
 }
 
-std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_step how, std::size_t enough) {
+std::size_t migration_policy::take_from(array_record& r, const memory_demand& d, page_step how, std::size_t enough) {
   const std::size_t page = page_.load(std::memory_order_relaxed);
   allocation& a = r.what;
   std::vector<page_run> runs;
@@ -139,7 +132,8 @@ std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_
   return freed;
 }
 
-bool migration_policy::send_away(record& r, byte_range where, int device, page_step how, std::uint64_t& access_epoch) {
+bool migration_policy::send_away(array_record& r, byte_range where, int device, page_step how,
+                                 std::uint64_t& access_epoch) {
   allocation& a = r.what;
   if (!are_uses_complete(a, where, true, access_epoch)) return false;
   const page_move one{const_cast<std::byte*>(where.begin), where.size(), {}};

@@ -48,7 +48,7 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   });
   if (migration_policy* known = migration_policy::of(m))
     for (std::size_t i = 0; i < moves.size(); ++i)
-      known->sent(*of[i], {moves[i].begin, moves[i].begin + moves[i].bytes}, moves[i].to);
+      known->records().sent(*of[i], {moves[i].begin, moves[i].begin + moves[i].bytes}, moves[i].to);
 }
 
 namespace {
@@ -72,7 +72,7 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
   submit_ordered(s, {&use, 1}, reach::by_copy, [&](native_stream n) {
     if (m.migrates_unified()) m.backend().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });
-  if (known) known->forget(owner.get(), bytes);
+  if (known) known->records().forget(owner.get(), bytes);
 }
 
 void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {

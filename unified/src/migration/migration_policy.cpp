@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "counters/cpu_touches.hpp"
@@ -27,15 +26,6 @@ migration mode_of_environment() {
   if (value == "automatic") return migration::automatic;
   if (value == "explicit") return migration::explicitly;
   refuse_variable("FERRY_MIGRATION", value, "automatic and explicit");
-}
-
-bool is_managed_by(ferry::backend& backend, byte_range bytes) {
-  try {
-    const pointer_attributes found = backend.attributes(bytes.begin);
-    return found.is_known && found.kind == memory_kind::unified;
-  } catch (const error&) {
-    return false;
-  }
 }
 
 // mincore() shows which pages the CPU has mapped: Linux unmaps those that move to a device. Four samples cost a
@@ -63,6 +53,7 @@ migration_thread_state& detail::this_thread_migration() { return detail::thread_
 
 migration_policy::migration_policy(runtime& m)
     : runtime_(m),
+      records_(m),
       mode_(mode_of_environment()),
       counters_(m),
       host_prefetcher_(m, [this](const std::string& why) { failed_to_move(why); }) {
@@ -87,68 +78,21 @@ migration_policy& migration_policy::current() {
       "this machine was made before migration was installed: include <ferry/unified.hpp> in the program");
 }
 
-// Allocation nodes are few and immortal, and so are their records: each thread caches some.
-migration_policy::record& migration_policy::find_record(allocation& a) {
-  struct remembered {
-    std::uint64_t runtime = 0;
-    const allocation* what = nullptr;
-    record* its = nullptr;
-  };
-  static thread_local std::array<remembered, 16> recent;
-  remembered& slot = recent[reinterpret_cast<std::uintptr_t>(&a) / sizeof(allocation) % recent.size()];
-  if (slot.what != &a || slot.runtime != runtime_.serial()) {
-    std::lock_guard lock(mutex_);
-    std::unique_ptr<record>& r = records_[&a];
-    if (!r) r = std::make_unique<record>(a);
-    slot = {runtime_.serial(), &a, r.get()};
-  }
-  return *slot.its;
-}
-
-// Returns the record with its lock held. The first access to bytes with a new owner resets it. A later borrow may have
-// enlarged borrowed memory.
-migration_policy::record& migration_policy::record_of(allocation& a) {
-  record* const r = &find_record(a);
-  r->lock.lock();
-  const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
-  if (r->generation != generation) {
-    r->generation = generation;
-    r->discardable.clear();
-    r->mode.reset();
-    r->policy.reset(), r->has_own_policy = false, r->policies_asked = 0, r->name_asked.clear();
-    r->advice.clear();
-    r->touches.clear();
-    r->arriving.reset();
-    r->drop_scopes([](const record::host_scope&) { return true; });
-    r->is_borrowed = a.resource->accounting() == nullptr;
-    r->has_grown = false;
-    const byte_range all = range_now(a);
-    r->is_managed = is_managed_by(runtime_.backend(), all);
-    r->pages.reset(all);
-  } else if (r->is_borrowed) [[unlikely]] {
-    if (const byte_range all = range_now(a); !r->pages.all().covers(all)) {
-      r->pages.extend(all);
-      r->has_grown = r->policy.has_value();
-    }
-  }
-  return *r;
-}
-
-bool migration_policy::may_move(const record& r) const {
+bool migration_policy::may_move(const array_record& r) const {
   if (!runtime_.migrates_unified() || !r.is_managed || broken_.load(std::memory_order_relaxed)) return false;
   const auto& scope = this_thread_migration().mode;
   if (!scope && !r.mode && r.policy) return r.policy->moves != array_policy::way::explicitly;
   return (scope ? *scope : r.mode ? *r.mode : mode_.load(std::memory_order_relaxed)) == migration::automatic;
 }
 
-surroundings migration_policy::around(const record& r, const coming_access& a) {
+surroundings migration_policy::around(const array_record& r, const coming_access& a) {
   const migration_options how = options_of(r);
   return {how,
           may_move(r),
           [this](int device, int owner) { return runtime_.peers().can_reach(device, owner, peer_memory::unified); },
           [this, &a](byte_range where, int who) { return is_read_by_others(a.what, where, who); },
           [this](byte_range where) { return runtime_.is_simulated() || many_on_cpu(where); },
-          [&r](byte_range where) { return r.keeps(where); },
+          [&r](byte_range where) { return r.scopes.keeps(where); },
           [this, page = how.page, most = how.page_neighbours](byte_range where, int device) {
             return runtime_.backend().quirks().faults_fetch_neighbours &&
                    fault_batched_.is_crowded(where, page, device, most);
@@ -185,34 +129,33 @@ void migration_policy::before_access(const coming_access& a) {
   std::vector<planned> plan, ahead;
   std::optional<coming_access> whole;
   {
-    record& r = record_of(a.what);
-    std::unique_lock lock(r.lock, std::adopt_lock);
-    if (r.has_grown) [[unlikely]] {
-      r.has_grown = false;
-      lock.unlock();
+    locked_record r = records_.lock(a.what);
+    if (r->has_grown) [[unlikely]] {
+      r->has_grown = false;
+      r.unlock();
       tell_driver_of_growth(a.what);
-      lock.lock();
+      r.lock();
     }
-    if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);
-    if (a.stream && r.arriving) stop_arrival(r);
-    if (!a.stream) note_touch(r.touches, a);
-    used_now(r);
-    if (!a.stream && !r.discardable.empty()) withdraw_discardable(r.discardable, a.what);
+    if (a.stream && !r->scopes.empty()) r->scopes.refuse_conflict(a);
+    if (a.stream && r->arriving) r->stop_arrival();
+    if (!a.stream) note_touch(r->touches, a);
+    records_.mark_used(r);
+    if (!a.stream && !r->discardable.empty()) withdraw_discardable(r->discardable, a.what);
     const std::size_t page = page_.load(std::memory_order_relaxed);
-    if (r.is_settled_at(a.place.device, a.where, r.policy ? r.policy->page.value_or(page) : page)) {
-      lock.unlock();
+    if (r->is_settled_at(a.place.device, a.where, r->policy ? r->policy->page.value_or(page) : page)) {
+      r.unlock();
       if (!a.stream) enter(a, plan);
       return;
     }
-    const surroundings s = around(r, a);
+    const surroundings s = around(*r, a);
     const auto plan_for = [&](const coming_access& b, std::vector<planned>& p) {
-      b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
+      b.stream ? plan_device_access(r->pages, b, s, p) : plan_host_access(r->pages, b, s, p);
     };
-    const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
-    if (goes_whole) whole.emplace(ahead_of(a, r.pages.all()));
+    const bool goes_whole = s.may_move && r->policy && r->policy->moves == array_policy::way::ahead;
+    if (goes_whole) whole.emplace(ahead_of(a, r->pages.all()));
     const auto plan_ahead = [&] {  // a device prefetches ahead only pages that no other device has
       std::vector<byte_range> parts;
-      for (const page_run& g : r.pages.runs())
+      for (const page_run& g : r->pages.runs())
         if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts.push_back(g.range());
       for (const byte_range part : parts)
         plan_for({whole->what, part, whole->place, whole->mode, whole->stream, whole->reach, part.begin, whole->at},
@@ -230,31 +173,12 @@ void migration_policy::before_access(const coming_access& a) {
   if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
 }
 
-// Approximates the order of arrays by their last use. Concurrent threads may read the same number, and the counter may
-// then fall back. An atomic addition would cost every submission that alternates between arrays.
-void migration_policy::used_now(record& r) {
-  const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
-  if (r.used == latest) return;
-  r.used = latest + 1;
-  uses_.store(latest + 1, std::memory_order_relaxed);
-}
-
-// A device accesses the array during a host prefetch: pieces that were not sent stay where they are.
-void migration_policy::stop_arrival(record& r) {
-  r.arriving->stop();
-  const std::vector<page_move>& pieces = r.arriving->pieces();
-  for (std::size_t i = r.arriving->sent(); i < pieces.size(); ++i)
-    r.pages.each({pieces[i].begin, pieces[i].begin + pieces[i].bytes}, [](page_run& g) { g.where = unknown_location; });
-  r.arriving.reset();
-}
-
 // Large moves to the CPU continue while its loop runs. True if such a host prefetch has started.
 bool migration_policy::arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan) {
   if (a.stream) return false;
   const migration_options how = [&] {
-    record& r = record_of(a.what);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    return options_of(r);
+    const locked_record r = records_.lock(a.what);
+    return options_of(*r);
   }();
   if (runtime_.is_simulated() && !how.beside_simulated_loops) return false;
   std::vector<page_move> moves;
@@ -272,9 +196,7 @@ bool migration_policy::arrives_beside_loop(const coming_access& a, const std::ve
   const auto started =
       host_prefetcher_.start(stream_to_cpu(from, true), {&a.what, a.where, false}, moves, how.piece, writes);
   if (!started) return false;
-  record& r = record_of(a.what);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.arriving = started;
+  records_.lock(a.what)->arriving = started;
   return true;
 }
 
@@ -300,9 +222,8 @@ void migration_policy::carry_out(const coming_access& a, const std::vector<plann
     }
   } catch (const error& e) {
     failed_to_move(plain_what(e));
-    record& r = record_of(a.what);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    for (const planned& p : plan) r.pages.each(p.pages, [](page_run& g) { g.where = unknown_location; });
+    const locked_record r = records_.lock(a.what);
+    for (const planned& p : plan) r->pages.each(p.pages, [](page_run& g) { g.where = unknown_location; });
   }
 }
 
@@ -335,50 +256,15 @@ timeline& migration_policy::stream_to_cpu(int device, bool migration_only) {
   return *t;
 }
 
-void migration_policy::sent(allocation& a, byte_range where, memory_location to) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  used_now(r);
-  r.pages.each(where, [&](page_run& g) {
-    g.where = to.is_host() ? on_the_cpu : to.device;
-    g.migration_disabled = false, g.flips = 0, g.before = unknown_location;
-  });
-}
-
-bool migration_policy::is_managed(allocation& a) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.is_managed;
-}
-
 void migration_policy::need_managed(allocation& a, const char* verb) {
   expect_counts(a);
-  if (!is_managed(a))
+  if (!records_.is_managed(a))
     throw invalid_argument(std::string(verb) + ": " + array_text(a) +
                            " is memory of the program that was adopted, and stays where it is: copy it to a "
                            "ferry::unified_array to have its pages moved");
 }
 
-// Faults on discarded pages are slow: as their location is unknown, they are prefetched for the next use.
-void migration_policy::forget(allocation& a, byte_range where) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.pages.each(where, [](page_run& g) { g.where = unknown_location; });
-}
-
-std::vector<page_run> migration_policy::runs(allocation& a, byte_range where) {
-  std::vector<page_run> result;
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.pages.each(where, [&](page_run& g) { result.push_back(g); });
-  return result;
-}
-
-void migration_policy::set_mode(allocation& a, migration how) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.mode = how;
-}
+void migration_policy::set_mode(allocation& a, migration how) { records_.lock(a)->mode = how; }
 
 void migration_policy::set_options(const migration_options& o) {
   check_options(o, "set_migration");

@@ -36,7 +36,7 @@ void check_options(const migration_options& o, const std::string& whose) {
              std::string("it must be 0 or more; migration_options{}.") + name + " is the default");
 }
 
-migration_options migration_policy::options_of(const record& r) const {
+migration_options migration_policy::options_of(const array_record& r) const {
   return r.policy ? r.policy->over(options()) : options();
 }
 
@@ -49,11 +49,10 @@ void migration_policy::set_policy(allocation& a, std::optional<array_policy> p) 
   if (p) check_policy(runtime_, *p);
   bool own = p.has_value();
   {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    std::swap(r.policy, p);
-    std::swap(r.has_own_policy, own);
-    r.policies_asked = 0;
+    const locked_record r = records_.lock(a);
+    std::swap(r->policy, p);
+    std::swap(r->has_own_policy, own);
+    r->policies_asked = 0;
   }
   tell_driver_or_restore(a, std::move(p), own);
 }
@@ -63,10 +62,9 @@ void migration_policy::tell_driver_or_restore(allocation& a, std::optional<array
     tell_driver(a);
   } catch (const error&) {
     {
-      record& r = record_of(a);
-      std::lock_guard lock(r.lock, std::adopt_lock);
-      r.policy = std::move(before);
-      r.has_own_policy = was_own;
+      const locked_record r = records_.lock(a);
+      r->policy = std::move(before);
+      r->has_own_policy = was_own;
     }
     try {
       tell_driver(a);
@@ -88,35 +86,31 @@ void migration_policy::tell_driver_of_growth(allocation& a) {
 
 std::optional<array_policy> migration_policy::policy(allocation& a) {
   take_policy(a);
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.policy;
+  return records_.lock(a)->policy;
 }
 
 std::optional<array_policy> migration_policy::own_policy(allocation& a) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.has_own_policy ? r.policy : std::nullopt;
+  const locked_record r = records_.lock(a);
+  return r->has_own_policy ? r->policy : std::nullopt;
 }
 
 void migration_policy::take_policy(allocation& a) {
   const std::uint64_t given = policies_given_.load(std::memory_order_acquire);
   std::optional<array_policy> its;
   {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
+    const locked_record r = records_.lock(a);
     const std::string& name = a.name.get();
-    if (r.has_own_policy || (r.policies_asked == given && r.name_asked == name)) return;
-    r.policies_asked = given;
-    r.name_asked = name;
+    if (r->has_own_policy || (r->policies_asked == given && r->name_asked == name)) return;
+    r->policies_asked = given;
+    r->name_asked = name;
     std::lock_guard mine(mutex_);
     const auto found = policies_.of.find(name);
     if (found != policies_.of.end() && !name.empty()) {
       met_.insert(found->first);
       its = found->second;
     }
-    if (r.policy == its) return;
-    std::swap(r.policy, its);
+    if (r->policy == its) return;
+    std::swap(r->policy, its);
   }
   tell_driver_or_restore(a, std::move(its), false);
 }
@@ -155,31 +149,11 @@ std::vector<std::string> migration_policy::unmet() {
   return names;
 }
 
-page_map migration_policy::accounting(allocation& a) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.pages;
-}
-
-// The advice that the driver has is not restored.
-void migration_policy::set_ledger(allocation& a, const page_map& before) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  for (const page_run& b : before.runs())
-    r.pages.each(b.range(), [&](page_run& g) {
-      page_run to = b;
-      to.begin = g.begin, to.end = g.end;
-      to.mapped = g.mapped, to.duplicated = g.duplicated, to.has_a_place = g.has_a_place;
-      g = to;
-    });
-}
-
 void migration_policy::wait_for_arrival(allocation& a) {
   std::shared_ptr<arrival> coming;
   {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    coming = r.arriving;
+    const locked_record r = records_.lock(a);
+    coming = r->arriving;
   }
   if (coming) give_way_until([&] { return coming->is_over(); });
 }

@@ -53,8 +53,8 @@ residency_bytes residency_of(const allocation_ref& owner, byte_range bytes) {
      : where == on_the_cpu ? result.on_cpu
                            : result.unknown) += part.size();
   };
-  const std::vector<page_run> runs = known.runs(what, bytes);
-  if (known.is_managed(what))
+  const std::vector<page_run> runs = known.records().runs(what, bytes);
+  if (known.records().is_managed(what))
     known.each_place(runs, add);
   else  // the driver reports locations of its own memory only
     for (const page_run& g : runs) add(g.where, g.range());

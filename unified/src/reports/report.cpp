@@ -76,7 +76,7 @@ migration_entry& migration_policy::entry_of(allocation& a) {
 }
 
 void migration_policy::enter(const coming_access& a, const std::vector<planned>& plan) {
-  const bool stays = !find_record(a.what).is_managed;  // constant while the array lives
+  const bool stays = !records_.find(a.what).is_managed;  // constant while the array lives
   std::lock_guard lock(mutex_);
   migration_entry& e = entry_of(a.what);
   e.stays = stays;
@@ -153,11 +153,10 @@ void migration_policy::reset_report() {
 std::string migration_policy::explain(allocation& a) {
   plain_stream out;
   if (const std::string why = why_ended(); !why.empty()) out << "  automatic migration has ended: " << why << '\n';
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  if (r.policy) out << "  policy: " << *r.policy << (r.has_own_policy ? "" : ", by the array's name") << '\n';
-  const std::byte* const begin = r.pages.all().begin;
-  for (const page_run& g : r.pages.runs()) {
+  const locked_record r = records_.lock(a);
+  if (r->policy) out << "  policy: " << *r->policy << (r->has_own_policy ? "" : ", by the array's name") << '\n';
+  const std::byte* const begin = r->pages.all().begin;
+  for (const page_run& g : r->pages.runs()) {
     out << "  bytes " << (g.begin - begin) << " to " << (g.end - begin) << " believed ";
     if (g.where >= 0)
       out << "on device " << g.where;
@@ -166,11 +165,11 @@ std::string migration_policy::explain(allocation& a) {
     out << (g.is_advised() ? ", advised by the program" : "")
         << (g.migration_disabled ? ", bounced and left alone" : "") << '\n';
   }
-  for (const cpu_touch& t : std::span(r.touches).first(std::min(r.touches.size(), shown_touches)))
+  for (const cpu_touch& t : std::span(r->touches).first(std::min(r->touches.size(), shown_touches)))
     out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
         << (t.at.is_known() ? t.at.text() : "an unknown line") << ", " << t.asks << (t.asks == 1 ? " ask" : " asks")
         << '\n';
-  if (const std::string more = more_touches(r.touches); !more.empty()) out << "  " << more << '\n';
+  if (const std::string more = more_touches(r->touches); !more.empty()) out << "  " << more << '\n';
   return out.str();
 }
 

@@ -44,7 +44,7 @@ tuned_arrays::tuned_arrays(const std::vector<tuned_array>& arrays)
       before_(arrays.size()) {
   wait();
   each([&](std::size_t i, allocation& a) {
-    before_[i].pages = known_.accounting(a);
+    before_[i].pages = known_.records().pages(a);
     before_[i].policy = known_.own_policy(a);
   });
   try {
@@ -103,7 +103,7 @@ void tuned_arrays::fill_and_place() {
       if (g.where >= 0) send(i, g.range(), {g.where});
   });
   wait();
-  each([&](std::size_t i, allocation& a) { known_.set_ledger(a, before_[i].pages); });
+  each([&](std::size_t i, allocation& a) { known_.records().restore_pages(a, before_[i].pages); });
 }
 
 std::size_t tuned_arrays::put_handles_back() {
