@@ -23,7 +23,7 @@ POLICIES, TUNED, TUNER = "unified/src/migration/policy_table.cpp", "unified/src/
 ROOM, IDLE = "unified/src/migration/eviction.cpp", "core/src/ordering/idle_guard.cpp"
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
-REPORT, RESIDENCY = "unified/src/reports/report.cpp", "unified/src/migration/residency.cpp"
+REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
 OWN_USES = "if (u.by == who ||"            # skipped by access_history::each_hazard()
@@ -318,7 +318,7 @@ MUTANTS = [
     ("", "what goes between devices is reported as from the CPU", (REPORT, "p.from >= 0 ? e.between_devices : e.to_devices;", "e.to_devices;")),
     ("", "faults between devices cost what those from the CPU do", (REPORT, "fault_figures::between_devices.per_byte()", "fault_figures::to_devices.per_byte()")),
     ("", "the report forgets the line of the device's work", (REPORT, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
-    ("", "residency does not ask the driver", (RESIDENCY, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
+    ("", "residency does not ask the driver", (PLACES, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
     ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
     # Eviction: pages moved or discarded while idle.
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.access_epoch() != access_epoch) return;\n", "    (void)access_epoch;\n")),

@@ -8,6 +8,7 @@
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_policy.hpp"
+#include "migration/places.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -58,7 +59,7 @@ bool migration_policy::is_discardable(allocation& a, byte_range where) {
 // Never waits for work of the program, and makes no work wait: bytes in use stay, and moves run on a separate stream.
 std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
   if (d.kind != memory_kind::device || this_thread_state.capture || !runtime_.migrates_unified()) return 0;
-  const std::size_t page = page_.load(std::memory_order_relaxed);
+  const std::size_t page = settings_.page();
   const std::size_t needed = (d.bytes + page - 1) / page * page;
   std::size_t freed = 0;
   try {
@@ -68,7 +69,7 @@ std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
     for (const candidate& c : candidates(how)) {
       const std::size_t bytes = take_from(*c.of, d, how, std::min(needed - free, needed - freed));
       if (bytes == 0) continue;
-      timeline& out = stream_out_of(d.device);
+      timeline& out = streams_.out_of(d.device);
       out.wait(out.last());
       freed += bytes;
       free = runtime_.backend().memory(d.device).free_bytes;
@@ -92,7 +93,7 @@ std::vector<migration_policy::candidate> migration_policy::candidates(page_step 
 }
 
 std::size_t migration_policy::take_from(array_record& r, const memory_demand& d, page_step how, std::size_t enough) {
-  const std::size_t page = page_.load(std::memory_order_relaxed);
+  const std::size_t page = settings_.page();
   allocation& a = r.what;
   std::vector<page_run> runs;
   byte_range edges;                                 // only whole pages can be discarded
@@ -114,7 +115,7 @@ std::size_t migration_policy::take_from(array_record& r, const memory_demand& d,
     }
   }
   std::vector<byte_range> there;
-  each_place(runs, [&](int place, byte_range part) {
+  each_place(runtime_, page, runs, [&](int place, byte_range part) {
     if (place != d.device) return;
     if (!there.empty() && there.back().end == part.begin)
       there.back().end = part.end;
@@ -139,7 +140,7 @@ bool migration_policy::send_away(array_record& r, byte_range where, int device, 
   const page_move one{const_cast<std::byte*>(where.begin), where.size(), {}};
   const std::uint64_t before = access_epoch;
   {
-    timeline& out = stream_out_of(device);
+    timeline& out = streams_.out_of(device);
     const idle_guard guard(out, {&a, where, how == page_step::drop}, access_epoch);
     if (!guard.is_entered()) return false;
     access_epoch = guard.access_epoch();
@@ -153,13 +154,6 @@ bool migration_policy::send_away(array_record& r, byte_range where, int device, 
   if (r.discardable_at == before) r.discardable_at = access_epoch;  // this access must not remove the mark
   r.pages.each(where, [](page_run& g) { g.where = on_the_cpu; });
   return true;
-}
-
-timeline& migration_policy::stream_out_of(int device) {
-  std::lock_guard lock(mutex_);
-  timeline*& t = out_of_[device];
-  if (!t) t = &runtime_.streams().take(device, 0);
-  return *t;
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

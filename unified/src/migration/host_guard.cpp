@@ -28,3 +28,9 @@ void throw_strided_guard(const allocation_ref& owner) {
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail
+
+namespace ferry::inline FERRY_ABI {
+
+void check_spans(span_checks how) { detail::migration_policy::current().set_span_checks(how); }
+
+}  // namespace ferry::inline FERRY_ABI

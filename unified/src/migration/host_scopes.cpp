@@ -42,7 +42,7 @@ std::uint64_t migration_policy::hold(allocation& a, byte_range where, bool write
 void migration_policy::end_scope(allocation& a, std::uint64_t scope) noexcept { records_.lock(a)->scopes.end(scope); }
 
 std::vector<byte_range> migration_policy::without_kept(allocation& a, byte_range where) {
-  return records_.lock(a)->scopes.without_kept(where, page_.load(std::memory_order_relaxed));
+  return records_.lock(a)->scopes.without_kept(where, settings_.page());
 }
 
 void migration_policy::set_span_checks(span_checks how) {
@@ -64,10 +64,3 @@ void migration_policy::set_element_traces(element_traces how) {
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail
-
-namespace ferry::inline FERRY_ABI {
-
-void check_spans(span_checks how) { detail::migration_policy::current().set_span_checks(how); }
-void trace_elements(element_traces how) { detail::migration_policy::current().set_element_traces(how); }
-
-}  // namespace ferry::inline FERRY_ABI

@@ -21,13 +21,6 @@ using namespace detail;
 
 namespace {
 
-migration mode_of_environment() {
-  const std::string value = environment("FERRY_MIGRATION").value_or("automatic");
-  if (value == "automatic") return migration::automatic;
-  if (value == "explicit") return migration::explicitly;
-  refuse_variable("FERRY_MIGRATION", value, "automatic and explicit");
-}
-
 // mincore() shows which pages the CPU has mapped: Linux unmaps those that move to a device. Four samples cost a
 // microsecond or two.
 bool many_on_cpu(byte_range where) {
@@ -49,14 +42,12 @@ void withdraw_discardable(std::vector<byte_range>& discardable, allocation& of) 
 
 }  // namespace
 
-migration_thread_state& detail::this_thread_migration() { return detail::thread_object<migration_thread_state>::get(); }
-
 migration_policy::migration_policy(runtime& m)
     : runtime_(m),
       records_(m),
-      mode_(mode_of_environment()),
+      streams_(m),
       counters_(m),
-      host_prefetcher_(m, [this](const std::string& why) { failed_to_move(why); }) {
+      host_prefetcher_(m, [this](const std::string& why) { failures_.add(why); }) {
   const span_checks spans = span_checks_of_environment(m.level());
   traces_elements_ = element_traces_of_environment() == element_traces::on;
   use_environment();
@@ -79,14 +70,11 @@ migration_policy& migration_policy::current() {
 }
 
 bool migration_policy::may_move(const array_record& r) const {
-  if (!runtime_.migrates_unified() || !r.is_managed || broken_.load(std::memory_order_relaxed)) return false;
-  const auto& scope = this_thread_migration().mode;
-  if (!scope && !r.mode && r.policy) return r.policy->moves != array_policy::way::explicitly;
-  return (scope ? *scope : r.mode ? *r.mode : mode_.load(std::memory_order_relaxed)) == migration::automatic;
+  return runtime_.migrates_unified() && r.is_managed && !failures_.are_too_many() && settings_.is_automatic(r);
 }
 
 surroundings migration_policy::around(const array_record& r, const coming_access& a) {
-  const migration_options how = options_of(r);
+  const migration_options how = settings_.options_of(r);
   return {how,
           may_move(r),
           [this](int device, int owner) { return runtime_.peers().can_reach(device, owner, peer_memory::unified); },
@@ -111,14 +99,8 @@ bool migration_policy::is_read_by_others(allocation& what, byte_range where, int
   }
   return std::any_of(pending.begin(), pending.end(), [&](const auto& use) {
     const auto [by, at] = use;
-    return !moves_pages(by) && (at == open_ticket || !by->poll(at));
+    return !streams_.contain(by) && (at == open_ticket || !by->poll(at));
   });
-}
-
-bool migration_policy::moves_pages(const timeline* line) const {
-  std::lock_guard lock(mutex_);
-  const auto is_it = [&](const auto& known) { return known.second == line; };
-  return std::any_of(to_cpu_.begin(), to_cpu_.end(), is_it) || std::any_of(out_of_.begin(), out_of_.end(), is_it);
 }
 
 void migration_policy::before_access(const coming_access& a) {
@@ -141,7 +123,7 @@ void migration_policy::before_access(const coming_access& a) {
     if (!a.stream) note_touch(r->touches, a);
     records_.mark_used(r);
     if (!a.stream && !r->discardable.empty()) withdraw_discardable(r->discardable, a.what);
-    const std::size_t page = page_.load(std::memory_order_relaxed);
+    const std::size_t page = settings_.page();
     if (r->is_settled_at(a.place.device, a.where, r->policy ? r->policy->page.value_or(page) : page)) {
       r.unlock();
       if (!a.stream) enter(a, plan);
@@ -178,7 +160,7 @@ bool migration_policy::arrives_beside_loop(const coming_access& a, const std::ve
   if (a.stream) return false;
   const migration_options how = [&] {
     const locked_record r = records_.lock(a.what);
-    return options_of(*r);
+    return settings_.options_of(*r);
   }();
   if (runtime_.is_simulated() && !how.beside_simulated_loops) return false;
   std::vector<page_move> moves;
@@ -194,7 +176,7 @@ bool migration_policy::arrives_beside_loop(const coming_access& a, const std::ve
   const bool writes = a.mode != access_mode::in;
   wait_for_uses(a.what.history, a.where, writes, false);
   const auto started =
-      host_prefetcher_.start(stream_to_cpu(from, true), {&a.what, a.where, false}, moves, how.piece, writes);
+      host_prefetcher_.start(streams_.to_cpu(from, true), {&a.what, a.where, false}, moves, how.piece, writes);
   if (!started) return false;
   records_.lock(a.what)->arriving = started;
   return true;
@@ -218,10 +200,11 @@ void migration_policy::carry_out(const coming_access& a, const std::vector<plann
       if (p.from >= 0) from = p.from;
     for (const page_step what : {page_step::drop, page_step::move}) {
       const auto is_it = [&](const planned& p) { return p.what == what; };
-      if (std::any_of(plan.begin(), plan.end(), is_it)) send(a, a.stream ? *a.stream : stream_to_cpu(from), plan, what);
+      if (std::any_of(plan.begin(), plan.end(), is_it))
+        send(a, a.stream ? *a.stream : streams_.to_cpu(from), plan, what);
     }
   } catch (const error& e) {
-    failed_to_move(plain_what(e));
+    failures_.add(plain_what(e));
     const locked_record r = records_.lock(a.what);
     for (const planned& p : plan) r->pages.each(p.pages, [](page_run& g) { g.where = unknown_location; });
   }
@@ -246,16 +229,6 @@ void migration_policy::send(const coming_access& a, timeline& on, std::span<cons
   });
 }
 
-// A separate stream: moves to the CPU wait only for users of their pages.
-timeline& migration_policy::stream_to_cpu(int device, bool migration_only) {
-  std::lock_guard lock(mutex_);
-  timeline*& t = to_cpu_[{device, migration_only}];
-  if (t) return *t;
-  t = &runtime_.streams().take(device, 0);
-  if (migration_only) t->mark_migration_only();
-  return *t;
-}
-
 void migration_policy::need_managed(allocation& a, const char* verb) {
   expect_counts(a);
   if (!records_.is_managed(a))
@@ -264,39 +237,4 @@ void migration_policy::need_managed(allocation& a, const char* verb) {
                            "ferry::unified_array to have its pages moved");
 }
 
-void migration_policy::set_mode(allocation& a, migration how) { records_.lock(a)->mode = how; }
-
-void migration_policy::set_options(const migration_options& o) {
-  check_options(o, "set_migration");
-  std::lock_guard lock(mutex_);
-  options_ = o;
-  page_.store(o.page);
-}
-
-migration_options migration_policy::options() const {
-  std::lock_guard lock(mutex_);
-  return options_;
-}
-
-migration_scope::migration_scope(migration how) : before_(std::exchange(this_thread_migration().mode, how)) {}
-migration_scope::~migration_scope() { this_thread_migration().mode = before_; }
-
-void set_migration(migration how) { migration_policy::current().set_mode(how); }
-void set_migration(const migration_options& options) { migration_policy::current().set_options(options); }
-migration_options get_migration_options() { return migration_policy::current().options(); }
-
-namespace detail {
-
-void set_array_migration(const allocation_ref& owner, migration how) {
-  if (!owner) return;
-  need_current(owner.get());
-  migration_policy::current().set_mode(owner.get(), how);
-}
-
-void install_migration() {
-  access_policy::exchange_maker(
-      [](runtime& m) -> std::unique_ptr<access_policy> { return std::make_unique<migration_policy>(m); });
-}
-
-}  // namespace detail
 }  // namespace ferry::inline FERRY_ABI

@@ -18,24 +18,18 @@
 #include "migration/array_records.hpp"
 #include "migration/fault_batched_pages.hpp"
 #include "migration/host_prefetcher.hpp"
+#include "migration/migration_settings.hpp"
+#include "migration/migration_streams.hpp"
+#include "migration/migration_thread_state.hpp"
+#include "migration/move_failures.hpp"
 #include "migration/move_plan.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-
-// Settings of the calling thread's scopes.
-struct migration_thread_state {
-  std::optional<migration> mode;
-  std::string phase;
-};
-migration_thread_state& this_thread_migration();
 
 // Reads FERRY_CHECK_SPANS. If that is not set, spans are checked at check_level::all. Throws parse_error.
 span_checks span_checks_of_environment(check_level level);
 // Reads FERRY_TRACE_ELEMENTS. Throws parse_error.
 element_traces element_traces_of_environment();
-
-// Throws invalid_argument for options that cannot work. whose: their origin, for the error text.
-void check_options(const migration_options& o, const std::string& whose);
 
 class migration_policy final : public access_policy {
  public:
@@ -45,6 +39,7 @@ class migration_policy final : public access_policy {
   static migration_policy& current();
   // Null if the runtime has another policy, or none.
   static migration_policy* of(runtime& m) { return dynamic_cast<migration_policy*>(m.policy()); }
+  migration_settings& settings() { return settings_; }
   array_records& records() { return records_; }
 
   void before_access(const coming_access& a) override;
@@ -70,9 +65,6 @@ class migration_policy final : public access_policy {
   // Advice for a scope. At its end, the driver receives the remaining advice for the same bytes again.
   std::uint64_t begin_advice(allocation& a, byte_range where, memory_advice what, memory_location place);
   void end_advice(allocation& a, std::uint64_t number);
-  // Calls f(place, bytes) for parts of the runs, by address. The place comes from the page records, or else from the
-  // driver.
-  void each_place(std::span<const page_run> runs, const std::function<void(int, byte_range)>& f) const;
 
   // Marks the current contents as discardable when memory runs out, until the next use of the array.
   void mark_discardable(allocation& a, byte_range where);
@@ -82,8 +74,6 @@ class migration_policy final : public access_policy {
   std::size_t drop_discardable(const memory_demand& d) { return evict(d, page_step::drop); }
   std::size_t move_out(const memory_demand& d) { return evict(d, page_step::move); }
 
-  void set_mode(migration how) { mode_.store(how); }
-  void set_mode(allocation& a, migration how);
   // Without a policy: the array has that of its name, if any. (policy_table.cpp defines these.)
   void set_policy(allocation& a, std::optional<array_policy> p);
   std::optional<array_policy> policy(allocation& a);
@@ -94,15 +84,12 @@ class migration_policy final : public access_policy {
   // Blocks until a host prefetch in progress has ended.
   void wait_for_arrival(allocation& a);
 
-  void set_options(const migration_options& o);
-  migration_options options() const;
   migration_report report();
   void reset_report();
   void set_counters(migration_counters how) { counters_.set(how); }
 
  private:
   bool may_move(const array_record& r) const;
-  migration_options options_of(const array_record& r) const;
   void use_environment();
   void take_policy(allocation& a);
   // Advises the driver for a policy that the array has received. If the driver refuses, restores the previous policy
@@ -115,18 +102,11 @@ class migration_policy final : public access_policy {
   surroundings around(const array_record& r, const coming_access& a);
   // True if a device other than `who` has incomplete reads of the bytes.
   bool is_read_by_others(allocation& what, byte_range where, int who);
-  // True if it is a stream of this object, to the CPU or out of a device.
-  bool moves_pages(const timeline* line) const;
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
-  timeline& stream_to_cpu(int device, bool migration_only = false);
   std::uint64_t add_scope(allocation& a, byte_range where, bool writes, source_line at, const char* through,
                           bool keeps_pages);
   bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
-  // Counts failed moves. After too many, ends automatic migration and prints why.
-  void failed_to_move(const std::string& why);
-  // Returns why automatic migration has ended; empty if it has not.
-  std::string why_ended() const;
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(allocation& a);
   // Called before pages of an array may move, for any reason.
@@ -142,23 +122,17 @@ class migration_policy final : public access_policy {
   std::vector<candidate> candidates(page_step how);
   std::size_t take_from(array_record& r, const memory_demand& d, page_step how, std::size_t enough);
   bool send_away(array_record& r, byte_range where, int device, page_step how, std::uint64_t& access_epoch);
-  timeline& stream_out_of(int device);
 
   runtime& runtime_;
+  migration_settings settings_;
+  move_failures failures_;
   array_records records_;
-  std::atomic<migration> mode_;
-  // Guards options_, to_cpu_, out_of_, entries_, policies_, met_, failures_ and why_broken_.
+  migration_streams streams_;
+  // Guards entries_, policies_ and met_.
   mutable std::mutex mutex_;
-  migration_options options_;
-  std::atomic<std::size_t> page_{migration_options{}.page};
   std::atomic<std::uint64_t> scopes_{0};
   std::atomic<bool> checks_spans_{false};
   std::atomic<bool> traces_elements_{false};  // every access to an element is checked
-  int failures_ = 0;                          // guarded by mutex_; why_broken_: the last of too many failures
-  std::string why_broken_;
-  std::atomic<bool> broken_{false};                   // too many moves failed: automatic migration has ended
-  std::map<std::pair<int, bool>, timeline*> to_cpu_;  // by device, and whether it is migration-only
-  std::map<int, timeline*> out_of_;                   // by device: for pages that are evicted
   std::uint64_t handlers_[2] = {};
   std::map<std::pair<std::string, std::string>, migration_entry> entries_;
   array_policies policies_;  // policies by name, and in met_ the names that arrays have had; guarded by mutex_

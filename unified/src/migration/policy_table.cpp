@@ -1,7 +1,6 @@
 // Policies of arrays: by name, or by set_policy().
 #include <algorithm>
 
-#include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/error.hpp"
@@ -20,25 +19,6 @@ void check_policy(runtime& m, const array_policy& p) {
 }
 
 }  // namespace
-
-void check_options(const migration_options& o, const std::string& whose) {
-  const auto refuse = [&](const std::string& what, const std::string& way_out) {
-    throw invalid_argument(whose + ": " + what + ": " + way_out);
-  };
-  for (const auto& [bytes, name] : {std::pair{o.page, "page"}, {o.piece, "piece"}})
-    if (bytes == 0)
-      refuse(std::string("a ") + name + " of 0 bytes",
-             std::string("it must be above 0; migration_options{}.") + name + " is the default");
-  for (const auto& [count, name] :
-       {std::pair{o.flips, "flips"}, {o.remote_reads, "remote_reads"}, {o.page_neighbours, "page_neighbours"}})
-    if (count < 0)
-      refuse(name + (" is " + std::to_string(count)),
-             std::string("it must be 0 or more; migration_options{}.") + name + " is the default");
-}
-
-migration_options migration_policy::options_of(const array_record& r) const {
-  return r.policy ? r.policy->over(options()) : options();
-}
 
 // Returns the same access, but of the whole array and read-only, so that it does not disturb other users.
 coming_access migration_policy::ahead_of(const coming_access& a, byte_range all) {
@@ -80,7 +60,7 @@ void migration_policy::tell_driver_of_growth(allocation& a) {
   try {
     tell_driver(a);
   } catch (const error& e) {
-    failed_to_move(plain_what(e));
+    failures_.add(plain_what(e));
   }
 }
 
@@ -158,25 +138,4 @@ void migration_policy::wait_for_arrival(allocation& a) {
   if (coming) give_way_until([&] { return coming->is_over(); });
 }
 
-void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p) {
-  if (!owner) return;
-  need_current(owner.get());
-  migration_policy& known = migration_policy::current();
-  if (p && runtime::current().migrates_unified()) known.need_managed(owner.get(), "set_policy");
-  known.set_policy(owner.get(), std::move(p));
-}
-
-std::optional<array_policy> array_policy_of(const allocation_ref& owner) {
-  if (!owner) return {};
-  need_current(owner.get());
-  return migration_policy::current().policy(owner.get());
-}
-
 }  // namespace ferry::inline FERRY_ABI::detail
-
-namespace ferry::inline FERRY_ABI {
-
-void use_policies(const array_policies& p) { detail::migration_policy::current().use(p, "use_policies"); }
-std::vector<std::string> unmet_policies() { return detail::migration_policy::current().unmet(); }
-
-}  // namespace ferry::inline FERRY_ABI

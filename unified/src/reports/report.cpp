@@ -9,6 +9,7 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "migration/migration_policy.hpp"
+#include "migration/migration_thread_state.hpp"
 
 namespace ferry::inline FERRY_ABI {
 
@@ -103,29 +104,10 @@ void migration_policy::enter(const coming_access& a, const std::vector<planned>&
   e.prefetches += sent;
 }
 
-// A device may have failed, or the driver may refuse all moves: stop after several failures.
-void migration_policy::failed_to_move(const std::string& why) {
-  constexpr int most = 8;
-  std::lock_guard lock(mutex_);
-  if (++failures_ != most) return;
-  why_broken_ = why;
-  broken_.store(true);
-  std::fprintf(
-      stderr,
-      "ferry: automatic migration has ended, because %d moves of pages failed, the last one so: %s. Pages move "
-      "by faults from now on\n",
-      most, why.c_str());
-}
-
-std::string migration_policy::why_ended() const {
-  std::lock_guard lock(mutex_);
-  return why_broken_;
-}
-
 migration_report migration_policy::report() {
   migration_report r;
   auto counted = counters_.read(r);
-  r.migration_ended = why_ended();
+  r.migration_ended = failures_.why_ended();
   std::lock_guard lock(mutex_);
   std::map<counted_pages::row_name, migration_entry> entries = entries_;
   for (auto& [key, counts] : counted) {
@@ -152,7 +134,8 @@ void migration_policy::reset_report() {
 
 std::string migration_policy::explain(allocation& a) {
   plain_stream out;
-  if (const std::string why = why_ended(); !why.empty()) out << "  automatic migration has ended: " << why << '\n';
+  if (const std::string why = failures_.why_ended(); !why.empty())
+    out << "  automatic migration has ended: " << why << '\n';
   const locked_record r = records_.lock(a);
   if (r->policy) out << "  policy: " << *r->policy << (r->has_own_policy ? "" : ", by the array's name") << '\n';
   const std::byte* const begin = r->pages.all().begin;
@@ -175,6 +158,7 @@ std::string migration_policy::explain(allocation& a) {
 
 migration_report report_migration() { return migration_policy::current().report(); }
 void reset_migration_report() { migration_policy::current().reset_report(); }
+void trace_elements(element_traces how) { migration_policy::current().set_element_traces(how); }
 void set_migration_counters(migration_counters how) { migration_policy::current().set_counters(how); }
 
 migration_phase::migration_phase(std::string name)
