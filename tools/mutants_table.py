@@ -19,7 +19,7 @@ MIGRATOR, PLAN = "unified/src/migration/migration_policy.cpp", "unified/src/migr
 RECORDS, SCOPES = "unified/src/migration/array_records.cpp", "unified/src/migration/scope_list.cpp"
 HINTS = "unified/src/migration/migration.cpp"
 ADVICE = "unified/src/migration/advice_table.cpp"
-POLICIES, TUNED, TUNER = "unified/src/migration/policy_table.cpp", "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
+TUNED, TUNER = "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
 ROOM, IDLE = "unified/src/migration/eviction.cpp", "core/src/ordering/idle_guard.cpp"
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
@@ -289,7 +289,7 @@ MUTANTS = [
     ("", "large unified arrays are taken to delay no loads",
      (SIM, ".aligned_arrays_delay_loads = true", ".aligned_arrays_delay_loads = false")),
     ("", "guards of the CPU refuse nothing", (SCOPES, "if (s.where.overlaps(a.where) && (writes || s.writes))", "if (false)")),
-    ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
+    ("", "what is fetched ahead is taken as if it were written", (MIGRATOR, "access_mode::in, a.stream", "a.mode, a.stream")),
     ("", "who looks ahead takes from other devices", (MIGRATOR, "if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts", "parts")),
     ("", "policies take the program's advice with them", (ADVICE, "  std::vector<advice_given> all = r.advice;\n", "  std::vector<advice_given> all;\n")),
     ("", "advice that ends takes what else was advised with it", (ADVICE, "      again.push_back(g);\n", "")),

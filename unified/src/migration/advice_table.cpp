@@ -1,7 +1,6 @@
-// Advice to the driver, by the program and by policies, and its removal.
-#include <algorithm>
+#include "migration/advice_table.hpp"
 
-#include "migration/migration_policy.hpp"
+#include <algorithm>
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -58,8 +57,7 @@ void mark_advised(page_map& pages, byte_range where, memory_advice what, memory_
 
 }  // namespace
 
-// Records advice, and removes earlier records that it replaces completely.
-void migration_policy::advised(allocation& a, byte_range where, memory_advice what, memory_location place) {
+void advice_table::add(allocation& a, byte_range where, memory_advice what, memory_location place) {
   const locked_record r = records_.lock(a);
   mark_advised(r->pages, where, what, place);
   const auto same = [&](const advice_given& g) { return concern_the_same(g.what, g.place, what, place); };
@@ -69,17 +67,15 @@ void migration_policy::advised(allocation& a, byte_range where, memory_advice wh
     r->advice.push_back({where, what, place});
 }
 
-std::uint64_t migration_policy::begin_advice(allocation& a, byte_range where, memory_advice what,
-                                             memory_location place) {
-  const std::uint64_t number = scopes_.fetch_add(1) + 1;
+std::uint64_t advice_table::begin(allocation& a, byte_range where, memory_advice what, memory_location place) {
+  const std::uint64_t number = latest_.fetch_add(1) + 1;
   const locked_record r = records_.lock(a);
   mark_advised(r->pages, where, what, place);
   r->advice.push_back({where, what, place, number});
   return number;
 }
 
-// Has no effect if the program has advised about the same bytes meanwhile.
-void migration_policy::end_advice(allocation& a, std::uint64_t number) {
+void advice_table::end(allocation& a, std::uint64_t number) {
   std::vector<advice_given> again;
   {
     const locked_record r = records_.lock(a);
@@ -103,7 +99,7 @@ void migration_policy::end_advice(allocation& a, std::uint64_t number) {
 
 // Removes all advice and then advises again: advice of a policy cannot be distinguished from equal advice of the
 // program.
-void migration_policy::tell_driver(allocation& a) {
+void advice_table::tell_driver(allocation& a) {
   std::vector<advice_given> now;
   bool was_advised = false;
   byte_range all;
@@ -132,7 +128,7 @@ void migration_policy::tell_driver(allocation& a) {
   for (const auto& g : now) tell_driver(g.where, g.what, g.place);
 }
 
-void migration_policy::tell_driver(byte_range where, memory_advice what, memory_location place) {
+void advice_table::tell_driver(byte_range where, memory_advice what, memory_location place) {
   runtime_.backend().advise(const_cast<std::byte*>(where.begin), where.size(), what, place);
 }
 

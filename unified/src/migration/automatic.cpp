@@ -21,8 +21,8 @@ void set_migration(migration how) { migration_policy::current().settings().set_m
 void set_migration(const migration_options& options) { migration_policy::current().settings().set_options(options); }
 migration_options get_migration_options() { return migration_policy::current().settings().options(); }
 
-void use_policies(const array_policies& p) { migration_policy::current().use(p, "use_policies"); }
-std::vector<std::string> unmet_policies() { return migration_policy::current().unmet(); }
+void use_policies(const array_policies& p) { migration_policy::current().policies().use(p, "use_policies"); }
+std::vector<std::string> unmet_policies() { return migration_policy::current().policies().unmet(); }
 
 namespace detail {
 
@@ -37,13 +37,13 @@ void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p
   need_current(owner.get());
   migration_policy& known = migration_policy::current();
   if (p && runtime::current().migrates_unified()) known.need_managed(owner.get(), "set_policy");
-  known.set_policy(owner.get(), std::move(p));
+  known.policies().set(owner.get(), std::move(p));
 }
 
 std::optional<array_policy> array_policy_of(const allocation_ref& owner) {
   if (!owner) return {};
   need_current(owner.get());
-  return migration_policy::current().policy(owner.get());
+  return migration_policy::current().policies().of(owner.get());
 }
 
 void install_migration() {

@@ -33,6 +33,11 @@ bool many_on_cpu(byte_range where) {
   return false;
 }
 
+// Returns the same access, but of the whole array and read-only, so that it does not disturb other users.
+coming_access ahead_of(const coming_access& a, byte_range all) {
+  return {a.what, all, a.place, access_mode::in, a.stream, host_reach::range, all.begin, a.at};
+}
+
 // Uses by devices change the access history, which removes the mark. Host accesses do not.
 void withdraw_discardable(std::vector<byte_range>& discardable, allocation& of) {
   discardable.clear();
@@ -47,19 +52,17 @@ migration_policy::migration_policy(runtime& m)
       records_(m),
       streams_(m),
       counters_(m),
+      scopes_(m.level(), records_, settings_),
+      advice_(m, records_),
+      policies_(m, records_, advice_),
       host_prefetcher_(m, [this](const std::string& why) { failures_.add(why); }) {
-  const span_checks spans = span_checks_of_environment(m.level());
-  traces_elements_ = element_traces_of_environment() == element_traces::on;
-  use_environment();
   handlers_[0] =
       m.memory().add_handler({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
                               [this](const memory_demand& d) { return drop_discardable(d); }});
   handlers_[1] = m.memory().add_handler({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
                                          [this](const memory_demand& d) { return move_out(d); }});
-  set_span_checks(spans);
 }
 migration_policy::~migration_policy() {
-  set_span_checks(span_checks::off);
   for (const std::uint64_t rung : handlers_) runtime_.memory().remove_handler(rung);
 }
 
@@ -103,10 +106,20 @@ bool migration_policy::is_read_by_others(allocation& what, byte_range where, int
   });
 }
 
+// Advises the driver for added bytes, too. An error is only recorded: this access did not request the policy, and works
+// without it.
+void migration_policy::advise_grown(allocation& a) {
+  try {
+    advice_.tell_driver(a);
+  } catch (const error& e) {
+    failures_.add(plain_what(e));
+  }
+}
+
 void migration_policy::before_access(const coming_access& a) {
   if (&a.what.resource->backend() != &runtime_.backend()) return;  // an array of another runtime
-  if (policies_given_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    take_policy(a.what);
+  if (policies_.has_any()) [[unlikely]]
+    policies_.take(a.what);
   expect_counts(a.what);
   std::vector<planned> plan, ahead;
   std::optional<coming_access> whole;
@@ -115,7 +128,7 @@ void migration_policy::before_access(const coming_access& a) {
     if (r->has_grown) [[unlikely]] {
       r->has_grown = false;
       r.unlock();
-      tell_driver_of_growth(a.what);
+      advise_grown(a.what);
       r.lock();
     }
     if (a.stream && !r->scopes.empty()) r->scopes.refuse_conflict(a);
@@ -182,6 +195,15 @@ bool migration_policy::arrives_beside_loop(const coming_access& a, const std::ve
   return true;
 }
 
+void migration_policy::wait_for_arrival(allocation& a) {
+  std::shared_ptr<arrival> coming;
+  {
+    const locked_record r = records_.lock(a);
+    coming = r->arriving;
+  }
+  if (coming) give_way_until([&] { return coming->is_over(); });
+}
+
 // A failure here is not an error of the program: its access works without the move, by faults.
 void migration_policy::carry_out(const coming_access& a, const std::vector<planned>& plan) {
   try {
@@ -227,6 +249,11 @@ void migration_policy::send(const coming_access& a, timeline& on, std::span<cons
     else
       runtime_.backend().prefetch_many(n, moves, what == page_step::drop);
   });
+}
+
+void migration_policy::before_copy(const coming_access& a) {
+  if (&a.what.resource->backend() != &runtime_.backend()) return;
+  if (const locked_record r = records_.lock(a.what); !r->scopes.empty()) r->scopes.refuse_conflict(a);
 }
 
 void migration_policy::need_managed(allocation& a, const char* verb) {

@@ -5,31 +5,25 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <vector>
 
 #include "counters/page_counters.hpp"
 #include "ferry/core/runtime.hpp"
-#include "ferry/unified/automatic.hpp"
-#include "ferry/unified/host_guard.hpp"
-#include "ferry/unified/policy_file.hpp"
 #include "ferry/unified/report.hpp"
+#include "migration/advice_table.hpp"
 #include "migration/array_records.hpp"
 #include "migration/fault_batched_pages.hpp"
 #include "migration/host_prefetcher.hpp"
+#include "migration/host_scopes.hpp"
 #include "migration/migration_settings.hpp"
 #include "migration/migration_streams.hpp"
 #include "migration/migration_thread_state.hpp"
 #include "migration/move_failures.hpp"
 #include "migration/move_plan.hpp"
+#include "migration/policy_table.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-
-// Reads FERRY_CHECK_SPANS. If that is not set, spans are checked at check_level::all. Throws parse_error.
-span_checks span_checks_of_environment(check_level level);
-// Reads FERRY_TRACE_ELEMENTS. Throws parse_error.
-element_traces element_traces_of_environment();
 
 class migration_policy final : public access_policy {
  public:
@@ -41,30 +35,22 @@ class migration_policy final : public access_policy {
   static migration_policy* of(runtime& m) { return dynamic_cast<migration_policy*>(m.policy()); }
   migration_settings& settings() { return settings_; }
   array_records& records() { return records_; }
+  host_scopes& scopes() { return scopes_; }
+  advice_table& advice() { return advice_; }
+  policy_table& policies() { return policies_; }
 
   void before_access(const coming_access& a) override;
   void before_copy(const coming_access& a) override;
-  bool permits_at_large() const override { return !traces_elements_.load(std::memory_order_relaxed); }
+  bool permits_at_large() const override { return !scopes_.traces_elements(); }
   std::string explain(allocation& a) override;
 
-  // Records that the CPU accesses a range, until end_scope() with the returned number. Guards pin the pages to the CPU.
-  // Spans, which are tracked only with span checks, do not pin pages: they only make conflicting work an error.
-  std::uint64_t begin_scope(allocation& a, byte_range where, bool writes, source_line at);
-  void end_scope(allocation& a, std::uint64_t scope) noexcept;
-  std::uint64_t hold(allocation& a, byte_range where, bool writes, source_line at, const char* through) override;
-  void let_go(allocation& a, std::uint64_t number) noexcept override { end_scope(a, number); }
-  void set_span_checks(span_checks how);
-  void set_element_traces(element_traces how);
+  std::uint64_t hold(allocation& a, byte_range where, bool writes, source_line at, const char* through) override {
+    return scopes_.begin_span(a, where, writes, at, through);
+  }
+  void let_go(allocation& a, std::uint64_t number) noexcept override { scopes_.end(a, number); }
 
-  // Prefetches, discards and advice of the program.
   // Throws invalid_argument if the bytes are adopted memory that stands in for a unified array.
   void need_managed(allocation& a, const char* verb);
-  // Returns the range without the pages that guards pin to the CPU.
-  std::vector<byte_range> without_kept(allocation& a, byte_range where);
-  void advised(allocation& a, byte_range where, memory_advice what, memory_location place);
-  // Advice for a scope. At its end, the driver receives the remaining advice for the same bytes again.
-  std::uint64_t begin_advice(allocation& a, byte_range where, memory_advice what, memory_location place);
-  void end_advice(allocation& a, std::uint64_t number);
 
   // Marks the current contents as discardable when memory runs out, until the next use of the array.
   void mark_discardable(allocation& a, byte_range where);
@@ -74,13 +60,6 @@ class migration_policy final : public access_policy {
   std::size_t drop_discardable(const memory_demand& d) { return evict(d, page_step::drop); }
   std::size_t move_out(const memory_demand& d) { return evict(d, page_step::move); }
 
-  // Without a policy: the array has that of its name, if any. (policy_table.cpp defines these.)
-  void set_policy(allocation& a, std::optional<array_policy> p);
-  std::optional<array_policy> policy(allocation& a);
-  std::optional<array_policy> own_policy(allocation& a);  // set by set_policy only
-  // from: the origin of the policies, for error texts.
-  void use(const array_policies& p, const std::string& from);
-  std::vector<std::string> unmet();
   // Blocks until a host prefetch in progress has ended.
   void wait_for_arrival(allocation& a);
 
@@ -90,22 +69,13 @@ class migration_policy final : public access_policy {
 
  private:
   bool may_move(const array_record& r) const;
-  void use_environment();
-  void take_policy(allocation& a);
-  // Advises the driver for a policy that the array has received. If the driver refuses, restores the previous policy
-  // and throws.
-  void tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own);
-  void tell_driver_of_growth(allocation& a);
-  void tell_driver(allocation& a);
-  void tell_driver(byte_range where, memory_advice what, memory_location place);
-  static coming_access ahead_of(const coming_access& a, byte_range all);
+  // Advises the driver about added bytes.
+  void advise_grown(allocation& a);
   surroundings around(const array_record& r, const coming_access& a);
   // True if a device other than `who` has incomplete reads of the bytes.
   bool is_read_by_others(allocation& what, byte_range where, int who);
   void carry_out(const coming_access& a, const std::vector<planned>& plan);
   void send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what);
-  std::uint64_t add_scope(allocation& a, byte_range where, bool writes, source_line at, const char* through,
-                          bool keeps_pages);
   bool arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan);
   void enter(const coming_access& a, const std::vector<planned>& plan);
   migration_entry& entry_of(allocation& a);
@@ -128,17 +98,14 @@ class migration_policy final : public access_policy {
   move_failures failures_;
   array_records records_;
   migration_streams streams_;
-  // Guards entries_, policies_ and met_.
+  // Guards entries_.
   mutable std::mutex mutex_;
-  std::atomic<std::uint64_t> scopes_{0};
-  std::atomic<bool> checks_spans_{false};
-  std::atomic<bool> traces_elements_{false};  // every access to an element is checked
+  page_counters counters_;
+  host_scopes scopes_;
+  advice_table advice_;
+  policy_table policies_;
   std::uint64_t handlers_[2] = {};
   std::map<std::pair<std::string, std::string>, migration_entry> entries_;
-  array_policies policies_;  // policies by name, and in met_ the names that arrays have had; guarded by mutex_
-  std::set<std::string> met_;
-  std::atomic<std::uint64_t> policies_given_{0};  // number of calls of use(); 0: no policies
-  page_counters counters_;
   host_prefetcher host_prefetcher_;
   fault_batched_pages fault_batched_;
 };

@@ -1,11 +1,8 @@
-// Policies of arrays: by name, or by set_policy().
-#include <algorithm>
+#include "migration/policy_table.hpp"
 
 #include "ferry/core/detail/support/environment.hpp"
-#include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/unified/policy_file.hpp"
-#include "migration/migration_policy.hpp"
+#include "migration/migration_settings.hpp"
 #include "migration/places.hpp"
 #include "policies/program_name.hpp"
 
@@ -20,12 +17,15 @@ void check_policy(runtime& m, const array_policy& p) {
 
 }  // namespace
 
-// Returns the same access, but of the whole array and read-only, so that it does not disturb other users.
-coming_access migration_policy::ahead_of(const coming_access& a, byte_range all) {
-  return {a.what, all, a.place, access_mode::in, a.stream, host_reach::range, all.begin, a.at};
+policy_table::policy_table(runtime& m, array_records& records, advice_table& advice)
+    : runtime_(m),
+      records_(records),
+      advice_(advice) {
+  with_variable("FERRY_TUNE",
+                [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
 }
 
-void migration_policy::set_policy(allocation& a, std::optional<array_policy> p) {
+void policy_table::set(allocation& a, std::optional<array_policy> p) {
   if (p) check_policy(runtime_, *p);
   bool own = p.has_value();
   {
@@ -37,9 +37,9 @@ void migration_policy::set_policy(allocation& a, std::optional<array_policy> p) 
   tell_driver_or_restore(a, std::move(p), own);
 }
 
-void migration_policy::tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own) {
+void policy_table::tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own) {
   try {
-    tell_driver(a);
+    advice_.tell_driver(a);
   } catch (const error&) {
     {
       const locked_record r = records_.lock(a);
@@ -47,35 +47,25 @@ void migration_policy::tell_driver_or_restore(allocation& a, std::optional<array
       r->has_own_policy = was_own;
     }
     try {
-      tell_driver(a);
+      advice_.tell_driver(a);
     } catch (const error&) {  // the first exception states the cause
     }
     throw;
   }
 }
 
-// Advises the driver for added bytes, too. An error is only recorded: this access did not request the policy, and works
-// without it.
-void migration_policy::tell_driver_of_growth(allocation& a) {
-  try {
-    tell_driver(a);
-  } catch (const error& e) {
-    failures_.add(plain_what(e));
-  }
-}
-
-std::optional<array_policy> migration_policy::policy(allocation& a) {
-  take_policy(a);
+std::optional<array_policy> policy_table::of(allocation& a) {
+  take(a);
   return records_.lock(a)->policy;
 }
 
-std::optional<array_policy> migration_policy::own_policy(allocation& a) {
+std::optional<array_policy> policy_table::own(allocation& a) const {
   const locked_record r = records_.lock(a);
   return r->has_own_policy ? r->policy : std::nullopt;
 }
 
-void migration_policy::take_policy(allocation& a) {
-  const std::uint64_t given = policies_given_.load(std::memory_order_acquire);
+void policy_table::take(allocation& a) {
+  const std::uint64_t given = times_given_.load(std::memory_order_acquire);
   std::optional<array_policy> its;
   {
     const locked_record r = records_.lock(a);
@@ -84,8 +74,8 @@ void migration_policy::take_policy(allocation& a) {
     r->policies_asked = given;
     r->name_asked = name;
     std::lock_guard mine(mutex_);
-    const auto found = policies_.of.find(name);
-    if (found != policies_.of.end() && !name.empty()) {
+    const auto found = by_name_.of.find(name);
+    if (found != by_name_.of.end() && !name.empty()) {
       met_.insert(found->first);
       its = found->second;
     }
@@ -95,7 +85,7 @@ void migration_policy::take_policy(allocation& a) {
   tell_driver_or_restore(a, std::move(its), false);
 }
 
-void migration_policy::use(const array_policies& p, const std::string& from) {
+void policy_table::use(const array_policies& p, const std::string& from) {
   const program_identity me = program_identity::now();
   if (p.program != me.name || p.version != me.version) {
     const auto who = [](const std::string& name, const std::string& version) {
@@ -111,31 +101,17 @@ void migration_policy::use(const array_policies& p, const std::string& from) {
       throw invalid_argument(from + ": array '" + name + "', policy '" + policy.text() + "': " + plain_what(e));
     }
   std::lock_guard lock(mutex_);
-  policies_ = p;
+  by_name_ = p;
   met_.clear();
-  policies_given_.fetch_add(1, std::memory_order_release);
+  times_given_.fetch_add(1, std::memory_order_release);
 }
 
-void migration_policy::use_environment() {
-  with_variable("FERRY_TUNE",
-                [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
-}
-
-std::vector<std::string> migration_policy::unmet() {
+std::vector<std::string> policy_table::unmet() {
   std::vector<std::string> names;
   std::lock_guard lock(mutex_);
-  for (const auto& [name, policy] : policies_.of)
+  for (const auto& [name, policy] : by_name_.of)
     if (!met_.count(name)) names.push_back(name);
   return names;
-}
-
-void migration_policy::wait_for_arrival(allocation& a) {
-  std::shared_ptr<arrival> coming;
-  {
-    const locked_record r = records_.lock(a);
-    coming = r->arriving;
-  }
-  if (coming) give_way_until([&] { return coming->is_over(); });
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

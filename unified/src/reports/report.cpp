@@ -158,7 +158,7 @@ std::string migration_policy::explain(allocation& a) {
 
 migration_report report_migration() { return migration_policy::current().report(); }
 void reset_migration_report() { migration_policy::current().reset_report(); }
-void trace_elements(element_traces how) { migration_policy::current().set_element_traces(how); }
+void trace_elements(element_traces how) { migration_policy::current().scopes().set_element_traces(how); }
 void set_migration_counters(migration_counters how) { migration_policy::current().set_counters(how); }
 
 migration_phase::migration_phase(std::string name)
