@@ -17,10 +17,11 @@ FOREIGN, ADOPTION, WORKSPACE = "core/src/external/foreign_memory.cpp", "core/src
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_history.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migration/migration_policy.cpp", "unified/src/migration/move_plan.cpp"
 RECORDS, SCOPES = "unified/src/migration/array_records.cpp", "unified/src/migration/scope_list.cpp"
+MOVES, MOVE_LOG = "unified/src/migration/page_moves.cpp", "unified/src/migration/move_log.cpp"
 HINTS = "unified/src/migration/migration.cpp"
 ADVICE = "unified/src/migration/advice_table.cpp"
 TUNED, TUNER = "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
-ROOM, IDLE = "unified/src/migration/eviction.cpp", "core/src/ordering/idle_guard.cpp"
+ROOM, IDLE = "unified/src/migration/page_eviction.cpp", "core/src/ordering/idle_guard.cpp"
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
 REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
@@ -270,8 +271,8 @@ MUTANTS = [
     ("", "staged copies of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->enqueue(n);", "{}")),
     ("R9", "a kernel on staged copies records only these", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
     # Migration.
-    ("", "dropping contents is logged as a read", (MIGRATOR, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),
-    ("", "a move for an access is not logged", (MIGRATOR, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),
+    ("", "dropping contents is logged as a read", (MOVES, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),
+    ("", "a move for an access is not logged", (MOVES, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),
     ("", "contents are dropped beyond out()", (PLAN, "bool all() const { return pages.size() == used.size(); }", "bool all() const { return mostly(); }")),
     ("", "inout() drops contents", (PLAN, "  return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;\n}\n\n// Records", "  return p.all() ? page_step::drop : page_step::move;\n}\n\n// Records")),
     ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true, at};", "access use{&owner.get(), bytes, false, false, at};")),
@@ -314,10 +315,10 @@ MUTANTS = [
     ("", "a slot does not grow for a larger piece", (SLOT, "if (buffer_.size() < n) {", "if (buffer_.size() == 0) {")),
     ("", "what is being uploaded goes too early", (SLOT, "std::move(owner), {up,", "nullptr, {up,")),
     # The migration report, and residency.
-    ("", "prefetches are reported as faults", (REPORT, "case page_step::move: way.by_prefetch += bytes, sent", "case page_step::move: way.by_fault += bytes, sent")),
-    ("", "what goes between devices is reported as from the CPU", (REPORT, "p.from >= 0 ? e.between_devices : e.to_devices;", "e.to_devices;")),
+    ("", "prefetches are reported as faults", (MOVE_LOG, "case page_step::move: way.by_prefetch += bytes, sent", "case page_step::move: way.by_fault += bytes, sent")),
+    ("", "what goes between devices is reported as from the CPU", (MOVE_LOG, "p.from >= 0 ? e.between_devices : e.to_devices;", "e.to_devices;")),
     ("", "faults between devices cost what those from the CPU do", (REPORT, "fault_figures::between_devices.per_byte()", "fault_figures::to_devices.per_byte()")),
-    ("", "the report forgets the line of the device's work", (REPORT, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
+    ("", "the report forgets the line of the device's work", (MOVE_LOG, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
     ("", "residency does not ask the driver", (PLACES, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
     ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
     # Eviction: pages moved or discarded while idle.

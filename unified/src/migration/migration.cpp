@@ -85,14 +85,14 @@ void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous,
   migration_policy* known = migration_policy::of(m);
   if (!known || !m.migrates_unified()) return;
   known->need_managed(what, "discard_when_needed");
-  known->mark_discardable(what, bytes);
+  known->eviction().mark_discardable(what, bytes);
 }
 
 bool is_discardable(const allocation_ref& owner, byte_range bytes) {
   if (bytes.begin == bytes.end) return false;
   need_current(owner.get());
   migration_policy* known = migration_policy::of(runtime::current());
-  return known && known->is_discardable(owner.get(), bytes);
+  return known && known->eviction().is_discardable(owner.get(), bytes);
 }
 
 namespace {

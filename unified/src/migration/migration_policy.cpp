@@ -7,18 +7,12 @@
 #include <optional>
 
 #include "counters/cpu_touches.hpp"
-#include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/detail/ordering/host_wait.hpp"
-#include "ferry/core/detail/ordering/timelines.hpp"
-#include "ferry/core/detail/runtime/submission.hpp"
-#include "ferry/core/detail/support/environment.hpp"
-#include "ferry/core/detail/support/thread_object.hpp"
+#include "ferry/core/detail/ordering/timeline.hpp"
+#include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
+#include "migration/migration_thread_state.hpp"
 
-namespace ferry::inline FERRY_ABI {
-
-using namespace detail;
-
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
 // mincore() shows which pages the CPU has mapped: Linux unmaps those that move to a device. Four samples cost a
@@ -55,16 +49,8 @@ migration_policy::migration_policy(runtime& m)
       scopes_(m.level(), records_, settings_),
       advice_(m, records_),
       policies_(m, records_, advice_),
-      host_prefetcher_(m, [this](const std::string& why) { failures_.add(why); }) {
-  handlers_[0] =
-      m.memory().add_handler({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
-                              [this](const memory_demand& d) { return drop_discardable(d); }});
-  handlers_[1] = m.memory().add_handler({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
-                                         [this](const memory_demand& d) { return move_out(d); }});
-}
-migration_policy::~migration_policy() {
-  for (const std::uint64_t rung : handlers_) runtime_.memory().remove_handler(rung);
-}
+      moves_(m, settings_, records_, streams_, failures_),
+      eviction_(m, settings_, records_, streams_) {}
 
 migration_policy& migration_policy::current() {
   if (migration_policy* known = of(runtime::current())) return *known;
@@ -106,14 +92,22 @@ bool migration_policy::is_read_by_others(allocation& what, byte_range where, int
   });
 }
 
-// Advises the driver for added bytes, too. An error is only recorded: this access did not request the policy, and works
-// without it.
+// An error is only recorded: this access did not request the policy, and works without it.
 void migration_policy::advise_grown(allocation& a) {
   try {
     advice_.tell_driver(a);
   } catch (const error& e) {
     failures_.add(plain_what(e));
   }
+}
+
+void migration_policy::expect_counts(allocation& a) {
+  if (counters_.is_on()) counters_.used(a, this_thread_migration().phase);
+}
+
+void migration_policy::enter(const coming_access& a, const std::vector<planned>& plan) {
+  const bool stays = !records_.find(a.what).is_managed;  // constant while the array lives
+  log_.add(a, plan, stays);
 }
 
 void migration_policy::before_access(const coming_access& a) {
@@ -162,93 +156,10 @@ void migration_policy::before_access(const coming_access& a) {
   }
   if (!ahead.empty()) {
     enter(*whole, ahead);
-    carry_out(*whole, ahead);
+    moves_.carry_out(*whole, ahead);
   }
   if (!a.stream || !plan.empty()) enter(a, plan);
-  if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
-}
-
-// Large moves to the CPU continue while its loop runs. True if such a host prefetch has started.
-bool migration_policy::arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan) {
-  if (a.stream) return false;
-  const migration_options how = [&] {
-    const locked_record r = records_.lock(a.what);
-    return settings_.options_of(*r);
-  }();
-  if (runtime_.is_simulated() && !how.beside_simulated_loops) return false;
-  std::vector<page_move> moves;
-  std::size_t bytes = 0;
-  int from = a.what.device;
-  for (const planned& p : plan) {
-    if (p.what != page_step::move && p.what != page_step::drop) continue;
-    moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), {}});
-    bytes += p.pages.size();
-    if (p.from >= 0) from = p.from;
-  }
-  if (bytes < 2 * how.piece) return false;
-  const bool writes = a.mode != access_mode::in;
-  wait_for_uses(a.what.history, a.where, writes, false);
-  const auto started =
-      host_prefetcher_.start(streams_.to_cpu(from, true), {&a.what, a.where, false}, moves, how.piece, writes);
-  if (!started) return false;
-  records_.lock(a.what)->arriving = started;
-  return true;
-}
-
-void migration_policy::wait_for_arrival(allocation& a) {
-  std::shared_ptr<arrival> coming;
-  {
-    const locked_record r = records_.lock(a);
-    coming = r->arriving;
-  }
-  if (coming) give_way_until([&] { return coming->is_over(); });
-}
-
-// A failure here is not an error of the program: its access works without the move, by faults.
-void migration_policy::carry_out(const coming_access& a, const std::vector<planned>& plan) {
-  try {
-    for (const planned& p : plan)
-      if (p.what == page_step::map) {
-        if (p.from >= 0) runtime_.need_peer(p.to, p.from), runtime_.need_peer(p.to, p.from, peer_memory::unified);
-        {
-          std::lock_guard lock(a.what.history);
-          a.what.history.set_advised(true);  // undone for the next owner of the bytes
-        }
-        runtime_.backend().advise(const_cast<std::byte*>(p.pages.begin), p.pages.size(), memory_advice::accessed_by,
-                                  {p.to});
-      }
-    int from = a.what.device;
-    for (const planned& p : plan)
-      if (p.from >= 0) from = p.from;
-    for (const page_step what : {page_step::drop, page_step::move}) {
-      const auto is_it = [&](const planned& p) { return p.what == what; };
-      if (std::any_of(plan.begin(), plan.end(), is_it))
-        send(a, a.stream ? *a.stream : streams_.to_cpu(from), plan, what);
-    }
-  } catch (const error& e) {
-    failures_.add(plain_what(e));
-    const locked_record r = records_.lock(a.what);
-    for (const planned& p : plan) r->pages.each(p.pages, [](page_run& g) { g.where = unknown_location; });
-  }
-}
-
-// Ordered as the access itself, after all work that conflicts with it. So a write moves no pages away from a reader,
-// and later work waits for no more than the access.
-void migration_policy::send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what) {
-  std::vector<page_move> moves;
-  std::vector<access> uses;
-  const bool write = a.mode != access_mode::in;
-  for (const planned& p : plan) {
-    if (p.what != what) continue;
-    moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), a.place});
-    uses.push_back({&a.what, p.used, write, what == page_step::drop});
-  }
-  submit_ordered(stream_ref(on), uses, reach::of_pages, [&](native_stream n) {
-    if (what == page_step::move && moves.size() == 1)
-      runtime_.backend().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
-    else
-      runtime_.backend().prefetch_many(n, moves, what == page_step::drop);
-  });
+  if (!plan.empty() && !moves_.start_beside_loop(a, plan)) moves_.carry_out(a, plan);
 }
 
 void migration_policy::before_copy(const coming_access& a) {
@@ -264,4 +175,28 @@ void migration_policy::need_managed(allocation& a, const char* verb) {
                            "ferry::unified_array to have its pages moved");
 }
 
-}  // namespace ferry::inline FERRY_ABI
+std::string migration_policy::explain(allocation& a) {
+  plain_stream out;
+  if (const std::string why = failures_.why_ended(); !why.empty())
+    out << "  automatic migration has ended: " << why << '\n';
+  const locked_record r = records_.lock(a);
+  if (r->policy) out << "  policy: " << *r->policy << (r->has_own_policy ? "" : ", by the array's name") << '\n';
+  const std::byte* const begin = r->pages.all().begin;
+  for (const page_run& g : r->pages.runs()) {
+    out << "  bytes " << (g.begin - begin) << " to " << (g.end - begin) << " believed ";
+    if (g.where >= 0)
+      out << "on device " << g.where;
+    else
+      out << (g.where == on_the_cpu ? "on the CPU" : "in an unknown location");
+    out << (g.is_advised() ? ", advised by the program" : "")
+        << (g.migration_disabled ? ", bounced and left alone" : "") << '\n';
+  }
+  for (const cpu_touch& t : std::span(r->touches).first(std::min(r->touches.size(), shown_touches)))
+    out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
+        << (t.at.is_known() ? t.at.text() : "an unknown line") << ", " << t.asks << (t.asks == 1 ? " ask" : " asks")
+        << '\n';
+  if (const std::string more = more_touches(r->touches); !more.empty()) out << "  " << more << '\n';
+  return out.str();
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -69,7 +69,7 @@ void tuned_arrays::put_back_quietly() noexcept {
 }
 
 void tuned_arrays::wait() {
-  each([&](std::size_t, allocation& a) { known_.wait_for_arrival(a); });
+  each([&](std::size_t, allocation& a) { known_.moves().wait_for_arrival(a); });
   runtime_.streams().synchronize();
 }
 

@@ -1,4 +1,5 @@
-// Out-of-memory handlers of unified arrays: drop contents that the program no longer needs, or move pages to the CPU.
+#include "migration/page_eviction.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -7,7 +8,6 @@
 #include "ferry/core/detail/ordering/idle_guard.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
-#include "migration/migration_policy.hpp"
 #include "migration/places.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -41,7 +41,23 @@ std::uint64_t access_epoch_of(allocation& a) {
 
 }  // namespace
 
-void migration_policy::mark_discardable(allocation& a, byte_range where) {
+page_eviction::page_eviction(runtime& m, const migration_settings& settings, array_records& records,
+                             migration_streams& streams)
+    : runtime_(m),
+      settings_(settings),
+      records_(records),
+      streams_(streams) {
+  handlers_[0] =
+      m.memory().add_handler({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
+                              [this](const memory_demand& d) { return evict(d, page_step::drop); }});
+  handlers_[1] = m.memory().add_handler({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
+                                         [this](const memory_demand& d) { return evict(d, page_step::move); }});
+}
+page_eviction::~page_eviction() {
+  for (const std::uint64_t rung : handlers_) runtime_.memory().remove_handler(rung);
+}
+
+void page_eviction::mark_discardable(allocation& a, byte_range where) {
   const locked_record r = records_.lock(a);
   std::lock_guard log(a.history);
   if (r->discardable_at != a.history.access_epoch()) r->discardable.clear();
@@ -50,14 +66,14 @@ void migration_policy::mark_discardable(allocation& a, byte_range where) {
   r->discardable.push_back(where);
 }
 
-bool migration_policy::is_discardable(allocation& a, byte_range where) {
+bool page_eviction::is_discardable(allocation& a, byte_range where) {
   const locked_record r = records_.lock(a);
   return r->discardable_at == access_epoch_of(a) &&
          std::any_of(r->discardable.begin(), r->discardable.end(), [&](byte_range o) { return o.covers(where); });
 }
 
 // Never waits for work of the program, and makes no work wait: bytes in use stay, and moves run on a separate stream.
-std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
+std::size_t page_eviction::evict(const memory_demand& d, page_step how) {
   if (d.kind != memory_kind::device || this_thread_state.capture || !runtime_.migrates_unified()) return 0;
   const std::size_t page = settings_.page();
   const std::size_t needed = (d.bytes + page - 1) / page * page;
@@ -81,7 +97,7 @@ std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
 }
 
 // Returns arrays in the order of their last use, least recent first.
-std::vector<migration_policy::candidate> migration_policy::candidates(page_step how) {
+std::vector<page_eviction::candidate> page_eviction::candidates(page_step how) {
   std::vector<candidate> all;
   for (array_record* const r : records_.all()) {
     std::lock_guard lock(r->lock);
@@ -92,7 +108,7 @@ std::vector<migration_policy::candidate> migration_policy::candidates(page_step 
   return all;
 }
 
-std::size_t migration_policy::take_from(array_record& r, const memory_demand& d, page_step how, std::size_t enough) {
+std::size_t page_eviction::take_from(array_record& r, const memory_demand& d, page_step how, std::size_t enough) {
   const std::size_t page = settings_.page();
   allocation& a = r.what;
   std::vector<page_run> runs;
@@ -133,8 +149,8 @@ std::size_t migration_policy::take_from(array_record& r, const memory_demand& d,
   return freed;
 }
 
-bool migration_policy::send_away(array_record& r, byte_range where, int device, page_step how,
-                                 std::uint64_t& access_epoch) {
+bool page_eviction::send_away(array_record& r, byte_range where, int device, page_step how,
+                              std::uint64_t& access_epoch) {
   allocation& a = r.what;
   if (!are_uses_complete(a, where, true, access_epoch)) return false;
   const page_move one{const_cast<std::byte*>(where.begin), where.size(), {}};
