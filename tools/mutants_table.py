@@ -16,14 +16,15 @@ REGISTRY = "core/src/runtime/runtime_registry.cpp"
 FOREIGN, ADOPTION, WORKSPACE = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_adoption.cpp", "core/src/memory/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_history.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migration/migration_policy.cpp", "unified/src/migration/move_plan.cpp"
-SCOPES = "unified/src/migration/host_scopes.cpp"
+RECORDS, SCOPES = "unified/src/migration/array_records.cpp", "unified/src/migration/scope_list.cpp"
+MOVES, MOVE_LOG = "unified/src/migration/page_moves.cpp", "unified/src/migration/move_log.cpp"
 HINTS = "unified/src/migration/migration.cpp"
 ADVICE = "unified/src/migration/advice_table.cpp"
-POLICIES, TUNED, TUNER = "unified/src/migration/policy_table.cpp", "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
-ROOM, IDLE = "unified/src/migration/eviction.cpp", "core/src/ordering/idle_guard.cpp"
+TUNED, TUNER = "unified/src/tuning/tuned_arrays.cpp", "unified/src/tuning/tuner.cpp"
+ROOM, IDLE = "unified/src/migration/page_eviction.cpp", "core/src/ordering/idle_guard.cpp"
 PIPELINE, PIPELINE_HPP = "unified/src/batches/batch_pipeline.cpp", "unified/include/ferry/unified/detail/batches/batch_pipeline.hpp"
 SLOT, CROWDED = "unified/include/ferry/unified/detail/batches/batch_slot.hpp", "unified/src/migration/fault_batched_pages.hpp"
-REPORT, RESIDENCY = "unified/src/reports/report.cpp", "unified/src/migration/residency.cpp"
+REPORT, PLACES = "unified/src/reports/report.cpp", "unified/src/migration/places.cpp"
 SIMULATED_LAUNCH = "core/include/ferry/core/detail/kernels/simulated_launch.hpp"
 ARGUMENTS, VIEW = "core/include/ferry/core/arguments.hpp", "core/include/ferry/core/array_view.hpp"
 
@@ -271,12 +272,12 @@ MUTANTS = [
     ("", "staged copies of a kernel are not copied back", (MIRRORS, "if (x->back) x->back->enqueue(n);", "{}")),
     ("R9", "a kernel on staged copies records only these", (MIRRORS, "s_(s), uses_(uses.begin(), uses.end()) {", "s_(s) {")),
     # Migration.
-    ("", "dropping contents is logged as a read", (MIGRATOR, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),
-    ("", "a move for an access is not logged", (MIGRATOR, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),
+    ("", "dropping contents is logged as a read", (MOVES, "const bool write = a.mode != access_mode::in;\n  for", "const bool write = false;\n  for")),
+    ("", "a move for an access is not logged", (MOVES, "submit_ordered(stream_ref(on), uses,", "submit_ordered(stream_ref(on), {},")),
     ("", "contents are dropped beyond out()", (PLAN, "bool all() const { return pages.size() == used.size(); }", "bool all() const { return mostly(); }")),
     ("", "inout() drops contents", (PLAN, "  return a.mode == access_mode::out && p.all() ? page_step::drop : page_step::move;\n}\n\n// Records", "  return p.all() ? page_step::drop : page_step::move;\n}\n\n// Records")),
     ("", "a discard is logged as a read", (HINTS, "access use{&owner.get(), bytes, true, true, at};", "access use{&owner.get(), bytes, false, false, at};")),
-    ("", "new owners inherit what was known of the pages", (MIGRATOR, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
+    ("", "new owners inherit what was known of the pages", (RECORDS, "if (r->generation != generation) {", "if (r->generation + 1 == 0) {")),
     ("", "readers take what another device has", (PLAN, "if (reachable && !mine_by_now) return stay;", "if (false && mine_by_now) return stay;")),
     ("", "pages leave who still reads them", (PLAN, "    if (s.is_read_by_others(g.range(), d)) return stay;\n", "")),
     ("", "bounces go on for ever", (PLAN, "if (g.before == d && g.flips + 1 >= s.options.flips) {", "if (g.before == d && g.flips + 1 >= s.options.flips && false) {")),
@@ -289,10 +290,10 @@ MUTANTS = [
      (SIM, ".managed_pools_lose_bytes = true", ".managed_pools_lose_bytes = false")),
     ("", "large unified arrays are taken to delay no loads",
      (SIM, ".aligned_arrays_delay_loads = true", ".aligned_arrays_delay_loads = false")),
-    ("", "guards of the CPU refuse nothing", (SCOPES, "if (h.where.overlaps(a.where) && (writes || h.writes))", "if (false)")),
-    ("", "what is fetched ahead is taken as if it were written", (POLICIES, "access_mode::in, a.stream", "a.mode, a.stream")),
+    ("", "guards of the CPU refuse nothing", (SCOPES, "if (s.where.overlaps(a.where) && (writes || s.writes))", "if (false)")),
+    ("", "what is fetched ahead is taken as if it were written", (MIGRATOR, "access_mode::in, a.stream", "a.mode, a.stream")),
     ("", "who looks ahead takes from other devices", (MIGRATOR, "if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts", "parts")),
-    ("", "policies take the program's advice with them", (ADVICE, "  std::vector<advice_given> all = advice;\n", "  std::vector<advice_given> all;\n")),
+    ("", "policies take the program's advice with them", (ADVICE, "  std::vector<advice_given> all = r.advice;\n", "  std::vector<advice_given> all;\n")),
     ("", "advice that ends takes what else was advised with it", (ADVICE, "      again.push_back(g);\n", "")),
     ("", "the advice of a policy stays", (ADVICE, "  if (was_advised) {\n    tell_driver(", "  if (false) {\n    tell_driver(")),
     ("", "a tuner accepts what changes results", (TUNED, "if (a[i][k] != b[i][k])", "if (false)")),
@@ -315,23 +316,23 @@ MUTANTS = [
     ("", "a slot does not grow for a larger piece", (SLOT, "if (buffer_.size() < n) {", "if (buffer_.size() == 0) {")),
     ("", "what is being uploaded goes too early", (SLOT, "std::move(owner), {up,", "nullptr, {up,")),
     # The migration report, and residency.
-    ("", "prefetches are reported as faults", (REPORT, "case page_step::move: way.by_prefetch += bytes, sent", "case page_step::move: way.by_fault += bytes, sent")),
-    ("", "what goes between devices is reported as from the CPU", (REPORT, "p.from >= 0 ? e.between_devices : e.to_devices;", "e.to_devices;")),
+    ("", "prefetches are reported as faults", (MOVE_LOG, "case page_step::move: way.by_prefetch += bytes, sent", "case page_step::move: way.by_fault += bytes, sent")),
+    ("", "what goes between devices is reported as from the CPU", (MOVE_LOG, "p.from >= 0 ? e.between_devices : e.to_devices;", "e.to_devices;")),
     ("", "faults between devices cost what those from the CPU do", (REPORT, "fault_figures::between_devices.per_byte()", "fault_figures::to_devices.per_byte()")),
-    ("", "the report forgets the line of the device's work", (REPORT, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
-    ("", "residency does not ask the driver", (RESIDENCY, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
+    ("", "the report forgets the line of the device's work", (MOVE_LOG, "    e.device_use = a.at;\n", "    (void)e.device_use;\n")),
+    ("", "residency does not ask the driver", (PLACES, "f(!place ? unknown_location : place->is_host()", "f(true ? unknown_location : place->is_host()")),
     ("", "arrays that are passed bare lose their line", (ARGUMENTS, "      return inout(a, at);\n", "      return inout(a, source_line{});\n")),
     # Eviction: pages moved or discarded while idle.
     ("", "what was used since it was chosen is moved", (IDLE, "    if (log.access_epoch() != access_epoch) return;\n", "    (void)access_epoch;\n")),
     ("R8", "what is in use is moved", (IDLE, "u.where.overlaps(use.where) && !is_over", "u.where.overlaps(use.where) && false")),
     ("R9", "room is made without a log entry", (IDLE, "    log.add(on, at_, use.where, use.write);\n", "")),
     ("", "room is made in arrays that are in use", (ROOM, "  if (!are_uses_complete(a, where, true, access_epoch)) return false;\n", "")),
-    ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r.discardable.empty()) withdraw_discardable(r.discardable, a.what);", "")),
+    ("R7", "the CPU does not end an offer", (MIGRATOR, "if (!a.stream && !r->discardable.empty()) withdraw_discardable(r->discardable, a.what);", "")),
     ("R7", "the CPU does not ask again after an offer", (ROOM, "  a.history.invalidate();  // the CPU must check again before its next access\n", "")),
     ("", "offers outlive uses of devices", (ROOM, "(how == page_step::drop && r.discardable_at != access_epoch)", "false")),
     ("", "everything counts as discardable", (ROOM, "    if (how == page_step::move) {\n      edges", "    if (true) {\n      edges")),
     ("", "parts of pages are given up", (ROOM, "whole_pages(part, edges, page);", "part;")),
-    ("", "what a guard of the CPU holds is moved", (ROOM, "r->is_managed && !r->keeps(r->pages.all()) &&", "r->is_managed &&")),
+    ("", "what a guard of the CPU holds is moved", (ROOM, "r->is_managed && !r->scopes.keeps(r->pages.all()) &&", "r->is_managed &&")),
     ("", "the newest goes first", (ROOM, "return a.used < b.used;", "return a.used > b.used;")),
     # The driver's pools.
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),

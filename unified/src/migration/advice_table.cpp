@@ -1,7 +1,6 @@
-// Advice to the driver, by the program and by policies, and its removal.
-#include <algorithm>
+#include "migration/advice_table.hpp"
 
-#include "migration/migration_policy.hpp"
+#include <algorithm>
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -30,67 +29,20 @@ bool concern_the_same(memory_advice a, memory_location at, memory_advice b, memo
   return kind_of(a) == kind_of(b) && (kind_of(a) != memory_advice::accessed_by || at == by);
 }
 
-}  // namespace
-
-// Records advice, and removes earlier records that it replaces completely.
-void migration_policy::advised(allocation& a, byte_range where, memory_advice what, memory_location place) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  mark_advised(r, where, what, place);
-  const auto same = [&](const record::advice_given& g) { return concern_the_same(g.what, g.place, what, place); };
-  std::erase_if(r.advice, [&](const auto& g) { return same(g) && where.covers(g.where); });
-  if (kind_of(what) == what ||
-      std::any_of(r.advice.begin(), r.advice.end(), [&](const auto& g) { return same(g) && where.overlaps(g.where); }))
-    r.advice.push_back({where, what, place});
-}
-
-std::uint64_t migration_policy::begin_advice(allocation& a, byte_range where, memory_advice what,
-                                             memory_location place) {
-  const std::uint64_t number = scopes_.fetch_add(1) + 1;
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  mark_advised(r, where, what, place);
-  r.advice.push_back({where, what, place, number});
-  return number;
-}
-
-// Has no effect if the program has advised about the same bytes meanwhile.
-void migration_policy::end_advice(allocation& a, std::uint64_t number) {
-  std::vector<record::advice_given> again;
-  {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    const auto ending =
-        std::find_if(r.advice.begin(), r.advice.end(), [&](const auto& g) { return g.number == number; });
-    if (ending == r.advice.end()) return;
-    const record::advice_given over = *ending;
-    r.advice.erase(ending);
-    for (record::advice_given g : r.advice_that_holds()) {
-      if (!concern_the_same(g.what, g.place, over.what, over.place) || !g.where.overlaps(over.where)) continue;
-      g.where = {std::max(g.where.begin, over.where.begin), std::min(g.where.end, over.where.end)};
-      again.push_back(g);
-    }
-    // Advice that is repeated for all the bytes need not be removed first: that would cost duplicates their pages.
-    if (std::none_of(again.begin(), again.end(), [&](const auto& g) { return g.where.covers(over.where); }))
-      again.insert(again.begin(), record::advice_given{over.where, undoing(over.what), over.place});
-    for (const auto& g : again) mark_advised(r, g.where, g.what, g.place);
-  }
-  for (const auto& g : again) tell_driver(g.where, g.what, g.place);
-}
-
-std::vector<migration_policy::record::advice_given> migration_policy::record::advice_that_holds() const {
-  std::vector<advice_given> all = advice;
-  if (!policy) return all;
-  if (policy->read_mostly) all.push_back({pages.all(), memory_advice::read_mostly, {}});
-  if (policy->preferred) all.push_back({pages.all(), memory_advice::preferred_location, *policy->preferred});
-  for (const memory_location& where : policy->accessed_by)
-    all.push_back({pages.all(), memory_advice::accessed_by, where});
+// Returns all valid advice in the order for the driver: that of the policy after that of the program.
+std::vector<advice_given> advice_that_holds(const array_record& r) {
+  std::vector<advice_given> all = r.advice;
+  if (!r.policy) return all;
+  const array_policy& p = *r.policy;
+  if (p.read_mostly) all.push_back({r.pages.all(), memory_advice::read_mostly, {}});
+  if (p.preferred) all.push_back({r.pages.all(), memory_advice::preferred_location, *p.preferred});
+  for (const memory_location& where : p.accessed_by) all.push_back({r.pages.all(), memory_advice::accessed_by, where});
   return all;
 }
 
-void migration_policy::mark_advised(record& r, byte_range where, memory_advice what, memory_location place) {
+void mark_advised(page_map& pages, byte_range where, memory_advice what, memory_location place) {
   const std::uint64_t device = place.is_host() ? 0 : std::uint64_t{1} << (place.device & 63);
-  r.pages.each(where, [&](page_run& g) {
+  pages.each(where, [&](page_run& g) {
     if (g.is_advised()) g.where = unknown_location;  // the driver may have moved them
     switch (what) {
       case memory_advice::read_mostly: g.duplicated = true; break;
@@ -103,24 +55,65 @@ void migration_policy::mark_advised(record& r, byte_range where, memory_advice w
   });
 }
 
+}  // namespace
+
+void advice_table::add(allocation& a, byte_range where, memory_advice what, memory_location place) {
+  const locked_record r = records_.lock(a);
+  mark_advised(r->pages, where, what, place);
+  const auto same = [&](const advice_given& g) { return concern_the_same(g.what, g.place, what, place); };
+  std::erase_if(r->advice, [&](const auto& g) { return same(g) && where.covers(g.where); });
+  if (kind_of(what) == what || std::any_of(r->advice.begin(), r->advice.end(),
+                                           [&](const auto& g) { return same(g) && where.overlaps(g.where); }))
+    r->advice.push_back({where, what, place});
+}
+
+std::uint64_t advice_table::begin(allocation& a, byte_range where, memory_advice what, memory_location place) {
+  const std::uint64_t number = latest_.fetch_add(1) + 1;
+  const locked_record r = records_.lock(a);
+  mark_advised(r->pages, where, what, place);
+  r->advice.push_back({where, what, place, number});
+  return number;
+}
+
+void advice_table::end(allocation& a, std::uint64_t number) {
+  std::vector<advice_given> again;
+  {
+    const locked_record r = records_.lock(a);
+    const auto ending =
+        std::find_if(r->advice.begin(), r->advice.end(), [&](const auto& g) { return g.number == number; });
+    if (ending == r->advice.end()) return;
+    const advice_given over = *ending;
+    r->advice.erase(ending);
+    for (advice_given g : advice_that_holds(*r)) {
+      if (!concern_the_same(g.what, g.place, over.what, over.place) || !g.where.overlaps(over.where)) continue;
+      g.where = {std::max(g.where.begin, over.where.begin), std::min(g.where.end, over.where.end)};
+      again.push_back(g);
+    }
+    // Advice that is repeated for all the bytes need not be removed first: that would cost duplicates their pages.
+    if (std::none_of(again.begin(), again.end(), [&](const auto& g) { return g.where.covers(over.where); }))
+      again.insert(again.begin(), advice_given{over.where, undoing(over.what), over.place});
+    for (const auto& g : again) mark_advised(r->pages, g.where, g.what, g.place);
+  }
+  for (const auto& g : again) tell_driver(g.where, g.what, g.place);
+}
+
 // Removes all advice and then advises again: advice of a policy cannot be distinguished from equal advice of the
 // program.
-void migration_policy::tell_driver(allocation& a) {
-  std::vector<record::advice_given> now;
+void advice_table::tell_driver(allocation& a) {
+  std::vector<advice_given> now;
   bool was_advised = false;
   byte_range all;
   {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    if (!r.is_managed || !runtime_.migrates_unified()) return;
-    all = r.pages.all();
-    now = r.advice_that_holds();
-    r.pages.each(all, [&](page_run& g) {
+    const locked_record r = records_.lock(a);
+    if (!r->is_managed || !runtime_.migrates_unified()) return;
+    all = r->pages.all();
+    now = advice_that_holds(*r);
+    r->pages.each(all, [&](page_run& g) {
       was_advised = was_advised || g.is_advised() || g.mapped != 0;
       if (g.is_advised()) g.where = unknown_location;
       g.duplicated = g.has_a_place = false, g.mapped = 0;
     });
-    for (const auto& g : now) mark_advised(r, g.where, g.what, g.place);
+    for (const auto& g : now) mark_advised(r->pages, g.where, g.what, g.place);
   }
   if (was_advised || !now.empty()) {
     std::lock_guard lock(a.history);
@@ -135,7 +128,7 @@ void migration_policy::tell_driver(allocation& a) {
   for (const auto& g : now) tell_driver(g.where, g.what, g.place);
 }
 
-void migration_policy::tell_driver(byte_range where, memory_advice what, memory_location place) {
+void advice_table::tell_driver(byte_range where, memory_advice what, memory_location place) {
   runtime_.backend().advise(const_cast<std::byte*>(where.begin), where.size(), what, place);
 }
 

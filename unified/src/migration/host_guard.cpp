@@ -14,12 +14,13 @@ std::uint64_t begin_host_scope(const allocation_ref& owner, byte_range bytes, ac
                            "ferry::to_unified(a), or make it a ferry::unified_array");
   wait_for_host_access(a, bytes, mode, {host_reach::range, nullptr, at});
   migration_policy* known = migration_policy::of(runtime::current());
-  return known ? known->begin_scope(a, bytes, mode != access_mode::in, at) : 0;
+  return known ? known->scopes().begin_guard(a, bytes, mode != access_mode::in, at) : 0;
 }
 
 void end_host_scope(const allocation_ref& owner, std::uint64_t scope) noexcept {
   if (scope == 0 || owner.is_freed()) return;
-  if (migration_policy* known = migration_policy::of(runtime::current())) known->end_scope(*owner.unchecked(), scope);
+  if (migration_policy* known = migration_policy::of(runtime::current()))
+    known->scopes().end(*owner.unchecked(), scope);
 }
 
 void throw_strided_guard(const allocation_ref& owner) {
@@ -28,3 +29,9 @@ void throw_strided_guard(const allocation_ref& owner) {
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail
+
+namespace ferry::inline FERRY_ABI {
+
+void check_spans(span_checks how) { detail::migration_policy::current().scopes().set_span_checks(how); }
+
+}  // namespace ferry::inline FERRY_ABI

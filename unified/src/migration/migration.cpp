@@ -28,7 +28,7 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
     std::vector<byte_range> parts{p.bytes};
     if (migration_policy* known = migration_policy::of(m); known && m.migrates_unified()) {
       known->need_managed(a, "prefetch");
-      if (!p.to.is_host()) parts = known->without_kept(a, p.bytes);
+      if (!p.to.is_host()) parts = known->scopes().without_kept(a, p.bytes);
     }
     for (const byte_range part : parts) {
       uses.push_back({&a, part, false, false, p.at});  // a read: other readers may run while pages move
@@ -48,7 +48,7 @@ void prefetch_bytes(stream_ref s, std::span<const page_destination> what) {
   });
   if (migration_policy* known = migration_policy::of(m))
     for (std::size_t i = 0; i < moves.size(); ++i)
-      known->sent(*of[i], {moves[i].begin, moves[i].begin + moves[i].bytes}, moves[i].to);
+      known->records().sent(*of[i], {moves[i].begin, moves[i].begin + moves[i].bytes}, moves[i].to);
 }
 
 namespace {
@@ -72,7 +72,7 @@ void discard_bytes(stream_ref s, const allocation_ref& owner, byte_range bytes, 
   submit_ordered(s, {&use, 1}, reach::by_copy, [&](native_stream n) {
     if (m.migrates_unified()) m.backend().discard(n, const_cast<std::byte*>(bytes.begin), bytes.size());
   });
-  if (known) known->forget(owner.get(), bytes);
+  if (known) known->records().forget(owner.get(), bytes);
 }
 
 void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous, source_line at) {
@@ -85,14 +85,14 @@ void offer_bytes(const allocation_ref& owner, byte_range bytes, bool contiguous,
   migration_policy* known = migration_policy::of(m);
   if (!known || !m.migrates_unified()) return;
   known->need_managed(what, "discard_when_needed");
-  known->mark_discardable(what, bytes);
+  known->eviction().mark_discardable(what, bytes);
 }
 
 bool is_discardable(const allocation_ref& owner, byte_range bytes) {
   if (bytes.begin == bytes.end) return false;
   need_current(owner.get());
   migration_policy* known = migration_policy::of(runtime::current());
-  return known && known->is_discardable(owner.get(), bytes);
+  return known && known->eviction().is_discardable(owner.get(), bytes);
 }
 
 namespace {
@@ -118,19 +118,20 @@ bool tell_driver(const allocation_ref& owner, byte_range bytes, memory_advice a,
 void advise_bytes(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                   source_line at) {
   if (!tell_driver(owner, bytes, a, where, at)) return;
-  if (migration_policy* known = migration_policy::of(runtime::current())) known->advised(owner.get(), bytes, a, where);
+  if (migration_policy* known = migration_policy::of(runtime::current()))
+    known->advice().add(owner.get(), bytes, a, where);
 }
 
 std::uint64_t begin_advice(const allocation_ref& owner, byte_range bytes, memory_advice a, memory_location where,
                            source_line at) {
   refuse_inside_capture("advise");
   migration_policy& known = migration_policy::current();  // it records which advice holds again later
-  return tell_driver(owner, bytes, a, where, at) ? known.begin_advice(owner.get(), bytes, a, where) : 0;
+  return tell_driver(owner, bytes, a, where, at) ? known.advice().begin(owner.get(), bytes, a, where) : 0;
 }
 
 void end_advice(const allocation_ref& owner, std::uint64_t number) {
   if (number == 0 || owner.is_freed()) return;
-  if (migration_policy* known = migration_policy::of(runtime::current())) known->end_advice(owner.get(), number);
+  if (migration_policy* known = migration_policy::of(runtime::current())) known->advice().end(owner.get(), number);
 }
 
 }  // namespace detail

@@ -4,39 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "counters/cpu_touches.hpp"
-#include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/detail/ordering/host_wait.hpp"
-#include "ferry/core/detail/ordering/timelines.hpp"
-#include "ferry/core/detail/runtime/submission.hpp"
-#include "ferry/core/detail/support/environment.hpp"
-#include "ferry/core/detail/support/thread_object.hpp"
+#include "ferry/core/detail/ordering/timeline.hpp"
+#include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
+#include "migration/migration_thread_state.hpp"
 
-namespace ferry::inline FERRY_ABI {
-
-using namespace detail;
-
+namespace ferry::inline FERRY_ABI::detail {
 namespace {
-
-migration mode_of_environment() {
-  const std::string value = environment("FERRY_MIGRATION").value_or("automatic");
-  if (value == "automatic") return migration::automatic;
-  if (value == "explicit") return migration::explicitly;
-  refuse_variable("FERRY_MIGRATION", value, "automatic and explicit");
-}
-
-bool is_managed_by(ferry::backend& backend, byte_range bytes) {
-  try {
-    const pointer_attributes found = backend.attributes(bytes.begin);
-    return found.is_known && found.kind == memory_kind::unified;
-  } catch (const error&) {
-    return false;
-  }
-}
 
 // mincore() shows which pages the CPU has mapped: Linux unmaps those that move to a device. Four samples cost a
 // microsecond or two.
@@ -50,6 +27,11 @@ bool many_on_cpu(byte_range where) {
   return false;
 }
 
+// Returns the same access, but of the whole array and read-only, so that it does not disturb other users.
+coming_access ahead_of(const coming_access& a, byte_range all) {
+  return {a.what, all, a.place, access_mode::in, a.stream, host_reach::range, all.begin, a.at};
+}
+
 // Uses by devices change the access history, which removes the mark. Host accesses do not.
 void withdraw_discardable(std::vector<byte_range>& discardable, allocation& of) {
   discardable.clear();
@@ -59,28 +41,16 @@ void withdraw_discardable(std::vector<byte_range>& discardable, allocation& of) 
 
 }  // namespace
 
-migration_thread_state& detail::this_thread_migration() { return detail::thread_object<migration_thread_state>::get(); }
-
 migration_policy::migration_policy(runtime& m)
     : runtime_(m),
-      mode_(mode_of_environment()),
+      records_(m),
+      streams_(m),
       counters_(m),
-      host_prefetcher_(m, [this](const std::string& why) { failed_to_move(why); }) {
-  const span_checks spans = span_checks_of_environment(m.level());
-  traces_elements_ = element_traces_of_environment() == element_traces::on;
-  use_environment();
-  handlers_[0] =
-      m.memory().handlers().add({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
-                                 [this](const memory_demand& d) { return drop_discardable(d); }});
-  handlers_[1] =
-      m.memory().handlers().add({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
-                                 [this](const memory_demand& d) { return move_out(d); }});
-  set_span_checks(spans);
-}
-migration_policy::~migration_policy() {
-  set_span_checks(span_checks::off);
-  for (const std::uint64_t rung : handlers_) runtime_.memory().handlers().remove(rung);
-}
+      scopes_(m.level(), records_, settings_),
+      advice_(m, records_),
+      policies_(m, records_, advice_),
+      moves_(m, settings_, records_, streams_, failures_),
+      eviction_(m, settings_, records_, streams_) {}
 
 migration_policy& migration_policy::current() {
   if (migration_policy* known = of(runtime::current())) return *known;
@@ -88,68 +58,18 @@ migration_policy& migration_policy::current() {
       "this machine was made before migration was installed: include <ferry/unified.hpp> in the program");
 }
 
-// Allocation nodes are few and immortal, and so are their records: each thread caches some.
-migration_policy::record& migration_policy::find_record(allocation& a) {
-  struct remembered {
-    std::uint64_t runtime = 0;
-    const allocation* what = nullptr;
-    record* its = nullptr;
-  };
-  static thread_local std::array<remembered, 16> recent;
-  remembered& slot = recent[reinterpret_cast<std::uintptr_t>(&a) / sizeof(allocation) % recent.size()];
-  if (slot.what != &a || slot.runtime != runtime_.serial()) {
-    std::lock_guard lock(mutex_);
-    std::unique_ptr<record>& r = records_[&a];
-    if (!r) r = std::make_unique<record>(a);
-    slot = {runtime_.serial(), &a, r.get()};
-  }
-  return *slot.its;
+bool migration_policy::may_move(const array_record& r) const {
+  return runtime_.migrates_unified() && r.is_managed && !failures_.are_too_many() && settings_.is_automatic(r);
 }
 
-// Returns the record with its lock held. The first access to bytes with a new owner resets it. A later borrow may have
-// enlarged borrowed memory.
-migration_policy::record& migration_policy::record_of(allocation& a) {
-  record* const r = &find_record(a);
-  r->lock.lock();
-  const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
-  if (r->generation != generation) {
-    r->generation = generation;
-    r->discardable.clear();
-    r->mode.reset();
-    r->policy.reset(), r->has_own_policy = false, r->policies_asked = 0, r->name_asked.clear();
-    r->advice.clear();
-    r->touches.clear();
-    r->arriving.reset();
-    r->drop_scopes([](const record::host_scope&) { return true; });
-    r->is_borrowed = a.resource->accounting() == nullptr;
-    r->has_grown = false;
-    const byte_range all = range_now(a);
-    r->is_managed = is_managed_by(runtime_.backend(), all);
-    r->pages.reset(all);
-  } else if (r->is_borrowed) [[unlikely]] {
-    if (const byte_range all = range_now(a); !r->pages.all().covers(all)) {
-      r->pages.extend(all);
-      r->has_grown = r->policy.has_value();
-    }
-  }
-  return *r;
-}
-
-bool migration_policy::may_move(const record& r) const {
-  if (!runtime_.migrates_unified() || !r.is_managed || broken_.load(std::memory_order_relaxed)) return false;
-  const auto& scope = this_thread_migration().mode;
-  if (!scope && !r.mode && r.policy) return r.policy->moves != array_policy::way::explicitly;
-  return (scope ? *scope : r.mode ? *r.mode : mode_.load(std::memory_order_relaxed)) == migration::automatic;
-}
-
-surroundings migration_policy::around(const record& r, const coming_access& a) {
-  const migration_options how = options_of(r);
+surroundings migration_policy::around(const array_record& r, const coming_access& a) {
+  const migration_options how = settings_.options_of(r);
   return {how,
           may_move(r),
           [this](int device, int owner) { return runtime_.peers().can_reach(device, owner, peer_memory::unified); },
           [this, &a](byte_range where, int who) { return is_read_by_others(a.what, where, who); },
           [this](byte_range where) { return runtime_.is_simulated() || many_on_cpu(where); },
-          [&r](byte_range where) { return r.keeps(where); },
+          [&r](byte_range where) { return r.scopes.keeps(where); },
           [this, page = how.page, most = how.page_neighbours](byte_range where, int device) {
             return runtime_.backend().quirks().faults_fetch_neighbours &&
                    fault_batched_.is_crowded(where, page, device, most);
@@ -168,52 +88,63 @@ bool migration_policy::is_read_by_others(allocation& what, byte_range where, int
   }
   return std::any_of(pending.begin(), pending.end(), [&](const auto& use) {
     const auto [by, at] = use;
-    return !moves_pages(by) && (at == open_ticket || !by->poll(at));
+    return !streams_.contain(by) && (at == open_ticket || !by->poll(at));
   });
 }
 
-bool migration_policy::moves_pages(const timeline* line) const {
-  std::lock_guard lock(mutex_);
-  const auto is_it = [&](const auto& known) { return known.second == line; };
-  return std::any_of(to_cpu_.begin(), to_cpu_.end(), is_it) || std::any_of(out_of_.begin(), out_of_.end(), is_it);
+// An error is only recorded: this access did not request the policy, and works without it.
+void migration_policy::advise_grown(allocation& a) {
+  try {
+    advice_.tell_driver(a);
+  } catch (const error& e) {
+    failures_.add(plain_what(e));
+  }
+}
+
+void migration_policy::expect_counts(allocation& a) {
+  if (counters_.is_on()) counters_.used(a, this_thread_migration().phase);
+}
+
+void migration_policy::enter(const coming_access& a, const std::vector<planned>& plan) {
+  const bool stays = !records_.find(a.what).is_managed;  // constant while the array lives
+  log_.add(a, plan, stays);
 }
 
 void migration_policy::before_access(const coming_access& a) {
   if (&a.what.resource->backend() != &runtime_.backend()) return;  // an array of another runtime
-  if (policies_given_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    take_policy(a.what);
+  if (policies_.has_any()) [[unlikely]]
+    policies_.take(a.what);
   expect_counts(a.what);
   std::vector<planned> plan, ahead;
   std::optional<coming_access> whole;
   {
-    record& r = record_of(a.what);
-    std::unique_lock lock(r.lock, std::adopt_lock);
-    if (r.has_grown) [[unlikely]] {
-      r.has_grown = false;
-      lock.unlock();
-      tell_driver_of_growth(a.what);
-      lock.lock();
+    locked_record r = records_.lock(a.what);
+    if (r->has_grown) [[unlikely]] {
+      r->has_grown = false;
+      r.unlock();
+      advise_grown(a.what);
+      r.lock();
     }
-    if (a.stream && !r.scopes.empty()) refuse_conflict(r, a);
-    if (a.stream && r.arriving) stop_arrival(r);
-    if (!a.stream) note_touch(r.touches, a);
-    used_now(r);
-    if (!a.stream && !r.discardable.empty()) withdraw_discardable(r.discardable, a.what);
-    const std::size_t page = page_.load(std::memory_order_relaxed);
-    if (r.is_settled_at(a.place.device, a.where, r.policy ? r.policy->page.value_or(page) : page)) {
-      lock.unlock();
+    if (a.stream && !r->scopes.empty()) r->scopes.refuse_conflict(a);
+    if (a.stream && r->arriving) r->stop_arrival();
+    if (!a.stream) note_touch(r->touches, a);
+    records_.mark_used(r);
+    if (!a.stream && !r->discardable.empty()) withdraw_discardable(r->discardable, a.what);
+    const std::size_t page = settings_.page();
+    if (r->is_settled_at(a.place.device, a.where, r->policy ? r->policy->page.value_or(page) : page)) {
+      r.unlock();
       if (!a.stream) enter(a, plan);
       return;
     }
-    const surroundings s = around(r, a);
+    const surroundings s = around(*r, a);
     const auto plan_for = [&](const coming_access& b, std::vector<planned>& p) {
-      b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
+      b.stream ? plan_device_access(r->pages, b, s, p) : plan_host_access(r->pages, b, s, p);
     };
-    const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
-    if (goes_whole) whole.emplace(ahead_of(a, r.pages.all()));
+    const bool goes_whole = s.may_move && r->policy && r->policy->moves == array_policy::way::ahead;
+    if (goes_whole) whole.emplace(ahead_of(a, r->pages.all()));
     const auto plan_ahead = [&] {  // a device prefetches ahead only pages that no other device has
       std::vector<byte_range> parts;
-      for (const page_run& g : r.pages.runs())
+      for (const page_run& g : r->pages.runs())
         if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts.push_back(g.range());
       for (const byte_range part : parts)
         plan_for({whole->what, part, whole->place, whole->mode, whole->stream, whole->reach, part.begin, whole->at},
@@ -225,193 +156,47 @@ void migration_policy::before_access(const coming_access& a) {
   }
   if (!ahead.empty()) {
     enter(*whole, ahead);
-    carry_out(*whole, ahead);
+    moves_.carry_out(*whole, ahead);
   }
   if (!a.stream || !plan.empty()) enter(a, plan);
-  if (!plan.empty() && !arrives_beside_loop(a, plan)) carry_out(a, plan);
+  if (!plan.empty() && !moves_.start_beside_loop(a, plan)) moves_.carry_out(a, plan);
 }
 
-// Approximates the order of arrays by their last use. Concurrent threads may read the same number, and the counter may
-// then fall back. An atomic addition would cost every submission that alternates between arrays.
-void migration_policy::used_now(record& r) {
-  const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
-  if (r.used == latest) return;
-  r.used = latest + 1;
-  uses_.store(latest + 1, std::memory_order_relaxed);
-}
-
-// A device accesses the array during a host prefetch: pieces that were not sent stay where they are.
-void migration_policy::stop_arrival(record& r) {
-  r.arriving->stop();
-  const std::vector<page_move>& pieces = r.arriving->pieces();
-  for (std::size_t i = r.arriving->sent(); i < pieces.size(); ++i)
-    r.pages.each({pieces[i].begin, pieces[i].begin + pieces[i].bytes}, [](page_run& g) { g.where = unknown_location; });
-  r.arriving.reset();
-}
-
-// Large moves to the CPU continue while its loop runs. True if such a host prefetch has started.
-bool migration_policy::arrives_beside_loop(const coming_access& a, const std::vector<planned>& plan) {
-  if (a.stream) return false;
-  const migration_options how = [&] {
-    record& r = record_of(a.what);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    return options_of(r);
-  }();
-  if (runtime_.is_simulated() && !how.beside_simulated_loops) return false;
-  std::vector<page_move> moves;
-  std::size_t bytes = 0;
-  int from = a.what.device;
-  for (const planned& p : plan) {
-    if (p.what != page_step::move && p.what != page_step::drop) continue;
-    moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), {}});
-    bytes += p.pages.size();
-    if (p.from >= 0) from = p.from;
-  }
-  if (bytes < 2 * how.piece) return false;
-  const bool writes = a.mode != access_mode::in;
-  wait_for_uses(a.what.history, a.where, writes, false);
-  const auto started =
-      host_prefetcher_.start(stream_to_cpu(from, true), {&a.what, a.where, false}, moves, how.piece, writes);
-  if (!started) return false;
-  record& r = record_of(a.what);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.arriving = started;
-  return true;
-}
-
-// A failure here is not an error of the program: its access works without the move, by faults.
-void migration_policy::carry_out(const coming_access& a, const std::vector<planned>& plan) {
-  try {
-    for (const planned& p : plan)
-      if (p.what == page_step::map) {
-        if (p.from >= 0) runtime_.need_peer(p.to, p.from), runtime_.need_peer(p.to, p.from, peer_memory::unified);
-        {
-          std::lock_guard lock(a.what.history);
-          a.what.history.set_advised(true);  // undone for the next owner of the bytes
-        }
-        runtime_.backend().advise(const_cast<std::byte*>(p.pages.begin), p.pages.size(), memory_advice::accessed_by,
-                                  {p.to});
-      }
-    int from = a.what.device;
-    for (const planned& p : plan)
-      if (p.from >= 0) from = p.from;
-    for (const page_step what : {page_step::drop, page_step::move}) {
-      const auto is_it = [&](const planned& p) { return p.what == what; };
-      if (std::any_of(plan.begin(), plan.end(), is_it)) send(a, a.stream ? *a.stream : stream_to_cpu(from), plan, what);
-    }
-  } catch (const error& e) {
-    failed_to_move(plain_what(e));
-    record& r = record_of(a.what);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    for (const planned& p : plan) r.pages.each(p.pages, [](page_run& g) { g.where = unknown_location; });
-  }
-}
-
-// Ordered as the access itself, after all work that conflicts with it. So a write moves no pages away from a reader,
-// and later work waits for no more than the access.
-void migration_policy::send(const coming_access& a, timeline& on, std::span<const planned> plan, page_step what) {
-  std::vector<page_move> moves;
-  std::vector<access> uses;
-  const bool write = a.mode != access_mode::in;
-  for (const planned& p : plan) {
-    if (p.what != what) continue;
-    moves.push_back({const_cast<std::byte*>(p.pages.begin), p.pages.size(), a.place});
-    uses.push_back({&a.what, p.used, write, what == page_step::drop});
-  }
-  submit_ordered(stream_ref(on), uses, reach::of_pages, [&](native_stream n) {
-    if (what == page_step::move && moves.size() == 1)
-      runtime_.backend().prefetch(n, moves[0].begin, moves[0].bytes, moves[0].to);
-    else
-      runtime_.backend().prefetch_many(n, moves, what == page_step::drop);
-  });
-}
-
-// A separate stream: moves to the CPU wait only for users of their pages.
-timeline& migration_policy::stream_to_cpu(int device, bool migration_only) {
-  std::lock_guard lock(mutex_);
-  timeline*& t = to_cpu_[{device, migration_only}];
-  if (t) return *t;
-  t = &runtime_.streams().take(device, 0);
-  if (migration_only) t->mark_migration_only();
-  return *t;
-}
-
-void migration_policy::sent(allocation& a, byte_range where, memory_location to) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  used_now(r);
-  r.pages.each(where, [&](page_run& g) {
-    g.where = to.is_host() ? on_the_cpu : to.device;
-    g.migration_disabled = false, g.flips = 0, g.before = unknown_location;
-  });
-}
-
-bool migration_policy::is_managed(allocation& a) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.is_managed;
+void migration_policy::before_copy(const coming_access& a) {
+  if (&a.what.resource->backend() != &runtime_.backend()) return;
+  if (const locked_record r = records_.lock(a.what); !r->scopes.empty()) r->scopes.refuse_conflict(a);
 }
 
 void migration_policy::need_managed(allocation& a, const char* verb) {
   expect_counts(a);
-  if (!is_managed(a))
+  if (!records_.is_managed(a))
     throw invalid_argument(std::string(verb) + ": " + array_text(a) +
                            " is memory of the program that was adopted, and stays where it is: copy it to a "
                            "ferry::unified_array to have its pages moved");
 }
 
-// Faults on discarded pages are slow: as their location is unknown, they are prefetched for the next use.
-void migration_policy::forget(allocation& a, byte_range where) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.pages.each(where, [](page_run& g) { g.where = unknown_location; });
+std::string migration_policy::explain(allocation& a) {
+  plain_stream out;
+  if (const std::string why = failures_.why_ended(); !why.empty())
+    out << "  automatic migration has ended: " << why << '\n';
+  const locked_record r = records_.lock(a);
+  if (r->policy) out << "  policy: " << *r->policy << (r->has_own_policy ? "" : ", by the array's name") << '\n';
+  const std::byte* const begin = r->pages.all().begin;
+  for (const page_run& g : r->pages.runs()) {
+    out << "  bytes " << (g.begin - begin) << " to " << (g.end - begin) << " believed ";
+    if (g.where >= 0)
+      out << "on device " << g.where;
+    else
+      out << (g.where == on_the_cpu ? "on the CPU" : "in an unknown location");
+    out << (g.is_advised() ? ", advised by the program" : "")
+        << (g.migration_disabled ? ", bounced and left alone" : "") << '\n';
+  }
+  for (const cpu_touch& t : std::span(r->touches).first(std::min(r->touches.size(), shown_touches)))
+    out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
+        << (t.at.is_known() ? t.at.text() : "an unknown line") << ", " << t.asks << (t.asks == 1 ? " ask" : " asks")
+        << '\n';
+  if (const std::string more = more_touches(r->touches); !more.empty()) out << "  " << more << '\n';
+  return out.str();
 }
 
-std::vector<page_run> migration_policy::runs(allocation& a, byte_range where) {
-  std::vector<page_run> result;
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.pages.each(where, [&](page_run& g) { result.push_back(g); });
-  return result;
-}
-
-void migration_policy::set_mode(allocation& a, migration how) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  r.mode = how;
-}
-
-void migration_policy::set_options(const migration_options& o) {
-  check_options(o, "set_migration");
-  std::lock_guard lock(mutex_);
-  options_ = o;
-  page_.store(o.page);
-}
-
-migration_options migration_policy::options() const {
-  std::lock_guard lock(mutex_);
-  return options_;
-}
-
-migration_scope::migration_scope(migration how) : before_(std::exchange(this_thread_migration().mode, how)) {}
-migration_scope::~migration_scope() { this_thread_migration().mode = before_; }
-
-void set_migration(migration how) { migration_policy::current().set_mode(how); }
-void set_migration(const migration_options& options) { migration_policy::current().set_options(options); }
-migration_options get_migration_options() { return migration_policy::current().options(); }
-
-namespace detail {
-
-void set_array_migration(const allocation_ref& owner, migration how) {
-  if (!owner) return;
-  need_current(owner.get());
-  migration_policy::current().set_mode(owner.get(), how);
-}
-
-void install_migration() {
-  access_policy::exchange_maker(
-      [](runtime& m) -> std::unique_ptr<access_policy> { return std::make_unique<migration_policy>(m); });
-}
-
-}  // namespace detail
-}  // namespace ferry::inline FERRY_ABI
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,5 +1,7 @@
 #include "migration/places.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -27,6 +29,23 @@ void check_place(runtime& m, memory_location where) {
                            (m.is_simulated() ? "simulated machines have node 0"
                                              : "`ls -d /sys/devices/system/node/node*` shows those that there are") +
                            "; ferry::host, or cpu in a policy, is any");
+}
+
+void each_place(runtime& m, std::size_t page, std::span<const page_run> runs,
+                const std::function<void(int, byte_range)>& f) {
+  for (const page_run& g : runs) {
+    if (g.where != unknown_location && !g.is_advised()) {
+      f(g.where, g.range());
+      continue;
+    }
+    for (const std::byte* at = g.begin; at < g.end;) {
+      const auto next = (reinterpret_cast<std::uintptr_t>(at) / page + 1) * page;
+      const std::byte* end = std::min(reinterpret_cast<const std::byte*>(next), g.end);
+      const auto place = m.backend().prefetched_to(at, static_cast<std::size_t>(end - at));
+      f(!place ? unknown_location : place->is_host() ? on_the_cpu : place->device, {at, end});
+      at = end;
+    }
+  }
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,12 +1,8 @@
-// Policies of arrays: by name, or by set_policy().
-#include <algorithm>
+#include "migration/policy_table.hpp"
 
-#include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/detail/support/environment.hpp"
-#include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/unified/policy_file.hpp"
-#include "migration/migration_policy.hpp"
+#include "migration/migration_settings.hpp"
 #include "migration/places.hpp"
 #include "policies/program_name.hpp"
 
@@ -21,107 +17,75 @@ void check_policy(runtime& m, const array_policy& p) {
 
 }  // namespace
 
-void check_options(const migration_options& o, const std::string& whose) {
-  const auto refuse = [&](const std::string& what, const std::string& way_out) {
-    throw invalid_argument(whose + ": " + what + ": " + way_out);
-  };
-  for (const auto& [bytes, name] : {std::pair{o.page, "page"}, {o.piece, "piece"}})
-    if (bytes == 0)
-      refuse(std::string("a ") + name + " of 0 bytes",
-             std::string("it must be above 0; migration_options{}.") + name + " is the default");
-  for (const auto& [count, name] :
-       {std::pair{o.flips, "flips"}, {o.remote_reads, "remote_reads"}, {o.page_neighbours, "page_neighbours"}})
-    if (count < 0)
-      refuse(name + (" is " + std::to_string(count)),
-             std::string("it must be 0 or more; migration_options{}.") + name + " is the default");
+policy_table::policy_table(runtime& m, array_records& records, advice_table& advice)
+    : runtime_(m),
+      records_(records),
+      advice_(advice) {
+  with_variable("FERRY_TUNE",
+                [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
 }
 
-migration_options migration_policy::options_of(const record& r) const {
-  return r.policy ? r.policy->over(options()) : options();
-}
-
-// Returns the same access, but of the whole array and read-only, so that it does not disturb other users.
-coming_access migration_policy::ahead_of(const coming_access& a, byte_range all) {
-  return {a.what, all, a.place, access_mode::in, a.stream, host_reach::range, all.begin, a.at};
-}
-
-void migration_policy::set_policy(allocation& a, std::optional<array_policy> p) {
+void policy_table::set(allocation& a, std::optional<array_policy> p) {
   if (p) check_policy(runtime_, *p);
   bool own = p.has_value();
   {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    std::swap(r.policy, p);
-    std::swap(r.has_own_policy, own);
-    r.policies_asked = 0;
+    const locked_record r = records_.lock(a);
+    std::swap(r->policy, p);
+    std::swap(r->has_own_policy, own);
+    r->policies_asked = 0;
   }
   tell_driver_or_restore(a, std::move(p), own);
 }
 
-void migration_policy::tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own) {
+void policy_table::tell_driver_or_restore(allocation& a, std::optional<array_policy> before, bool was_own) {
   try {
-    tell_driver(a);
+    advice_.tell_driver(a);
   } catch (const error&) {
     {
-      record& r = record_of(a);
-      std::lock_guard lock(r.lock, std::adopt_lock);
-      r.policy = std::move(before);
-      r.has_own_policy = was_own;
+      const locked_record r = records_.lock(a);
+      r->policy = std::move(before);
+      r->has_own_policy = was_own;
     }
     try {
-      tell_driver(a);
+      advice_.tell_driver(a);
     } catch (const error&) {  // the first exception states the cause
     }
     throw;
   }
 }
 
-// Advises the driver for added bytes, too. An error is only recorded: this access did not request the policy, and works
-// without it.
-void migration_policy::tell_driver_of_growth(allocation& a) {
-  try {
-    tell_driver(a);
-  } catch (const error& e) {
-    failed_to_move(plain_what(e));
-  }
+std::optional<array_policy> policy_table::of(allocation& a) {
+  take(a);
+  return records_.lock(a)->policy;
 }
 
-std::optional<array_policy> migration_policy::policy(allocation& a) {
-  take_policy(a);
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.policy;
+std::optional<array_policy> policy_table::own(allocation& a) const {
+  const locked_record r = records_.lock(a);
+  return r->has_own_policy ? r->policy : std::nullopt;
 }
 
-std::optional<array_policy> migration_policy::own_policy(allocation& a) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.has_own_policy ? r.policy : std::nullopt;
-}
-
-void migration_policy::take_policy(allocation& a) {
-  const std::uint64_t given = policies_given_.load(std::memory_order_acquire);
+void policy_table::take(allocation& a) {
+  const std::uint64_t given = times_given_.load(std::memory_order_acquire);
   std::optional<array_policy> its;
   {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
+    const locked_record r = records_.lock(a);
     const std::string& name = a.name.get();
-    if (r.has_own_policy || (r.policies_asked == given && r.name_asked == name)) return;
-    r.policies_asked = given;
-    r.name_asked = name;
+    if (r->has_own_policy || (r->policies_asked == given && r->name_asked == name)) return;
+    r->policies_asked = given;
+    r->name_asked = name;
     std::lock_guard mine(mutex_);
-    const auto found = policies_.of.find(name);
-    if (found != policies_.of.end() && !name.empty()) {
+    const auto found = by_name_.of.find(name);
+    if (found != by_name_.of.end() && !name.empty()) {
       met_.insert(found->first);
       its = found->second;
     }
-    if (r.policy == its) return;
-    std::swap(r.policy, its);
+    if (r->policy == its) return;
+    std::swap(r->policy, its);
   }
   tell_driver_or_restore(a, std::move(its), false);
 }
 
-void migration_policy::use(const array_policies& p, const std::string& from) {
+void policy_table::use(const array_policies& p, const std::string& from) {
   const program_identity me = program_identity::now();
   if (p.program != me.name || p.version != me.version) {
     const auto who = [](const std::string& name, const std::string& version) {
@@ -137,72 +101,17 @@ void migration_policy::use(const array_policies& p, const std::string& from) {
       throw invalid_argument(from + ": array '" + name + "', policy '" + policy.text() + "': " + plain_what(e));
     }
   std::lock_guard lock(mutex_);
-  policies_ = p;
+  by_name_ = p;
   met_.clear();
-  policies_given_.fetch_add(1, std::memory_order_release);
+  times_given_.fetch_add(1, std::memory_order_release);
 }
 
-void migration_policy::use_environment() {
-  with_variable("FERRY_TUNE",
-                [this](const char* file) { use(array_policies::load(file), "FERRY_TUNE=" + std::string(file)); });
-}
-
-std::vector<std::string> migration_policy::unmet() {
+std::vector<std::string> policy_table::unmet() {
   std::vector<std::string> names;
   std::lock_guard lock(mutex_);
-  for (const auto& [name, policy] : policies_.of)
+  for (const auto& [name, policy] : by_name_.of)
     if (!met_.count(name)) names.push_back(name);
   return names;
 }
 
-page_map migration_policy::accounting(allocation& a) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.pages;
-}
-
-// The advice that the driver has is not restored.
-void migration_policy::set_ledger(allocation& a, const page_map& before) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  for (const page_run& b : before.runs())
-    r.pages.each(b.range(), [&](page_run& g) {
-      page_run to = b;
-      to.begin = g.begin, to.end = g.end;
-      to.mapped = g.mapped, to.duplicated = g.duplicated, to.has_a_place = g.has_a_place;
-      g = to;
-    });
-}
-
-void migration_policy::wait_for_arrival(allocation& a) {
-  std::shared_ptr<arrival> coming;
-  {
-    record& r = record_of(a);
-    std::lock_guard lock(r.lock, std::adopt_lock);
-    coming = r.arriving;
-  }
-  if (coming) give_way_until([&] { return coming->is_over(); });
-}
-
-void set_array_policy(const allocation_ref& owner, std::optional<array_policy> p) {
-  if (!owner) return;
-  need_current(owner.get());
-  migration_policy& known = migration_policy::current();
-  if (p && runtime::current().migrates_unified()) known.need_managed(owner.get(), "set_policy");
-  known.set_policy(owner.get(), std::move(p));
-}
-
-std::optional<array_policy> array_policy_of(const allocation_ref& owner) {
-  if (!owner) return {};
-  need_current(owner.get());
-  return migration_policy::current().policy(owner.get());
-}
-
 }  // namespace ferry::inline FERRY_ABI::detail
-
-namespace ferry::inline FERRY_ABI {
-
-void use_policies(const array_policies& p) { detail::migration_policy::current().use(p, "use_policies"); }
-std::vector<std::string> unmet_policies() { return detail::migration_policy::current().unmet(); }
-
-}  // namespace ferry::inline FERRY_ABI

@@ -1,14 +1,12 @@
 #include "ferry/unified/report.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <ostream>
+#include <string>
+#include <utility>
 
-#include "counters/cpu_touches.hpp"
 #include "counters/fault_costs.hpp"
-#include "ferry/core/detail/ordering/allocation.hpp"
-#include "ferry/core/detail/support/plain_text.hpp"
 #include "migration/migration_policy.hpp"
+#include "migration/migration_thread_state.hpp"
 
 namespace ferry::inline FERRY_ABI {
 
@@ -66,68 +64,12 @@ std::string suggestion_for(const migration_entry& e) {
 
 }  // namespace
 
-migration_entry& migration_policy::entry_of(allocation& a) {
-  const std::size_t bytes = range_now(a).size();
-  const std::string name = name_in_reports(a, bytes);
-  migration_entry& e = entries_[{name, this_thread_migration().phase}];
-  if (e.array.empty()) e.array = name, e.phase = this_thread_migration().phase;
-  e.bytes = std::max(e.bytes, bytes);
-  return e;
-}
-
-void migration_policy::enter(const coming_access& a, const std::vector<planned>& plan) {
-  const bool stays = !find_record(a.what).is_managed;  // constant while the array lives
-  std::lock_guard lock(mutex_);
-  migration_entry& e = entry_of(a.what);
-  e.stays = stays;
-  if (!a.stream)
-    note_touch(e.touches, a);
-  else if (a.at.is_known())
-    e.device_use = a.at;
-  bool sent = false;
-  for (const planned& p : plan) {
-    const std::size_t bytes = p.pages.size(), used = p.used.size();
-    moved_bytes& way = p.to == on_the_cpu ? e.to_cpu : p.from >= 0 ? e.between_devices : e.to_devices;
-    e.bounces += p.went_back;
-    e.migration_disabled = e.migration_disabled || p.migration_disabled;
-    switch (p.what) {
-      case page_step::move: way.by_prefetch += bytes, sent = true; break;
-      case page_step::drop: e.dropped += bytes, sent = true; break;
-      case page_step::fault:
-        if (p.from != unknown_location) way.by_fault += used;
-        break;
-      case page_step::map:
-      case page_step::remote: e.remote += used; break;
-    }
-  }
-  e.prefetches += sent;
-}
-
-// A device may have failed, or the driver may refuse all moves: stop after several failures.
-void migration_policy::failed_to_move(const std::string& why) {
-  constexpr int most = 8;
-  std::lock_guard lock(mutex_);
-  if (++failures_ != most) return;
-  why_broken_ = why;
-  broken_.store(true);
-  std::fprintf(
-      stderr,
-      "ferry: automatic migration has ended, because %d moves of pages failed, the last one so: %s. Pages move "
-      "by faults from now on\n",
-      most, why.c_str());
-}
-
-std::string migration_policy::why_ended() const {
-  std::lock_guard lock(mutex_);
-  return why_broken_;
-}
-
-migration_report migration_policy::report() {
+migration_report report_migration() {
+  migration_policy& known = migration_policy::current();
   migration_report r;
-  auto counted = counters_.read(r);
-  r.migration_ended = why_ended();
-  std::lock_guard lock(mutex_);
-  std::map<counted_pages::row_name, migration_entry> entries = entries_;
+  auto counted = known.counters().read(r);
+  r.migration_ended = known.failures().why_ended();
+  move_log::rows entries = known.log().copy();
   for (auto& [key, counts] : counted) {
     migration_entry& e = entries[key];
     e.array = key.first, e.phase = key.second;
@@ -144,39 +86,14 @@ migration_report migration_policy::report() {
   return r;
 }
 
-void migration_policy::reset_report() {
-  counters_.reset();
-  std::lock_guard lock(mutex_);
-  entries_.clear();
+void reset_migration_report() {
+  migration_policy& known = migration_policy::current();
+  known.counters().reset();
+  known.log().reset();
 }
 
-std::string migration_policy::explain(allocation& a) {
-  plain_stream out;
-  if (const std::string why = why_ended(); !why.empty()) out << "  automatic migration has ended: " << why << '\n';
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  if (r.policy) out << "  policy: " << *r.policy << (r.has_own_policy ? "" : ", by the array's name") << '\n';
-  const std::byte* const begin = r.pages.all().begin;
-  for (const page_run& g : r.pages.runs()) {
-    out << "  bytes " << (g.begin - begin) << " to " << (g.end - begin) << " believed ";
-    if (g.where >= 0)
-      out << "on device " << g.where;
-    else
-      out << (g.where == on_the_cpu ? "on the CPU" : "in an unknown location");
-    out << (g.is_advised() ? ", advised by the program" : "")
-        << (g.migration_disabled ? ", bounced and left alone" : "") << '\n';
-  }
-  for (const cpu_touch& t : std::span(r.touches).first(std::min(r.touches.size(), shown_touches)))
-    out << "  " << (t.writes ? "written" : "read") << " by the CPU" << (t.elements ? ", by elements," : "") << " in "
-        << (t.at.is_known() ? t.at.text() : "an unknown line") << ", " << t.asks << (t.asks == 1 ? " ask" : " asks")
-        << '\n';
-  if (const std::string more = more_touches(r.touches); !more.empty()) out << "  " << more << '\n';
-  return out.str();
-}
-
-migration_report report_migration() { return migration_policy::current().report(); }
-void reset_migration_report() { migration_policy::current().reset_report(); }
-void set_migration_counters(migration_counters how) { migration_policy::current().set_counters(how); }
+void trace_elements(element_traces how) { migration_policy::current().scopes().set_element_traces(how); }
+void set_migration_counters(migration_counters how) { migration_policy::current().counters().set(how); }
 
 migration_phase::migration_phase(std::string name)
     : before_(std::exchange(this_thread_migration().phase, std::move(name))) {}

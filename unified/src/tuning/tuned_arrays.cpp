@@ -44,8 +44,8 @@ tuned_arrays::tuned_arrays(const std::vector<tuned_array>& arrays)
       before_(arrays.size()) {
   wait();
   each([&](std::size_t i, allocation& a) {
-    before_[i].pages = known_.accounting(a);
-    before_[i].policy = known_.own_policy(a);
+    before_[i].pages = known_.records().pages(a);
+    before_[i].policy = known_.policies().own(a);
   });
   try {
     hold_still();
@@ -69,7 +69,7 @@ void tuned_arrays::put_back_quietly() noexcept {
 }
 
 void tuned_arrays::wait() {
-  each([&](std::size_t, allocation& a) { known_.wait_for_arrival(a); });
+  each([&](std::size_t, allocation& a) { known_.moves().wait_for_arrival(a); });
   runtime_.streams().synchronize();
 }
 
@@ -77,7 +77,7 @@ void tuned_arrays::hold_still() {
   each([&](std::size_t, allocation& a) {
     array_policy still;
     still.moves = array_policy::way::explicitly;
-    known_.set_policy(a, still);
+    known_.policies().set(a, still);
   });
 }
 
@@ -103,7 +103,7 @@ void tuned_arrays::fill_and_place() {
       if (g.where >= 0) send(i, g.range(), {g.where});
   });
   wait();
-  each([&](std::size_t i, allocation& a) { known_.set_ledger(a, before_[i].pages); });
+  each([&](std::size_t i, allocation& a) { known_.records().restore_pages(a, before_[i].pages); });
 }
 
 std::size_t tuned_arrays::put_handles_back() {
@@ -122,7 +122,7 @@ std::size_t tuned_arrays::put_handles_back() {
 void tuned_arrays::begin(const std::vector<array_policy>& policies) {
   hold_still();
   fill_and_place();
-  each([&](std::size_t i, allocation& a) { known_.set_policy(a, policies[i]); });
+  each([&](std::size_t i, allocation& a) { known_.policies().set(a, policies[i]); });
 }
 
 tuned_arrays::prints tuned_arrays::result() {
@@ -157,7 +157,7 @@ void tuned_arrays::put_back() {
   for (std::size_t i = 0; (i = put_handles_back()) < arrays_.size();) arrays_[i].reset();
   hold_still();
   fill_and_place();
-  each([&](std::size_t i, allocation& a) { known_.set_policy(a, before_[i].policy); });
+  each([&](std::size_t i, allocation& a) { known_.policies().set(a, before_[i].policy); });
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

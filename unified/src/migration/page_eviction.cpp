@@ -1,4 +1,5 @@
-// Out-of-memory handlers of unified arrays: drop contents that the program no longer needs, or move pages to the CPU.
+#include "migration/page_eviction.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -7,7 +8,7 @@
 #include "ferry/core/detail/ordering/idle_guard.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
-#include "migration/migration_policy.hpp"
+#include "migration/places.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -40,27 +41,41 @@ std::uint64_t access_epoch_of(allocation& a) {
 
 }  // namespace
 
-void migration_policy::mark_discardable(allocation& a, byte_range where) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  std::lock_guard log(a.history);
-  if (r.discardable_at != a.history.access_epoch()) r.discardable.clear();
-  a.history.invalidate();  // the CPU must check again before its next access
-  r.discardable_at = a.history.access_epoch();
-  r.discardable.push_back(where);
+page_eviction::page_eviction(runtime& m, const migration_settings& settings, array_records& records,
+                             migration_streams& streams)
+    : runtime_(m),
+      settings_(settings),
+      records_(records),
+      streams_(streams) {
+  handlers_[0] =
+      m.memory().handlers().add({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
+                              [this](const memory_demand& d) { return evict(d, page_step::drop); }});
+  handlers_[1] = m.memory().handlers().add({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
+                                         [this](const memory_demand& d) { return evict(d, page_step::move); }});
+}
+page_eviction::~page_eviction() {
+  for (const std::uint64_t rung : handlers_) runtime_.memory().handlers().remove(rung);
 }
 
-bool migration_policy::is_discardable(allocation& a, byte_range where) {
-  record& r = record_of(a);
-  std::lock_guard lock(r.lock, std::adopt_lock);
-  return r.discardable_at == access_epoch_of(a) &&
-         std::any_of(r.discardable.begin(), r.discardable.end(), [&](byte_range o) { return o.covers(where); });
+void page_eviction::mark_discardable(allocation& a, byte_range where) {
+  const locked_record r = records_.lock(a);
+  std::lock_guard log(a.history);
+  if (r->discardable_at != a.history.access_epoch()) r->discardable.clear();
+  a.history.invalidate();  // the CPU must check again before its next access
+  r->discardable_at = a.history.access_epoch();
+  r->discardable.push_back(where);
+}
+
+bool page_eviction::is_discardable(allocation& a, byte_range where) {
+  const locked_record r = records_.lock(a);
+  return r->discardable_at == access_epoch_of(a) &&
+         std::any_of(r->discardable.begin(), r->discardable.end(), [&](byte_range o) { return o.covers(where); });
 }
 
 // Never waits for work of the program, and makes no work wait: bytes in use stay, and moves run on a separate stream.
-std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
+std::size_t page_eviction::evict(const memory_demand& d, page_step how) {
   if (d.kind != memory_kind::device || this_thread_state.capture || !runtime_.migrates_unified()) return 0;
-  const std::size_t page = page_.load(std::memory_order_relaxed);
+  const std::size_t page = settings_.page();
   const std::size_t needed = (d.bytes + page - 1) / page * page;
   std::size_t freed = 0;
   try {
@@ -70,7 +85,7 @@ std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
     for (const candidate& c : candidates(how)) {
       const std::size_t bytes = take_from(*c.of, d, how, std::min(needed - free, needed - freed));
       if (bytes == 0) continue;
-      timeline& out = stream_out_of(d.device);
+      timeline& out = streams_.out_of(d.device);
       out.wait(out.last());
       freed += bytes;
       free = runtime_.backend().memory(d.device).free_bytes;
@@ -82,24 +97,19 @@ std::size_t migration_policy::evict(const memory_demand& d, page_step how) {
 }
 
 // Returns arrays in the order of their last use, least recent first.
-std::vector<migration_policy::candidate> migration_policy::candidates(page_step how) {
-  std::vector<record*> known;
-  {
-    std::lock_guard lock(mutex_);
-    for (const auto& [node, r] : records_) known.push_back(r.get());
-  }
+std::vector<page_eviction::candidate> page_eviction::candidates(page_step how) {
   std::vector<candidate> all;
-  for (record* const r : known) {
+  for (array_record* const r : records_.all()) {
     std::lock_guard lock(r->lock);
-    if (r->is_managed && !r->keeps(r->pages.all()) && (how == page_step::move || !r->discardable.empty()))
+    if (r->is_managed && !r->scopes.keeps(r->pages.all()) && (how == page_step::move || !r->discardable.empty()))
       all.push_back({r, r->used});
   }
   std::sort(all.begin(), all.end(), [](const candidate& a, const candidate& b) { return a.used < b.used; });
   return all;
 }
 
-std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_step how, std::size_t enough) {
-  const std::size_t page = page_.load(std::memory_order_relaxed);
+std::size_t page_eviction::take_from(array_record& r, const memory_demand& d, page_step how, std::size_t enough) {
+  const std::size_t page = settings_.page();
   allocation& a = r.what;
   std::vector<page_run> runs;
   byte_range edges;                                 // only whole pages can be discarded
@@ -121,7 +131,7 @@ std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_
     }
   }
   std::vector<byte_range> there;
-  each_place(runs, [&](int place, byte_range part) {
+  each_place(runtime_, page, runs, [&](int place, byte_range part) {
     if (place != d.device) return;
     if (!there.empty() && there.back().end == part.begin)
       there.back().end = part.end;
@@ -139,13 +149,14 @@ std::size_t migration_policy::take_from(record& r, const memory_demand& d, page_
   return freed;
 }
 
-bool migration_policy::send_away(record& r, byte_range where, int device, page_step how, std::uint64_t& access_epoch) {
+bool page_eviction::send_away(array_record& r, byte_range where, int device, page_step how,
+                              std::uint64_t& access_epoch) {
   allocation& a = r.what;
   if (!are_uses_complete(a, where, true, access_epoch)) return false;
   const page_move one{const_cast<std::byte*>(where.begin), where.size(), {}};
   const std::uint64_t before = access_epoch;
   {
-    timeline& out = stream_out_of(device);
+    timeline& out = streams_.out_of(device);
     const idle_guard guard(out, {&a, where, how == page_step::drop}, access_epoch);
     if (!guard.is_entered()) return false;
     access_epoch = guard.access_epoch();
@@ -159,13 +170,6 @@ bool migration_policy::send_away(record& r, byte_range where, int device, page_s
   if (r.discardable_at == before) r.discardable_at = access_epoch;  // this access must not remove the mark
   r.pages.each(where, [](page_run& g) { g.where = on_the_cpu; });
   return true;
-}
-
-timeline& migration_policy::stream_out_of(int device) {
-  std::lock_guard lock(mutex_);
-  timeline*& t = out_of_[device];
-  if (!t) t = &runtime_.streams().take(device, 0);
-  return *t;
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail
