@@ -4,7 +4,7 @@ TIMELINE, TIMELINES = "core/src/ordering/timeline.cpp", "core/src/ordering/timel
 LOSSES = "core/src/ordering/timeline_losses.cpp"
 HOST_WAIT, HOST_ACCESS = "core/src/ordering/host_wait.cpp", "core/src/runtime/host_access.cpp"
 LOG, GUARD = "core/src/ordering/access_history.cpp", "core/src/ordering/access_guard.cpp"
-POOL, SEGMENTS = "core/src/pools/caching_pool.cpp", "core/src/pools/caching_pool_segments.cpp"
+POOL, SEGMENTS, SUPPLY = "core/src/pools/caching_pool.cpp", "core/src/pools/segment_blocks.cpp", "core/src/pools/segment_supply.cpp"
 NODES, STREAM = "core/src/pools/allocation_nodes.cpp", "core/src/runtime/stream.cpp"
 MEMORY_POOL, ALLOCATION = "core/src/pools/memory_pool.cpp", "core/src/ordering/allocation.cpp"
 SHARD, DIRECT, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/direct_pool.cpp", "core/src/pools/driver_pool.cpp"
@@ -158,9 +158,9 @@ MUTANTS = [
     ("R11", "a raw pointer is not logged", (GUARD, "  locked.add_and_unlock(on, open_ticket);\n", "")),
     # Pools.
     ("R12", "bytes are reused without their log", (POOL, "  take_from_owner(a);\n", "  take_from_owner(a);\n  a.history.clip_to({});\n")),
-    ("R12", "split loses uses", (POOL, "    rest.history.merge(a.history);\n", "")),
+    ("R12", "split loses uses", (SEGMENTS, "    rest.history.merge(a.history);\n", "")),
     ("R12", "split keeps only the uses that lie in one part", (LOG, "return !u.where.overlaps(where) ||", "return !where.covers(u.where) ||")),
-    ("R12", "join loses uses", (POOL, "    a.history.merge(next.history);\n", "")),
+    ("R12", "join loses uses", (SEGMENTS, "    a.history.merge(next.history);\n", "")),
     ("R12", "trim does not wait", (MEMORY_POOL, "      wait_for_uses(a.history, a.range(), true);\n", "")),
     ("R12", "free() leaves what the CPU had asked valid",
      (MEMORY_POOL, "    a.history.invalidate();\n  } else {\n    a.history.invalidate();\n  }", "  }"),
@@ -191,13 +191,13 @@ MUTANTS = [
     ("R18", "an aborted capture leaves streams in it", (CAPTURE, "    free_streams();\n    throw;", "    throw;")),
     ("R18", "a stream that replaces a captured one does not wait for it", (TIMELINE, "    backend_.wait(fresh, events_[newest_].event);\n", "")),
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
-    ("R12", "blocks are joined though there is no memory for their logs", (POOL, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
+    ("R12", "blocks are joined though there is no memory for their logs", (SEGMENTS, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
     ("R12", "bytes in use count as finished", (MEMORY_POOL, "return are_uses_complete(a, a.range(), true);", "return true;")),
     ("R12", "no pool: bytes go back while they are in use", (DIRECT, "over = is_unused(a, how);", "over = true;")),
     ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),
-    ("R12", "blocks in shards count as free", (POOL, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),
+    ("R12", "blocks in shards count as free", (SEGMENTS, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),
     ("R12", "segments go back while a shard holds a part",
-     (SEGMENTS, "      if (!b->is_free) return;\n", ""), (SEGMENTS, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
+     (SEGMENTS, "      if (!b->is_free) return;\n", ""), (SUPPLY, "  drain_shards();\n  std::size_t bytes = 0;", "  std::size_t bytes = 0;")),
     ("R12", "driver pool: copied on another device's stream with no grant",
      (STEPS, "!a.resource->needs_grant(device) || runtime", "true || runtime")),
     ("R13", "driver pool: nobody tells the driver what is free",
