@@ -13,7 +13,8 @@ LANE, WAYS, STEPS = "core/src/copies/copy_lane.cpp", "core/src/copies/contiguous
 MIRRORS = "core/src/kernels/staged_launch.cpp"
 SIM, SIM_POOLS = "core/src/sim/machine.cpp", "core/src/sim/driver_pools.cpp"
 REGISTRY = "core/src/runtime/runtime_registry.cpp"
-FOREIGN, ADOPTION, WORKSPACE = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_adoption.cpp", "core/src/memory/workspace.cpp"
+FOREIGN, BORROWS = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_blocks.cpp"
+DELETERS, WORKSPACE = "core/src/external/adopted_deleters.cpp", "core/src/memory/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_history.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migration/migration_policy.cpp", "unified/src/migration/move_plan.cpp"
 SCOPES = "unified/src/migration/host_scopes.cpp"
@@ -336,13 +337,13 @@ MUTANTS = [
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     ("R12", "a driver's block is handed out before its free ran", (SIM_POOLS, "    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n", "    list_as_free();\n    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n"), (SIM_POOLS, "    freed->fired = true;\n    list_as_free();\n", "    freed->fired = true;\n")),
     # External memory, workspaces.
-    ("R12", "a borrow does not come after those that are ending", (FOREIGN, "    take_over_uses(*shared->what, bytes);\n", "")),
-    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.fence(), bytes, true);  // fenced with the history locked: it contains no later ticket yet\n", "")),
-    ("R9", "a borrow hides what others do with the bytes", (FOREIGN, "log.add_beside(line,", "log.add(line,")),
+    ("R12", "a borrow does not come after those that are ending", (BORROWS, "    take_over_uses(*shared->what, bytes);\n", "")),
+    ("R9", "a borrow forgets the stream that it names", (BORROWS, "    log.add_beside(line, line.fence(), bytes, true);  // fenced with the history locked: it contains no later ticket yet\n", "")),
+    ("R9", "a borrow hides what others do with the bytes", (BORROWS, "log.add_beside(line,", "log.add(line,")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),
     ("R12", "a borrow is handed back ahead of its work", (FOREIGN, "      follow_all_uses(before->timeline(), a, bytes);", "      (void)follow_all_uses;")),
-    ("R9", "borrows of the same bytes know nothing of each other", (FOREIGN, "if (e->ending || !e->bytes.overlaps(bytes)) continue;", "if (e->loans > 0 || e->ending || !e->bytes.overlaps(bytes)) continue;")),
-    ("R12", "deleters run while work is running", (ADOPTION, "return wait || are_uses_complete(*e.what, e.bytes, true);", "return true;")),
-    ("R12", "the stream of a deleter follows nobody", (ADOPTION, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
+    ("R9", "borrows of the same bytes know nothing of each other", (BORROWS, "if (e->is_ending || !e->bytes.overlaps(bytes)) continue;", "if (e->borrows > 0 || e->is_ending || !e->bytes.overlaps(bytes)) continue;")),
+    ("R12", "deleters run while work is running", (DELETERS, "return wait || are_uses_complete(*e.what, e.bytes, true);", "return true;")),
+    ("R12", "the stream of a deleter follows nobody", (DELETERS, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
     ("R12", "workspaces hand out blocks without their logs", (WORKSPACE, "a.history.invalidate();  // views", "a.history.clip_to({}), a.history.invalidate();  // views")),
 ]

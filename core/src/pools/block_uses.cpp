@@ -1,5 +1,7 @@
 #include "pools/block_uses.hpp"
 
+#include <mutex>
+
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/error.hpp"
@@ -25,6 +27,15 @@ bool is_unused(allocation& a, release_depth how) {
     wait_for_uses(a.history, a.range(), true);
     return true;
   });
+}
+
+void wait_for_all_uses(allocation& a, byte_range bytes) {
+  past_failures([&] { wait_for_uses(a.history, bytes, true); });
+}
+
+void follow_all_uses(timeline& on, allocation& a, byte_range bytes) {
+  std::lock_guard lock(a.history);
+  a.history.each_hazard(&on, bytes, true, [&](timeline& t, ticket at, bool reads) { on.wait_on(t, at, reads); });
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -13,5 +13,9 @@ inline bool is_taken(const allocation& a) {
 // True if the last uses of freed bytes are complete: queries, or blocks, as `how` says. Work of a failed device is
 // complete.
 bool is_unused(allocation& a, release_depth how);
+// Blocks until all uses of the bytes are complete. Work of a failed device counts as complete. Throws other errors.
+void wait_for_all_uses(allocation& a, byte_range bytes);
+// Orders later work on the stream behind all uses of the bytes.
+void follow_all_uses(timeline& on, allocation& a, byte_range bytes);
 
 }  // namespace ferry::inline FERRY_ABI::detail
