@@ -14,6 +14,7 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/memory_checks.hpp"
+#include "pools/allocation_nodes.hpp"
 #include "pools/deferred_frees.hpp"
 #include "pools/staging_slots.hpp"
 
@@ -104,8 +105,7 @@ class memory_checker final : public memory_resource {
   std::uint64_t made_ = 0, rung_ = 0;
   std::vector<memory_fault> faults_;
   std::set<std::pair<std::uint64_t, memory_fault::place>> told_;  // each array and place is reported once
-  std::vector<allocation*> spare_;
-  std::size_t nodes_ = 0;
+  allocation_nodes nodes_;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail
