@@ -6,7 +6,8 @@ HOST_WAIT, HOST_ACCESS = "core/src/ordering/host_wait.cpp", "core/src/runtime/ho
 LOG, GUARD = "core/src/ordering/access_history.cpp", "core/src/ordering/access_guard.cpp"
 POOL, SEGMENTS, SUPPLY = "core/src/pools/caching_pool.cpp", "core/src/pools/segment_blocks.cpp", "core/src/pools/segment_supply.cpp"
 NODES, STREAM = "core/src/pools/allocation_nodes.cpp", "core/src/runtime/stream.cpp"
-MEMORY_POOL, ALLOCATION = "core/src/pools/memory_pool.cpp", "core/src/ordering/allocation.cpp"
+MEMORY_POOL, BLOCK_USES = "core/src/pools/memory_pool.cpp", "core/src/pools/block_uses.cpp"
+ALLOCATION = "core/src/ordering/allocation.cpp"
 SHARD, DIRECT, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/direct_pool.cpp", "core/src/pools/driver_pool.cpp"
 CAPTURE, GRAPH, COPY = "core/src/ordering/capture.cpp", "core/src/runtime/graph.cpp", "core/src/copies/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copies/copy_lane.cpp", "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy_operation.cpp"
@@ -162,7 +163,7 @@ MUTANTS = [
     ("R12", "split loses uses", (SEGMENTS, "    rest.history.merge(a.history);\n", "")),
     ("R12", "split keeps only the uses that lie in one part", (LOG, "return !u.where.overlaps(where) ||", "return !where.covers(u.where) ||")),
     ("R12", "join loses uses", (SEGMENTS, "    a.history.merge(next.history);\n", "")),
-    ("R12", "trim does not wait", (MEMORY_POOL, "      wait_for_uses(a.history, a.range(), true);\n", "")),
+    ("R12", "trim does not wait", (BLOCK_USES, "    wait_for_uses(a.history, a.range(), true);\n", "")),
     ("R12", "free() leaves what the CPU had asked valid",
      (MEMORY_POOL, "    a.history.invalidate();\n  } else {\n    a.history.invalidate();\n  }", "  }"),
      (LOG, "  invalidate();\n  erase_if", "  erase_if")),
@@ -193,7 +194,7 @@ MUTANTS = [
     ("R18", "a stream that replaces a captured one does not wait for it", (TIMELINE, "    backend_.wait(fresh, events_[newest_].event);\n", "")),
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
     ("R12", "blocks are joined though there is no memory for their logs", (SEGMENTS, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
-    ("R12", "bytes in use count as finished", (MEMORY_POOL, "return are_uses_complete(a, a.range(), true);", "return true;")),
+    ("R12", "bytes in use count as finished", (BLOCK_USES, "return are_uses_complete(a, a.range(), true);", "return true;")),
     ("R12", "no pool: bytes go back while they are in use", (DIRECT, "over = is_unused(a, how);", "over = true;")),
     ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),
     ("R12", "blocks in shards count as free", (SEGMENTS, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),

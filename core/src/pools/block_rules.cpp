@@ -9,13 +9,11 @@ constexpr std::size_t most_shared_segment = std::size_t{256} << 20;
 }  // namespace
 
 block_rules::block_rules(const pool_options& options)
-    : granularity_(options.granularity),
+    : binned_(options.kind == pool_kind::binned),
+      granularity_(options.granularity),
       max_split_size_(options.max_split_size),
       small_segment_(options.small_segment),
-      large_segment_(options.large_segment) {
-  if (options.kind == pool_kind::binned) powers_of_two_ = true, joins_ = false;
-  if (options.kind == pool_kind::simple) cuts_ = joins_ = false;
-}
+      large_segment_(options.large_segment) {}
 
 std::size_t block_rules::shared_segment(std::size_t size, std::size_t reserved) const {
   const std::size_t least = size <= small_segment_ / 16 ? small_segment_ : large_segment_;

@@ -1,5 +1,5 @@
 // ferry's own pool: allocates segments from the backend, cuts blocks out of them, and caches freed blocks. Its kinds
-// (split, binned, simple) differ in their block_rules.
+// (split, binned) differ in their block_rules.
 #pragma once
 #include <atomic>
 

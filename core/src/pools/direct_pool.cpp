@@ -4,6 +4,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "pools/block_uses.hpp"
 #include "support/memory_sizes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
