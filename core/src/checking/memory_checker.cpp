@@ -47,7 +47,7 @@ void look_when_the_program_ends(std::uint64_t serial) {
 memory_checker::memory_checker(runtime& m)
     : memory_resource(m.backend()),
       runtime_(m),
-      lines_(m.devices().size(), nullptr),
+      streams_(m.streams(), m.devices().size()),
       slots_(m.backend()),
       nodes_(*this) {
   ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the blocks' own resources track grants
@@ -59,8 +59,6 @@ memory_checker::~memory_checker() {
   runtime_.memory().remove_handler(rung_);
   release();
   look_at_copies(true);
-  for (timeline* t : lines_)
-    if (t) runtime_.streams().give_back(*t);
 }
 
 void memory_checker::set(const std::optional<memory_checks>& what) {
@@ -92,9 +90,7 @@ allocation* memory_checker::at(const std::byte* p) const {
 
 timeline& memory_checker::line(int device) {
   std::lock_guard lock(mutex_);
-  timeline*& t = lines_[static_cast<std::size_t>(device)];
-  if (!t) t = &runtime_.streams().take(device, 0);
-  return *t;
+  return streams_.of(device);
 }
 
 void memory_checker::grant_peer(const allocation& a, int device) { a.after->resource->need_peer(*a.after, device); }

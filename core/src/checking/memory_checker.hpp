@@ -14,6 +14,7 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/memory_checks.hpp"
+#include "ordering/internal_streams.hpp"
 #include "pools/allocation_nodes.hpp"
 #include "pools/deferred_frees.hpp"
 #include "pools/staging_slots.hpp"
@@ -96,7 +97,7 @@ class memory_checker final : public memory_resource {
   deferred_frees late_;  // frees inside submissions: check() holds mutex_ for long, and may wait for a submission
   mutable std::recursive_mutex mutex_;  // guards the members below; recursive: check() calls members that lock it
   std::optional<memory_checks> settings_;
-  std::vector<timeline*> lines_;  // by device
+  internal_streams streams_;
   std::map<allocation*, block> live_;
   std::deque<block> quarantine_;
   std::size_t quarantine_bytes_ = 0;

@@ -7,7 +7,6 @@
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/error.hpp"
-#include "ferry/core/runtime.hpp"
 #include "pools/block_uses.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -17,16 +16,11 @@ void say(const char* what, const char* why) noexcept { std::fprintf(stderr, "fer
 
 }  // namespace
 
-adopted_deleters::adopted_deleters(runtime& m, foreign_blocks& blocks)
-    : runtime_(m),
-      blocks_(blocks),
-      lines_(m.devices().size(), nullptr) {}
+adopted_deleters::adopted_deleters(timelines& streams, std::size_t devices, foreign_blocks& blocks)
+    : blocks_(blocks),
+      streams_(streams, devices) {}
 
-adopted_deleters::~adopted_deleters() {
-  run(true);
-  for (timeline* t : lines_)
-    if (t) runtime_.streams().give_back(*t);
-}
+adopted_deleters::~adopted_deleters() { run(true); }
 
 void adopted_deleters::deallocate(allocation& a) noexcept {
   a.history.invalidate();
@@ -65,12 +59,10 @@ void adopted_deleters::take_over_late_ones() noexcept {
 // code.
 bool adopted_deleters::hand_to_stream(foreign_block& e) noexcept {
   try {
-    const auto device = static_cast<std::size_t>(e.what->device);
     timeline* line = nullptr;
     {
       std::lock_guard lock(blocks_);
-      if (!lines_[device]) lines_[device] = &runtime_.streams().take(e.what->device, 0);
-      line = lines_[device];
+      line = &streams_.of(e.what->device);
     }
     follow_all_uses(*line, *e.what, e.bytes);
     const stream_ref s(*line);

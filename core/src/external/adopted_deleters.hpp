@@ -1,20 +1,16 @@
 // Deleters of adopted blocks: each runs after its array is destroyed and all work on the block is complete.
 #pragma once
 #include <atomic>
-#include <vector>
 
 #include "external/foreign_blocks.hpp"
+#include "ordering/internal_streams.hpp"
 #include "pools/deferred_frees.hpp"
-
-namespace ferry::inline FERRY_ABI {
-class runtime;
-}  // namespace ferry::inline FERRY_ABI
 
 namespace ferry::inline FERRY_ABI::detail {
 
 class adopted_deleters {
  public:
-  adopted_deleters(runtime& m, foreign_blocks& blocks);
+  adopted_deleters(timelines& streams, std::size_t devices, foreign_blocks& blocks);
   // Waits for all uses and runs the remaining deleters.
   ~adopted_deleters();
   adopted_deleters(const adopted_deleters&) = delete;
@@ -33,10 +29,9 @@ class adopted_deleters {
   void run(bool wait) noexcept;
   bool hand_to_stream(foreign_block& e) noexcept;
 
-  runtime& runtime_;
   foreign_blocks& blocks_;
-  deferred_frees late_;           // blocks that submissions freed
-  std::vector<timeline*> lines_;  // streams for deleters that take one, by device; the lock of blocks_ guards them
+  deferred_frees late_;                  // blocks that submissions freed
+  internal_streams streams_;             // for deleters that take a stream; the lock of blocks_ guards them
   std::atomic<std::size_t> waiting_{0};  // number of blocks whose deleters have not run
 };
 

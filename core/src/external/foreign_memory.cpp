@@ -28,7 +28,7 @@ foreign_memory::foreign_memory(runtime& m)
       runtime_(m),
       blocks_(*this),
       ranges_(m.backend(), [this](auto leaving, const auto& change) { blocks_.while_unused(leaving, change); }),
-      deleters_(m, blocks_) {}
+      deleters_(m.streams(), m.devices().size(), blocks_) {}
 
 std::size_t foreign_memory::count() const {
   std::lock_guard lock(blocks_);
