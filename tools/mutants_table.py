@@ -7,8 +7,8 @@ LOG, GUARD = "core/src/ordering/access_history.cpp", "core/src/ordering/access_g
 POOL, SEGMENTS, SUPPLY = "core/src/pools/caching_pool.cpp", "core/src/pools/segment_blocks.cpp", "core/src/pools/segment_supply.cpp"
 NODES, STREAM = "core/src/pools/allocation_nodes.cpp", "core/src/runtime/stream.cpp"
 MEMORY_POOL, BLOCK_USES = "core/src/pools/memory_pool.cpp", "core/src/pools/block_uses.cpp"
-ALLOCATION = "core/src/ordering/allocation.cpp"
-SHARD, DIRECT, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/direct_pool.cpp", "core/src/pools/driver_pool.cpp"
+BLOCK_RELEASE, ALLOCATION = "core/src/pools/block_release.cpp", "core/src/ordering/allocation.cpp"
+SHARD, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/driver_pool.cpp"
 CAPTURE, GRAPH, COPY = "core/src/ordering/capture.cpp", "core/src/runtime/graph.cpp", "core/src/copies/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copies/copy_lane.cpp", "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy_operation.cpp"
 MIRRORS = "core/src/kernels/staged_launch.cpp"
@@ -195,7 +195,7 @@ MUTANTS = [
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
     ("R12", "blocks are joined though there is no memory for their logs", (SEGMENTS, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
     ("R12", "bytes in use count as finished", (BLOCK_USES, "return are_uses_complete(a, a.range(), true);", "return true;")),
-    ("R12", "no pool: bytes go back while they are in use", (DIRECT, "over = is_unused(a, how);", "over = true;")),
+    ("R12", "bytes go back while they are in use", (BLOCK_RELEASE, "    if (!is_unused(a, how)) return false;\n", "")),
     ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),
     ("R12", "blocks in shards count as free", (SEGMENTS, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),
     ("R12", "segments go back while a shard holds a part",

@@ -5,7 +5,7 @@
 
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_limits.hpp"
-#include "pools/block_uses.hpp"
+#include "pools/block_release.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -94,26 +94,13 @@ std::size_t segment_supply::release(release_depth how, std::size_t enough) {
   allocation* kept = nullptr;
   std::exception_ptr first;
   for (allocation* a : blocks_.take_free_segments()) {
-    bool over = false;
-    try {
-      over = bytes < enough && is_unused(*a, how);
-    } catch (...) {
-      if (!first) first = std::current_exception();
-    }
-    if (!over) {
+    if (bytes < enough && release_if_unused(*a, how, pool_, accounting_, first)) {
+      bytes += a->bytes;
+      blocks_.remove_segment(*a);
+    } else {
       a->next = kept;
       kept = a;
-      continue;
     }
-    accounting_.returning(pool_, a->begin, a->bytes);
-    try {
-      backend_.release(pool_.kind(), pool_.device(), a->begin, a->bytes);
-    } catch (const device_error& e) {  // a failed device: process exit frees its memory
-      if (!e.is_sticky() && !first) first = std::current_exception();
-    }
-    accounting_.returned(pool_, a->bytes);
-    bytes += a->bytes;
-    blocks_.remove_segment(*a);
   }
   if (kept) blocks_.store(kept);
   if (first) std::rethrow_exception(first);
