@@ -29,7 +29,7 @@ MUTANTS = [
      (OPERATION, "    need_own(m, *a.what, a.at);\n    if (how", "    if (how"),
      (OPERATION, "  for (const access& a : uses) need_own(m, *a.what, a.at);\n", "")),
     ("gate", "a group does not see that an array was freed", (GROUP, "(void)r.get();", "(void)r;")),
-    ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(bytes, of);\n", "")),
+    ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(runtime_, bytes, of);\n", "")),
     ("gate", "streams are taken for those of another device", (STREAM, "of && *of != d.index())", "of && *of < 0)")),
     ("halos", "stores do not wait for the neighbour's readers",
      (HALOS, "  k.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nbool reads_strided",

@@ -4,16 +4,18 @@ TIMELINE, TIMELINES = "core/src/ordering/timeline.cpp", "core/src/ordering/timel
 LOSSES = "core/src/ordering/timeline_losses.cpp"
 HOST_WAIT, HOST_ACCESS = "core/src/ordering/host_wait.cpp", "core/src/runtime/host_access.cpp"
 LOG, GUARD = "core/src/ordering/access_history.cpp", "core/src/ordering/access_guard.cpp"
-POOL, SEGMENTS = "core/src/pools/caching_pool.cpp", "core/src/pools/caching_pool_segments.cpp"
+POOL, SEGMENTS, SUPPLY = "core/src/pools/caching_pool.cpp", "core/src/pools/segment_blocks.cpp", "core/src/pools/segment_supply.cpp"
 NODES, STREAM = "core/src/pools/allocation_nodes.cpp", "core/src/runtime/stream.cpp"
-MEMORY_POOL, ALLOCATION = "core/src/pools/memory_pool.cpp", "core/src/ordering/allocation.cpp"
-SHARD, DIRECT, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/direct_pool.cpp", "core/src/pools/driver_pool.cpp"
+MEMORY_POOL, BLOCK_USES = "core/src/pools/memory_pool.cpp", "core/src/pools/block_uses.cpp"
+BLOCK_RELEASE, ALLOCATION = "core/src/pools/block_release.cpp", "core/src/ordering/allocation.cpp"
+SHARD, DRIVER = "core/src/pools/pool_shard.hpp", "core/src/pools/driver_pool.cpp"
 CAPTURE, GRAPH, COPY = "core/src/ordering/capture.cpp", "core/src/runtime/graph.cpp", "core/src/copies/copy.cpp"
 LANE, WAYS, STEPS = "core/src/copies/copy_lane.cpp", "core/src/copies/contiguous_copy.cpp", "core/src/copies/copy_operation.cpp"
 MIRRORS = "core/src/kernels/staged_launch.cpp"
 SIM, SIM_POOLS = "core/src/sim/machine.cpp", "core/src/sim/driver_pools.cpp"
 REGISTRY = "core/src/runtime/runtime_registry.cpp"
-FOREIGN, ADOPTION, WORKSPACE = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_adoption.cpp", "core/src/memory/workspace.cpp"
+FOREIGN, BORROWS = "core/src/external/foreign_memory.cpp", "core/src/external/foreign_blocks.cpp"
+DELETERS, WORKSPACE = "core/src/external/adopted_deleters.cpp", "core/src/memory/workspace.cpp"
 LOG_HPP, TIMELINE_HPP = "core/include/ferry/core/detail/ordering/access_history.hpp", "core/include/ferry/core/detail/ordering/timeline.hpp"
 MIGRATOR, PLAN = "unified/src/migration/migration_policy.cpp", "unified/src/migration/move_plan.cpp"
 RECORDS, SCOPES = "unified/src/migration/array_records.cpp", "unified/src/migration/scope_list.cpp"
@@ -160,10 +162,10 @@ MUTANTS = [
     ("R11", "a raw pointer is not logged", (GUARD, "  locked.add_and_unlock(on, open_ticket);\n", "")),
     # Pools.
     ("R12", "bytes are reused without their log", (POOL, "  take_from_owner(a);\n", "  take_from_owner(a);\n  a.history.clip_to({});\n")),
-    ("R12", "split loses uses", (POOL, "    rest.history.merge(a.history);\n", "")),
+    ("R12", "split loses uses", (SEGMENTS, "    rest.history.merge(a.history);\n", "")),
     ("R12", "split keeps only the uses that lie in one part", (LOG, "return !u.where.overlaps(where) ||", "return !where.covers(u.where) ||")),
-    ("R12", "join loses uses", (POOL, "    a.history.merge(next.history);\n", "")),
-    ("R12", "trim does not wait", (MEMORY_POOL, "      wait_for_uses(a.history, a.range(), true);\n", "")),
+    ("R12", "join loses uses", (SEGMENTS, "    a.history.merge(next.history);\n", "")),
+    ("R12", "trim does not wait", (BLOCK_USES, "    wait_for_uses(a.history, a.range(), true);\n", "")),
     ("R12", "free() leaves what the CPU had asked valid",
      (MEMORY_POOL, "    a.history.invalidate();\n  } else {\n    a.history.invalidate();\n  }", "  }"),
      (LOG, "  invalidate();\n  erase_if", "  erase_if")),
@@ -193,13 +195,13 @@ MUTANTS = [
     ("R18", "an aborted capture leaves streams in it", (CAPTURE, "    free_streams();\n    throw;", "    throw;")),
     ("R18", "a stream that replaces a captured one does not wait for it", (TIMELINE, "    backend_.wait(fresh, events_[newest_].event);\n", "")),
     ("R12", "a stream of a broken device takes work", (TIMELINE, "  flags_.fetch_or(broken, std::memory_order_release);\n", "")),
-    ("R12", "blocks are joined though there is no memory for their logs", (POOL, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
-    ("R12", "bytes in use count as finished", (MEMORY_POOL, "return are_uses_complete(a, a.range(), true);", "return true;")),
-    ("R12", "no pool: bytes go back while they are in use", (DIRECT, "over = is_unused(a, how);", "over = true;")),
+    ("R12", "blocks are joined though there is no memory for their logs", (SEGMENTS, "    return false;\n  }\n  a.tag =", "  }\n  a.tag =")),
+    ("R12", "bytes in use count as finished", (BLOCK_USES, "return are_uses_complete(a, a.range(), true);", "return true;")),
+    ("R12", "bytes go back while they are in use", (BLOCK_RELEASE, "    if (!is_unused(a, how)) return false;\n", "")),
     ("R12", "a shard gives one block to two owners", (SHARD, "    at = a.next;\n    --b.count;", "    --b.count;")),
-    ("R12", "blocks in shards count as free", (POOL, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),
+    ("R12", "blocks in shards count as free", (SEGMENTS, "    cut(*a, size);\n  } catch (...) {", "    cut(*a, size);\n    a->is_free = true;\n  } catch (...) {")),
     ("R12", "segments go back while a shard holds a part",
-     (SEGMENTS, "      if (!b->is_free) return;\n", ""), (SEGMENTS, "  drain_shards();\n  std::lock_guard lock(mutex_);\n  std::vector", "  std::lock_guard lock(mutex_);\n  std::vector")),
+     (SEGMENTS, "      if (!b->is_free) return;\n", ""), (SUPPLY, "  drain_shards();\n  std::size_t bytes = 0;", "  std::size_t bytes = 0;")),
     ("R12", "driver pool: copied on another device's stream with no grant",
      (STEPS, "!a.resource->needs_grant(device) || runtime", "true || runtime")),
     ("R13", "driver pool: nobody tells the driver what is free",
@@ -338,13 +340,13 @@ MUTANTS = [
     ("R12", "a driver's pool is trimmed by what ferry concludes", (DRIVER, "left.reserved_bytes > left.used_bytes && !frees.empty()", "false")),
     ("R12", "a driver's block is handed out before its free ran", (SIM_POOLS, "    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n", "    list_as_free();\n    try {\n      machine_.schedule_.run_now(c.lock, *on.line, run, touches);\n"), (SIM_POOLS, "    freed->fired = true;\n    list_as_free();\n", "    freed->fired = true;\n")),
     # External memory, workspaces.
-    ("R12", "a borrow does not come after those that are ending", (FOREIGN, "    take_over_uses(*shared->what, bytes);\n", "")),
-    ("R9", "a borrow forgets the stream that it names", (FOREIGN, "    log.add_beside(line, line.fence(), bytes, true);  // fenced with the history locked: it contains no later ticket yet\n", "")),
-    ("R9", "a borrow hides what others do with the bytes", (FOREIGN, "log.add_beside(line,", "log.add(line,")),
+    ("R12", "a borrow does not come after those that are ending", (BORROWS, "    take_over_uses(*shared->what, bytes);\n", "")),
+    ("R9", "a borrow forgets the stream that it names", (BORROWS, "    log.add_beside(line, line.fence(), bytes, true);  // fenced with the history locked: it contains no later ticket yet\n", "")),
+    ("R9", "a borrow hides what others do with the bytes", (BORROWS, "log.add_beside(line,", "log.add(line,")),
     ("R12", "the end of a borrow does not wait", (FOREIGN, "    else\n      wait_for_all_uses(a, bytes);\n", "")),
     ("R12", "a borrow is handed back ahead of its work", (FOREIGN, "      follow_all_uses(before->timeline(), a, bytes);", "      (void)follow_all_uses;")),
-    ("R9", "borrows of the same bytes know nothing of each other", (FOREIGN, "if (e->ending || !e->bytes.overlaps(bytes)) continue;", "if (e->loans > 0 || e->ending || !e->bytes.overlaps(bytes)) continue;")),
-    ("R12", "deleters run while work is running", (ADOPTION, "return wait || are_uses_complete(*e.what, e.bytes, true);", "return true;")),
-    ("R12", "the stream of a deleter follows nobody", (ADOPTION, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
+    ("R9", "borrows of the same bytes know nothing of each other", (BORROWS, "if (e->is_ending || !e->bytes.overlaps(bytes)) continue;", "if (e->borrows > 0 || e->is_ending || !e->bytes.overlaps(bytes)) continue;")),
+    ("R12", "deleters run while work is running", (DELETERS, "return wait || are_uses_complete(*e.what, e.bytes, true);", "return true;")),
+    ("R12", "the stream of a deleter follows nobody", (DELETERS, "    follow_all_uses(*line, *e.what, e.bytes);\n", "")),
     ("R12", "workspaces hand out blocks without their logs", (WORKSPACE, "a.history.invalidate();  // views", "a.history.clip_to({}), a.history.invalidate();  // views")),
 ]

@@ -234,8 +234,7 @@ int main(int argc, char** argv) {
   if (!simulated) driver = std::make_unique<bm::driver_calls>(real.backend());
   const bm::pytorch_results pytorch;
   std::vector<std::unique_ptr<questions>> all;
-  for (const fr::pool_kind k :
-       {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::driver}) {
+  for (const fr::pool_kind k : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::driver}) {
     if (simulated && k == fr::pool_kind::driver) continue;
     all.push_back(std::make_unique<questions>(simulated ? "null" : "cuda", k));
     all.back()->add_to(s, driver.get(), pytorch);

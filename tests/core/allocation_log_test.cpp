@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_log_replayed_gives_the_same_counters) {
       reserved = accounting.pools().reserved_bytes(fr::memory_kind::device, 0);
     }
     const std::vector<tools::logged_allocation> log = tools::load_allocation_log(file);
-    for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {
+    for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::none}) {
       fr::simulation sim("devices=1", {.kind = kind});
       fr::pool pool(fr::device(0), {.kind = kind});
       const tools::replay_result r = tools::replay(log, pool, fr::memory_kind::device);

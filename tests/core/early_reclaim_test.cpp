@@ -21,7 +21,7 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::device_array<char>({n}, fr::device(d)); }
 
 constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
-                                        fr::pool_kind::simple, fr::pool_kind::none};
+                                        fr::pool_kind::none};
 
 }  // namespace
 

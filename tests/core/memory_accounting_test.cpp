@@ -73,8 +73,7 @@ BOOST_AUTO_TEST_CASE(observers_see_every_allocation_once) {
 
 // Pools report what they take from the backend; the driver's pools report what arrays hold. A failure leaves no trace.
 BOOST_AUTO_TEST_CASE(the_books_balance) {
-  for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple,
-                          fr::pool_kind::none}) {
+  for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::none}) {
     fr::simulation sim("devices=1;memory=128KiB", {64, 1024, 4096, kind});
     const fr::detail::memory_accounting& accounting = sim.get().memory();
     const auto booked = [&] { return accounting.pools().reserved_bytes(fr::memory_kind::device, 0); };

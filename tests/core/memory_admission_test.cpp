@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
 constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
 constexpr fr::pool_kind every_pool[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
-                                        fr::pool_kind::simple, fr::pool_kind::none};
+                                        fr::pool_kind::none};
 
 bool comes(std::size_t n) {
   try {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
 constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
-                                        fr::pool_kind::simple, fr::pool_kind::none};
+                                        fr::pool_kind::none};
 
 template <class Error, class Call>
 void refused(Call call, std::initializer_list<std::string> parts) {

@@ -20,7 +20,7 @@ constexpr std::size_t KiB = 1024;
 BOOST_AUTO_TEST_SUITE(memory_snapshot)
 
 BOOST_AUTO_TEST_CASE(blocks_tile_their_segments) {
-  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::none}) {
     fr::simulation sim("devices=1", {.kind = kind});
     std::vector<fr::device_array<char>> arrays;
     for (std::size_t i = 1; i <= 40; ++i) arrays.emplace_back(fr::extents<1>(i * 5 * KiB));

@@ -79,8 +79,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_unused_blocks_go_first) {
 // Blocks in use by work stay, even beyond the share: waiting while the pool grows would block other threads that need
 // to grow it.
 BOOST_AUTO_TEST_CASE(collecting_garbage_waits_for_no_stream) {
-  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple})
-    BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned}) BOOST_TEST_CONTEXT(fr::pool_kind_name(kind)) {
       fr::simulation sim("devices=1;memory=2MiB;schedule=random:1");
       fr::pool p(
           fr::device(0),
@@ -100,7 +99,7 @@ BOOST_AUTO_TEST_CASE(collecting_garbage_waits_for_no_stream) {
 
 // Of two free blocks, the pool prefers the one that the current stream can use without waiting.
 BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
-  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned}) {
     fr::simulation sim("devices=1;schedule=random:1", small(kind));
     fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
     const fr::stream s0, s1;
@@ -120,7 +119,7 @@ BOOST_AUTO_TEST_CASE(blocks_that_need_no_wait_come_first) {
 
 // A block in use by work is reused before the pool grows: the new user waits on the device.
 BOOST_AUTO_TEST_CASE(blocks_in_use_by_work_come_before_growing) {
-  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned}) {
     fr::simulation sim("devices=1;schedule=random:1", small(kind));
     fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
     const fr::stream s0, s1;

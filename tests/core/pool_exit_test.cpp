@@ -79,8 +79,7 @@ BOOST_AUTO_TEST_SUITE(pool_exit)
 // Arrays in static variables are destroyed after main, with pending work; the exit code is the program's. Where the
 // runtime is never destroyed, nothing returns to the backend, which may be gone.
 BOOST_AUTO_TEST_CASE(exit_codes_with_live_static_arrays) {
-  for (const auto kind :
-       {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none})
+  for (const auto kind : {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::none})
     for (const auto& [program, name] : endings) {
       const pid_t child = fork();
       if (child == 0) try {

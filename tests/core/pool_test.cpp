@@ -84,18 +84,18 @@ BOOST_AUTO_TEST_CASE(options_of_other_kinds) {
           text_of<fr::invalid_argument>([&] { (void)fr::runtime::current().take_pool(on_device, 0, o); })})
       BOOST_TEST((says(text, expected) && says(text, std::string(who) + " pools do;")), text);
   };
-  for (const fr::pool_kind k : {split, binned, simple, none}) {
+  for (const fr::pool_kind k : {split, binned, none}) {
     refused(k, {.max_bytes = 1 << 20}, "max_bytes", "driver");
     refused(k, {.release_threshold = 0}, "release_threshold", "driver");
     refused(k, {.reuse = fr::reuse_policy::deterministic()}, "reuse", "driver");
     refused(k, {.shareable = true}, "shareable", "driver");
     refused(k, {.shared = true}, "shared", "driver");
   }
-  for (const fr::pool_kind k : {driver, none})
-    refused(k, {.gc_threshold = 0.5}, "gc_threshold", "split, binned, simple");
-  for (const fr::pool_kind k : {driver, none, simple})
+  for (const fr::pool_kind k : {driver, none}) {
+    refused(k, {.gc_threshold = 0.5}, "gc_threshold", "split, binned");
     refused(k, {.max_split_size = 1 << 20}, "max_split_size", "split, binned");
-  for (const fr::pool_kind k : {split, binned, simple}) (void)fr::pool(fr::device(0), {.kind = k, .gc_threshold = 0.5});
+  }
+  for (const fr::pool_kind k : {split, binned}) (void)fr::pool(fr::device(0), {.kind = k, .gc_threshold = 0.5});
   // The pool for a driver pool's unified memory has no such limits.
   fr::pool p(fr::device(0), {.kind = driver, .release_threshold = 0, .max_bytes = 1 << 20});
   (void)p.allocate(100, fr::memory_kind::unified);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(options_where_the_environment_chooses) {
       (void)p.allocate(100);
     });
   };
-  for (const char* kind : {"", "driver", "split", "binned", "simple", "none"}) {
+  for (const char* kind : {"", "driver", "split", "binned", "none"}) {
     BOOST_TEST(text(kind, {.max_split_size = 1 << 20, .gc_threshold = 0.5}) == "nothing was thrown");
     const bool driver = kind == std::string("driver");
     BOOST_TEST(says(text(kind, {.max_bytes = 1 << 20}), driver ? "nothing was thrown" : "max_bytes"), kind);
@@ -121,11 +121,11 @@ BOOST_AUTO_TEST_CASE(options_where_the_environment_chooses) {
 
 BOOST_AUTO_TEST_CASE(names_of_kinds) {
   using enum fr::pool_kind;
-  for (const fr::pool_kind k : {driver, split, binned, simple, none})
+  for (const fr::pool_kind k : {driver, split, binned, none})
     BOOST_TEST((fr::parse_pool_kind(fr::pool_kind_name(k)) == k));
   const variable v("FERRY_POOL", "splt");
   const std::string text = text_of<fr::parse_error>([] { fr::simulation sim("devices=1"); });
-  for (const char* part : {"'splt'", "FERRY_POOL", "driver", "split", "binned", "simple", "none"})
+  for (const char* part : {"'splt'", "FERRY_POOL", "driver", "split", "binned", "none"})
     BOOST_TEST(says(text, part), text);
 }
 
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(the_environment_chooses_the_kind) {
 
 BOOST_AUTO_TEST_CASE(sizes_of_each_kind) {
   for (const auto& [kind, bytes] : {std::pair(fr::pool_kind::split, 704u), std::pair(fr::pool_kind::binned, 1024u),
-                                    std::pair(fr::pool_kind::simple, 704u), std::pair(fr::pool_kind::none, 700u)}) {
+                                    std::pair(fr::pool_kind::none, 700u)}) {
     fr::simulation sim("devices=1", small(kind));
     fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
     const fr::detail::allocation_ref a = p.allocate(700), nothing = p.allocate(0);
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(sizes_of_each_kind) {
 BOOST_AUTO_TEST_CASE(scopes_choose_the_pool) {
   fr::simulation sim("devices=2");
   fr::pool a(fr::device(0), small(fr::pool_kind::split)), b(fr::device(0), small(fr::pool_kind::binned)),
-      other(fr::device(1), small(fr::pool_kind::simple));
+      other(fr::device(1), small(fr::pool_kind::binned));
   const auto count = [](fr::pool& p) { return p.statistics().allocations; };
   std::optional<fr::device_array<int>> outlives;
   {
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_pool_of_another_machine) {
 }
 
 BOOST_AUTO_TEST_CASE(freed_by_other_threads) {
-  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none}) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::none}) {
     fr::simulation sim("devices=1", small(kind));
     fr::detail::memory_pool& p = sim.get().pool(on_device, 0);
     std::vector<fr::detail::allocation_ref> made(400);

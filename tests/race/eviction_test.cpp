@@ -265,8 +265,7 @@ BOOST_AUTO_TEST_CASE(captures_are_left_alone) {
 
 // Evicting pages of freed arrays causes no error, and frees their memory, too.
 BOOST_AUTO_TEST_CASE(freed_arrays) {
-  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple, fr::pool_kind::none,
-                          fr::pool_kind::driver}) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::none, fr::pool_kind::driver}) {
     BOOST_TEST_INFO_SCOPE(fr::pool_kind_name(kind));
     fr::simulation sim("devices=2;memory=64MiB", {.kind = kind});
     {

@@ -43,7 +43,7 @@ namespace fr = ferry;
 namespace {
 
 constexpr fr::pool_kind kinds[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
-                                   fr::pool_kind::simple, fr::pool_kind::none};
+                                   fr::pool_kind::none};
 
 struct without_memory {
   without_memory() { no_memory = none_at_all = true; }

@@ -37,7 +37,7 @@ struct differs {
 };
 
 constexpr fr::pool_kind kinds[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
-                                   fr::pool_kind::simple, fr::pool_kind::none};
+                                   fr::pool_kind::none};
 constexpr fr::memory_kind memory_kinds[] = {fr::memory_kind::device, fr::memory_kind::unified, fr::memory_kind::host};
 
 // A pool that drops the access history of its bytes, as pools without stream order do.

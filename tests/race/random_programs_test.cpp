@@ -212,8 +212,8 @@ BOOST_AUTO_TEST_CASE(hints) { run_seeds(250, 1, true, moving::by_hints); }
 
 // Every pool, where few devices or none are peers, with and without memory checks, on eager and random schedules.
 BOOST_AUTO_TEST_CASE(every_pool, *boost::unit_test::precondition(devices_are_simulated)) {
-  for (const ferry::pool_kind kind : {ferry::pool_kind::driver, ferry::pool_kind::split, ferry::pool_kind::binned,
-                                      ferry::pool_kind::simple, ferry::pool_kind::none})
+  for (const ferry::pool_kind kind :
+       {ferry::pool_kind::driver, ferry::pool_kind::split, ferry::pool_kind::binned, ferry::pool_kind::none})
     for (const bool checked : {false, true})
       for (const moving how : {moving::as_usual, moving::staged})
         for (u32 seed = 0; seed < support::seeds(4); ++seed)

@@ -73,7 +73,7 @@ int main(int argc, char** argv) try {
   CLI::App app{"Replays a log of allocations on pools of ferry"};
   app.add_option("log", file,
                  "CSV with the header Thread,Time,Action,Pointer,Size,Stream; a random one if there is none");
-  app.add_option("--pool", pools, "driver, split, binned, simple or none; several, or all of them if there is none");
+  app.add_option("--pool", pools, "driver, split, binned or none; several, or all of them if there is none");
   app.add_option("--kind", kind, "of memory")->check(CLI::IsMember({"device", "unified", "host"}));
   app.add_option("--device", device, "by its number");
   app.add_option("--operations", operations, "of the random log");
@@ -83,7 +83,7 @@ int main(int argc, char** argv) try {
   const auto log =
       file.empty() ? random_log(operations, fr::memory_size(largest).bytes_of(0), where.properties().memory_bytes / 2)
                    : tools::load_allocation_log(file);
-  if (pools.empty()) pools = {"driver", "split", "binned", "simple", "none"};
+  if (pools.empty()) pools = {"driver", "split", "binned", "none"};
   std::printf("pool      allocated     freed   failed   time in ms        at most       reserved  unused at peak\n");
   for (const std::string& p : pools) try {
       replay_on(log, p, kind_of(kind), where);

@@ -11,14 +11,14 @@ namespace {
 
 using kind_set = unsigned;
 constexpr kind_set set_of(pool_kind k) { return 1u << static_cast<unsigned>(k); }
-constexpr kind_set split_kinds = set_of(pool_kind::split) | set_of(pool_kind::binned),
-                   caching_kinds = split_kinds | set_of(pool_kind::simple), driver_kind = set_of(pool_kind::driver);
+constexpr kind_set caching_kinds = set_of(pool_kind::split) | set_of(pool_kind::binned),
+                   driver_kind = set_of(pool_kind::driver);
 
 // Calls f(name, kinds that have it, member) for each option that only some kinds have. Sizes of blocks and segments are
 // not among them: programs set these independently of the kind.
 template <class F>
 void each_special_option(F f) {
-  f("max_split_size", split_kinds, &pool_options::max_split_size);
+  f("max_split_size", caching_kinds, &pool_options::max_split_size);
   f("gc_threshold", caching_kinds, &pool_options::gc_threshold);
   f("release_threshold", driver_kind, &pool_options::release_threshold);
   f("max_bytes", driver_kind, &pool_options::max_bytes);
@@ -29,7 +29,7 @@ void each_special_option(F f) {
 
 std::string names_of(kind_set kinds) {
   std::string all;
-  for (const pool_kind k : {pool_kind::driver, pool_kind::split, pool_kind::binned, pool_kind::simple})
+  for (const pool_kind k : {pool_kind::driver, pool_kind::split, pool_kind::binned})
     if (kinds & set_of(k)) all += (all.empty() ? "" : ", ") + std::string(pool_kind_name(k));
   return all;
 }
@@ -68,17 +68,16 @@ const char* pool_kind_name(pool_kind k) {
     case pool_kind::driver: return "driver";
     case pool_kind::split: return "split";
     case pool_kind::binned: return "binned";
-    case pool_kind::simple: return "simple";
     case pool_kind::none: return "none";
   }
   return "?";
 }
 
 pool_kind parse_pool_kind(std::string_view text) {
-  for (const pool_kind k : {pool_kind::driver, pool_kind::split, pool_kind::binned, pool_kind::simple, pool_kind::none})
+  for (const pool_kind k : {pool_kind::driver, pool_kind::split, pool_kind::binned, pool_kind::none})
     if (text == pool_kind_name(k)) return k;
   throw parse_error("'" + std::string(text) +
-                    "' is no kind of pool (FERRY_POOL): allowed are driver, split, binned, simple and none");
+                    "' is no kind of pool (FERRY_POOL): allowed are driver, split, binned and none");
 }
 
 void detail::check_pool_options(const pool_options& o) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <list>
 #include <utility>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
@@ -14,13 +13,6 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
-
-allocation* new_node() {
-  static std::mutex mutex;
-  static auto* all = new std::list<allocation>;  // stale references may read them
-  std::lock_guard lock(mutex);
-  return &all->emplace_back();
-}
 
 // The checker's own work does not become part of a captured graph.
 class outside_capture {
@@ -55,8 +47,9 @@ void look_when_the_program_ends(std::uint64_t serial) {
 memory_checker::memory_checker(runtime& m)
     : memory_resource(m.backend()),
       runtime_(m),
-      lines_(m.devices().size(), nullptr),
-      slots_(m.backend()) {
+      streams_(m.streams(), m.devices().size()),
+      slots_(m.backend()),
+      nodes_(*this) {
   ungranted_.store(~std::uint64_t{0}, std::memory_order_relaxed);  // the blocks' own resources track grants
   rung_ = m.memory().handlers().add({"end of the quarantine of freed blocks", handler_order::quarantine,
                                      [this](const memory_demand&) { return release(); }});
@@ -66,8 +59,6 @@ memory_checker::~memory_checker() {
   runtime_.memory().handlers().remove(rung_);
   release();
   look_at_copies(true);
-  for (timeline* t : lines_)
-    if (t) runtime_.streams().give_back(*t);
 }
 
 void memory_checker::set(const std::optional<memory_checks>& what) {
@@ -99,9 +90,7 @@ allocation* memory_checker::at(const std::byte* p) const {
 
 timeline& memory_checker::line(int device) {
   std::lock_guard lock(mutex_);
-  timeline*& t = lines_[static_cast<std::size_t>(device)];
-  if (!t) t = &runtime_.streams().take(device, 0);
-  return *t;
+  return streams_.of(device);
 }
 
 void memory_checker::grant_peer(const allocation& a, int device) { a.after->resource->need_peer(*a.after, device); }
@@ -127,23 +116,14 @@ void memory_checker::fill(native_stream s, byte_range where, std::byte value) co
 
 allocation* memory_checker::take_node() {
   std::lock_guard lock(mutex_);
-  if (spare_.empty()) {
-    spare_.reserve(++nodes_);  // giving nodes back must not fail
-    return new_node();
-  }
-  allocation* const a = spare_.back();
-  spare_.pop_back();
-  return a;
+  return &nodes_.take();
 }
 
 void memory_checker::give_back_node(allocation* a) noexcept {
-  {
-    std::lock_guard lock(a->history);
-    a->history.invalidate();
-    a->history.clip_to({});
-  }
   std::lock_guard lock(mutex_);
-  spare_.push_back(a);
+  std::lock_guard log(a->history);
+  a->history.invalidate();
+  nodes_.give_back(*a);
 }
 
 allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<allocation_ref(std::size_t)>& pool) {
@@ -154,7 +134,6 @@ allocation_ref memory_checker::allocate(std::size_t bytes, const std::function<a
   allocation_ref inner = pool(all);
   allocation& block_of_pool = inner.get();
   allocation* const node = take_node();
-  node->resource = this;
   node->begin = block_of_pool.begin + how.red_zone;
   node->bytes = bytes;
   node->kind = block_of_pool.kind;

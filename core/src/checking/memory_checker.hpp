@@ -14,6 +14,8 @@
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/ordering/timeline.hpp"
 #include "ferry/core/memory_checks.hpp"
+#include "ordering/internal_streams.hpp"
+#include "pools/allocation_nodes.hpp"
 #include "pools/deferred_frees.hpp"
 #include "pools/staging_slots.hpp"
 
@@ -95,7 +97,7 @@ class memory_checker final : public memory_resource {
   deferred_frees late_;  // frees inside submissions: check() holds mutex_ for long, and may wait for a submission
   mutable std::recursive_mutex mutex_;  // guards the members below; recursive: check() calls members that lock it
   std::optional<memory_checks> settings_;
-  std::vector<timeline*> lines_;  // by device
+  internal_streams streams_;
   std::map<allocation*, block> live_;
   std::deque<block> quarantine_;
   std::size_t quarantine_bytes_ = 0;
@@ -104,8 +106,7 @@ class memory_checker final : public memory_resource {
   std::uint64_t made_ = 0, rung_ = 0;
   std::vector<memory_fault> faults_;
   std::set<std::pair<std::uint64_t, memory_fault::place>> told_;  // each array and place is reported once
-  std::vector<allocation*> spare_;
-  std::size_t nodes_ = 0;
+  allocation_nodes nodes_;
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,4 +1,5 @@
-// A pool's allocation nodes: allocated in batches, reused, and never destroyed (docs/decisions/0002).
+// Allocation nodes of one owner, such as a pool: allocated in batches, reused, and never destroyed
+// (docs/decisions/0002).
 #pragma once
 #include <memory>
 #include <vector>
@@ -7,10 +8,14 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Not thread-safe: the caller holds the pool's lock.
+// Not thread-safe: the caller holds the owner's lock.
 class allocation_nodes {
  public:
-  allocation_nodes(memory_resource& home, memory_kind kind, int device) : home_(home), kind_(kind), device_(device) {}
+  // kind, device: of all nodes, unless the owner sets them after each take().
+  explicit allocation_nodes(memory_resource& home, memory_kind kind = memory_kind::host, int device = 0)
+      : home_(home),
+        kind_(kind),
+        device_(device) {}
   // Stale references may still read the nodes: their memory is not freed.
   ~allocation_nodes();
   allocation_nodes(const allocation_nodes&) = delete;

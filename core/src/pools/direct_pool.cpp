@@ -4,6 +4,7 @@
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
+#include "pools/block_release.hpp"
 #include "support/memory_sizes.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -76,24 +77,10 @@ std::size_t direct_pool::release_cached(release_depth how) {
   while (looked_at) {
     allocation& a = *looked_at;
     looked_at = a.next;
-    bool over = false;
-    try {
-      over = is_unused(a, how);
-    } catch (...) {
-      if (!first) first = std::current_exception();
-    }
-    if (over) {
-      bytes += a.bytes;
-      accounting_.returning(*this, a.begin, a.bytes);
-      try {
-        backend_.release(kind_, device_, a.begin, a.bytes);
-      } catch (const device_error& e) {  // a failed device: process exit frees its memory
-        if (!e.is_sticky() && !first) first = std::current_exception();
-      }
-      accounting_.returned(*this, a.bytes);
-    }
+    const bool over = release_if_unused(a, how, *this, accounting_, first);
     std::lock_guard lock(mutex_);
     if (over) {
+      bytes += a.bytes;
       statistics_.reserved_bytes -= a.bytes;
       --statistics_.segments;
       nodes_.give_back(a);

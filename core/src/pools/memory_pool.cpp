@@ -3,23 +3,9 @@
 #include <mutex>
 #include <utility>
 
-#include "ferry/core/detail/ordering/access_guard.hpp"
-#include "ferry/core/detail/ordering/host_wait.hpp"
-#include "ferry/core/error.hpp"
+#include "pools/block_uses.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-
-bool memory_pool::is_unused(allocation& a, release_depth how) {
-  for (;;) {
-    try {
-      if (how == release_depth::finished) return are_uses_complete(a, a.range(), true);
-      wait_for_uses(a.history, a.range(), true);
-      return true;
-    } catch (const device_error& e) {
-      if (!e.is_sticky()) throw;  // that device is marked as failed: its work counts as complete next time
-    }
-  }
-}
 
 void memory_pool::take_from_owner(allocation& a) noexcept {
   accounting_.freed(a);

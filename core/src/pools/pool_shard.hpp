@@ -5,16 +5,9 @@
 
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/detail/support/spin.hpp"
+#include "pools/pool_counts.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-
-struct pool_counts {  // since construction; counts of one shard may wrap, their sums over all shards do not
-  std::size_t bytes = 0, allocations = 0;
-  std::uint64_t made = 0;
-  void allocated(std::size_t n) { bytes += n, ++allocations, ++made; }
-  void freed(std::size_t n) { bytes -= n, --allocations; }
-  void operator+=(const pool_counts& o) { bytes += o.bytes, allocations += o.allocations, made += o.made; }
-};
 
 // Each thread uses one of a pool's shards, so contention is rare. Blocks in a shard are neither in use nor free: their
 // neighbours are not merged with them. They retain their access histories.

@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(every_place_for_a_pointer_is_looked_at) {
 
 BOOST_AUTO_TEST_CASE(memory_of_every_origin_is_known) {
   std::vector<int> own(100, 1);
-  for (const char* pools : {"split", "binned", "simple", "none", "driver"}) {
+  for (const char* pools : {"split", "binned", "none", "driver"}) {
     const fr::simulation sim("devices=2", {.kind = fr::parse_pool_kind(pools)});
     fr::device_array<int> v({100}, 0);
     const auto text_for = [&](const auto& a) {

@@ -368,7 +368,7 @@ BOOST_AUTO_TEST_CASE(streams_of_another_machine_are_refused) {
 // Two access histories of the same bytes could not order each other's uses.
 BOOST_AUTO_TEST_CASE(bytes_of_arrays_are_neither_lent_nor_adopted) {
   using fr::memory_kind;
-  for (const char* pool : {"split", "driver", "simple", "binned", "none"}) {
+  for (const char* pool : {"split", "driver", "binned", "none"}) {
     fr::pool_options options;
     options.kind = fr::parse_pool_kind(pool);
     fr::simulation sim("devices=2", options);

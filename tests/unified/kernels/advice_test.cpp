@@ -34,7 +34,7 @@ BOOST_AUTO_TEST_SUITE(advice_of_bytes)
 // Advice ends with the array: the next owner of the bytes does not inherit it.
 BOOST_AUTO_TEST_CASE(the_next_owner_of_the_bytes_has_no_advice) {
   using fr::advice;
-  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned, fr::pool_kind::simple}) {
+  for (const auto kind : {fr::pool_kind::split, fr::pool_kind::binned}) {
     fr::simulation sim("devices=2;memory=64MiB", {.kind = kind});
     const fr::migration_scope by_faults(fr::migration::explicitly);
     const fr::device d0 = fr::devices()[0], d1 = fr::devices()[1];

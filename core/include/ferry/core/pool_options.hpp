@@ -20,12 +20,11 @@ enum class pool_kind : std::uint8_t {
   driver,     ///< the driver's pools (cudaMallocAsync)
   split,      ///< splits segments into blocks of the requested size and coalesces free ones; best fit
   binned,     ///< blocks of powers of two, never coalesced: no search, but up to half of a block is unused
-  simple,     ///< each block comes from the driver, and is cached for requests of similar size
   none        ///< each allocation and free calls the driver; for memory checkers
 };
 /// Name of a kind, as in FERRY_POOL.
 const char* pool_kind_name(pool_kind k);
-/// Parses "driver", "split", "binned", "simple" or "none".
+/// Parses "driver", "split", "binned" or "none".
 /// @throws parse_error that quotes the text and lists these
 pool_kind parse_pool_kind(std::string_view text);
 
@@ -48,7 +47,7 @@ struct pool_options {
   pool_kind kind = pool_kind::automatic;
   /// split, binned: larger blocks are never split, and only serve requests of similar size.
   std::size_t max_split_size = std::numeric_limits<std::size_t>::max();
-  /// split, binned, simple: fraction of the device's memory, within (0, 1). Above it, the pool releases its least
+  /// split, binned: fraction of the device's memory, within (0, 1). Above it, the pool releases its least
   /// recently used memory before it grows, but only memory whose uses are complete.
   std::optional<double> gc_threshold{};
   /// driver: bytes that the pool retains when they are free, and its maximum size (0: no limit).

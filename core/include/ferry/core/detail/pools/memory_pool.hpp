@@ -45,16 +45,9 @@ class memory_pool : public memory_source, public memory_resource {
 
  protected:
   static block_info info_of(const allocation& a);
-  // True if an array uses the block, or it is retained (see retain).
-  static bool is_taken(const allocation& a) {
-    return (a.state.load(std::memory_order_relaxed) & 0xFFFFFFFFu) != 0 || is_retained(a);
-  }
   // Detaches the block from its array: updates accounting, invalidates host permissions of remaining views, and
   // excludes later submissions by idle_guard. Then the pool has exclusive use of the history.
   void take_from_owner(allocation& a) noexcept;
-  // True if the last uses of freed bytes are complete: queries, or blocks, as `how` says. Work of a failed device is
-  // complete.
-  static bool is_unused(allocation& a, release_depth how);
   memory_accounting& accounting_;
   const memory_kind kind_;
   const int device_;
