@@ -54,7 +54,7 @@ void refuse_own(runtime& m, byte_range bytes, foreign_verb of) {
   const pointer_attributes memory = m.backend().attributes(bytes.begin);
   if (!memory.is_known) return;  // pools contain only memory that the driver reports
   std::optional<block_info> own;
-  m.memory().each_source([&](memory_source& s) {
+  m.memory().pools().each([&](memory_source& s) {
     if (own || s.kind() != memory.kind || (memory.kind == memory_kind::device && s.device() != memory.device)) return;
     s.each_block([&](const block_info& b) {
       if (!own && byte_range{b.begin, b.begin + b.bytes}.overlaps(bytes)) own = b;
