@@ -36,27 +36,28 @@ array_record& array_records::find(allocation& a) {
   return *slot.its;
 }
 
-locked_record array_records::lock(allocation& a) {
-  locked_record r(find(a));
+array_record& array_records::find_and_lock(allocation& a) {
+  array_record& r = find(a);
+  r.lock.lock();
   const std::uint64_t generation = a.state.load(std::memory_order_relaxed) >> 32;
-  if (r->generation != generation) {
-    r->generation = generation;
-    r->discardable.clear();
-    r->mode.reset();
-    r->policy.reset(), r->has_own_policy = false, r->policies_asked = 0, r->name_asked.clear();
-    r->advice.clear();
-    r->touches.clear();
-    r->arriving.reset();
-    r->scopes.clear();
-    r->is_borrowed = a.resource->accounting() == nullptr;
-    r->has_grown = false;
+  if (r.generation != generation) {
+    r.generation = generation;
+    r.discardable.clear();
+    r.mode.reset();
+    r.policy.reset(), r.has_own_policy = false, r.policies_asked = 0, r.name_asked.clear();
+    r.advice.clear();
+    r.touches.clear();
+    r.arriving.reset();
+    r.scopes.clear();
+    r.is_borrowed = a.resource->accounting() == nullptr;
+    r.has_grown = false;
     const byte_range all = range_now(a);
-    r->is_managed = is_managed_by(runtime_.backend(), all);
-    r->pages.reset(all);
-  } else if (r->is_borrowed) [[unlikely]] {
-    if (const byte_range all = range_now(a); !r->pages.all().covers(all)) {
-      r->pages.extend(all);
-      r->has_grown = r->policy.has_value();
+    r.is_managed = is_managed_by(runtime_.backend(), all);
+    r.pages.reset(all);
+  } else if (r.is_borrowed) [[unlikely]] {
+    if (const byte_range all = range_now(a); !r.pages.all().covers(all)) {
+      r.pages.extend(all);
+      r.has_grown = r.policy.has_value();
     }
   }
   return r;
@@ -69,15 +70,6 @@ std::vector<array_record*> array_records::all() const {
   return known;
 }
 
-// Approximates the order of arrays by their last use. Concurrent threads may read the same number, and the counter may
-// then fall back. An atomic addition would cost every submission that alternates between arrays.
-void array_records::mark_used(const locked_record& r) {
-  const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
-  if (r->used == latest) return;
-  r->used = latest + 1;
-  uses_.store(latest + 1, std::memory_order_relaxed);
-}
-
 std::vector<page_run> array_records::runs(allocation& a, byte_range where) {
   std::vector<page_run> result;
   const locked_record r = lock(a);
@@ -87,7 +79,7 @@ std::vector<page_run> array_records::runs(allocation& a, byte_range where) {
 
 void array_records::sent(allocation& a, byte_range where, memory_location to) {
   const locked_record r = lock(a);
-  mark_used(r);
+  mark_used(*r);
   r->pages.each(where, [&](page_run& g) {
     g.where = to.is_host() ? on_the_cpu : to.device;
     g.migration_disabled = false, g.flips = 0, g.before = unknown_location;

@@ -15,7 +15,8 @@ namespace ferry::inline FERRY_ABI::detail {
 // A record with its lock held.
 class locked_record {
  public:
-  explicit locked_record(array_record& r) : record_(&r), lock_(r.lock) {}
+  // Takes over the lock, which the caller holds.
+  explicit locked_record(array_record& r) : record_(&r), lock_(r.lock, std::adopt_lock) {}
   array_record& operator*() const { return *record_; }
   array_record* operator->() const { return record_; }
   void lock() { lock_.lock(); }
@@ -31,12 +32,19 @@ class array_records {
   explicit array_records(runtime& m) : runtime_(m) {}
   // Returns the record with its lock held. The first access to bytes with a new owner resets it. A later borrow may
   // have enlarged borrowed memory.
-  locked_record lock(allocation& a);
+  locked_record lock(allocation& a) { return locked_record(find_and_lock(a)); }
   // Returns the record without its lock.
   array_record& find(allocation& a);
   std::vector<array_record*> all() const;
-  // Records a use of the array.
-  void mark_used(const locked_record& r);
+  // Records a use of the array, whose lock the caller holds. Approximates the order of arrays by their last use.
+  // Concurrent threads may read the same number, and the counter may then fall back. An atomic addition would cost
+  // every submission that alternates between arrays.
+  void mark_used(array_record& r) {
+    const std::uint64_t latest = uses_.load(std::memory_order_relaxed);
+    if (r.used == latest) return;
+    r.used = latest + 1;
+    uses_.store(latest + 1, std::memory_order_relaxed);
+  }
 
   bool is_managed(allocation& a) { return lock(a)->is_managed; }
   // Returns the page records of a range.
@@ -51,6 +59,8 @@ class array_records {
   void restore_pages(allocation& a, const page_map& before);
 
  private:
+  array_record& find_and_lock(allocation& a);
+
   runtime& runtime_;
   mutable std::mutex mutex_;                                                      // guards records_
   std::unordered_map<const allocation*, std::unique_ptr<array_record>> records_;  // one for each node, never removed

@@ -118,33 +118,34 @@ void migration_policy::before_access(const coming_access& a) {
   std::vector<planned> plan, ahead;
   std::optional<coming_access> whole;
   {
-    locked_record r = records_.lock(a.what);
-    if (r->has_grown) [[unlikely]] {
-      r->has_grown = false;
-      r.unlock();
+    locked_record lock = records_.lock(a.what);
+    array_record& r = *lock;
+    if (r.has_grown) [[unlikely]] {
+      r.has_grown = false;
+      lock.unlock();
       advise_grown(a.what);
-      r.lock();
+      lock.lock();
     }
-    if (a.stream && !r->scopes.empty()) r->scopes.refuse_conflict(a);
-    if (a.stream && r->arriving) r->stop_arrival();
-    if (!a.stream) note_touch(r->touches, a);
+    if (a.stream && !r.scopes.empty()) r.scopes.refuse_conflict(a);
+    if (a.stream && r.arriving) r.stop_arrival();
+    if (!a.stream) note_touch(r.touches, a);
     records_.mark_used(r);
-    if (!a.stream && !r->discardable.empty()) withdraw_discardable(r->discardable, a.what);
+    if (!a.stream && !r.discardable.empty()) withdraw_discardable(r.discardable, a.what);
     const std::size_t page = settings_.page();
-    if (r->is_settled_at(a.place.device, a.where, r->policy ? r->policy->page.value_or(page) : page)) {
-      r.unlock();
+    if (r.is_settled_at(a.place.device, a.where, r.policy ? r.policy->page.value_or(page) : page)) {
+      lock.unlock();
       if (!a.stream) enter(a, plan);
       return;
     }
-    const surroundings s = around(*r, a);
+    const surroundings s = around(r, a);
     const auto plan_for = [&](const coming_access& b, std::vector<planned>& p) {
-      b.stream ? plan_device_access(r->pages, b, s, p) : plan_host_access(r->pages, b, s, p);
+      b.stream ? plan_device_access(r.pages, b, s, p) : plan_host_access(r.pages, b, s, p);
     };
-    const bool goes_whole = s.may_move && r->policy && r->policy->moves == array_policy::way::ahead;
-    if (goes_whole) whole.emplace(ahead_of(a, r->pages.all()));
+    const bool goes_whole = s.may_move && r.policy && r.policy->moves == array_policy::way::ahead;
+    if (goes_whole) whole.emplace(ahead_of(a, r.pages.all()));
     const auto plan_ahead = [&] {  // a device prefetches ahead only pages that no other device has
       std::vector<byte_range> parts;
-      for (const page_run& g : r->pages.runs())
+      for (const page_run& g : r.pages.runs())
         if (a.stream ? g.where < 0 : g.where != on_the_cpu) parts.push_back(g.range());
       for (const byte_range part : parts)
         plan_for({whole->what, part, whole->place, whole->mode, whole->stream, whole->reach, part.begin, whole->at},
