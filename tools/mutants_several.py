@@ -1,7 +1,8 @@
 """Planted bugs in code for several devices, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/multigpu,
 and those of copies and peers in tests/contract, must catch them. The first field names the broken feature."""
 
-HALOS, HALO_COPIES = "multigpu/src/halos/halo_plan.cpp", "multigpu/include/ferry/multigpu/detail/halos/halo_copies.hpp"
+HALO_KERNEL, HALO_COPIES = "multigpu/src/halos/halo_kernel.cpp", "multigpu/include/ferry/multigpu/detail/halos/halo_copies.hpp"
+HALO_MEMBER, HALO_ROUTES = "multigpu/src/halos/member_exchange.cpp", "multigpu/src/halos/halo_routes.cpp"
 GROUP, JOINT = "multigpu/src/collectives/collective_group.cpp", "multigpu/src/transport/joint_submission.cpp"
 MATH, RESHARD = "multigpu/src/transport/collective_math.cpp", "multigpu/include/ferry/multigpu/reshard.hpp"
 REPRODUCIBLE, LAYOUT = "multigpu/include/ferry/multigpu/reproducible.hpp", "multigpu/include/ferry/multigpu/shard_layout.hpp"
@@ -32,23 +33,23 @@ MUTANTS = [
     ("gate", "bytes of arrays are lent", (FOREIGN, "  refuse_own(runtime_, bytes, of);\n", "")),
     ("gate", "streams are taken for those of another device", (STREAM, "of && *of != d.index())", "of && *of < 0)")),
     ("halos", "stores do not wait for the neighbour's readers",
-     (HALOS, "  k.uses.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nbool reads_strided",
-      "  k.uses.push_back({b.target_owner, b.written, false, b.target_contiguous});\n}\n\nbool reads_strided")),
+     (HALO_KERNEL, "  uses_.push_back({b.target_owner, b.written, true, b.target_contiguous});\n}\n\nvoid halo_kernel::pack",
+      "  uses_.push_back({b.target_owner, b.written, false, b.target_contiguous});\n}\n\nvoid halo_kernel::pack")),
     ("halos", "a buffer is packed in no order",
-     (HALOS, "  k.uses.push_back({owner, {at, at + bytes_of(b.shape)}, true});\n", "")),
+     (HALO_KERNEL, "  uses_.push_back({owner, {at, at + bytes_of(b.shape)}, true});\n", "")),
     ("halos", "a buffer is unpacked in no order",
-     (HALOS, "  k.uses.push_back({owner, {at, at + bytes_of(b.shape)}, false});\n", "")),
+     (HALO_KERNEL, "  uses_.push_back({owner, {at, at + bytes_of(b.shape)}, false});\n", "")),
     ("halos", "the source of halos is not logged",
-     (HALOS, "void store(planned_kernel& k, const halo_box& b) {\n  k.boxes.push_back(plan_box(b.target, b.source, b.shape));\n  k.uses.push_back({b.source_owner, b.read, false});\n",
-      "void store(planned_kernel& k, const halo_box& b) {\n  k.boxes.push_back(plan_box(b.target, b.source, b.shape));\n")),
+     (HALO_KERNEL, "  boxes_.push_back(plan_box(b.target, b.source, b.shape));\n  uses_.push_back({b.source_owner, b.read, false});\n",
+      "  boxes_.push_back(plan_box(b.target, b.source, b.shape));\n")),
     ("halos", "the inside waits for who packs cells with strides",
-     (HALOS, "if (beside) run(all(&member_plan::pack_first), own);", "if (beside) run(all(&member_plan::pack_first), on);")),
+     (HALO_MEMBER, "if (beside) run(arrays, &member_exchange::pack_first_, own);", "if (beside) run(arrays, &member_exchange::pack_first_, on);")),
     ("halos", "a member gives itself cells beside the inside",
-     (HALOS, "store(b.from == b.to ? giver.pack_first : giver.stores_beside, b);", "store(giver.stores_beside, b);")),
+     (HALO_MEMBER, "(b.from == b.to ? pack_first_ : stores_beside_).store(b);", "stores_beside_.store(b);")),
     ("halos", "single cells go beside strided ones",
-     (HALOS, "const bool one_by_one = !strided.contains({b.from, b.to});", "const bool one_by_one = b.source_contiguous && b.target_contiguous;")),
+     (HALO_ROUTES, "const bool one_by_one = !strided_.contains({b.from, b.to});", "const bool one_by_one = b.source_contiguous && b.target_contiguous;")),
     ("halos", "stores go over links that failed their test",
-     (HALOS, "m.peers().grant(t.device(from).index(), a.device, a.peer_class());", "m.peers().can_reach(t.device(from).index(), a.device, a.peer_class());")),
+     (HALO_ROUTES, "peers().grant(team_.device(from).index(), to.device, to.peer_class());", "peers().can_reach(team_.device(from).index(), to.device, to.peer_class());")),
     ("halos", "corners are missed",
      (HALO_COPIES, "      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;",
       "      if (Rank - static_cast<std::size_t>(std::count(which.begin(), which.end(), 0u)) > 1) continue;\n      box<Rank> target;\n      std::array<std::ptrdiff_t, Rank> shift;")),

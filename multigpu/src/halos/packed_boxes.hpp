@@ -1,6 +1,6 @@
 // Boxes of elements as parts of contiguous memory.
 #pragma once
-#include "ferry/core/detail/backend/backend.hpp"
+#include "ferry/multigpu/detail/halos/halo_box.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 
@@ -19,8 +19,14 @@ inline strided_bytes packed_at(std::byte* base, const strided_shape& s) {
 }
 
 // Alignment of each box in a message.
-//
 inline constexpr std::size_t packed_alignment = 256;
 inline std::size_t aligned(std::size_t n) { return (n + packed_alignment - 1) / packed_alignment * packed_alignment; }
+
+// Returns the bytes of boxes that are packed one after the other.
+inline std::size_t packed_bytes(const box_list& boxes) {
+  std::size_t n = 0;
+  for (const halo_box* b : boxes) n += aligned(bytes_of(b->shape));
+  return n;
+}
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -52,7 +52,7 @@ inline void finish_exchange(const team& t, std::span<halo_plan* const> plans) {
 }
 inline void exchange(const team& t, std::span<halo_plan* const> plans) {
   t.for_each([&](std::size_t m) { halo_plan::start(plans, t, m, halo_streams::own); });
-  carry_exchange(t, plans, halo_streams::own);
+  halo_plan::carry(plans, t, halo_streams::own);
   finish_exchange(t, plans);
 }
 void need_same_team(const team& a, const team& b);

@@ -94,7 +94,7 @@ void run_sweep(const Space& space, OnPart on_part, const A&... a) {
     detail::halo_plan::start(halos.get(), t, m, detail::halo_streams::side);
     on_part(m, inside, true);
   });
-  detail::carry_exchange(t, halos.get(), detail::halo_streams::side);
+  detail::halo_plan::carry(halos.get(), t, detail::halo_streams::side);
   detail::finish_exchange(t, halos.get());
   (detail::note_swept(a), ...);
 }
