@@ -65,6 +65,8 @@ def public_headers(root):
     for module in MODULES:
         include = root / module / "include"
         for path in sorted(include.rglob("*.hpp")):
+            if "detail" in path.parts:
+                continue
             yield path, path.relative_to(include).as_posix()
 
 

@@ -213,8 +213,8 @@ void throw_counts_differ(const std::string& from, const std::string& to, source_
   throw invalid_argument("copy from " + from + " to " + to + in_line(at) + ": the numbers of elements must be equal");
 }
 
-void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from,
-                           const strided_shape& shape, number_type to_type, number_type from_type) {
+void copy_elements(const stream_ref* given, const copy_side& to, const copy_side& from, const strided_shape& shape,
+                   number_type to_type, number_type from_type) {
   const std::size_t bytes = bytes_of(shape);
   if (!is_array(to) && !is_array(from)) {
     copy_of_the_cpu(given, {to, from, shape, to_type, from_type});
@@ -235,8 +235,7 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
   }
 }
 
-void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape,
-                           const void* element) {
+void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {
   if (bytes_of(shape) == 0) return;
   const stream_ref s = given ? *given : default_stream(device(device_of(to)));
   if (shape.element_bytes > 16) {

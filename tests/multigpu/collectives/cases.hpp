@@ -57,12 +57,12 @@ T combined(std::size_t ranks, std::size_t i, const Op& op) {
   U sum = static_cast<U>(given<T>(0, i));
   for (std::size_t r = 1; r < ranks; ++r) {
     const auto x = static_cast<U>(given<T>(r, i));
-    if constexpr (std::is_same_v<Op, fr::detail::average>)
+    if constexpr (std::is_same_v<Op, fr::average>)
       sum += x;
     else
       sum = op(sum, x);
   }
-  if constexpr (std::is_same_v<Op, fr::detail::average>) sum /= static_cast<U>(ranks);
+  if constexpr (std::is_same_v<Op, fr::average>) sum /= static_cast<U>(ranks);
   return static_cast<T>(sum);
 }
 
@@ -85,7 +85,7 @@ void check_is(const View& found, const std::vector<T>& expected, const char* wha
 template <class T, class Op>
 void check_near(const fr::device_array<T>& found, const std::vector<T>& expected, const Op&, const char* what,
                 std::size_t rank) {
-  if constexpr (std::is_same_v<Op, fr::detail::average> && std::is_floating_point_v<T>) {
+  if constexpr (std::is_same_v<Op, fr::average> && std::is_floating_point_v<T>) {
     const std::vector<T> values = fr::to_vector(found);
     for (std::size_t i = 0; i < values.size(); ++i)
       if (std::abs(values[i] - expected[i]) > 32 * std::numeric_limits<T>::epsilon())
@@ -197,7 +197,7 @@ void check_type(const fr::team& t, std::size_t n) {
   check_reductions<T>(t, n, fr::maximum{});
   check_reductions<T>(t, n, fr::minimum_number{});
   check_reductions<T>(t, n, fr::maximum_number{});
-  check_reductions<T>(t, n, fr::detail::average{});
+  check_reductions<T>(t, n, fr::average{});
 }
 
 // Minima and maxima where some values are NaN, infinite, or zeros of both signs. Element i of rank r is one of a few

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(under_random_schedules) {
     const fr::team t = first_devices(1 + static_cast<std::size_t>(seed) % 4);
     BOOST_TEST_CONTEXT("seed " << seed) {
       check_type<int>(t, 5);
-      check_reductions<double>(t, 3, fr::detail::average{});
+      check_reductions<double>(t, 3, fr::average{});
       check_ring(t, 4);
     }
   }

@@ -43,7 +43,7 @@ arrays<T> enqueue_halves(const fr::team& t, std::size_t count) {
 
 template <class T, class Op>
 void check_half_reductions(const fr::team& t, std::size_t n, const Op& op) {
-  const float most = std::is_same_v<Op, fr::detail::average> ? 32 * half_format<T>::epsilon : 0;
+  const float most = std::is_same_v<Op, fr::average> ? 32 * half_format<T>::epsilon : 0;
   const auto check = [&](const fr::device_array<T>& found, std::size_t first, const char* what, std::size_t rank) {
     const std::vector<T> values = fr::to_vector(found);
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -71,7 +71,7 @@ void check_halves(const fr::team& t, std::size_t n) {
   check_half_reductions<T>(t, n, fr::maximum{});
   check_half_reductions<T>(t, n, fr::minimum_number{});
   check_half_reductions<T>(t, n, fr::maximum_number{});
-  check_half_reductions<T>(t, n, fr::detail::average{});
+  check_half_reductions<T>(t, n, fr::average{});
 }
 
 // For floating-point types of every size.

@@ -49,9 +49,10 @@ page_eviction::page_eviction(runtime& m, const migration_settings& settings, arr
       streams_(streams) {
   handlers_[0] =
       m.memory().handlers().add({"contents of unified arrays that may be discarded", handler_order::discard_scratch,
-                              [this](const memory_demand& d) { return evict(d, page_step::drop); }});
-  handlers_[1] = m.memory().handlers().add({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
-                                         [this](const memory_demand& d) { return evict(d, page_step::move); }});
+                                 [this](const memory_demand& d) { return evict(d, page_step::drop); }});
+  handlers_[1] =
+      m.memory().handlers().add({"moving the longest unused unified arrays to the CPU", handler_order::move_out,
+                                 [this](const memory_demand& d) { return evict(d, page_step::move); }});
 }
 page_eviction::~page_eviction() {
   for (const std::uint64_t rung : handlers_) runtime_.memory().handlers().remove(rung);

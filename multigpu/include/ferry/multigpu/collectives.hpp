@@ -27,6 +27,10 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup collectives
 /// @{
 
+/// The mean over all members, as the operation of a collective. It uses the arithmetic of the type: integers lose the
+/// fraction.
+using average = detail::average;
+
 /// Reduces the elements of all members by op; every member receives the result. The element type does not change: sums
 /// of small integers wrap. minimum and maximum propagate NaN, as in parallel_reduce.
 /// @param t the team

@@ -30,8 +30,7 @@ enum class reduction : std::uint8_t { sum, product, minimum, maximum, average, m
 const char* name_of(element_type t);
 const char* name_of(reduction r);
 
-/// The mean over all members, as the operation of a collective. It uses the arithmetic of the type: integers lose the
-/// fraction.
+// The operation ferry::average.
 struct average {};
 
 template <class T>
