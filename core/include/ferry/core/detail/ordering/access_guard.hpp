@@ -36,7 +36,7 @@ class admission {
   std::span<access> uses() const { return uses_; }
 
  private:
-  friend admission detail::admit(stream_ref s, std::span<access> uses, reach how);
+  friend admission admit(stream_ref s, std::span<access> uses, reach how);
   admission(timeline& on, std::span<access> uses) : on_(on), uses_(uses) {}
   timeline& on_;
   std::span<access> uses_;
