@@ -7,7 +7,8 @@ The layers of a module are the table under "## Layers" in its README, lowest fir
 public headers. A file belongs to the folder that contains it: src/<folder>/, or include/ferry/<module>/detail/<folder>/.
 A unit is a header with its source. Errors: an include of a higher layer, a cycle of more than 3 units, a file or public
 header in no layer, an include of a missing file, a layer without files, a public header that <ferry/<module>.hpp> does not
-include (except those that need Eigen), a call outside the source that ONLY_IN names for it. --graph prints the edges between
+include (except those that need Eigen), a header of detail/ without the check that refuses programs (INTERNAL), a call outside
+the source that ONLY_IN names for it. --graph prints the edges between
 folders. Exit status: 1 if there are errors.
 """
 import argparse
@@ -22,6 +23,7 @@ SUFFIXES = {".hpp", ".cpp", ".cu"}
 LARGEST_CYCLE = 3
 ONLY_IN = {"getenv": "core/src/support/environment.cpp", "dlopen": "core/src/support/dynamic_library.cpp",
            "dlsym": "core/src/support/dynamic_library.cpp"}
+INTERNAL = '#include "ferry/core/detail/support/internal.hpp"'
 CALL = re.compile(r"\b(" + "|".join(ONLY_IN) + r")\s*\(")
 
 
@@ -74,6 +76,8 @@ class Module:
     def read(self, f):
         here = self.unit(f)
         name = f.relative_to(self.root).as_posix()
+        if "/detail/" in name and f.name != "internal.hpp" and INTERNAL not in f.read_text().splitlines():
+            self.errors.append(f"{name}: does not include support/internal.hpp, which refuses programs that include it")
         for number, line in enumerate(f.read_text().splitlines(), 1):
             call = CALL.search(line.partition("//")[0])
             if call and name != ONLY_IN[call[1]]:
@@ -185,10 +189,15 @@ def self_test():
     """Plants each kind of error in a small tree, and checks that it is found."""
     good = {"core/README.md": README, "core/include/ferry/core.hpp": '#include "ferry/core/error.hpp"\n', "core/include/ferry/core/error.hpp": "", "core/src/low/a.cpp": '#include "ferry/core/error.hpp"\n',
             "core/src/high/b.cpp": '#include "low/a.hpp"\n', "core/src/low/a.hpp": "#include <vector>\n"}
+    detail = "core/include/ferry/core/detail"
+    internal = {"core/README.md": README.replace("| `low/`", "| `support/` | all | |\n| `low/`"),
+                f"{detail}/support/internal.hpp": ""}
     ring = {f"core/src/low/{x}.hpp": f'#include "low/{y}.hpp"\n' for x, y in ("pq", "qr", "rs", "sp")}
     cases = [({}, None),
              ({"core/src/low/a.cpp": '#include "high/b.hpp"\n', "core/src/high/b.hpp": ""}, "core/src/low/a.cpp:1: includes high/b, which is above low/"),
-             ({"core/include/ferry/core/error.hpp": '#include "ferry/core/detail/high/c.hpp"\n', "core/include/ferry/core/detail/high/c.hpp": ""},
+             ({**internal, f"{detail}/high/c.hpp": ""}, "detail/high/c.hpp: does not include support/internal.hpp"),
+             ({**internal, "core/include/ferry/core/error.hpp": '#include "ferry/core/detail/high/c.hpp"\n',
+               f"{detail}/high/c.hpp": INTERNAL + "\n"},
               "includes high/c, which is above low/"),
              (ring, "a cycle of 4 units: low/p -> low/q -> low/r -> low/s -> low/p"),
              ({name: text.replace("low/s", "low/p") for name, text in ring.items() if "/s." not in name}, None),
