@@ -150,8 +150,9 @@ BOOST_AUTO_TEST_CASE(pages_on_the_cpu_that_a_device_reads_there) {
   BOOST_TEST((b.device(0, 0, 2 * page, in)[0].what == fr::detail::page_step::map));
   BOOST_TEST(b.device(0, 0, 2 * page, in).empty(), "it is mapped already");
   BOOST_TEST(b.where(0) == fr::detail::on_the_cpu);
-  BOOST_TEST((b.device(0, 2 * page, 4 * page, in)[0].what == fr::detail::page_step::move), "nobody reads these");
-  BOOST_TEST((b.device(1, 0, 2 * page, in)[0].what == fr::detail::page_step::move), "who reads them itself gets them");
+  BOOST_TEST((b.device(0, 2 * page, 4 * page, in)[0].what == fr::detail::page_step::move), "no device reads these");
+  BOOST_TEST((b.device(1, 0, 2 * page, in)[0].what == fr::detail::page_step::move),
+             "a device that reads pages receives them");
   (void)b.cpu(0, 2 * page, inout);
   BOOST_TEST((b.device(0, 0, 2 * page, inout)[0].what == fr::detail::page_step::move), "writers wait for all readers");
 }

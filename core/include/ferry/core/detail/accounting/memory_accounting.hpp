@@ -125,8 +125,8 @@ class memory_accounting {
   // For all other callers.
 
   // Accounts for host memory before ferry::pin pins it; undone by pools().remove_pinned(). Call with no lock held. It
-  // counts against limits on pinned memory of no device, {.kind = memory_kind::host}, and against the system's RAM. Runs
-  // the out-of-memory handlers, and throws out_of_memory, as for memory of `device`.
+  // counts against limits on pinned memory of no device, {.kind = memory_kind::host}, and against the system's RAM.
+  // Runs the out-of-memory handlers, and throws out_of_memory, as for memory of `device`.
   void reserve_pinned(std::size_t bytes, int device);
   // Applies limits (see limit_enforcer::set), and checks whether soft ones are crossed. May block to release bytes.
   void limit(std::span<const scoped_memory_limit> all);

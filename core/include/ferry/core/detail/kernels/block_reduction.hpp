@@ -4,8 +4,6 @@
 #if defined(__CUDACC__)
 #include <type_traits>
 
-#include <cuda_runtime.h>
-
 #include "ferry/core/macros.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
