@@ -37,6 +37,10 @@ function(ferry_add_module name)
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_LINK})
+  # CMake's check that each header can be included alone also includes those of detail/.
+  target_compile_definitions(
+    ${target} INTERFACE
+              $<BUILD_INTERFACE:$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,${target}_verify_interface_header_sets>:FERRY_INTERNAL>>)
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS ${root}/include FILES ${headers})
 
   install(TARGETS ${target} EXPORT ferry FILE_SET HEADERS)
