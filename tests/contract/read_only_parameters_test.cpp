@@ -9,6 +9,7 @@
 
 using namespace contract;
 
+namespace contract_of_read_only_parameters {
 namespace {
 
 using const_line = fr::mdspan<const int, 1>;
@@ -89,6 +90,7 @@ struct two_streams {
 };
 
 }  // namespace
+}  // namespace contract_of_read_only_parameters
 
 BOOST_AUTO_TEST_SUITE(contract_of_read_only_parameters)
 
@@ -105,7 +107,7 @@ BOOST_AUTO_TEST_CASE(readers_do_not_wait_for_each_other) {
       fr::parallel_for(s, fr::tiles{{n, 1}, 1, 1}, of_tile{}, x, y);
     }) == 0);
     std::vector<fr::scalar<int>> results;  // the second call must not reuse their memory
-    if (fr::runtime::current().default_pool_kind() != fr::pool_kind::driver)  // its allocations are work on streams
+    if (fr::runtime::current().pools().default_kind() != fr::pool_kind::driver)  // its allocations are work on streams
       BOOST_TEST(t.waits_of([&](auto& s, auto&) {
         results.push_back(fr::parallel_reduce(s, n, value{}, fr::maximum{}, x));
       }) == 0);

@@ -8,6 +8,7 @@
 
 using namespace contract;
 
+namespace contract_of_workspaces {
 namespace {
 
 struct fill_with {
@@ -20,12 +21,13 @@ struct add_to {
 
 // Numbers of blocks that the pools handed out and got back. Without allocations, a decrease of live blocks means frees.
 struct pool_traffic {
-  std::uint64_t made = fr::runtime::current().made_allocations();
+  std::uint64_t made = fr::runtime::current().pools().statistics().made;
   std::size_t out = fr::runtime::current().allocations();
   bool operator==(const pool_traffic&) const = default;
 };
 
 }  // namespace
+}  // namespace contract_of_workspaces
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_workspaces, clean)
 

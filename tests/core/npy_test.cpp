@@ -14,6 +14,7 @@ using namespace npy_test;
 using fr::memory_kind;
 using fr::storage_order;
 
+namespace npy {
 namespace {
 
 template <class T>
@@ -107,6 +108,7 @@ void every_rank() {
 }
 
 }  // namespace
+}  // namespace npy
 
 BOOST_AUTO_TEST_SUITE(npy)
 
@@ -191,7 +193,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_left_of_the_arrays) {
   const fr::simulation sim("devices=2");
   const folder here;
   fr::save_npy(here(), std::vector<float>(6, 1.f), fr::extents{2, 3}, storage_order::column_major);
-  BOOST_TEST(fr::runtime::current().made_allocations() == 0u);  // CPU memory needs no device
+  BOOST_TEST(fr::runtime::current().pools().statistics().made == 0u);  // CPU memory needs no device
   static_cast<void>(fr::load_npy<float, 2, memory_kind::device>(here()));
   BOOST_TEST(fr::runtime::current().allocations() == 0u);
 }

@@ -14,11 +14,13 @@ namespace fr = ferry;
 using support::device_bytes;
 using support::text_of_failure;
 
+namespace out_of_memory {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
 }  // namespace
+}  // namespace out_of_memory
 
 BOOST_AUTO_TEST_SUITE(out_of_memory)
 
@@ -206,7 +208,7 @@ BOOST_AUTO_TEST_CASE(reclaim_by_hand) {
     const auto a = device_bytes(32 * MiB, d);
   }
   const auto held = device_bytes(64 * MiB);
-  const bool keeps = sim.get().default_pool_kind() != fr::pool_kind::none;  // `none` releases before it allocates
+  const bool keeps = sim.get().pools().default_kind() != fr::pool_kind::none;  // `none` releases before it allocates
   BOOST_TEST(fr::reclaim(fr::device(1)) == 32 * MiB);
   BOOST_TEST(fr::reclaim() == (keeps ? 32 * MiB : 0));
   BOOST_TEST(sim.get().memory().pools().reserved_bytes(fr::memory_kind::device, 0) == 64 * MiB);

@@ -13,6 +13,7 @@
 
 namespace fr = ferry;
 
+namespace pool {
 namespace {
 
 constexpr auto on_device = fr::memory_kind::device;
@@ -56,6 +57,7 @@ std::string text_of(F f) {
 bool says(const std::string& text, std::string_view part) { return text.find(part) != text.npos; }
 
 }  // namespace
+}  // namespace pool
 
 BOOST_AUTO_TEST_SUITE(pool)
 
@@ -81,7 +83,7 @@ BOOST_AUTO_TEST_CASE(options_of_other_kinds) {
     for (const std::string& text :
          {text_of<fr::invalid_argument>([&] { fr::pool p(fr::device(0), o); }),
           text_of<fr::invalid_argument>([&] { fr::simulation other("devices=1", o); }),
-          text_of<fr::invalid_argument>([&] { (void)fr::runtime::current().take_pool(on_device, 0, o); })})
+          text_of<fr::invalid_argument>([&] { (void)fr::runtime::current().pools().take(on_device, 0, o); })})
       BOOST_TEST((says(text, expected) && says(text, std::string(who) + " pools do;")), text);
   };
   for (const fr::pool_kind k : {split, binned, none}) {

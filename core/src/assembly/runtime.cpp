@@ -7,7 +7,6 @@
 #include "copies/copy_engine.hpp"
 #include "external/foreign_memory.hpp"
 #include "ferry/core/detail/assembly/settings.hpp"
-#include "ferry/core/detail/backend/pool_backend.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
@@ -23,13 +22,6 @@ namespace ferry::inline FERRY_ABI {
 using namespace detail;
 
 namespace {
-
-// FERRY_POOL replaces pool_kind::automatic.
-pool_kind chosen_kind(pool_kind asked) {
-  if (asked != pool_kind::automatic) return asked;
-  const auto text = environment("FERRY_POOL");
-  return text ? parse_pool_kind(*text) : pool_kind::split;
-}
 
 check_level chosen_level(check_level of_options) {
   const check_level of_environment = check_level_of_environment();
@@ -56,7 +48,7 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
       level_(chosen_level(backend_->level())),
       streams_(*backend_),
       memory_(*backend_),
-      default_kind_(chosen_kind(pools.kind)),
+      pools_(memory_, streams_, pools),
       peers_(*backend_, backend_->device_count(), peer_policy::from_environment()),
       kept_(std::make_unique<host_pinned_pages>(*this)),
       copies_(std::make_unique<copy_engine>(*this, peers_, copy_options::from_environment())) {
@@ -66,22 +58,6 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
     migrates_ = migrates_ && properties_.back().concurrent_managed_access;
     reaches_pageable_ = reaches_pageable_ && properties_.back().pageable_memory_access;
   }
-  pools = resolved(pools, default_kind_);
-  const auto pools_for = [&](memory_kind kind, int device) {
-    pool_options o = options_for(kind, pools, backend_->quirks());
-    pool_backend* const driver = backend_->pools();
-    if (o.kind == pool_kind::driver && !(driver && driver->has_pools(kind, device))) {
-      std::fprintf(stderr, "ferry: the driver has no pools of %s memory on device %d: using a split pool there\n",
-                   kind_name(kind), device);
-      o = instead(o, pool_kind::split);
-    }
-    return o;
-  };
-  for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})
-    for (const device d : devices_) {
-      pools_.push_back(make_pool(memory_, streams_, kind, d.index(), pools_for(kind, d.index())));
-      memory_.pools().add(*pools_.back());
-    }
   foreign_ = std::make_unique<foreign_memory>(*this);
   if (const access_policy::maker make = current_maker().load()) owned_policy_ = make(*this);
   policy_.store(owned_policy_.get(), std::memory_order_relaxed);
@@ -102,10 +78,7 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
 
 access_policy::maker access_policy::exchange_maker(maker m) { return current_maker().exchange(m); }
 
-runtime::~runtime() {
-  for (auto& p : pools_) memory_.pools().remove(*p);
-  for (auto& p : extra_) memory_.pools().remove(*p);
-}
+runtime::~runtime() = default;
 
 std::size_t runtime::trim_lanes(memory_kind kind, int device) { return copies_->lanes().trim(kind, device); }
 
@@ -121,54 +94,8 @@ const device_properties& runtime::properties(int device) const {
   return properties_[static_cast<std::size_t>(device)];
 }
 
-memory_pool& runtime::take_pool(memory_kind kind, int device, const pool_options& given) {
-  (void)properties(device);
-  const pool_options options = options_for(kind, given, backend_->quirks());
-  std::lock_guard lock(extra_mutex_);
-  for (memory_pool*& p : stock_)
-    if (p->kind() == kind && p->device() == device && p->options() == options) {
-      memory_pool& taken = *p;
-      p = stock_.back();
-      stock_.pop_back();
-      return taken;
-    }
-  stock_.reserve(extra_.size() + 1);  // give_back_pool() must not fail
-  extra_.push_back(make_pool(memory_, streams_, kind, device, options));
-  memory_.pools().add(*extra_.back());
-  return *extra_.back();
-}
-
-void runtime::give_back_pool(memory_pool& p) noexcept {
-  std::lock_guard lock(extra_mutex_);
-  stock_.push_back(&p);
-}
-
-pool_statistics runtime::all_pools() const {
-  pool_statistics all;
-  for (const auto& p : pools_) all += p->statistics();
-  std::lock_guard lock(extra_mutex_);
-  for (const auto& p : extra_) all += p->statistics();
-  return all;
-}
-
 std::size_t runtime::allocations() const {
-  return all_pools().allocations + foreign_->count() - checker_->quarantined();
-}
-
-peer_memory runtime::peer_class_of_arrays(int device) const {
-  const memory_pool& p =
-      *pools_[static_cast<std::size_t>(memory_kind::device) * devices_.size() + static_cast<std::size_t>(device)];
-  return p.options().kind == pool_kind::driver ? peer_memory::pooled : peer_memory::plain;
-}
-
-void runtime::grant_peer(int device, int owner, peer_memory sort) {
-  if (peers_.grant(device, owner, sort)) return;
-  throw peer_access_error("a kernel on device " + std::to_string(device) + " (" + properties(device).name +
-                          ") uses memory of device " + std::to_string(owner) + " (" + properties(owner).name +
-                          "), which it does not reach: " + peers_.why_not(device, owner, sort) +
-                          ". Copy the array to device " + std::to_string(device) +
-                          " first (ferry::to), run the kernel on device " + std::to_string(owner) +
-                          ", use a unified array, or set FERRY_PEER_KERNELS=stage");
+  return pools_.statistics().allocations + foreign_->count() - checker_->quarantined();
 }
 
 void runtime::test_links_of_pages(int device) {

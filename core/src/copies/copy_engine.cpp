@@ -105,8 +105,8 @@ route_choice copy_engine::choose(const copy_end& from, const copy_end& to, std::
                      reason::no_link,
                      from.on,
                      to.on,
-                     from.sort.value_or(runtime_.peer_class_of_arrays(from.on)),
-                     to.sort.value_or(runtime_.peer_class_of_arrays(to.on))};
+                     from.sort.value_or(runtime_.pools().peer_class(from.on)),
+                     to.sort.value_or(runtime_.pools().peer_class(to.on))};
     if (links(from.on, to.on, way.sort_to) && links(to.on, from.on, way.sort_from))
       way.kind = route_kind::peer, way.why = reason::link;
     else if (this_thread_state.capture)

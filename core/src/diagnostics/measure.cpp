@@ -11,7 +11,7 @@ using namespace detail;
 
 measurement measure(stream_ref s, const std::function<void()>& body) {
   runtime& m = runtime::current();
-  const std::uint64_t copied = m.copied_bytes, made = m.made_allocations();
+  const std::uint64_t copied = m.copied_bytes, made = m.pools().statistics().made;
   measurement r;
   const event before = s.record();
   const auto start = std::chrono::steady_clock::now();
@@ -19,7 +19,7 @@ measurement measure(stream_ref s, const std::function<void()>& body) {
   r.cpu_milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   r.device_milliseconds = milliseconds_between(before, s.record());
   r.copied_bytes = m.copied_bytes - copied;
-  r.allocations = m.made_allocations() - made;
+  r.allocations = m.pools().statistics().made - made;
   return r;
 }
 

@@ -21,7 +21,7 @@ struct pool::state {
   ~state() {
     runtime_registry::if_alive(serial, [&](runtime& m) {
       for (auto& p : by_kind)
-        if (p) m.give_back_pool(*p);
+        if (p) m.pools().give_back(*p);
     });
   }
 };
@@ -29,7 +29,7 @@ struct pool::state {
 pool::pool(ferry::device d, const pool_options& options) {
   runtime& m = runtime::current();
   (void)d.properties();
-  state_.reset(new state{d, resolved(options, m.default_pool_kind()), m.serial()});
+  state_.reset(new state{d, resolved(options, m.pools().default_kind()), m.serial()});
 }
 
 pool pool::default_of(ferry::device d) {
@@ -61,9 +61,9 @@ memory_pool& pool::of(memory_kind kind) {
   runtime& m = runtime::current();
   std::atomic<memory_pool*>& made = s.by_kind[static_cast<std::size_t>(kind)];
   if (memory_pool* p = made.load(std::memory_order_acquire)) return *p;
-  memory_pool* fresh = &m.take_pool(kind, s.where.index(), s.options);
+  memory_pool* fresh = &m.pools().take(kind, s.where.index(), s.options);
   if (memory_pool* other = nullptr; !made.compare_exchange_strong(other, fresh)) {  // another thread was first
-    m.give_back_pool(*fresh);
+    m.pools().give_back(*fresh);
     return *other;
   }
   return *fresh;

@@ -51,6 +51,16 @@ bool peer_grants::grant(int device, int owner, peer_memory sort) {
   return ask(device, owner, sort);
 }
 
+void peer_grants::grant_or_throw(int device, int owner, peer_memory sort) {
+  if (grant(device, owner, sort)) return;
+  const auto name = [&](int d) { return std::to_string(d) + " (" + backend_.properties(d).name + ")"; };
+  const std::string here = std::to_string(device);
+  throw peer_access_error("a kernel on device " + name(device) + " uses memory of device " + name(owner) +
+                          ", which it does not reach: " + why_not(device, owner, sort) + ". Copy the array to device " +
+                          here + " first (ferry::to), run the kernel on device " + std::to_string(owner) +
+                          ", use a unified array, or set FERRY_PEER_KERNELS=stage");
+}
+
 bool peer_grants::ask(int device, int owner, peer_memory sort) {
   entry& there = at(device, owner, sort);
   if (there.asked) return there.works.load(std::memory_order_relaxed);

@@ -13,7 +13,7 @@ namespace {
 // Enables peer access on first use. Throws peer_access_error, which names the array.
 void need_reach(runtime& m, int device, const access& a) {
   try {
-    if (a.what->kind == memory_kind::device) m.need_peer(device, a.what->device, a.what->peer_class());
+    if (a.what->kind == memory_kind::device) m.peers().need(device, a.what->device, a.what->peer_class());
     a.what->resource->need_peer(*a.what, device);
   } catch (const peer_access_error& e) {
     throw peer_access_error(use_text(a) + ": " + std::string(e.text()));

@@ -6,6 +6,7 @@
 
 #include "ferry/core/detail/memory/thread_scopes.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/support/spin.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -16,19 +17,13 @@ constexpr auto patience = std::chrono::microseconds(200);
 // Set in workers, and in callers during their calls.
 thread_local bool inside = false;
 
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
 // Spins until ready(), at most for `patience`. Yields, so that other workers can run on a machine with fewer cores than
 // workers. False after a timeout.
 template <class Ready>
 bool spin_until(Ready ready) {
   const auto end = std::chrono::steady_clock::now() + patience;
   for (int i = 1; !ready(); ++i) {
-    relax();
+    relax_cpu();
     if (i % 64) continue;
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::yield();

@@ -22,7 +22,7 @@ void page_moves::carry_out(const coming_access& a, const std::vector<planned>& p
   try {
     for (const planned& p : plan)
       if (p.what == page_step::map) {
-        if (p.from >= 0) runtime_.need_peer(p.to, p.from), runtime_.need_peer(p.to, p.from, peer_memory::unified);
+        if (p.from >= 0) runtime_.peers().need(p.to, p.from), runtime_.peers().need(p.to, p.from, peer_memory::unified);
         {
           std::lock_guard lock(a.what.history);
           a.what.history.set_advised(true);  // undone for the next owner of the bytes

@@ -11,7 +11,7 @@
 #include "ferry/core/checks.hpp"
 #include "ferry/core/detail/backend/backend.hpp"
 #include "ferry/core/detail/ordering/timelines.hpp"
-#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/version.hpp"
@@ -59,14 +59,10 @@ class runtime {
   /// The pool of new arrays where no pool_scope applies.
   detail::memory_pool& pool(memory_kind kind, int device) {
     if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) (void)properties(device);
-    return *pools_[static_cast<std::size_t>(kind) * devices_.size() + static_cast<std::size_t>(device)];
+    return pools_.of(kind, device);
   }
-  /// The kind that pool_kind::automatic means.
-  pool_kind default_pool_kind() const { return default_kind_; }
-  /// A separate pool: a new one, or a returned one with the same options. It lives as long as the runtime.
-  detail::memory_pool& take_pool(memory_kind kind, int device, const pool_options& options);
-  /// Returns a pool of take_pool() for reuse.
-  void give_back_pool(detail::memory_pool& p) noexcept;
+  /// All pools.
+  detail::runtime_pools& pools() { return pools_; }
   /// Accounting of all pools: observers, limits, out-of-memory handlers.
   detail::memory_accounting& memory() { return memory_; }
   /// True if unified memory migrates between the CPU and devices. False if a device lacks concurrent managed access:
@@ -100,24 +96,15 @@ class runtime {
   void synchronized() noexcept;
   /// Policy to notify of accesses before they are ordered; null for none. Set when the runtime is created.
   detail::access_policy* policy() const { return policy_.load(std::memory_order_relaxed); }
-  /// Number of live arrays, and of arrays made so far.
+  /// Number of live arrays.
   std::size_t allocations() const;
-  std::uint64_t made_allocations() const { return all_pools().made; }
 
-  /// Enables access by kernels of `device` to memory of `owner` of this class. The first use calls the driver and tests
-  /// the link, which may block.
-  /// @throws peer_access_error if access is impossible
-  void need_peer(int device, int owner, detail::peer_memory sort = detail::peer_memory::plain) {
-    if (!peers_.reaches(device, owner, sort)) grant_peer(device, owner, sort);
-  }
   /// Peer access between devices.
   detail::peer_grants& peers() { return peers_; }
   /// True if kernels of a device can use memory of another: as peers, or by staging copies (FERRY_PEER_KERNELS=stage).
   bool can_reach(int device, int owner) const {
-    return peers_.stages_kernels() || peers_.can_reach(device, owner, peer_class_of_arrays(owner));
+    return peers_.stages_kernels() || peers_.can_reach(device, owner, pools_.peer_class(owner));
   }
-  /// Memory class of device arrays from the runtime's own pools.
-  detail::peer_memory peer_class_of_arrays(int device) const;
   /// Staging streams, threads and options of copies.
   detail::copy_engine& copies() { return *copies_; }
   /// Releases unused staging memory of copies.
@@ -128,9 +115,7 @@ class runtime {
   std::atomic<std::uint64_t> copied_bytes{0};
 
  private:
-  void grant_peer(int device, int owner, detail::peer_memory sort);
   void test_links_of_pages(int device);
-  pool_statistics all_pools() const;
   const std::uint64_t serial_;
   std::unique_ptr<detail::backend> backend_;
   const bool simulated_;
@@ -140,11 +125,7 @@ class runtime {
   bool migrates_ = true, reaches_pageable_ = true;
   detail::timelines streams_;
   detail::memory_accounting memory_;
-  pool_kind default_kind_;
-  std::vector<std::unique_ptr<detail::memory_pool>> pools_;  // by kind and device
-  mutable std::mutex extra_mutex_;
-  std::vector<std::unique_ptr<detail::memory_pool>> extra_;  // pools that programs created
-  std::vector<detail::memory_pool*> stock_;                  // the returned ones among them
+  detail::runtime_pools pools_;
   std::unique_ptr<detail::foreign_memory> foreign_;
   std::unique_ptr<detail::memory_checker> checker_;
   detail::peer_grants peers_;

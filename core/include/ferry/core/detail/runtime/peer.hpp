@@ -43,6 +43,10 @@ class peer_grants {
   // separately, in addition. Unified memory needs only the test, also with FERRY_PEER=off, because the driver moves
   // pages over any link.
   bool grant(int device, int owner, peer_memory sort = peer_memory::plain);
+  // As grant(), but throws peer_access_error, which names the remedies, if there is no access.
+  void need(int device, int owner, peer_memory sort = peer_memory::plain) {
+    if (!reaches(device, owner, sort)) grant_or_throw(device, owner, sort);
+  }
   // True if access is enabled, or expected to work when it is.
   bool can_reach(int device, int owner, peer_memory sort = peer_memory::plain) const;
   // Why `device` cannot access memory of `owner`, as text; "" if it can, or if access was never requested.
@@ -65,6 +69,7 @@ class peer_grants {
     bool asked = false;
     std::string why_not;
   };
+  void grant_or_throw(int device, int owner, peer_memory sort);
   bool ask(int device, int owner, peer_memory sort);
   std::string test(int device, int owner, peer_memory sort, bool both);
   const entry& at(int device, int owner, peer_memory sort) const {
