@@ -32,7 +32,7 @@ function(ferry_add_executable name)
       message(FATAL_ERROR "ferry_add_executable(${name}): this ferry has CUDA, but the project has not: call "
                           "enable_language(CUDA), or use a ferry built with -DFERRY_CUDA=OFF")
     endif()
-    set_source_files_properties(${sources} PROPERTIES LANGUAGE CUDA)
+    set_source_files_properties(${sources} PROPERTIES LANGUAGE CUDA SKIP_UNITY_BUILD_INCLUSION ON)
     ferry_compile_cuda(${name})
   endif()
 endfunction()

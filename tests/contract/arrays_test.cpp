@@ -6,6 +6,7 @@
 
 using namespace contract;
 
+namespace contract_of_arrays {
 namespace {
 
 struct three {  // 24 bytes: larger than the backends' native fill sizes
@@ -56,6 +57,7 @@ void fill_with() {
 }
 
 }  // namespace
+}  // namespace contract_of_arrays
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_arrays, clean)
 

@@ -7,6 +7,7 @@
 
 using namespace contract;
 
+namespace contract_of_foreign_memory {
 namespace {
 
 struct add_one {
@@ -43,6 +44,7 @@ void release_ints(memory_kind k, int* p, std::size_t n) {
 }
 
 }  // namespace
+}  // namespace contract_of_foreign_memory
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_foreign_memory, clean)
 

@@ -7,6 +7,7 @@
 
 using namespace contract;
 
+namespace contract_of_copies {
 namespace {
 
 template <class First, class Second>
@@ -71,6 +72,7 @@ struct rgb {  // 3 bytes: no word size fits
 };
 
 }  // namespace
+}  // namespace contract_of_copies
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_copies, clean)
 

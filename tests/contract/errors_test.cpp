@@ -10,6 +10,7 @@
 
 using namespace contract;
 
+namespace contract_of_errors {
 namespace {
 
 // Sets an environment variable for a scope.
@@ -29,6 +30,7 @@ class environment {
 };
 
 }  // namespace
+}  // namespace contract_of_errors
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_errors, clean)
 

@@ -7,6 +7,7 @@
 
 using namespace contract;
 
+namespace contract_of_exhaustion {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -27,6 +28,7 @@ class room_for {
 };
 
 }  // namespace
+}  // namespace contract_of_exhaustion
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_exhaustion, clean)
 

@@ -3,6 +3,7 @@
 
 using namespace contract;
 
+namespace contract_of_graphs {
 namespace {
 
 struct add {
@@ -22,6 +23,7 @@ struct value_of {
 using ints = fr::unified_array<int>;
 
 }  // namespace
+}  // namespace contract_of_graphs
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_graphs, clean)
 

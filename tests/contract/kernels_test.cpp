@@ -8,6 +8,7 @@
 
 using namespace contract;
 
+namespace contract_of_kernels {
 namespace {
 
 struct axpy {
@@ -81,6 +82,7 @@ fr::device_array<int> with_lambda(std::size_t n, int factor) {
 bool last_use_wrote(const auto& a) { return a.owner().get().history.uses().back().write; }
 
 }  // namespace
+}  // namespace contract_of_kernels
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_kernels, clean)
 

@@ -12,6 +12,7 @@
 
 using namespace contract;
 
+namespace contract_of_memory_checks {
 namespace {
 
 struct square {
@@ -58,6 +59,7 @@ struct checked : clean {
 };
 
 }  // namespace
+}  // namespace contract_of_memory_checks
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_memory_checks, checked)
 

@@ -12,6 +12,7 @@
 namespace fr = ferry;
 using support::check_moved;
 
+namespace moved_objects {
 namespace {
 
 struct touch {
@@ -127,6 +128,7 @@ void check_array(const std::string& name) {
 }
 
 }  // namespace
+}  // namespace moved_objects
 
 BOOST_AUTO_TEST_SUITE(moved_objects, *boost::unit_test::precondition(support::devices_are_simulated))
 

@@ -11,6 +11,7 @@
 
 using namespace contract;
 
+namespace contract_of_npy {
 namespace {
 
 struct file {
@@ -19,6 +20,7 @@ struct file {
 };
 
 }  // namespace
+}  // namespace contract_of_npy
 
 BOOST_AUTO_TEST_SUITE(contract_of_npy)
 

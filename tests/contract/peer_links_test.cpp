@@ -7,6 +7,7 @@
 
 using namespace contract;
 
+namespace contract_of_peer_links {
 namespace {
 
 struct shift_left {  // both are parts of one array
@@ -19,6 +20,7 @@ struct set_second {
 };
 
 }  // namespace
+}  // namespace contract_of_peer_links
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_peer_links, clean)
 

@@ -8,6 +8,7 @@
 
 using namespace contract;
 
+namespace contract_of_peer_memory {
 namespace {
 
 constexpr const char* schedules[] = {"eager", "random:1", "random:2", "random:3"};
@@ -77,6 +78,7 @@ void pages_arrive() {
 }
 
 }  // namespace
+}  // namespace contract_of_peer_memory
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_peer_memory, clean)
 

@@ -4,6 +4,7 @@
 
 using namespace contract;
 
+namespace contract_of_peers {
 namespace {
 
 struct one_too_far {
@@ -30,6 +31,7 @@ std::string device_error_of(const fr::stream& s, Work work) {
 }
 
 }  // namespace
+}  // namespace contract_of_peers
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_peers, clean)
 

@@ -5,6 +5,7 @@
 
 using namespace contract;
 
+namespace contract_of_pool_copies {
 namespace {
 
 // Arrays in a driver's pool of device 0, and a stream of device 1.
@@ -19,6 +20,7 @@ struct other_stream {
 };
 
 }  // namespace
+}  // namespace contract_of_pool_copies
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_pool_copies, clean)
 

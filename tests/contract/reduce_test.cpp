@@ -5,6 +5,7 @@
 
 using namespace contract;
 
+namespace contract_of_reductions {
 namespace {
 
 struct element {
@@ -89,6 +90,7 @@ struct lock_step {  // exactly one of all takes the 1 from a cell that holds it 
 };
 
 }  // namespace
+}  // namespace contract_of_reductions
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_reductions, clean)
 

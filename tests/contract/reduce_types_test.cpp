@@ -9,6 +9,7 @@
 
 using namespace contract;
 
+namespace types_of_reductions {
 namespace {
 
 template <class T>
@@ -117,6 +118,7 @@ struct first_least {
 };
 
 }  // namespace
+}  // namespace types_of_reductions
 
 BOOST_FIXTURE_TEST_SUITE(types_of_reductions, clean)
 

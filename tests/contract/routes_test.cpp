@@ -11,6 +11,7 @@
 
 using namespace contract;
 
+namespace contract_of_routes {
 namespace {
 
 using byte = std::uint8_t;
@@ -84,6 +85,7 @@ std::string lacking_memory(int gib, int) {
 utf::precondition needs_memory(int gib) { return utf::precondition(needs{lacking_memory, gib}); }
 
 }  // namespace
+}  // namespace contract_of_routes
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_routes, clean)
 

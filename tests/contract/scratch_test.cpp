@@ -7,6 +7,7 @@
 
 using namespace contract;
 
+namespace scratch_of_copies {
 namespace {
 
 constexpr std::size_t memory = std::size_t{2} << 20;
@@ -71,6 +72,7 @@ void copy_all_ways(const fr::extents<Rank>& e) {
 }
 
 }  // namespace
+}  // namespace scratch_of_copies
 
 BOOST_FIXTURE_TEST_SUITE(scratch_of_copies, clean)
 

@@ -9,6 +9,7 @@ using namespace contract;
 // A device structure can be tested for being a range without an error: batches do so for out() arguments.
 static_assert(!std::ranges::range<fr::device_soa<double, int>&> && std::ranges::range<fr::unified_soa<double, int>&>);
 
+namespace contract_of_structures_of_arrays {
 namespace {
 
 enum field : std::size_t { position, velocity, id };
@@ -62,6 +63,7 @@ std::vector<double> positions(std::size_t n) {
 }
 
 }  // namespace
+}  // namespace contract_of_structures_of_arrays
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_structures_of_arrays, clean)
 

@@ -6,6 +6,7 @@
 
 using namespace contract;
 
+namespace contract_of_streams {
 namespace {
 
 struct add {
@@ -14,6 +15,7 @@ struct add {
 };
 
 }  // namespace
+}  // namespace contract_of_streams
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_streams, clean)
 

@@ -7,6 +7,7 @@
 
 using namespace contract;
 
+namespace contract_of_submissions {
 namespace {
 
 struct add {
@@ -46,6 +47,7 @@ __global__ void scale(const int* x, fr::mdspan<int, 1> y, int by, std::size_t n)
 #endif
 
 }  // namespace
+}  // namespace contract_of_submissions
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_submissions, clean)
 

@@ -9,6 +9,7 @@
 
 using namespace contract;
 
+namespace contract_of_system_memory {
 namespace {
 
 struct add_one {
@@ -66,6 +67,7 @@ void walk_over_a_vector() {
 }
 
 }  // namespace
+}  // namespace contract_of_system_memory
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_system_memory, clean)
 

@@ -7,6 +7,7 @@
 
 using namespace contract;
 
+namespace contract_of_views {
 namespace {
 
 // The element indices of a slice, by its definition.
@@ -31,6 +32,7 @@ std::string text_of(const auto& a) {
 }
 
 }  // namespace
+}  // namespace contract_of_views
 
 BOOST_FIXTURE_TEST_SUITE(contract_of_views, clean)
 

@@ -15,6 +15,7 @@
 
 namespace fr = ferry;
 
+namespace allocation_log {
 namespace {
 
 constexpr const char* header = "Thread,Time,Action,Pointer,Size,Stream\n";
@@ -31,6 +32,7 @@ void allocate_and_free(unsigned seed, int operations) {
 }
 
 }  // namespace
+}  // namespace allocation_log
 
 BOOST_AUTO_TEST_SUITE(allocation_log)
 

@@ -9,6 +9,7 @@
 
 namespace fr = ferry;
 
+namespace core_copy_lanes {
 namespace {
 
 struct stock {
@@ -29,6 +30,7 @@ struct stock {
 };
 
 }  // namespace
+}  // namespace core_copy_lanes
 
 BOOST_AUTO_TEST_SUITE(core_copy_lanes)
 

@@ -12,6 +12,7 @@
 
 #include "cuda_strided_cases.hpp"
 
+namespace cuda_logic {
 namespace {
 
 using namespace ferry::detail::cuda;
@@ -48,6 +49,7 @@ void walk(const strided_plan& p, F f) {
 bool is_aligned(const void* p, std::size_t to) { return reinterpret_cast<std::uintptr_t>(p) % to == 0; }
 
 }  // namespace
+}  // namespace cuda_logic
 
 BOOST_AUTO_TEST_SUITE(cuda_logic)
 

@@ -13,6 +13,7 @@
 
 using namespace cuda_test;
 
+namespace cuda_marks {
 namespace {
 
 // Blocks a stream until opened.
@@ -45,6 +46,7 @@ class attempt {
 };
 
 }  // namespace
+}  // namespace cuda_marks
 
 BOOST_AUTO_TEST_SUITE(cuda_marks, *utf::precondition(needs_devices{1}))
 

@@ -6,6 +6,7 @@
 
 using namespace cuda_test;
 
+namespace cuda_pools {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -18,6 +19,7 @@ void use(const stream& s, const allocation_ref& r) {
 }
 
 }  // namespace
+}  // namespace cuda_pools
 
 BOOST_AUTO_TEST_SUITE(cuda_pools, *utf::precondition(needs_devices{1}))
 

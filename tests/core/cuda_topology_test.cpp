@@ -16,6 +16,7 @@
 
 using namespace cuda_test;
 
+namespace cuda_topologies {
 namespace {
 
 // Faster than any copy over PCIe: generation 6 with 16 lanes has at most 126 GB/s.
@@ -29,6 +30,7 @@ struct file_of_this_test {
 };
 
 }  // namespace
+}  // namespace cuda_topologies
 
 BOOST_FIXTURE_TEST_SUITE(cuda_topologies, unchanged)
 

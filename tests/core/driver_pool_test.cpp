@@ -11,6 +11,7 @@
 
 namespace fr = ferry;
 
+namespace driver_pool {
 namespace {
 
 constexpr auto on_device = fr::memory_kind::device;
@@ -44,6 +45,7 @@ std::string fate_of(fr::native_stream s) {
 }
 
 }  // namespace
+}  // namespace driver_pool
 
 BOOST_AUTO_TEST_SUITE(driver_pool)
 

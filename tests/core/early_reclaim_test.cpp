@@ -14,6 +14,7 @@
 namespace fr = ferry;
 using fr::memory_kind;
 
+namespace early_reclaim {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -24,6 +25,7 @@ constexpr fr::pool_kind every_kind[] = {fr::pool_kind::driver, fr::pool_kind::sp
                                         fr::pool_kind::none};
 
 }  // namespace
+}  // namespace early_reclaim
 
 BOOST_AUTO_TEST_SUITE(early_reclaim)
 

@@ -7,10 +7,12 @@
 
 namespace fr = ferry;
 
+namespace full_device {
 namespace {
 constexpr std::size_t MiB = std::size_t{1} << 20;
 using bytes_type = fr::device_array<char>;
 }  // namespace
+}  // namespace full_device
 
 BOOST_AUTO_TEST_SUITE(full_device)
 

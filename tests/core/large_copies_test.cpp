@@ -15,6 +15,7 @@
 #include "backend/cpu_strided.hpp"
 #include "contract/small_chunks.hpp"
 
+namespace large_copies {
 namespace {
 
 namespace fr = ferry;
@@ -116,6 +117,7 @@ void check_copy(const From& from, To& to, asked& all) {
 }
 
 }  // namespace
+}  // namespace large_copies
 
 BOOST_AUTO_TEST_SUITE(large_copies)
 

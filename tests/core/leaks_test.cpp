@@ -16,6 +16,7 @@
 
 namespace fr = ferry;
 
+namespace leaks {
 namespace {
 
 __attribute__((noinline)) fr::device_array<char> made_here() { return fr::device_array<char>({1024}); }
@@ -32,6 +33,7 @@ boost::test_tools::assertion_result has_stacks(boost::unit_test::test_unit_id) {
 }
 
 }  // namespace
+}  // namespace leaks
 
 BOOST_AUTO_TEST_SUITE(leaks)
 

@@ -14,6 +14,7 @@
 namespace fr = ferry;
 using support::failure_of;
 
+namespace machines {
 namespace {
 
 // Sets an environment variable for a scope.
@@ -41,6 +42,7 @@ class variable {
 bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
+}  // namespace machines
 
 BOOST_AUTO_TEST_SUITE(machines)
 

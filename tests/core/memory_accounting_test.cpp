@@ -9,6 +9,7 @@
 
 namespace fr = ferry;
 
+namespace memory_accounting {
 namespace {
 
 struct recorder : fr::detail::allocation_observer {
@@ -36,6 +37,7 @@ struct recorder : fr::detail::allocation_observer {
 };
 
 }  // namespace
+}  // namespace memory_accounting
 
 BOOST_AUTO_TEST_SUITE(memory_accounting)
 

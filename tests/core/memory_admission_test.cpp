@@ -15,6 +15,7 @@ namespace fr = ferry;
 using fr::memory_kind;
 using support::device_bytes;
 
+namespace memory_admission {
 namespace {
 
 constexpr std::size_t KiB = 1024, MiB = 1024 * KiB;
@@ -32,6 +33,7 @@ bool comes(std::size_t n) {
 }
 
 }  // namespace
+}  // namespace memory_admission
 
 BOOST_AUTO_TEST_SUITE(memory_admission)
 

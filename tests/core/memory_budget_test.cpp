@@ -11,6 +11,7 @@
 namespace fr = ferry;
 using fr::memory_kind;
 
+namespace memory_budgets {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -113,6 +114,7 @@ void check_arrays(fr::pool_kind kind, unsigned seed) {
 }
 
 }  // namespace
+}  // namespace memory_budgets
 
 BOOST_AUTO_TEST_SUITE(memory_budgets)
 

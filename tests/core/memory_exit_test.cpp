@@ -11,6 +11,7 @@
 
 namespace fr = ferry;
 
+namespace core_memory_exit {
 namespace {
 
 boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test_unit_id) {
@@ -41,6 +42,7 @@ boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test
 }
 
 }  // namespace
+}  // namespace core_memory_exit
 
 BOOST_AUTO_TEST_SUITE(core_memory_exit)
 

@@ -15,6 +15,7 @@ using support::device_bytes;
 using support::has;
 using support::text_of_failure;
 
+namespace memory_kept {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -59,6 +60,7 @@ void check_words(fr::pool_kind kind, memory_kind memory, unsigned seed) {
 }
 
 }  // namespace
+}  // namespace memory_kept
 
 BOOST_AUTO_TEST_SUITE(memory_kept)
 

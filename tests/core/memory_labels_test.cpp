@@ -12,6 +12,7 @@
 
 namespace fr = ferry;
 
+namespace memory_labels {
 namespace {
 
 constexpr std::size_t KiB = std::size_t{1} << 10, MiB = KiB << 10;
@@ -71,6 +72,7 @@ std::string in_a_child(Body body) {
 }
 
 }  // namespace
+}  // namespace memory_labels
 
 BOOST_AUTO_TEST_SUITE(memory_labels)
 

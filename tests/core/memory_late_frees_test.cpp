@@ -12,6 +12,7 @@
 
 namespace fr = ferry;
 
+namespace memory_late_frees {
 namespace {
 
 using namespace std::chrono_literals;
@@ -48,6 +49,7 @@ void destroy_inside_a_submission(Arrays&... gone) {
 }
 
 }  // namespace
+}  // namespace memory_late_frees
 
 BOOST_AUTO_TEST_SUITE(memory_late_frees)
 

@@ -12,6 +12,7 @@
 namespace fr = ferry;
 using fr::memory_kind;
 
+namespace memory_limits {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -30,6 +31,7 @@ void refused(Call call, std::initializer_list<std::string> parts) {
 fr::device_array<char> device_bytes(std::size_t n, int d = 0) { return fr::device_array<char>({n}, fr::device(d)); }
 
 }  // namespace
+}  // namespace memory_limits
 
 BOOST_AUTO_TEST_SUITE(memory_limits)
 

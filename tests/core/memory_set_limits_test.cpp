@@ -10,6 +10,7 @@
 namespace fr = ferry;
 using fr::memory_kind;
 
+namespace memory_set_limits {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -44,6 +45,7 @@ void cache(std::size_t each, int count) {
 std::string schedule(int seed) { return seed == 0 ? "" : ";schedule=random:" + std::to_string(seed); }
 
 }  // namespace
+}  // namespace memory_set_limits
 
 BOOST_AUTO_TEST_SUITE(memory_set_limits)
 

@@ -20,6 +20,7 @@
 
 namespace fr = ferry;
 
+namespace variables_about_memory {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -121,6 +122,7 @@ void has(const outcome& o, std::initializer_list<std::string> parts) {
 }
 
 }  // namespace
+}  // namespace variables_about_memory
 
 BOOST_AUTO_TEST_SUITE(variables_about_memory)
 

@@ -13,6 +13,7 @@
 using namespace npy_test;
 using fr::memory_kind;
 
+namespace npy_errors {
 namespace {
 
 struct on_simulation {
@@ -51,6 +52,7 @@ std::vector<std::string> good_files() {
 }
 
 }  // namespace
+}  // namespace npy_errors
 
 BOOST_FIXTURE_TEST_SUITE(npy_errors, on_simulation)
 

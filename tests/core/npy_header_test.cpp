@@ -7,6 +7,7 @@
 
 using namespace npy_test;
 
+namespace npy_header {
 namespace {
 
 fr::npy_info parse(const std::string& text, int version = 1) {
@@ -18,6 +19,7 @@ void check_refused(const std::string& text, const std::string& place, const std:
 }
 
 }  // namespace
+}  // namespace npy_header
 
 BOOST_AUTO_TEST_SUITE(npy_header)
 

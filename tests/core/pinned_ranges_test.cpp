@@ -8,6 +8,7 @@
 
 using namespace sim_test;
 
+namespace core_pinned_ranges {
 namespace {
 
 struct pins {
@@ -24,6 +25,7 @@ struct pins {
 };
 
 }  // namespace
+}  // namespace core_pinned_ranges
 
 BOOST_AUTO_TEST_SUITE(core_pinned_ranges)
 

@@ -12,6 +12,7 @@
 
 namespace fr = ferry;
 
+namespace pool_blocks {
 namespace {
 
 constexpr auto on_device = fr::memory_kind::device;
@@ -35,6 +36,7 @@ void write(const fr::stream& s, const fr::detail::allocation_ref& r) {
 }
 
 }  // namespace
+}  // namespace pool_blocks
 
 BOOST_AUTO_TEST_SUITE(pool_blocks)
 

@@ -13,6 +13,7 @@
 
 namespace fr = ferry;
 
+namespace pool_exit {
 namespace {
 
 fr::pool_options small(fr::pool_kind k) {
@@ -73,6 +74,7 @@ constexpr struct {
                {machine_of_the_process, "the machine of the process"}};
 
 }  // namespace
+}  // namespace pool_exit
 
 BOOST_AUTO_TEST_SUITE(pool_exit)
 

@@ -8,6 +8,7 @@
 
 using namespace sim_test;
 
+namespace race_checker {
 namespace {
 
 constexpr std::size_t n = 64;
@@ -66,6 +67,7 @@ void is_none(const program& p) {
 }
 
 }  // namespace
+}  // namespace race_checker
 
 BOOST_AUTO_TEST_SUITE(race_checker)
 

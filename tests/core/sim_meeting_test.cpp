@@ -6,6 +6,7 @@
 
 using namespace sim_test;
 
+namespace sim_meetings {
 namespace {
 
 std::shared_ptr<fr::detail::rendezvous> meeting_of(std::string name, std::size_t streams, std::function<void()> body) {
@@ -13,6 +14,7 @@ std::shared_ptr<fr::detail::rendezvous> meeting_of(std::string name, std::size_t
 }
 
 }  // namespace
+}  // namespace sim_meetings
 
 BOOST_AUTO_TEST_SUITE(sim_meetings)
 

@@ -7,6 +7,7 @@
 
 using namespace sim_test;
 
+namespace sim_overruns {
 namespace {
 
 fr::detail::kernel_use named(const int* p, std::size_t n, bool reads, bool writes, const char* name) {
@@ -27,6 +28,7 @@ constexpr int seeds = 4;
 std::string schedule(int seed) { return seed == 0 ? "schedule=eager" : random_machine(seed); }
 
 }  // namespace
+}  // namespace sim_overruns
 
 BOOST_AUTO_TEST_SUITE(sim_overruns)
 

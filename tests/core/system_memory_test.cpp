@@ -14,6 +14,7 @@
 namespace fr = ferry;
 namespace fs = std::filesystem;
 
+namespace system_memory {
 namespace {
 
 std::size_t limit_of(const std::vector<std::pair<std::string, std::string>>& files) {
@@ -31,6 +32,7 @@ std::size_t limit_of(const std::vector<std::pair<std::string, std::string>>& fil
 const std::string groups = "/sys/fs/cgroup", own = "/proc/self/cgroup";
 
 }  // namespace
+}  // namespace system_memory
 
 BOOST_AUTO_TEST_SUITE(system_memory)
 

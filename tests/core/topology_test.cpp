@@ -20,6 +20,7 @@
 #include "support/file_bytes.hpp"
 #include "support/quiet_stderr.hpp"
 
+namespace topologies {
 namespace {
 
 namespace fr = ferry;
@@ -35,6 +36,7 @@ struct no_files {
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
+}  // namespace topologies
 
 BOOST_AUTO_TEST_SUITE(topologies)
 

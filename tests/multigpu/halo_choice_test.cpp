@@ -8,6 +8,7 @@
 
 using namespace shards;
 
+namespace choice_of_halos {
 namespace {
 
 using fr::halo_method;
@@ -41,6 +42,7 @@ fr::sharded_array<int, 2> field(const fr::team& t, std::size_t rows = 12, halo_m
 }
 
 }  // namespace
+}  // namespace choice_of_halos
 
 BOOST_AUTO_TEST_SUITE(choice_of_halos)
 

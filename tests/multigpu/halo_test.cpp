@@ -4,6 +4,7 @@
 
 using namespace shards;
 
+namespace halos {
 namespace {
 
 constexpr int untouched = -7;
@@ -50,6 +51,7 @@ void exchange_all(dice& d, fr::team t) {
 }
 
 }  // namespace
+}  // namespace halos
 
 BOOST_AUTO_TEST_SUITE(halos)
 

@@ -10,6 +10,7 @@
 
 namespace fr = ferry;
 
+namespace large_counts {
 namespace {
 
 constexpr std::size_t many = (std::size_t{1} << 31) + 6;  // even
@@ -25,6 +26,7 @@ class noting_transport final : public fr::detail::transport {
 };
 
 }  // namespace
+}  // namespace large_counts
 
 BOOST_AUTO_TEST_SUITE(large_counts)
 

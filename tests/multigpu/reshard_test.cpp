@@ -3,6 +3,7 @@
 
 using namespace shards;
 
+namespace resharding {
 namespace {
 
 fr::team some_of(dice& d) {
@@ -44,6 +45,7 @@ void deal_again(dice& d) {
 }
 
 }  // namespace
+}  // namespace resharding
 
 BOOST_AUTO_TEST_SUITE(resharding)
 

@@ -13,6 +13,7 @@
 
 namespace fr = ferry;
 
+namespace settings {
 namespace {
 
 const std::filesystem::path page = FERRY_CONFIGURATION_PAGE;
@@ -55,6 +56,7 @@ std::string refusal() {
 }
 
 }  // namespace
+}  // namespace settings
 
 BOOST_AUTO_TEST_SUITE(settings)
 

@@ -11,6 +11,7 @@
 
 using namespace contract;
 
+namespace shard_copies {
 namespace {
 
 std::vector<int> counted_up(std::size_t n) {
@@ -36,6 +37,7 @@ void there_and_back(const fr::team& t, const fr::extents<2>& e, const fr::shard_
 }
 
 }  // namespace
+}  // namespace shard_copies
 
 BOOST_AUTO_TEST_SUITE(shard_copies)
 

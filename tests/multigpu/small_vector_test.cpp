@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+namespace few {
 namespace {
 
 struct element {
@@ -22,6 +23,7 @@ std::vector<int> values(const list& l) {
 }
 
 }  // namespace
+}  // namespace few
 
 BOOST_AUTO_TEST_SUITE(few)
 

@@ -9,6 +9,7 @@
 
 using namespace shards;
 
+namespace lines_of_the_program {
 namespace {
 
 template <fr::memory_kind K>
@@ -63,6 +64,7 @@ void use_sharded_arrays() {
 }
 
 }  // namespace
+}  // namespace lines_of_the_program
 
 BOOST_AUTO_TEST_SUITE(lines_of_the_program)
 

@@ -5,6 +5,7 @@
 
 #include <ferry/core/detail/support/thread_affinity.hpp>
 
+namespace submitting_threads {
 namespace {
 
 // With a single core all threads run on it, bound or not.
@@ -18,6 +19,7 @@ struct needs_cores {
 };
 
 }  // namespace
+}  // namespace submitting_threads
 
 BOOST_AUTO_TEST_SUITE(submitting_threads)
 

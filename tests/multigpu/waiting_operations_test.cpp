@@ -12,6 +12,7 @@
 namespace fr = ferry;
 using namespace std::chrono_literals;
 
+namespace waiting_operations {
 namespace {
 
 class made_up final : public fr::detail::processes {
@@ -71,6 +72,7 @@ const fr::detail::joint_part collective{1, {}, {}};
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
+}  // namespace waiting_operations
 
 BOOST_AUTO_TEST_SUITE(waiting_operations)
 

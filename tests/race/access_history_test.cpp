@@ -9,6 +9,7 @@
 
 namespace fr = ferry;
 
+namespace access_logs {
 namespace {
 
 std::array<std::byte, 4096> bytes{};
@@ -26,6 +27,7 @@ struct logged {
 };
 
 }  // namespace
+}  // namespace access_logs
 
 BOOST_AUTO_TEST_SUITE(access_logs)
 

@@ -13,6 +13,7 @@
 
 namespace fr = ferry;
 
+namespace blocking {
 namespace {
 
 constexpr std::size_t n = 64;
@@ -53,6 +54,7 @@ void check_destructor(std::string_view of, bool blocks, Make make, Use use) {
 const auto increment = [](auto& a, fr::stream& s) { fr::parallel_for(s, n, add_one{}, fr::inout(a)); };
 
 }  // namespace
+}  // namespace blocking
 
 BOOST_AUTO_TEST_SUITE(blocking)
 

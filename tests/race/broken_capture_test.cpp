@@ -16,6 +16,7 @@
 
 namespace fr = ferry;
 
+namespace broken_capture {
 namespace {
 
 constexpr std::size_t size = 32;
@@ -93,6 +94,7 @@ class stubborn_backend : public support::counting_backend {
 };
 
 }  // namespace
+}  // namespace broken_capture
 
 BOOST_AUTO_TEST_SUITE(broken_capture)
 

@@ -12,6 +12,7 @@
 
 namespace fr = ferry;
 
+namespace broken_device {
 namespace {
 
 struct fails {
@@ -60,6 +61,7 @@ void break_device(fr::stream_ref s, Array& array) {
 }
 
 }  // namespace
+}  // namespace broken_device
 
 BOOST_AUTO_TEST_SUITE(broken_device)
 

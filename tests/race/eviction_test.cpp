@@ -17,6 +17,7 @@
 
 namespace fr = ferry;
 
+namespace make_room {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -65,6 +66,7 @@ bool can_have(std::size_t bytes) {
 bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
+}  // namespace make_room
 
 BOOST_AUTO_TEST_SUITE(make_room)
 

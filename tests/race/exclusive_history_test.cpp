@@ -13,6 +13,7 @@
 
 namespace fr = ferry;
 
+namespace exclusive_histories {
 namespace {
 
 using u32 = std::uint32_t;
@@ -59,6 +60,7 @@ void over_seeds(unsigned count, Body body) {
 }
 
 }  // namespace
+}  // namespace exclusive_histories
 
 BOOST_AUTO_TEST_SUITE(exclusive_histories)
 

@@ -18,6 +18,7 @@
 namespace fr = ferry;
 using fr::memory_kind;
 
+namespace foreign_memory {
 namespace {
 
 using u32 = std::uint32_t;
@@ -120,6 +121,7 @@ class captured_elsewhere {
 };
 
 }  // namespace
+}  // namespace foreign_memory
 
 BOOST_AUTO_TEST_SUITE(foreign_memory)
 

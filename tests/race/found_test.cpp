@@ -15,6 +15,7 @@
 
 namespace fr = ferry;
 
+namespace found {
 namespace {
 
 struct fails {
@@ -39,6 +40,7 @@ void over_seeds(std::size_t seeds, const std::string& options, Body body) {
 }
 
 }  // namespace
+}  // namespace found
 
 BOOST_AUTO_TEST_SUITE(found)
 

@@ -14,6 +14,7 @@
 
 namespace fr = ferry;
 
+namespace mark_host_clean {
 namespace {
 
 constexpr std::size_t n = 256;
@@ -45,6 +46,7 @@ void over_schedules(Body body) {
 }
 
 }  // namespace
+}  // namespace mark_host_clean
 
 BOOST_AUTO_TEST_SUITE(mark_host_clean)
 

@@ -9,6 +9,7 @@
 
 namespace fr = ferry;
 
+namespace idle_guard {
 namespace {
 
 std::uint64_t access_epoch_of(fr::detail::allocation& a) {
@@ -21,6 +22,7 @@ bool enters(fr::stream& s, fr::detail::allocation& a, std::uint64_t access_epoch
 }
 
 }  // namespace
+}  // namespace idle_guard
 
 BOOST_AUTO_TEST_SUITE(idle_guard)
 

@@ -20,6 +20,7 @@
 
 namespace fr = ferry;
 
+namespace lost_work {
 namespace {
 
 constexpr std::size_t size = 48;
@@ -71,6 +72,7 @@ using array = fr::unified_array<int, 1>;
 array filled(int value) { return array({size}, value, fr::devices()[2]); }
 
 }  // namespace
+}  // namespace lost_work
 
 BOOST_AUTO_TEST_SUITE(lost_work)
 

@@ -6,6 +6,7 @@
 
 namespace fr = ferry;
 
+namespace nested_graphs {
 namespace {
 
 struct look {
@@ -13,6 +14,7 @@ struct look {
 };
 
 }  // namespace
+}  // namespace nested_graphs
 
 BOOST_AUTO_TEST_SUITE(nested_graphs)
 

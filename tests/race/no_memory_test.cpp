@@ -40,6 +40,7 @@ void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::fre
 
 namespace fr = ferry;
 
+namespace no_memory_left {
 namespace {
 
 constexpr fr::pool_kind kinds[] = {fr::pool_kind::driver, fr::pool_kind::split, fr::pool_kind::binned,
@@ -128,6 +129,7 @@ void free_without_memory(const support::call_counts& calls) {
 }
 
 }  // namespace
+}  // namespace no_memory_left
 
 BOOST_AUTO_TEST_SUITE(no_memory_left)
 

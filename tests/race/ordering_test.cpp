@@ -10,6 +10,7 @@
 
 namespace fr = ferry;
 
+namespace ordering {
 namespace {
 
 using u32 = std::uint32_t;
@@ -50,6 +51,7 @@ struct counted_machine {
 fr::stream stream_on(std::size_t device) { return fr::stream(fr::devices()[device % fr::devices().size()]); }
 
 }  // namespace
+}  // namespace ordering
 
 BOOST_AUTO_TEST_SUITE(ordering)
 

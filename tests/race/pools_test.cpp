@@ -20,6 +20,7 @@
 
 namespace fr = ferry;
 
+namespace pools {
 namespace {
 
 using u32 = std::uint32_t;
@@ -193,6 +194,7 @@ void each_pool(Body body) {
 }
 
 }  // namespace
+}  // namespace pools
 
 BOOST_AUTO_TEST_SUITE(pools)
 

@@ -15,6 +15,7 @@
 
 namespace fr = ferry;
 
+namespace checked_for_races {
 namespace {
 
 struct add_one {
@@ -33,6 +34,7 @@ void launch_own(fr::stream_ref s, int* p, std::size_t n) {
 bool says(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
+}  // namespace checked_for_races
 
 BOOST_AUTO_TEST_SUITE(checked_for_races)
 

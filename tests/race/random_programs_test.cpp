@@ -17,6 +17,7 @@
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"
 
+namespace random_programs {
 namespace {
 
 using namespace race;
@@ -184,6 +185,7 @@ boost::test_tools::assertion_result devices_are_simulated(boost::unit_test::test
 }
 
 }  // namespace
+}  // namespace random_programs
 
 BOOST_AUTO_TEST_SUITE(random_programs)
 

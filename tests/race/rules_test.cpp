@@ -16,6 +16,7 @@
 
 namespace fr = ferry;
 
+namespace rules {
 namespace {
 
 using u32 = std::uint32_t;
@@ -62,6 +63,7 @@ bool all_are(const Array& a, u32 value) {
 fr::detail::access whole(const fr::host_array<u32>& a, bool write) { return {&a.owner().get(), a.bytes(), write}; }
 
 }  // namespace
+}  // namespace rules
 
 BOOST_AUTO_TEST_SUITE(rules)
 

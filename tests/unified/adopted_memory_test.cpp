@@ -14,6 +14,7 @@ namespace fr = ferry;
 using support::failure_of;
 using support::has;
 
+namespace adopted_memory {
 namespace {
 
 // Device work that writes.
@@ -24,6 +25,7 @@ void use(View&& v) {
 }
 
 }  // namespace
+}  // namespace adopted_memory
 
 BOOST_AUTO_TEST_SUITE(adopted_memory)
 

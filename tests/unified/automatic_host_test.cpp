@@ -10,6 +10,7 @@
 
 namespace fr = ferry;
 
+namespace automatic_host {
 namespace {
 
 constexpr std::size_t page = 64;
@@ -63,6 +64,7 @@ constexpr auto in = fr::detail::access_mode::in, out = fr::detail::access_mode::
                inout = fr::detail::access_mode::inout;
 
 }  // namespace
+}  // namespace automatic_host
 
 BOOST_AUTO_TEST_SUITE(automatic_host)
 

@@ -9,6 +9,7 @@
 
 namespace fr = ferry;
 
+namespace batch_memory {
 namespace {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
@@ -31,6 +32,7 @@ std::size_t bytes_under(const std::string& tag) {
 }
 
 }  // namespace
+}  // namespace batch_memory
 
 BOOST_AUTO_TEST_SUITE(batch_memory)
 

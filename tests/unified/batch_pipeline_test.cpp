@@ -15,6 +15,7 @@
 
 namespace fr = ferry;
 
+namespace batch_pipeline {
 namespace {
 
 // A loop whose pieces are read by a test function, which may pass uploads to the pipeline.
@@ -61,6 +62,7 @@ std::string text_of_failure(scripted_loop& loop, std::size_t& pieces) {
 }
 
 }  // namespace
+}  // namespace batch_pipeline
 
 BOOST_AUTO_TEST_SUITE(batch_pipeline)
 

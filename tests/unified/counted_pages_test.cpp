@@ -14,6 +14,7 @@ namespace fr = ferry;
 using kind = fr::detail::page_event_kind;
 using cause = fr::detail::page_event_cause;
 
+namespace counted_pages {
 namespace {
 
 constexpr std::uint64_t base = 1 << 20;
@@ -30,6 +31,7 @@ fr::detail::page_event fault(kind k, std::uint64_t where, std::uint64_t at, std:
 }
 
 }  // namespace
+}  // namespace counted_pages
 
 BOOST_AUTO_TEST_SUITE(counted_pages)
 

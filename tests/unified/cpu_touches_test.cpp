@@ -13,6 +13,7 @@
 
 namespace fr = ferry;
 
+namespace cpu_touches {
 namespace {
 
 std::string at(int line) { return "cpu_touches_test.cpp:" + std::to_string(line); }
@@ -51,6 +52,7 @@ class traces_variable {
 };
 
 }  // namespace
+}  // namespace cpu_touches
 
 BOOST_AUTO_TEST_SUITE(cpu_touches)
 

@@ -7,6 +7,7 @@
 namespace fr = ferry;
 using namespace shared;
 
+namespace cuda_counters {
 namespace {
 
 constexpr std::size_t n = std::size_t{8} << 20;  // floats: 32 MiB
@@ -32,6 +33,7 @@ fr::counted_moves counts_of(const std::string& array, const std::string& phase, 
 }
 
 }  // namespace
+}  // namespace cuda_counters
 
 BOOST_AUTO_TEST_SUITE(cuda_counters, *boost::unit_test::precondition(moves_are_counted{}))
 

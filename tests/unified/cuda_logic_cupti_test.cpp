@@ -11,6 +11,7 @@
 
 namespace cupti = ferry::detail::cupti;
 
+namespace cupti_gate {
 namespace {
 
 #if CUPTI_API_VERSION >= 26
@@ -110,6 +111,7 @@ counter transfer(std::uint64_t address, std::uint64_t bytes) {
 }
 
 }  // namespace
+}  // namespace cupti_gate
 
 BOOST_AUTO_TEST_SUITE(cupti_gate)
 

@@ -12,6 +12,7 @@
 namespace fr = ferry;
 using support::failure_of;
 
+namespace eigen_batches {
 namespace {
 
 template <class M>
@@ -22,6 +23,7 @@ M counting(Eigen::Index rows, Eigen::Index columns) {
 }
 
 }  // namespace
+}  // namespace eigen_batches
 
 BOOST_AUTO_TEST_SUITE(eigen_batches)
 

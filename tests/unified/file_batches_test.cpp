@@ -19,6 +19,7 @@ namespace fr = ferry;
 using support::failure_of;
 using support::has;
 
+namespace file_batches {
 namespace {
 
 class file {
@@ -44,6 +45,7 @@ class file {
 };
 
 }  // namespace
+}  // namespace file_batches
 
 BOOST_AUTO_TEST_SUITE(file_batches)
 

@@ -13,6 +13,7 @@
 
 namespace fr = ferry;
 
+namespace migration_counters {
 namespace {
 
 constexpr std::size_t page = std::size_t{2} << 20;
@@ -53,6 +54,7 @@ class counters_variable {
 };
 
 }  // namespace
+}  // namespace migration_counters
 
 BOOST_AUTO_TEST_SUITE(migration_counters)
 

@@ -10,6 +10,7 @@
 
 namespace fr = ferry;
 
+namespace migration {
 namespace {
 
 constexpr std::size_t page = std::size_t{2} << 20;
@@ -20,6 +21,7 @@ std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
 }
 
 }  // namespace
+}  // namespace migration
 
 BOOST_AUTO_TEST_SUITE(migration)
 

@@ -12,6 +12,7 @@
 namespace fr = ferry;
 using support::failure_of;
 
+namespace policy_files {
 namespace {
 
 const std::string head = "ferry policies 1\nprogram \"" + std::string(program_invocation_short_name) + "\"\n";
@@ -40,6 +41,7 @@ void expect_refused(const std::string& text, const std::string& begin, const std
 }
 
 }  // namespace
+}  // namespace policy_files
 
 BOOST_AUTO_TEST_SUITE(policy_files)
 

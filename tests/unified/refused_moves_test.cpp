@@ -12,6 +12,7 @@
 namespace fr = ferry;
 using support::has;
 
+namespace refused_moves {
 namespace {
 
 constexpr std::size_t n = (std::size_t{8} << 20) / sizeof(float);
@@ -64,6 +65,7 @@ class no_threads {
 };
 
 }  // namespace
+}  // namespace refused_moves
 
 BOOST_AUTO_TEST_SUITE(refused_moves)
 

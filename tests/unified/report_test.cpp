@@ -14,6 +14,7 @@
 namespace fr = ferry;
 namespace tt = boost::test_tools;
 
+namespace report {
 namespace {
 
 constexpr std::size_t n = std::size_t{1} << 20;  // 4 MiB of float
@@ -47,6 +48,7 @@ fr::stream_ref on(std::size_t device) { return fr::default_stream(fr::devices()[
 const std::filesystem::path page_of_figures = FERRY_UNIFIED_PAGE;
 
 }  // namespace
+}  // namespace report
 
 BOOST_AUTO_TEST_SUITE(report)
 

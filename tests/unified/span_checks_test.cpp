@@ -15,6 +15,7 @@
 namespace fr = ferry;
 using support::failure_of;
 
+namespace span_checks {
 namespace {
 
 static_assert(std::ranges::borrowed_range<fr::host_elements<int>> && std::ranges::view<fr::host_elements<int>>);
@@ -57,6 +58,7 @@ void read(const fr::unified_array<int>& u) {
 std::string line(int at) { return "span_checks_test.cpp:" + std::to_string(at); }
 
 }  // namespace
+}  // namespace span_checks
 
 BOOST_AUTO_TEST_SUITE(span_checks)
 

@@ -13,8 +13,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-bool is_array(const copy_side& s) { return s.owner != nullptr; }
-int device_of(const copy_side& s) { return s.owner->get(s.at).device; }
+int home_of(const copy_side& s) { return s.owner->get(s.at).device; }
 
 // The graph would hold an address of the CPU, and no call could wait until it is read or written.
 void refuse_memory_of_the_cpu_in_capture(const copy_side& to, const copy_side& from) {
@@ -220,7 +219,7 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
     copy_of_the_cpu(given, {to, from, shape, to_type, from_type});
     return count_copied(bytes);
   }
-  const stream_ref s = given ? *given : default_stream(device(device_of(is_array(to) ? to : from)));
+  const stream_ref s = given ? *given : default_stream(device(home_of(is_array(to) ? to : from)));
   need_sides(s, to, from);
   if ((!is_array(to) && !to.contiguous) || (!is_array(from) && !from.contiguous))
     return copy_packed(&s, {to, from, shape, to_type, from_type});
@@ -237,7 +236,7 @@ void copy_elements(const stream_ref* given, const copy_side& to, const copy_side
 
 void fill_elements(const stream_ref* given, const copy_side& to, const strided_shape& shape, const void* element) {
   if (bytes_of(shape) == 0) return;
-  const stream_ref s = given ? *given : default_stream(device(device_of(to)));
+  const stream_ref s = given ? *given : default_stream(device(home_of(to)));
   if (shape.element_bytes > 16) {
     const auto* one = static_cast<const std::byte*>(element);
     std::vector<std::byte> all(bytes_of(shape));
@@ -256,8 +255,8 @@ void fill_elements(const stream_ref* given, const copy_side& to, const strided_s
   if (!must_mirror(s, uses.get())) return submit_ordered(s, uses.get(), reach::by_kernel, enqueue);
   // No copy-in is needed: the owner's device fills the memory.
   if (this_thread_state.capture)
-    return submit_ordered(default_stream(device(device_of(to))), uses.get(), reach::by_copy, enqueue);
-  const int owner = device_of(to), here = s.timeline().device();
+    return submit_ordered(default_stream(device(home_of(to))), uses.get(), reach::by_copy, enqueue);
+  const int owner = home_of(to), here = s.timeline().device();
   const lane_lease beside = m.copies().lanes().take({memory_kind::device, owner, owner, owner, 0, 0}, here);
   submit_ordered(s, uses.get(), reach::by_copy, [&](native_stream n) {
     beside->fork(n, here);

@@ -15,7 +15,6 @@ constexpr std::size_t small_view = std::size_t{256} << 10;
 // If memory is short, parts are halved down to this size.
 constexpr std::size_t least_scratch = std::size_t{256} << 10;
 
-bool is_array(const copy_side& s) { return s.owner != nullptr; }
 int device_of(const copy_side& s) { return s.owner->get().device; }
 bool in_device_memory(const copy_side& s) { return is_array(s) && s.owner->get().kind == memory_kind::device; }
 

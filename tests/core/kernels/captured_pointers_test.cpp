@@ -15,6 +15,7 @@
 namespace fr = ferry;
 using support::failure_of;
 
+namespace captured_pointers {
 namespace {
 
 struct add_captured {
@@ -94,6 +95,7 @@ struct writes_both {
 };
 
 }  // namespace
+}  // namespace captured_pointers
 
 BOOST_AUTO_TEST_SUITE(captured_pointers)
 

@@ -14,6 +14,7 @@
 namespace fr = ferry;
 using support::failure_of;
 
+namespace kernel_uses {
 namespace {
 
 struct write_input {
@@ -86,6 +87,7 @@ std::vector<std::string> failures_of_a_gap(std::size_t n, std::size_t first, std
 }
 
 }  // namespace
+}  // namespace kernel_uses
 
 BOOST_AUTO_TEST_SUITE(kernel_uses)
 

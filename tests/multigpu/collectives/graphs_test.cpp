@@ -5,6 +5,7 @@
 
 using namespace collectives;
 
+namespace collectives_in_graphs {
 namespace {
 
 using u32 = std::uint32_t;
@@ -138,6 +139,7 @@ class program {
 };
 
 }  // namespace
+}  // namespace collectives_in_graphs
 
 BOOST_AUTO_TEST_SUITE(collectives_in_graphs)
 

@@ -3,6 +3,7 @@
 
 using namespace collectives;
 
+namespace misuse_of_collectives {
 namespace {
 
 struct two_devices {
@@ -11,6 +12,7 @@ struct two_devices {
 };
 
 }  // namespace
+}  // namespace misuse_of_collectives
 
 BOOST_FIXTURE_TEST_SUITE(misuse_of_collectives, two_devices)
 

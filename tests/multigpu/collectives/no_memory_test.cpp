@@ -21,6 +21,7 @@ thread_local int allocations_left = -1;  // negative: no limit
 
 using namespace collectives;
 
+namespace groups_without_memory {
 namespace {
 
 // Repeats the call with memory for 0, 1, 2, ... allocations until it succeeds; returns the number of failed attempts.
@@ -46,6 +47,7 @@ struct two_devices {
 };
 
 }  // namespace
+}  // namespace groups_without_memory
 
 BOOST_FIXTURE_TEST_SUITE(groups_without_memory, two_devices)
 

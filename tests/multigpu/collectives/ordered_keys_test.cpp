@@ -12,6 +12,7 @@
 
 using namespace collectives;
 
+namespace floats_as_integers {
 namespace {
 
 // A simulated transport that refuses two things: operations where NCCL's result differs from ferry's, and buffers that
@@ -75,6 +76,7 @@ void check_keys_of(std::vector<Float> numbers) {
 }
 
 }  // namespace
+}  // namespace floats_as_integers
 
 BOOST_AUTO_TEST_SUITE(floats_as_integers)
 

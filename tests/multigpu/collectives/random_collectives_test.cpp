@@ -6,6 +6,7 @@
 
 using namespace collectives;
 
+namespace random_collectives {
 namespace {
 
 using u32 = std::uint32_t;
@@ -165,6 +166,7 @@ class program {
 };
 
 }  // namespace
+}  // namespace random_collectives
 
 BOOST_AUTO_TEST_SUITE(random_collectives)
 

@@ -11,6 +11,7 @@ using support::ending;
 using support::must_hold;
 using support::run_apart;
 
+namespace multigpu_ends {
 namespace {
 
 struct add_cell {
@@ -21,6 +22,7 @@ struct cell {
 };
 
 }  // namespace
+}  // namespace multigpu_ends
 
 BOOST_AUTO_TEST_SUITE(multigpu_ends, *boost::unit_test::precondition(support::devices_are_simulated))
 

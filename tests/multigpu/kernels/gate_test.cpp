@@ -14,6 +14,7 @@ namespace fr = ferry;
 using support::failure_of;
 using support::has;
 
+namespace gate {
 namespace {
 
 constexpr std::size_t n = 64;
@@ -253,6 +254,7 @@ using kinds = std::tuple<kind<fr::memory_kind::unified>, kind<fr::memory_kind::h
 constexpr const char* runtime = "devices=2;schedule=random:7";
 
 }  // namespace
+}  // namespace gate
 
 BOOST_AUTO_TEST_SUITE(gate)
 

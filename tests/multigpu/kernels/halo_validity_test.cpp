@@ -12,6 +12,7 @@
 using namespace contract;
 using shards::seeds;
 
+namespace halo_validity {
 namespace {
 
 using field = fr::sharded_array<double, 2>;
@@ -87,6 +88,7 @@ void on_random_schedules(F f) {
 }
 
 }  // namespace
+}  // namespace halo_validity
 
 BOOST_AUTO_TEST_SUITE(halo_validity)
 

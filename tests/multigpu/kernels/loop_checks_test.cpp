@@ -9,6 +9,7 @@ using namespace contract;
 using support::failure_of;
 using support::has;
 
+namespace checked_loops {
 namespace {
 
 struct add_captured {
@@ -38,6 +39,7 @@ struct write_input {
 constexpr const char* schedules[] = {"", ";schedule=random:1", ";schedule=random:2", ";schedule=random:3"};
 
 }  // namespace
+}  // namespace checked_loops
 
 BOOST_AUTO_TEST_SUITE(checked_loops)
 

@@ -6,6 +6,7 @@
 namespace fr = ferry;
 using support::check_moved;
 
+namespace multigpu_moved_objects {
 namespace {
 
 struct set_cell {
@@ -82,6 +83,7 @@ void check_sharded(const char* name) {
 }
 
 }  // namespace
+}  // namespace multigpu_moved_objects
 
 BOOST_AUTO_TEST_SUITE(multigpu_moved_objects, *boost::unit_test::precondition(support::devices_are_simulated))
 

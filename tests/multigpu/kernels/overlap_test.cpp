@@ -6,6 +6,7 @@
 
 using namespace shards;
 
+namespace overlap {
 namespace {
 
 constexpr int old = 1, fresh = 2;
@@ -45,6 +46,7 @@ class noting_backend final : public support::counting_backend {
 const fr::shard_options rows_with_halos{.axis = 0, .halo = 1, .periodic = true};
 
 }  // namespace
+}  // namespace overlap
 
 BOOST_AUTO_TEST_SUITE(overlap)
 

@@ -6,6 +6,7 @@
 
 using namespace shards;
 
+namespace read_only_parameters {
 namespace {
 
 using const_cells = fr::shard_span<const int, 2>;
@@ -55,6 +56,7 @@ bool is_read(const fr::sharded_argument<T, Rank, fr::memory_kind::device>& a) {
 }
 
 }  // namespace
+}  // namespace read_only_parameters
 
 BOOST_AUTO_TEST_SUITE(read_only_parameters)
 

@@ -10,6 +10,7 @@
 using namespace contract;
 using shards::dice;
 
+namespace types_of_team_reductions {
 namespace {
 
 template <class T>
@@ -83,6 +84,7 @@ void check_extremes(dice& d, const fr::team& t, std::size_t axis) {
 }
 
 }  // namespace
+}  // namespace types_of_team_reductions
 
 BOOST_AUTO_TEST_SUITE(types_of_team_reductions)
 

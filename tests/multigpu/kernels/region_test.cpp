@@ -6,6 +6,7 @@
 
 using namespace contract;
 
+namespace regions {
 namespace {
 
 using field = fr::sharded_array<int, 2>;
@@ -53,6 +54,7 @@ field made(const fr::team& t, std::size_t axis = 0) {
 }
 
 }  // namespace
+}  // namespace regions
 
 BOOST_AUTO_TEST_SUITE(regions)
 

@@ -9,6 +9,7 @@
 
 using namespace contract;
 
+namespace shard_arguments {
 namespace {
 
 struct scale_by_table {
@@ -62,6 +63,7 @@ std::size_t wrong_cells(const Array& a) {
 }
 
 }  // namespace
+}  // namespace shard_arguments
 
 BOOST_AUTO_TEST_SUITE(shard_arguments)
 

@@ -11,6 +11,7 @@
 
 using namespace contract;
 
+namespace sharded_arrays {
 namespace {
 
 using field = fr::sharded_array<float, 2>;
@@ -122,6 +123,7 @@ double staged_waits(std::size_t devices, bool periodic) {
 }
 
 }  // namespace
+}  // namespace sharded_arrays
 
 BOOST_AUTO_TEST_SUITE(sharded_arrays)
 

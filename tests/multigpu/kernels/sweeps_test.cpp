@@ -6,6 +6,7 @@
 
 using namespace shards;
 
+namespace sweeps {
 namespace {
 
 using plain = std::vector<unsigned>;
@@ -92,6 +93,7 @@ bool is_right(std::size_t seed, const program& how) {
 }
 
 }  // namespace
+}  // namespace sweeps
 
 BOOST_AUTO_TEST_SUITE(sweeps)
 

@@ -5,6 +5,7 @@
 using namespace shards;
 using u32 = std::uint32_t;
 
+namespace team_programs {
 namespace {
 
 using read_field = fr::shard_span<const u32, 2>;
@@ -226,6 +227,7 @@ void run_program(std::size_t seed, fr::team t, std::size_t steps) {
 }
 
 }  // namespace
+}  // namespace team_programs
 
 BOOST_AUTO_TEST_SUITE(team_programs)
 

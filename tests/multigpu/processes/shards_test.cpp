@@ -4,6 +4,7 @@
 
 using namespace shards;
 
+namespace shards_of_processes {
 namespace {
 
 constexpr int untouched = -7;
@@ -45,6 +46,7 @@ void exchange_once(dice& d, const fr::team& t) {
 }
 
 }  // namespace
+}  // namespace shards_of_processes
 
 BOOST_AUTO_TEST_SUITE(shards_of_processes)
 

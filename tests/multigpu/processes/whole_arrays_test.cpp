@@ -15,6 +15,7 @@
 
 using namespace shards;
 
+namespace whole_arrays_of_processes {
 namespace {
 
 std::size_t own_rank() {
@@ -133,6 +134,7 @@ void write_and_read(dice& d, const fr::team& t) {
 }
 
 }  // namespace
+}  // namespace whole_arrays_of_processes
 
 BOOST_AUTO_TEST_SUITE(whole_arrays_of_processes)
 

@@ -6,6 +6,7 @@
 namespace fr = ferry;
 using namespace shared;
 
+namespace advice_scopes {
 namespace {
 
 struct copy_bytes {
@@ -31,6 +32,7 @@ struct subject {
 };
 
 }  // namespace
+}  // namespace advice_scopes
 
 BOOST_AUTO_TEST_SUITE(advice_scopes, *boost::unit_test::precondition(on_simulated_devices))
 

@@ -8,6 +8,7 @@
 namespace fr = ferry;
 using shared::page;
 
+namespace advice_of_bytes {
 namespace {
 
 struct copy_bytes {
@@ -28,6 +29,7 @@ std::map<int, std::size_t> places_of(const fr::unified_array<char>& a) {
 }
 
 }  // namespace
+}  // namespace advice_of_bytes
 
 BOOST_AUTO_TEST_SUITE(advice_of_bytes)
 

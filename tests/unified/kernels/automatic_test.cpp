@@ -9,6 +9,7 @@
 namespace fr = ferry;
 using namespace shared;
 
+namespace automatic {
 namespace {
 
 constexpr std::size_t n = 4 * page / sizeof(float);
@@ -29,6 +30,7 @@ struct copy_of {
 void add(fr::device d, auto&& v) { fr::parallel_for(fr::default_stream(d), v.size(), add_one{}, fr::inout(v)); }
 
 }  // namespace
+}  // namespace automatic
 
 BOOST_AUTO_TEST_SUITE(automatic)
 

@@ -14,6 +14,7 @@
 namespace fr = ferry;
 using support::failure_of;
 
+namespace batches {
 namespace {
 
 struct twice_plus_one {
@@ -47,6 +48,7 @@ constexpr fr::detail::batch_threads both_ways[] = {fr::detail::batch_threads::ba
 bool contains(const std::string& text, const char* part) { return text.find(part) != text.npos; }
 
 }  // namespace
+}  // namespace batches
 
 BOOST_AUTO_TEST_SUITE(batches)
 

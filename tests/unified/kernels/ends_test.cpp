@@ -13,6 +13,7 @@ using support::ending;
 using support::must_hold;
 using support::run_apart;
 
+namespace ends {
 namespace {
 
 struct add_one {
@@ -24,6 +25,7 @@ struct value_of {
 };
 
 }  // namespace
+}  // namespace ends
 
 BOOST_AUTO_TEST_SUITE(ends, *boost::unit_test::precondition(support::devices_are_simulated))
 

@@ -11,6 +11,7 @@
 
 namespace fr = ferry;
 
+namespace lossy_links {
 namespace {
 
 constexpr std::size_t count = (std::size_t{6} << 20) / sizeof(int);
@@ -28,6 +29,7 @@ bool is_all(const fr::unified_array<int>& a, int value) {
 }
 
 }  // namespace
+}  // namespace lossy_links
 
 BOOST_AUTO_TEST_SUITE(lossy_links)
 

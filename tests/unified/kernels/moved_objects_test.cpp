@@ -7,6 +7,7 @@
 namespace fr = ferry;
 using support::check_moved;
 
+namespace unified_moved_objects {
 namespace {
 
 template <std::size_t Rank>
@@ -32,6 +33,7 @@ void check_verbs(const char* name) {
 }
 
 }  // namespace
+}  // namespace unified_moved_objects
 
 BOOST_AUTO_TEST_SUITE(unified_moved_objects, *boost::unit_test::precondition(support::devices_are_simulated))
 

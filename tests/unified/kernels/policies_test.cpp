@@ -7,6 +7,7 @@
 namespace fr = ferry;
 using namespace shared;
 
+namespace policies {
 namespace {
 
 constexpr std::size_t n = 4 * page / sizeof(float);
@@ -90,6 +91,7 @@ class program {
 };
 
 }  // namespace
+}  // namespace policies
 
 BOOST_AUTO_TEST_SUITE(policies)
 

@@ -8,6 +8,7 @@
 namespace fr = ferry;
 using namespace shared;
 
+namespace shared_space {
 namespace {
 
 constexpr std::size_t pages = 100, page_bytes = 64 << 10, n = pages * page_bytes / sizeof(int);
@@ -24,6 +25,7 @@ void grow(std::span<int> x) {
 }
 
 }  // namespace
+}  // namespace shared_space
 
 BOOST_AUTO_TEST_SUITE(shared_space)
 

@@ -7,6 +7,7 @@ using namespace shared;
 using support::failure_of;
 using support::has;
 
+namespace span_lines {
 namespace {
 
 struct set_2d {
@@ -41,6 +42,7 @@ void expect(const std::string& text, int submitted, int made) {
 }
 
 }  // namespace
+}  // namespace span_lines
 
 BOOST_AUTO_TEST_SUITE(span_lines)
 

@@ -4,6 +4,7 @@
 namespace fr = ferry;
 using namespace shared;
 
+namespace traffic {
 namespace {
 
 constexpr std::size_t n = 16 * page / sizeof(float), bytes = n * sizeof(float);
@@ -25,6 +26,7 @@ fr::detail::sim::traffic since(meter& m, const fr::detail::sim::traffic& before)
 }
 
 }  // namespace
+}  // namespace traffic
 
 BOOST_AUTO_TEST_SUITE(traffic, *boost::unit_test::precondition(moves_are_counted{}))
 

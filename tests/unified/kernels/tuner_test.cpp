@@ -9,6 +9,7 @@
 namespace fr = ferry;
 using namespace shared;
 
+namespace tuning {
 namespace {
 
 constexpr std::size_t n = 4 * page / sizeof(float);
@@ -67,6 +68,7 @@ fr::tune_options few(std::initializer_list<const char*> policies) {
 }
 
 }  // namespace
+}  // namespace tuning
 
 BOOST_AUTO_TEST_SUITE(tuning)
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view first_line = "ferry policies 1";
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string s = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') s += '\\';
@@ -98,7 +98,7 @@ void read_line(array_policies& p, line_reader& r, bool& has_program) {
     const std::size_t at = (void(r.is_over()), r.at());
     const std::string name = r.quoted_text("the array's name");
     if (name.empty()) r.refuse("arrays without a name have no policies", at);
-    if (p.of.count(name)) r.refuse("array " + quoted(name) + " has a policy already", at);
+    if (p.of.count(name)) r.refuse("array " + in_quotes(name) + " has a policy already", at);
     p.of.emplace(name, r.policy());
   } else {
     r.refuse("'" + std::string(key) + "' begins no line of policies: allowed are program, array and #", begin);
@@ -135,15 +135,15 @@ array_policies array_policies::parse(std::string_view text, std::string_view fro
 }
 
 std::string array_policies::text() const {
-  std::string t = std::string(first_line) + "\nprogram " + quoted(program);
-  if (!version.empty()) t += " " + quoted(version);
+  std::string t = std::string(first_line) + "\nprogram " + in_quotes(program);
+  if (!version.empty()) t += " " + in_quotes(version);
   t += '\n';
   for (const std::string& note : notes) t += "# " + note + '\n';
   for (const auto& [name, policy] : of) {
     if (name.find('\n') != std::string::npos)
-      throw invalid_argument("array " + quoted(name) +
+      throw invalid_argument("array " + in_quotes(name) +
                              " has a name of several lines, which no file of policies can hold");
-    t += "array " + quoted(name) + " " + policy.text() + '\n';
+    t += "array " + in_quotes(name) + " " + policy.text() + '\n';
   }
   return t;
 }

@@ -30,6 +30,7 @@ struct copy_side {
   bool contiguous = true;
   source_line at = {};  // source line of the call
 };
+inline bool is_array(const copy_side& s) { return s.owner != nullptr; }
 
 // Copies elements, ordered on s, as one access of each side. Blocks the CPU if a side is pageable memory. `shape` is in
 // elements of the source. If the types differ, numbers are converted.

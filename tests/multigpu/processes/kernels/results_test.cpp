@@ -6,6 +6,7 @@
 
 using namespace shards;
 
+namespace results_of_processes {
 namespace {
 
 struct square_2d {
@@ -66,6 +67,7 @@ void check_results(dice& d, const fr::team& t) {
 }
 
 }  // namespace
+}  // namespace results_of_processes
 
 BOOST_AUTO_TEST_SUITE(results_of_processes)
 

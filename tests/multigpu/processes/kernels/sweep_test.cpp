@@ -5,6 +5,7 @@
 using namespace shards;
 using u32 = std::uint32_t;
 
+namespace sweeps_of_processes {
 namespace {
 
 // A sum of the neighbours above, below, left and right; all axes are periodic.
@@ -49,6 +50,7 @@ void check_steps(const fr::team& t, std::size_t axis, std::size_t rows, std::siz
 }
 
 }  // namespace
+}  // namespace sweeps_of_processes
 
 BOOST_AUTO_TEST_SUITE(sweeps_of_processes)
 
