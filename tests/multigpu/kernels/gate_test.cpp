@@ -324,21 +324,18 @@ BOOST_AUTO_TEST_CASE(collectives_and_mirrors_look_at_spans) {
 }
 
 BOOST_AUTO_TEST_CASE(mirrors_look_at_guards) {
-  ::setenv("FERRY_PEER_KERNELS", "stage", 1);
+  fr::simulation sim("devices=2;peers=none");
+  sim.get().peers().kernels(fr::detail::peer_kernels::stage);
+  fr::unified_array<int> a({n}, 1);
+  const fr::device_array<int> far({n}, 2, fr::device(1));
+  const fr::stream s;
+  const auto go = [&] { fr::parallel_for(s, n, add_far{}, a, far); };
   {
-    fr::simulation sim("devices=2;peers=none");
-    fr::unified_array<int> a({n}, 1);
-    const fr::device_array<int> far({n}, 2, fr::device(1));
-    const fr::stream s;
-    const auto go = [&] { fr::parallel_for(s, n, add_far{}, a, far); };
-    {
-      const fr::host_guard guard(fr::in(a));
-      BOOST_TEST(has(failure_of(go), "host_guard"));
-    }
-    go();
-    BOOST_TEST((fr::to_vector(a) == std::vector<int>(n, 3)));
+    const fr::host_guard guard(fr::in(a));
+    BOOST_TEST(has(failure_of(go), "host_guard"));
   }
-  ::unsetenv("FERRY_PEER_KERNELS");
+  go();
+  BOOST_TEST((fr::to_vector(a) == std::vector<int>(n, 3)));
 }
 
 // Streams, events and graphs of another runtime.
