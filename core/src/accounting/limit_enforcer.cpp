@@ -10,8 +10,6 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
-
 // Checked before anything is counted, so that no sum of reserved bytes overflows.
 void refuse_impossible(std::size_t bytes) {
   if (bytes > most_bytes_at_once) refuse_above_addresses(bytes);
@@ -22,7 +20,7 @@ void refuse_impossible(std::size_t bytes) {
 std::size_t limit_enforcer::used_bytes(const memory_scope& scope) const {
   const memory_label tag = intern_tag(scope.tag);
   std::size_t bytes = tag == 0 && !scope.on && scope.kind == memory_kind::host ? pools_.pinned_bytes() : 0;
-  for (const memory_kind k : all_kinds)
+  for (const memory_kind k : all_memory_kinds)
     for (int d = 0; d < static_cast<int>(pools_.devices()); ++d)
       if (scope.covers(k, d)) bytes += tag ? arrays_.bytes(k, d, tag) : pools_.reserved_bytes(k, d);
   return bytes;
@@ -208,7 +206,7 @@ std::string limit_enforcer::exceeded_text(const limit_rule& r, std::size_t used)
   constexpr std::size_t most_holders = 5;
   const auto of_places = [&](auto value) {
     std::size_t bytes = 0;
-    for (const memory_kind k : all_kinds)
+    for (const memory_kind k : all_memory_kinds)
       for (int d = 0; d < static_cast<int>(pools_.devices()); ++d)
         if (r.scope.covers(k, d)) bytes += value(k, d);
     return bytes;

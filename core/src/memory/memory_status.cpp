@@ -14,8 +14,6 @@ using namespace detail;
 
 namespace {
 
-constexpr memory_kind all_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
-
 std::string arrays_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " array" : " arrays"); }
 
 std::size_t not_negative(std::int64_t n) { return static_cast<std::size_t>(std::max<std::int64_t>(n, 0)); }
@@ -52,7 +50,8 @@ memory_usage memory_use() {
   for (const device d : m.devices()) {
     const device_memory driver = m.backend().memory(d.index());
     memory_usage::of_device one{d.index(), d.properties().name, driver.free_bytes, driver.total_bytes, {}, {}};
-    for (std::size_t k = 0; k < one.kinds.size(); ++k) one.kinds[k] = use_of(accounting, all_kinds[k], d.index());
+    for (std::size_t k = 0; k < one.kinds.size(); ++k)
+      one.kinds[k] = use_of(accounting, all_memory_kinds[k], d.index());
     for (const limit_rule& r : *rules)
       if (!r.scope.on || *r.scope.on == d) one.limits.push_back(r.text());
     all.devices.push_back(std::move(one));
@@ -67,7 +66,7 @@ memory_usage memory_use() {
                                u.total_bytes,
                                {}};
     for (const device d : m.devices())
-      for (const memory_kind k : all_kinds)
+      for (const memory_kind k : all_memory_kinds)
         if (const label_use here = accounting.arrays().use_of(u.kind, u.label, k, d.index()); here.allocations > 0)
           one.places.push_back({k, d.index(), here.bytes, here.allocations});
     all.labels.push_back(std::move(one));

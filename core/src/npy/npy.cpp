@@ -25,12 +25,11 @@ constexpr std::size_t chunk_bytes = std::size_t{4} << 20;
 [[noreturn]] void fail_on(const char* verb, const std::string& path, const std::string& why) {
   throw error(std::string("cannot ") + verb + " \"" + path + "\": " + why);
 }
-std::string reason(int code) { return std::generic_category().message(code); }
 
 // Does not wait for the writer of a fifo; fifos are refused later.
 int open_to_read(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) fail_on("read", path, reason(errno));
+  if (fd < 0) fail_on("read", path, errno_text(errno));
   return fd;
 }
 
@@ -41,8 +40,9 @@ std::string writable_target(const std::string& path) {
   const std::string target = real ? real.get() : path;
   struct stat is {};
   if (::stat(target.c_str(), &is) != 0) return target;
-  if (!S_ISREG(is.st_mode)) fail_on("write", path, S_ISDIR(is.st_mode) ? reason(EISDIR) : "it is not a regular file");
-  if (::access(target.c_str(), W_OK) != 0) fail_on("write", path, reason(errno));
+  if (!S_ISREG(is.st_mode))
+    fail_on("write", path, S_ISDIR(is.st_mode) ? errno_text(EISDIR) : "it is not a regular file");
+  if (::access(target.c_str(), W_OK) != 0) fail_on("write", path, errno_text(errno));
   return target;
 }
 
@@ -58,7 +58,7 @@ int create_beside(const std::string& path, const std::string& target, std::strin
       const int code = errno;
       name.clear();  // another process owns that file: do not remove it
       if (code == EEXIST) continue;
-      fail_on("write", path, reason(code) + " (when making a temporary file beside it)");
+      fail_on("write", path, errno_text(code) + " (when making a temporary file beside it)");
     }
     struct stat is {};
     if (::stat(target.c_str(), &is) == 0) static_cast<void>(::fchmod(fd, is.st_mode & 07777));
@@ -112,12 +112,15 @@ std::string call(npy_type t, std::size_t rank) { return "load_npy<" + spelling(t
 
 }  // namespace
 
+std::string errno_text(int code) { return std::generic_category().message(code); }
+
 int file_descriptor::close() noexcept { return fd_ >= 0 && ::close(std::exchange(fd_, -1)) != 0 ? errno : 0; }
 
 npy_reader::npy_reader(const std::string& path) : path_(path), file_(open_to_read(path)) {
   struct stat is {};
-  if (::fstat(file_.get(), &is) != 0) fail_on("read", path, reason(errno));
-  if (!S_ISREG(is.st_mode)) fail_on("read", path, S_ISDIR(is.st_mode) ? reason(EISDIR) : "it is not a regular file");
+  if (::fstat(file_.get(), &is) != 0) fail_on("read", path, errno_text(errno));
+  if (!S_ISREG(is.st_mode))
+    fail_on("read", path, S_ISDIR(is.st_mode) ? errno_text(EISDIR) : "it is not a regular file");
   file_bytes_ = static_cast<std::size_t>(is.st_size);
   read_header();
 }
@@ -128,7 +131,7 @@ std::size_t npy_reader::read_some(void* to, std::size_t bytes) {
   while (done < bytes) {
     const ::ssize_t n = ::read(file_.get(), static_cast<std::byte*>(to) + done, bytes - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail_on("read", path_, reason(errno) + " at byte " + std::to_string(at_));
+    if (n < 0) fail_on("read", path_, errno_text(errno) + " at byte " + std::to_string(at_));
     if (n == 0) break;
     done += static_cast<std::size_t>(n), at_ += static_cast<std::size_t>(n);
   }
@@ -141,14 +144,14 @@ void npy_reader::read_header() {
     std::string s(bytes, '\0');
     s.resize(read_some(s.data(), bytes));
     if (s.size() < bytes)
-      refuse_npy(path_, begin, s.empty() ? "the end of the file" : quoted(s) + " and the end of the file", what);
+      refuse_npy(path_, begin, s.empty() ? "the end of the file" : quoted_bytes(s) + " and the end of the file", what);
     return s;
   };
-  const std::string magic = take(npy_magic.size(), "the magic string " + quoted(npy_magic));
-  if (magic != npy_magic) refuse_npy(path_, 0, quoted(magic), "the magic string " + quoted(npy_magic));
+  const std::string magic = take(npy_magic.size(), "the magic string " + quoted_bytes(npy_magic));
+  if (magic != npy_magic) refuse_npy(path_, 0, quoted_bytes(magic), "the magic string " + quoted_bytes(npy_magic));
   const std::string version = take(2, "the two bytes of a version");
   if (version[0] < 1 || version[0] > 3 || version[1] != 0)
-    refuse_npy(path_, npy_magic.size(), quoted(version), "the versions 1.0, 2.0 and 3.0");
+    refuse_npy(path_, npy_magic.size(), quoted_bytes(version), "the versions 1.0, 2.0 and 3.0");
 
   const std::size_t length_at = at_, length_bytes = version[0] == 1 ? 2 : 4;
   const std::string digits = take(length_bytes, "the " + std::to_string(length_bytes) + " bytes of a header length");
@@ -200,7 +203,7 @@ void npy_reader::read(std::byte* to, std::size_t bytes) {
 
 void npy_reader::seek(std::size_t byte) {
   at_ = info_.data_offset + byte;
-  if (::lseek(file_.get(), static_cast<::off_t>(at_), SEEK_SET) < 0) fail_on("read", path_, reason(errno));
+  if (::lseek(file_.get(), static_cast<::off_t>(at_), SEEK_SET) < 0) fail_on("read", path_, errno_text(errno));
 }
 
 void npy_reader::read_strided(const strided_bytes& to, const strided_shape& shape) {
@@ -229,7 +232,7 @@ temporary_name::~temporary_name() {
 }
 
 void npy_writer::fail(int code) const {
-  fail_on("write", path_, reason(code) + ", after " + std::to_string(written_) + " bytes; nothing was replaced");
+  fail_on("write", path_, errno_text(code) + ", after " + std::to_string(written_) + " bytes; nothing was replaced");
 }
 
 void npy_writer::write(const void* from, std::size_t bytes) {
@@ -264,7 +267,7 @@ int open_part(const std::string& draft, const std::string& path) {
   const int fd = ::open(draft.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd < 0)
     fail_on("write", path,
-            reason(errno) + " (when opening \"" + draft +
+            errno_text(errno) + " (when opening \"" + draft +
                 "\", which another process made: processes on several machines need a file system "
                 "that all of them see)");
   return fd;
@@ -276,7 +279,7 @@ npy_part_writer::npy_part_writer(const std::string& draft, std::string path)
     : path_(std::move(path)),
       file_(open_part(draft, path_)) {}
 
-void npy_part_writer::fail(int code) const { fail_on("write", path_, reason(code) + "; nothing was replaced"); }
+void npy_part_writer::fail(int code) const { fail_on("write", path_, errno_text(code) + "; nothing was replaced"); }
 
 void npy_part_writer::write(std::size_t at, const void* from, std::size_t bytes) {
   for (std::size_t done = 0; done < bytes;) {

@@ -142,7 +142,8 @@ class header_parser {
     if (!accept(c)) refuse(at_, {'\'', c, '\''});
   }
   [[noreturn]] void refuse(std::size_t at, const std::string& allowed) const {
-    refuse_npy(path_, offset_ + at, at < text_.size() ? quoted(text_.substr(at)) : "the end of the header", allowed);
+    refuse_npy(path_, offset_ + at, at < text_.size() ? quoted_bytes(text_.substr(at)) : "the end of the header",
+               allowed);
   }
 
   const std::string& path_;
@@ -162,7 +163,7 @@ void refuse_npy(const std::string& path, std::size_t byte, const std::string& fo
                     found + ", allowed: " + allowed);
 }
 
-std::string quoted(std::string_view bytes) {
+std::string quoted_bytes(std::string_view bytes) {
   constexpr std::size_t most = 32;
   std::string s = "\"";
   for (const char c : bytes.substr(0, most)) {

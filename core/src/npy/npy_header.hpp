@@ -33,6 +33,6 @@ std::string format_npy_header(const npy_info& info);
 [[noreturn]] void refuse_npy(const std::string& path, std::size_t byte, const std::string& found,
                              const std::string& allowed);
 // Returns bytes in quotes for a message: at most 32, unprintable ones as \x00.
-std::string quoted(std::string_view bytes);
+std::string quoted_bytes(std::string_view bytes);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -17,7 +17,6 @@ namespace {
 [[noreturn]] void fail_to_map(const std::string& path, const std::string& why) {
   throw error("cannot map \"" + path + "\": " + why);
 }
-std::string reason(int code) { return std::generic_category().message(code); }
 
 std::size_t bytes_of_file(int fd) {
   struct stat is {};
@@ -50,13 +49,13 @@ mapped_file::mapped_file(const std::string& path, npy_type wanted, std::size_t r
     throw parse_error("the elements of \"" + path + "\" begin at byte " + std::to_string(info_.data_offset) +
                       ", which is not aligned for '" + info_.dtype + "': load it by load_npy");
   fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd_ < 0) fail_to_map(path, reason(errno));
+  if (fd_ < 0) fail_to_map(path, errno_text(errno));
   bytes_ = info_.data_offset + bytes_of_elements(info_, wanted);
   void* p = ::mmap(nullptr, bytes_, PROT_READ, MAP_SHARED, fd_, 0);
   if (p == MAP_FAILED) {
     const int code = errno;
     ::close(fd_);
-    fail_to_map(path, reason(code));
+    fail_to_map(path, errno_text(code));
   }
   pages_ = static_cast<std::byte*>(p);
 }
@@ -90,7 +89,7 @@ void mapped_file::read(std::size_t first, std::byte* to, std::size_t bytes) cons
   for (std::size_t at = info_.data_offset + first, end = at + bytes; at < end;) {
     const ::ssize_t got = ::pread(fd_, to, end - at, static_cast<::off_t>(at));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw error("cannot read \"" + path_ + "\": " + reason(errno));
+    if (got < 0) throw error("cannot read \"" + path_ + "\": " + errno_text(errno));
     if (got == 0) fail_shorter(at);  // the file ends here, or ended here a moment ago
     at += static_cast<std::size_t>(got), to += got;
   }

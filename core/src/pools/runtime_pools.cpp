@@ -23,7 +23,7 @@ runtime_pools::runtime_pools(memory_accounting& accounting, timelines& streams, 
       devices_(static_cast<std::size_t>(accounting.backend().device_count())),
       default_kind_(chosen_kind(options.kind)) {
   const pool_options of_all = resolved(options, default_kind_);
-  for (const memory_kind kind : {memory_kind::device, memory_kind::unified, memory_kind::host})
+  for (const memory_kind kind : all_memory_kinds)
     for (int d = 0; d < accounting.backend().device_count(); ++d) {
       usual_.push_back(make_pool(accounting_, streams_, kind, d, usable(kind, d, of_all)));
       accounting_.pools().add(*usual_.back());

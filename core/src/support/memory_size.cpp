@@ -12,7 +12,7 @@ using namespace detail;
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+[[noreturn]] void refuse_size(std::string_view text, std::string_view why) {
   throw parse_error("'" + std::string(text) + "' is no amount of memory: " + std::string(why) +
                     ". Allowed are bytes (8589934592 or 512B), 64KiB, 512MiB, 1.5GiB, 2TiB, and 60% of a device, from "
                     "above 0 to 100%");
@@ -25,7 +25,7 @@ double number(std::string_view text, std::string_view whole) {
     digits += c >= '0' && c <= '9';
     points += c == '.';
   }
-  if (digits == 0 || points > 1 || digits + points != text.size()) refuse(whole, why_no_size(whole));
+  if (digits == 0 || points > 1 || digits + points != text.size()) refuse_size(whole, why_no_size(whole));
   return plain_number(text);
 }
 
@@ -35,13 +35,13 @@ memory_size::memory_size(std::string_view text) : unit_(unit::bytes) {
   if (text.ends_with('%')) {
     unit_ = unit::percent;
     percent_ = number(text.substr(0, text.size() - 1), text);
-    if (!(percent_ > 0 && percent_ <= 100)) refuse(text, "the percentage is outside of its range");
+    if (!(percent_ > 0 && percent_ <= 100)) refuse_size(text, "the percentage is outside of its range");
     return;
   }
   const size_parts parts = split_size(text);
   const double bytes = std::ldexp(number(parts.number, text), parts.shift);
-  if (bytes >= 0x1p63) refuse(text, "that is more than there can be");
-  if (bytes != std::floor(bytes)) refuse(text, "that is no whole number of bytes");
+  if (bytes >= 0x1p63) refuse_size(text, "that is more than there can be");
+  if (bytes != std::floor(bytes)) refuse_size(text, "that is no whole number of bytes");
   bytes_ = static_cast<std::size_t>(bytes);
 }
 

@@ -254,7 +254,7 @@ void mpi_processes::leave() noexcept {
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-mpi::mpi_processes* all_processes = nullptr;
+mpi::mpi_processes* mpi_world = nullptr;
 
 }  // namespace
 
@@ -263,11 +263,11 @@ processes* processes::world() {
     int started = 0;
     MPI_Initialized(&started);
     if (!started && !started_by_a_launcher()) return false;
-    all_processes = new mpi::mpi_processes;  // never destroyed: programs may communicate until they end
-    std::atexit([] { all_processes->leave(); });
+    mpi_world = new mpi::mpi_processes;  // never destroyed: programs may communicate until they end
+    std::atexit([] { mpi_world->leave(); });
     return true;
   }();
-  return made ? all_processes : nullptr;
+  return made ? mpi_world : nullptr;
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -16,6 +16,10 @@ enum class memory_kind : std::uint8_t { device, unified, host };
 /// Name of a kind, for messages.
 const char* kind_name(memory_kind k);
 
+namespace detail {
+inline constexpr memory_kind all_memory_kinds[] = {memory_kind::device, memory_kind::unified, memory_kind::host};
+}
+
 /// Destination of prefetches and advice for unified memory.
 struct memory_location {
   int device = -1;     ///< -1: the CPU

@@ -28,6 +28,9 @@ constexpr npy_type npy_type_of() {
   return {std::is_floating_point_v<T> ? 'f' : 'c', sizeof(T)};
 }
 
+// The system's text for a value of errno.
+std::string errno_text(int code);
+
 class file_descriptor {
  public:
   explicit file_descriptor(int fd) : fd_(fd) {}

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Checks that any sources of a library can be one translation unit (FERRY_UNITY), whatever the options of the build.
+
+    tools/check_batches.py [compiler]
+
+Compiles all C++ sources of each library together, for syntax alone. Names in unnamed namespaces that meet are errors. Folders
+that need a package which is not installed are left out.
+"""
+import concurrent.futures
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BELOW = {"core": ["core"], "unified": ["core", "unified"], "multigpu": ["core", "unified", "multigpu"]}
+# Folders of sources that need a package: a header of it, and where that may be.
+NEEDS = {"cuda": "cuda_runtime.h", "nccl": "cuda_runtime.h", "cupti": "cupti.h", "mpi": "mpi.h", "hwloc": "hwloc.h", "nvml": "nvml.h"}
+FOLDERS = ["/usr/include", "/usr/local/cuda/include", "/usr/local/cuda/extras/CUPTI/include",
+           "/usr/lib/x86_64-linux-gnu/openmpi/include"]
+
+
+def is_there(header):
+    return any((pathlib.Path(f) / header).exists() for f in FOLDERS)
+
+
+def errors_of(compiler, module):
+    """Lines with errors for all sources of a module in one translation unit."""
+    src = ROOT / module / "src"
+    missing = {folder for folder, header in NEEDS.items() if not is_there(header)}
+    sources = [s for s in sorted(src.rglob("*.cpp")) if s.name != "absent.cpp" and not missing & set(s.relative_to(src).parts)]
+    flags = [f"-I{ROOT / m / 'include'}" for m in BELOW[module]] + [f"-I{src}"] + [f"-isystem{f}" for f in FOLDERS[1:]]
+    with tempfile.NamedTemporaryFile("w", suffix=".cpp") as unit:
+        unit.write("".join(f'#include "{s}"\n' for s in sources))
+        unit.flush()
+        run = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-w", "-DFERRY_INTERNAL", "-DOMPI_SKIP_MPICXX=1",
+                              "-DMPICH_SKIP_MPICXX=1", *flags, unit.name], capture_output=True, text=True)
+    return [line for line in run.stderr.splitlines() if "error" in line] if run.returncode else []
+
+
+def main():
+    compiler = sys.argv[1] if len(sys.argv) > 1 else "g++"
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        errors = dict(zip(BELOW, pool.map(lambda module: errors_of(compiler, module), BELOW)))
+    for module, lines in errors.items():
+        if lines:
+            print(f"{module}: its sources do not compile as one:", *lines[:10], sep="\n  ")
+    return 1 if any(errors.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
