@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that any sources of a library can be one translation unit (FERRY_UNITY), whatever the options of the build.
+"""Checks that names of a library's sources do not meet when several are one translation unit (FERRY_UNITY).
 
     tools/check_batches.py [compiler]
 
@@ -14,7 +14,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BELOW = {"core": ["core"], "unified": ["core", "unified"], "multigpu": ["core", "unified", "multigpu"]}
-# Folders of sources that need a package: a header of it, and where that may be.
+# Folders of sources that need a package: a header of it, and where that may be. With the header, the source is compiled as with
+# the package: FERRY_HAS_CUDA and so on.
 NEEDS = {"cuda": "cuda_runtime.h", "nccl": "cuda_runtime.h", "cupti": "cupti.h", "mpi": "mpi.h", "hwloc": "hwloc.h", "nvml": "nvml.h"}
 FOLDERS = ["/usr/include", "/usr/local/cuda/include", "/usr/local/cuda/extras/CUPTI/include",
            "/usr/lib/x86_64-linux-gnu/openmpi/include"]
@@ -29,13 +30,17 @@ def errors_of(compiler, module):
     src = ROOT / module / "src"
     missing = {folder for folder, header in NEEDS.items() if not is_there(header)}
     sources = [s for s in sorted(src.rglob("*.cpp")) if s.name != "absent.cpp" and not missing & set(s.relative_to(src).parts)]
-    flags = [f"-I{ROOT / m / 'include'}" for m in BELOW[module]] + [f"-I{src}"] + [f"-isystem{f}" for f in FOLDERS[1:]]
+    flags = [f"-DFERRY_HAS_{folder.upper()}=1" for folder in set(NEEDS) - missing]
+    flags += [f"-I{ROOT / m / 'include'}" for m in BELOW[module]] + [f"-I{src}"] + [f"-isystem{f}" for f in FOLDERS[1:]]
     with tempfile.NamedTemporaryFile("w", suffix=".cpp") as unit:
         unit.write("".join(f'#include "{s}"\n' for s in sources))
         unit.flush()
         run = subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-w", "-DFERRY_INTERNAL", "-DOMPI_SKIP_MPICXX=1",
                               "-DMPICH_SKIP_MPICXX=1", *flags, unit.name], capture_output=True, text=True)
-    return [line for line in run.stderr.splitlines() if "error" in line] if run.returncode else []
+    if run.returncode == 0:
+        return []
+    lines = run.stderr.splitlines()
+    return [line for line in lines if "error" in line] or lines or [f"{compiler} ended with status {run.returncode}"]
 
 
 def main():
