@@ -344,11 +344,15 @@ struct computation;
 FERRY_OPERATIONS(FERRY_OPERATION)
 #undef FERRY_OPERATION
 
+// Elements in loops. Those of bool are numbers: compilers do not vectorize loops that load bool.
+template <scalar_type Type>
+using element_in_loop = std::conditional_t<Type == scalar_type::boolean, unsigned char, value_of_type<Type>>;
+
 template <operation What, scalar_type Type>
 static void run_operation(std::byte* to, const std::byte* a, const std::byte* b, const std::byte* c, std::size_t n) {
-  using value = value_of_type<Type>;
-  using first = std::conditional_t<What == operation::select, bool, value>;
-  using result = value_of_type<result_type(What, Type)>;
+  using value = element_in_loop<Type>;
+  using first = std::conditional_t<What == operation::select, element_in_loop<scalar_type::boolean>, value>;
+  using result = element_in_loop<result_type(What, Type)>;
   constexpr int operands = info_of(What).operands;
   auto* r = reinterpret_cast<result*>(to);
   const auto* x = reinterpret_cast<const first*>(a);
@@ -390,7 +394,7 @@ static inline To cast_value(From x) {
 template <scalar_type To, scalar_type From>
 static void run_cast(std::byte* to, const std::byte* a, const std::byte*, const std::byte*, std::size_t n) {
   auto* r = reinterpret_cast<value_of_type<To>*>(to);
-  const auto* x = reinterpret_cast<const value_of_type<From>*>(a);
+  const auto* x = reinterpret_cast<const element_in_loop<From>*>(a);
   for (std::size_t i = 0; i < n; ++i) r[i] = cast_value<value_of_type<To>>(x[i]);
 }
 
