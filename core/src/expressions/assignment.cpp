@@ -138,6 +138,11 @@ program_operand operand_of(const allocation_ref& owner, const void* data, std::s
   return o;
 }
 
+expression_program program_of_array(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
+                                    std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind) {
+  return array_program(operand_of(owner, data, extents, strides, type, kind));
+}
+
 device home_of(const expression_program& p) {
   for (const program_operand& o : p.operands)
     if (o.owner) return device(alive(o, {}).device);

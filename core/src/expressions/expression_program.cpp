@@ -51,6 +51,13 @@ byte_range program_operand::bytes() const {
   return {data + low, data + high};
 }
 
+expression_program::expression_program() = default;
+expression_program::expression_program(const expression_program&) = default;
+expression_program::expression_program(expression_program&&) noexcept = default;
+expression_program& expression_program::operator=(const expression_program&) = default;
+expression_program& expression_program::operator=(expression_program&&) noexcept = default;
+expression_program::~expression_program() = default;
+
 std::uint8_t expression_program::add(const instruction& i) {
   for (std::size_t k = 0; k != code.size(); ++k)
     if (code[k] == i) return static_cast<std::uint8_t>(k);

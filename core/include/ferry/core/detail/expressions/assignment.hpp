@@ -28,6 +28,10 @@ void assign_programs(const stream_ref* s, std::span<assignment> all, source_line
 program_operand operand_of(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
                            std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind);
 
+// The program of the elements of an array: arguments as of operand_of.
+expression_program program_of_array(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
+                                    std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind);
+
 // Device of the first operand; the default device if there is none. Throws use_after_free.
 device home_of(const expression_program& p);
 

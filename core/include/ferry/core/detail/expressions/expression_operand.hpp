@@ -76,13 +76,22 @@ constexpr void need_element_type() {
       "std::complex of float or double: use parallel_for for others");
 }
 
-template <class T, std::size_t Rank, memory_kind Kind>
-program_operand operand_of(const array_view<T, Rank, Kind>& a) {
+// f(arguments of detail::operand_of).
+template <class T, std::size_t Rank, memory_kind Kind, class F>
+auto with_array(const array_view<T, Rank, Kind>& a, F f) {
   std::size_t extent[Rank + 1];
   std::ptrdiff_t stride[Rank + 1];
   for (std::size_t d = 0; d != Rank; ++d) extent[d] = a.extent(d), stride[d] = a.strides()[d];
-  return operand_of(a.owner(), a.unsynchronized_data(), {extent, Rank}, {stride, Rank},
-                    scalar_type_of<std::remove_const_t<T>>(), Kind);
+  return f(a.owner(), a.unsynchronized_data(), std::span<const std::size_t>(extent, Rank),
+           std::span<const std::ptrdiff_t>(stride, Rank), scalar_type_of<std::remove_const_t<T>>(), Kind);
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+program_operand operand_of(const array_view<T, Rank, Kind>& a) {
+  return with_array(a, [](const auto&... x) { return operand_of(x...); });
+}
+template <class T, std::size_t Rank, memory_kind Kind>
+expression_program program_of_array(const array_view<T, Rank, Kind>& a) {
+  return with_array(a, [](const auto&... x) { return program_of_array(x...); });
 }
 
 // The program of an operand: a reference to that of an expression, else a new one.
@@ -93,9 +102,9 @@ decltype(auto) program_of(X&& x) {
   if constexpr (kind.role == operand_role::elements)
     return std::forward<X>(x).program();
   else if constexpr (kind.role == operand_role::array)
-    return array_program(operand_of(x));
+    return program_of_array(x);
   else if constexpr (kind.role == operand_role::value)
-    return array_program(operand_of(x.as_array()));
+    return program_of_array(x.as_array());
   else
     return constant_program(&x, kind.type);
 }

@@ -43,8 +43,16 @@ struct program_operand {
   }
 };
 
+// Its constructors and operators are compiled in the library: sources with many expressions compile faster.
 class expression_program {
  public:
+  expression_program();
+  expression_program(const expression_program& o);
+  expression_program(expression_program&& o) noexcept;
+  expression_program& operator=(const expression_program& o);
+  expression_program& operator=(expression_program&& o) noexcept;
+  ~expression_program();
+
   // The value of the expression: number of its instruction, and the type of that.
   std::uint8_t root = 0;
   scalar_type type() const { return code[root].type; }
