@@ -44,7 +44,7 @@ CORE = ["copy_lane", "driver_pool", "pool_blocks"]
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
-SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/overlap", "kernels/read_only_parameters", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/halo_validity", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # The sources to build for each table's bugs.
@@ -137,11 +137,11 @@ class Program:
     def check(self):
         self.cases, suite = {}, ""
         for line in run([self.work / "tests", "--list_content"], self.work)[1].splitlines():
-            if found := re.fullmatch(r"( *)(\w+)\*?", line):
+            if found := re.fullmatch(r"( *)(\w+)(<.*>)?\*?", line):
                 if not found[1]:
                     suite = found[2]
-                else:
-                    self.cases[f"{suite}/{found[2]}"] = 0
+                else:  # a template's cases are one
+                    self.cases[f"{suite}/{found[2]}" + ("*" if found[3] else "")] = 0
         if not self.cases:
             fail("the tests list no test case")
 
