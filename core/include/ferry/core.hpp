@@ -12,6 +12,7 @@
 #include "ferry/core/explain.hpp"
 #include "ferry/core/fill.hpp"
 #include "ferry/core/graph.hpp"
+#include "ferry/core/half.hpp"
 #include "ferry/core/host.hpp"
 #include "ferry/core/leaks.hpp"
 #include "ferry/core/make.hpp"

@@ -22,6 +22,13 @@ void backend::launch_compiled(native_stream, int, const compiled_launch& kernel)
                       std::string(name()) + "': run it by parallel_for, which has a form for every backend");
 }
 
+void backend::evaluate(native_stream, int, const evaluation&, std::span<const kernel_use>) {
+  throw not_supported("array expressions cannot be evaluated by the backend '" + std::string(name()) +
+                      "': use parallel_for, or simulated devices (FERRY_BACKEND=sim)");
+}
+
+std::string backend::explain_evaluation(int, const evaluation&) { return {}; }
+
 void backend::join_rendezvous(native_stream, std::shared_ptr<rendezvous> m, std::span<const kernel_use>) {
   throw not_supported("the joint operation '" + m->name + "' runs on simulated devices, and the backend is '" +
                       std::string(name()) + "': give it to the streams by the library that has it");

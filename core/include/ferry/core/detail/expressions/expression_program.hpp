@@ -1,0 +1,90 @@
+// An expression as a small program: instructions, operands in memory, constants. No templates; the element type and the
+// rank are known to fr::expression.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "ferry/core/detail/expressions/short_list.hpp"
+#include "ferry/core/detail/operations/evaluation.hpp"
+#include "ferry/core/detail/ordering/allocation.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// Axes are numbered from the last dimension: axis 0 is the last, as shapes align there.
+struct program_shape {
+  std::size_t rank = 0;
+  std::array<std::size_t, max_rank> extent{};
+  bool operator==(const program_shape&) const = default;
+  bool is_empty() const {
+    for (std::size_t d = 0; d != rank; ++d)
+      if (extent[d] == 0) return true;
+    return false;
+  }
+};
+
+// Elements of an array, with their own shape. Keeps the memory alive.
+struct program_operand {
+  allocation_ref owner;
+  const std::byte* data = nullptr;                      // element at index 0
+  std::array<std::ptrdiff_t, max_rank> stride_bytes{};  // by axis; 0 for axes that it lacks and those of extent 1
+  program_shape shape;
+  scalar_type type = scalar_type::none;
+  memory_kind kind = memory_kind::device;
+  // Range of bytes from the lowest element to the end of the highest.
+  byte_range bytes() const;
+  // True if both have the same elements in the same order.
+  bool is_same(const program_operand& o) const {
+    return data == o.data && type == o.type && stride_bytes == o.stride_bytes && shape == o.shape &&
+           owner.unchecked() == o.owner.unchecked();
+  }
+};
+
+// The text of errors and of explain().
+class expression_program {
+ public:
+  // The value of the expression: number of its instruction, and the type of that.
+  std::uint8_t root = 0;
+  scalar_type type() const { return code[root].type; }
+  program_shape shape;
+  short_list<instruction, 16>
+      code;  // `index`: a is the axis from the first dimension, or front_axes + the axis from the last
+  short_list<program_operand, 4> operands;
+  short_list<program_constant, 4> constants;
+  static constexpr std::uint8_t last_axes = 128;
+
+  // Appends an instruction, or finds an equal one. Returns its number. Throws invalid_argument if the program has too many.
+  std::uint8_t add(const instruction& i);
+  std::uint8_t add(const program_constant& c, scalar_type type);
+  // Adds the elements of an array, and loads them.
+  std::uint8_t add(const program_operand& o);
+  // Appends the instructions of another program. Returns the number of its root here. Does not change the shape.
+  std::uint8_t append(const expression_program& other);
+  // The value converted to a type of registers: constants at once.
+  std::uint8_t converted(std::uint8_t value, scalar_type to);
+};
+
+// Program that is one array, one constant (`value` has the type), or an index along an axis (negative: from the last dimension).
+expression_program array_program(program_operand o);
+expression_program constant_program(const void* value, scalar_type type);
+expression_program index_program(int axis);
+// The values first + i * step, or evenly spaced ones, of one dimension of n elements.
+expression_program with_shape(expression_program p, std::size_t n);
+
+// Applies an operation to programs, whose values are converted to `operands` before; of `select`, only those of b and c.
+// The result's shape is the common one; throws invalid_argument with both shapes if there is none.
+expression_program apply(operation what, scalar_type operands, expression_program a);
+expression_program apply(operation what, scalar_type operands, expression_program a, const expression_program& b);
+expression_program apply(operation what, scalar_type operands, expression_program a, const expression_program& b,
+                         const expression_program& c);
+// The value converted to a type of elements: rounded for half and bfloat16.
+expression_program cast_program(expression_program p, scalar_type to);
+
+// Such as "b + 2 * sin(a)", with the names of arrays.
+std::string text_of(const expression_program& p);
+std::string text_of(const program_shape& s);
+
+}  // namespace ferry::inline FERRY_ABI::detail

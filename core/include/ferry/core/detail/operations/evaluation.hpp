@@ -1,0 +1,73 @@
+// A program over memory, ready to run: what evaluators get.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "ferry/core/detail/operations/operation_list.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/extents.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// One instruction; its result is the value with the instruction's own number. Values are assigned once, and used by
+// later instructions only. No padding: instructions are compared and hashed as bytes.
+struct instruction {
+  operation what;
+  scalar_type type;                  // of the result
+  scalar_type from;                  // of the operands; for `select` of b and c, since a is bool
+  std::uint8_t a = 0, b = 0, c = 0;  // numbers of values; see `load`, `constant`, `index`
+  bool operator==(const instruction&) const = default;
+};
+static_assert(sizeof(instruction) == 6);
+// Greatest number of instructions, operands and constants of one program.
+inline constexpr std::size_t most_instructions = 250;
+
+// A constant: one value of the type of its instruction, the other bytes 0.
+struct program_constant {
+  alignas(16) std::byte bytes[16];
+};
+
+// Elements in memory, for all indices of an evaluation.
+struct evaluation_operand {
+  std::byte* data;                                    // element at index 0
+  std::array<std::ptrdiff_t, max_rank> stride_bytes;  // by axis of the evaluation; 0 where the operand broadcasts
+  scalar_type type;                                   // in memory
+};
+
+// Where a value is stored: stored[index] = value[index], rounded to the type in memory if that is half or bfloat16.
+// Otherwise the types are equal.
+struct evaluation_output {
+  evaluation_operand to;
+  std::uint8_t value;           // number of the value
+  std::uint8_t mask = no_mask;  // number of a bool value: elements for which it is false are not written
+  static constexpr std::uint8_t no_mask = 255;
+};
+
+// For all indices, computes the code and stores the outputs. All spans are valid during the call only.
+//
+// Axes are numbered from the fastest: axis 0 is the inner loop. Axes of extent 1 are removed, and axes that all operands
+// and outputs traverse as one are joined, except those of `index` instructions; axis 0 is the one with the smallest
+// stride of the first output. No extent is 0, and rank 0 means one element.
+//
+// An operand may be memory of an output only as the same elements (equal address, strides and type). Evaluators load
+// all operands of an index before they store the outputs of that index. Outputs do not overlap each other. The elements of an
+// operand may repeat (stride 0), those of an output never do.
+struct evaluation {
+  std::size_t rank = 0;
+  std::array<std::size_t, max_rank> extent{};
+  std::span<const instruction> code;
+  std::span<const evaluation_operand> operands;
+  std::span<const program_constant> constants;
+  std::span<const evaluation_output> outputs;
+  bool fast_math = false;  // contraction and faster functions are allowed (fr::math::fast)
+
+  std::size_t count() const {
+    std::size_t n = 1;
+    for (std::size_t d = 0; d != rank; ++d) n *= extent[d];
+    return n;
+  }
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail
