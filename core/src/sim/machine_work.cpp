@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "backend/cpu_strided.hpp"
+#include "ferry/core/detail/operations/owned_evaluation.hpp"
 #include "ferry/core/error.hpp"
+#include "interpreter/interpret.hpp"
 #include "machine.hpp"
 #include "surroundings.hpp"
 
@@ -205,6 +207,11 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
   w.has_pointers = kernel.has_pointers;
   if (are_lost(on.device, w.uses)) w.run = [](const relocation&) {};
   enqueue(c, on, std::move(w));
+}
+
+void machine::evaluate(native_stream s, int, const evaluation& what, std::span<const kernel_use> uses) {
+  launch(s, {"expression", uses,
+             [e = owned_evaluation(what)](const relocation& move) { interpret(e.moved(move).get()); }});
 }
 
 void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) {

@@ -98,6 +98,8 @@ std::optional<stream_ref> last_stream_of(const allocation_ref& owner, byte_range
 
 template <class T, std::size_t Rank, memory_kind Kind>
 class basic_array;
+template <class T, std::size_t Rank>
+class expression;
 
 /// View of the elements of an array; it does not own them, but keeps their memory alive. Constness is deep, as for
 /// containers: a const view returns const elements.
@@ -135,6 +137,11 @@ class array_view {
     permission_.forget();
     return *this;
   }
+  /// Sets the elements of this view to those of an expression (expression.hpp). Ordered on the calling thread's stream of
+  /// the view's device.
+  /// @throws invalid_argument if the shape does not fit
+  template <class U, std::size_t R>
+  array_view& operator=(expression<U, R> e);
   /// View of memory of an allocation.
   /// @param owner allocation; the view shares its ownership
   /// @param data element at index 0 of every dimension

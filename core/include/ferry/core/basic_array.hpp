@@ -58,6 +58,12 @@ class basic_array : public array_view<T, Rank, Kind> {
     swap(taken);
     return *this;
   }
+  /// Allocates an array of the expression's shape on the device of its first array, and evaluates it (expression.hpp).
+  template <class U>
+  explicit basic_array(expression<U, Rank> e);
+  /// Sets the elements to those of an expression; see array_view::operator=. Never allocates.
+  template <class U, std::size_t R>
+  basic_array& operator=(expression<U, R> e);
   // Compilers quote the line of a deleted function, so it states the remedy.
   basic_array(const basic_array&) = delete;             // arrays are copied only when asked: use b = a.clone()
   basic_array& operator=(const basic_array&) = delete;  // arrays are copied only when asked: use copy(a, b)

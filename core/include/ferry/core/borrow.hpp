@@ -99,6 +99,12 @@ class borrowed : public array_view<T, Rank, Kind> {
   borrowed& operator=(borrowed&& o) noexcept = default;
   borrowed(const borrowed&) = delete;
   borrowed& operator=(const borrowed&) = delete;
+  /// Sets the elements to those of an expression; see array_view::operator=.
+  template <class U, std::size_t R>
+  borrowed& operator=(expression<U, R> e) {
+    view::operator=(std::move(e));
+    return *this;
+  }
 
   /// Ends the borrow. Blocks until all work on the memory is complete.
   /// @throws device_error if a device failed
@@ -131,6 +137,12 @@ class pinned : public array_view<T, 1, memory_kind::host> {
   pinned& operator=(pinned&& o) noexcept = default;
   pinned(const pinned&) = delete;
   pinned& operator=(const pinned&) = delete;
+  /// Sets the elements to those of an expression; see array_view::operator=.
+  template <class U, std::size_t R>
+  pinned& operator=(expression<U, R> e) {
+    view::operator=(std::move(e));
+    return *this;
+  }
   /// Ends the borrow. Blocks until all work on the memory is complete, then unpins it unless other borrows pin it too.
   /// @throws device_error if a device failed
   void give_back() { borrow_.end(); }

@@ -20,7 +20,7 @@ namespace ferry::inline FERRY_ABI {
 namespace detail {
 
 template <class Op>
-concept operation = is_collective_operation<std::remove_cvref_t<Op>>;
+concept collective_operation = is_collective_operation<std::remove_cvref_t<Op>>;
 
 template <class A>
 decltype(auto) array_of(A& a) {

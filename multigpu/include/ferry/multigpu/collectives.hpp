@@ -37,7 +37,7 @@ using average = detail::average;
 /// @param values the arrays, in place
 /// @param op plus, multiplies, minimum, maximum, minimum_number, maximum_number or average
 template <class Values, class Op>
-void all_reduce(const team& t, Values&& values, const Op& op) requires detail::operation<Op> {
+void all_reduce(const team& t, Values&& values, const Op& op) requires detail::collective_operation<Op> {
   collective_group::at_once(t).all_reduce(values, op).submit();
 }
 /// As all_reduce in place, but reads `from` and writes `to`.
@@ -53,7 +53,7 @@ void all_reduce(const team& t, const From& from, To&& to, const Op& op) {
 /// @param op the operation, as in all_reduce
 /// @param root the rank that receives the result
 template <class Values, class Op>
-void reduce(const team& t, Values&& values, const Op& op, std::size_t root) requires detail::operation<Op> {
+void reduce(const team& t, Values&& values, const Op& op, std::size_t root) requires detail::collective_operation<Op> {
   collective_group::at_once(t).reduce(values, op, root).submit();
 }
 /// As reduce in place, but reads `from` and writes `to`, the one array of the root. Processes without the root ignore
@@ -87,7 +87,7 @@ void all_gather(const team& t, const From& from, To&& to) {
 /// Reduces the elements of all members by op; each member receives its share of the result, in place. The share stays
 /// at its position in the array; the rest of the array is undefined.
 template <class Values, class Op>
-void reduce_scatter(const team& t, Values&& values, const Op& op) requires detail::operation<Op> {
+void reduce_scatter(const team& t, Values&& values, const Op& op) requires detail::collective_operation<Op> {
   collective_group::at_once(t).reduce_scatter(values, op).submit();
 }
 /// As reduce_scatter in place, but reads `from`, which has as many elements as `to` for each rank, and writes `to`.

@@ -43,7 +43,6 @@ struct program_operand {
   }
 };
 
-// The text of errors and of explain().
 class expression_program {
  public:
   // The value of the expression: number of its instruction, and the type of that.
@@ -51,7 +50,7 @@ class expression_program {
   scalar_type type() const { return code[root].type; }
   program_shape shape;
   short_list<instruction, 16>
-      code;  // `index`: a is the axis from the first dimension, or front_axes + the axis from the last
+      code;  // `index`: a is the axis from the first dimension, or last_axes + the axis from the last
   short_list<program_operand, 4> operands;
   short_list<program_constant, 4> constants;
   static constexpr std::uint8_t last_axes = 128;
@@ -67,12 +66,12 @@ class expression_program {
   std::uint8_t converted(std::uint8_t value, scalar_type to);
 };
 
-// Program that is one array, one constant (`value` has the type), or an index along an axis (negative: from the last dimension).
+// Programs of one value: the elements of an array; a constant of this type; the index along an axis of the destination
+// (negative: from the last dimension); the indices 0 to n - 1 of one dimension.
 expression_program array_program(program_operand o);
 expression_program constant_program(const void* value, scalar_type type);
 expression_program index_program(int axis);
-// The values first + i * step, or evenly spaced ones, of one dimension of n elements.
-expression_program with_shape(expression_program p, std::size_t n);
+expression_program range_program(std::size_t n);
 
 // Applies an operation to programs, whose values are converted to `operands` before; of `select`, only those of b and c.
 // The result's shape is the common one; throws invalid_argument with both shapes if there is none.

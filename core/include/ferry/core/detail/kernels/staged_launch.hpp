@@ -24,6 +24,8 @@ class staged_launch : public output_poison {
   void add(const allocation_ref& owner, byte_range where, bool write);
   // True if a raw pointer was taken on the stream, which kernels there may use.
   bool has_pointers() const { return s_.timeline().has_pointers(); }
+  // Addresses in the staging copies. Valid as long as this object.
+  relocation addresses() const { return relocation(pieces_); }
   // The argument with addresses of its staging copy.
   template <class A>
   A moved(const A& a) const {

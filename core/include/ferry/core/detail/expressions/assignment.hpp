@@ -1,0 +1,40 @@
+// Assignments of programs to memory.
+#pragma once
+#include <span>
+#include <string>
+
+#include "ferry/core/detail/expressions/expression_program.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+#include "ferry/core/source_line.hpp"
+#include "ferry/core/stream.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+// One destination, and the program of its elements. An assignment may change the program.
+struct assignment {
+  program_operand to;
+  expression_program* value;
+};
+
+// Assigns all in one submission: every program reads what was there before. Where a program reads an output's bytes as
+// other elements than those that it assigns, the output goes through a temporary, with a second submission.
+//
+// Ordered on the stream, or on the calling thread's stream of the first destination's device. Does not block, except
+// where memory for a temporary or a staging copy is needed, and on the first use of a pair of devices. Throws
+// invalid_argument for shapes that do not fit, overlapping destinations, and what admit() refuses; use_after_free.
+void assign_programs(const stream_ref* s, std::span<assignment> all, source_line at);
+
+// Description of elements of an array. Throws nothing.
+program_operand operand_of(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
+                           std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind);
+
+// Device of the first operand; the default device if there is none. Throws use_after_free.
+device home_of(const expression_program& p);
+
+// The program, its operands, the bytes that it moves, and how the device runs it.
+std::string explain_program(const expression_program& p, scalar_type type);
+
+// While a value is positive, programs of this thread may be evaluated with faster, less exact functions.
+int& fast_math_depth();
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,200 @@
+// What can be an operand of an expression, and its program.
+#pragma once
+#include <complex>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/expressions/assignment.hpp"
+#include "ferry/core/detail/operations/promotion.hpp"
+#include "ferry/core/detail/support/internal.hpp"
+
+namespace ferry::inline FERRY_ABI {
+template <class T, std::size_t Rank>
+class expression;
+template <class T>
+class scalar;
+}  // namespace ferry::inline FERRY_ABI
+
+namespace ferry::inline FERRY_ABI::detail {
+
+enum class operand_role : std::uint8_t {
+  none,
+  number,    // a value of C++
+  value,     // a scalar<T>: takes part if another operand is an array or an expression
+  elements,  // an expression
+  array
+};
+struct operand_kind {
+  operand_role role = operand_role::none;
+  scalar_type type = scalar_type::none;
+  std::size_t rank = 0;
+  constexpr operand_type typed() const { return {type, role == operand_role::number}; }
+};
+
+template <class T, std::size_t Rank, memory_kind Kind>
+constexpr operand_kind kind_at(const array_view<T, Rank, Kind>*) {
+  return {operand_role::array, scalar_type_of<std::remove_const_t<T>>(), Rank};
+}
+template <class T, std::size_t Rank>
+constexpr operand_kind kind_at(const expression<T, Rank>*) {
+  return {operand_role::elements, scalar_type_of<T>(), Rank};
+}
+template <class T>
+constexpr operand_kind kind_at(const scalar<T>*) {
+  return {operand_role::value, scalar_type_of<T>(), 0};
+}
+constexpr operand_kind kind_at(const void*) { return {}; }
+template <class X>
+constexpr operand_kind find_kind() {
+  if constexpr (!std::is_object_v<X>)
+    return {};
+  else if constexpr (scalar_type_of<X>() != scalar_type::none)
+    return {operand_role::number, scalar_type_of<X>(), 0};
+  else if constexpr (std::is_class_v<X>)
+    return kind_at(static_cast<const X*>(nullptr));
+  else
+    return {};
+}
+template <class X>
+inline constexpr operand_kind kind_of_operand = find_kind<std::remove_cvref_t<X>>();
+
+// True if these are the operands of an expression: at least one is an array or an expression.
+template <class... X>
+concept expression_operands = (... && (kind_of_operand<X>.role != operand_role::none)) &&
+                              (... || (kind_of_operand<X>.role >= operand_role::elements));
+
+// Checks the element type of an operand.
+template <class X>
+constexpr void need_element_type() {
+  static_assert(
+      kind_of_operand<X>.type != scalar_type::none,
+      "expressions take elements of type bool, integers of at most 64 bits, half, bfloat16, float, double and "
+      "std::complex of float or double: use parallel_for for others");
+}
+
+template <class T, std::size_t Rank, memory_kind Kind>
+program_operand operand_of(const array_view<T, Rank, Kind>& a) {
+  std::size_t extent[Rank + 1];
+  std::ptrdiff_t stride[Rank + 1];
+  for (std::size_t d = 0; d != Rank; ++d) extent[d] = a.extent(d), stride[d] = a.strides()[d];
+  return operand_of(a.owner(), a.unsynchronized_data(), {extent, Rank}, {stride, Rank},
+                    scalar_type_of<std::remove_const_t<T>>(), Kind);
+}
+
+// The program of an operand: a reference to that of an expression, else a new one.
+template <class X>
+decltype(auto) program_of(X&& x) {
+  need_element_type<X>();
+  constexpr operand_kind kind = kind_of_operand<X>;
+  if constexpr (kind.role == operand_role::elements)
+    return std::forward<X>(x).program();
+  else if constexpr (kind.role == operand_role::array)
+    return array_program(operand_of(x));
+  else if constexpr (kind.role == operand_role::value)
+    return array_program(operand_of(x.as_array()));
+  else
+    return constant_program(&x, kind.type);
+}
+
+template <operation What, scalar_type Operands>
+constexpr void need_operation() {
+  static_assert(
+      Operands != scalar_type::none,
+      "this operation is not defined for elements of this type: convert them by ferry::cast<T>(e), or compare "
+      "them (e != 0) where bool is needed; docs/expressions.md lists the types");
+}
+
+// Type of the elements of an operation's operands, before they are computed in registers.
+template <operation What, class A, class B>
+constexpr scalar_type common_type_of() {
+  constexpr operand_type a = kind_of_operand<A>.typed(), b = kind_of_operand<B>.typed();
+  if constexpr (a.type == b.type && (What == operation::select ||
+                                     (a.type == scalar_type::boolean && is_defined(What, scalar_type::boolean))))
+    return a.type;
+  else
+    return operands_of(What, promoted(a, b));
+}
+
+template <scalar_type Type, std::size_t Rank>
+expression<scalar_of<Type>, Rank> make_expression(expression_program p) {
+  return expression<scalar_of<Type>, Rank>(std::move(p));
+}
+
+template <class... X>
+inline constexpr std::size_t common_rank = [] {
+  std::size_t rank = 0;
+  ((rank = kind_of_operand<X>.rank > rank ? kind_of_operand<X>.rank : rank), ...);
+  return rank;
+}();
+
+template <operation What, class A>
+auto unary(A&& a) {
+  need_element_type<A>();
+  constexpr scalar_type t = operands_of(What, kind_of_operand<A>.type);
+  need_operation<What, t>();
+  if constexpr (t != scalar_type::none)
+    return make_expression<element_result(What, t), kind_of_operand<A>.rank>(
+        apply(What, t, program_of(std::forward<A>(a))));
+}
+template <operation What, class A, class B>
+auto binary(A&& a, B&& b) {
+  need_element_type<A>(), need_element_type<B>();
+  constexpr scalar_type t = common_type_of<What, A, B>();
+  need_operation<What, t>();
+  if constexpr (t != scalar_type::none)
+    return make_expression<element_result(What, t), common_rank<A, B>>(
+        apply(What, t, program_of(std::forward<A>(a)), program_of(b)));
+}
+template <operation What, class A, class B, class C>
+auto ternary(A&& a, B&& b, C&& c) {
+  need_element_type<A>(), need_element_type<B>(), need_element_type<C>();
+  constexpr operand_type two = promoted_operand(kind_of_operand<A>.typed(), kind_of_operand<B>.typed());
+  constexpr scalar_type t = operands_of(What, promoted(two, kind_of_operand<C>.typed()));
+  need_operation<What, t>();
+  if constexpr (t != scalar_type::none)
+    return make_expression<element_result(What, t), common_rank<A, B, C>>(
+        apply(What, t, program_of(std::forward<A>(a)), program_of(b), program_of(c)));
+}
+
+// Why an assignment does not compile: the first that applies.
+template <class To, class E>
+constexpr void need_assignable() {
+  using to = std::remove_reference_t<To>;
+  constexpr operand_kind y = kind_of_operand<To>, e = kind_of_operand<E>;
+  need_element_type<To>(), need_element_type<E>();
+  static_assert(y.role == operand_role::array, "the destination of an assignment is an array or a view");
+  if constexpr (y.role == operand_role::array) {
+    static_assert(!std::is_const_v<to> && !std::is_const_v<typename to::element_type>,
+                  "the destination of an assignment is const, or a view of const elements");
+    static_assert(
+        e.rank <= y.rank,
+        "the expression has more dimensions than the destination, which is not stretched: assign to an array of its "
+        "rank, or to ferry::device_array<T, rank> z(e)");
+    static_assert(!is_complex(e.type) || is_complex(y.type),
+                  "a complex expression is assigned to real elements: assign real(e), imag(e) or abs(e)");
+    static_assert(y.type != scalar_type::boolean || e.type == scalar_type::boolean,
+                  "numbers are assigned to bool elements: compare them, as in e != 0");
+    static_assert(
+        !is_integer(y.type) || !is_floating(e.type),
+        "floating point numbers are assigned to integers: convert them by ferry::cast<int>(e), which rounds to zero, "
+        "or ferry::cast<int>(ferry::round(e))");
+  }
+}
+
+template <class To, class E>
+assignment assignment_of(To& to, E& program) {
+  return {operand_of(to), &program};
+}
+
+// to = e.
+template <class To, class E>
+void assign_one(const stream_ref* s, To& to, E&& e, source_line at = {}) {
+  need_assignable<To&, E>();
+  expression_program p = program_of(std::forward<E>(e));
+  assignment one = assignment_of(to, p);
+  assign_programs(s, {&one, 1}, at);
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

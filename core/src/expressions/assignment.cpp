@@ -1,0 +1,191 @@
+#include "ferry/core/detail/expressions/assignment.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "expressions/bound_program.hpp"
+#include "ferry/core/basic_array.hpp"
+#include "ferry/core/detail/copies/out_of_reach.hpp"
+#include "ferry/core/detail/kernels/staged_launch.hpp"
+#include "ferry/core/detail/operations/owned_evaluation.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/runtime.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+array_look look_at(const program_operand& o) {
+  array_look look{&o.owner, o.kind, name_of(o.type), o.shape.rank, {}};
+  for (std::size_t d = 0; d != o.shape.rank; ++d) look.extent[d] = o.shape.extent[o.shape.rank - 1 - d];
+  return look;
+}
+allocation& alive(const program_operand& o, source_line at) {
+  const array_look look = look_at(o);
+  return o.owner.get(at, &look);
+}
+
+[[noreturn]] void throw_does_not_fit(const assignment& a, source_line at) {
+  throw invalid_argument("cannot assign '" + text_of(*a.value) + "' of " + text_of(a.value->shape) + " to " +
+                         array_text(look_at(a.to)) + in_line(at) +
+                         ": the destination is not stretched, and each extent must be equal, or 1 in the expression");
+}
+
+void need_shape(const assignment& a, const program_shape& first, source_line at) {
+  const program_shape &e = a.value->shape, &to = a.to.shape;
+  if (e.rank > to.rank) throw_does_not_fit(a, at);
+  for (std::size_t d = 0; d != e.rank; ++d)
+    if (e.extent[d] != to.extent[d] && e.extent[d] != 1) throw_does_not_fit(a, at);
+  if (to != first)
+    throw invalid_argument("fr::assign: " + array_text(look_at(a.to)) + in_line(at) + " has another shape than the " +
+                           "first destination, of " + text_of(first) + ": assign it in a call of its own");
+  for (std::size_t d = 0; d != to.rank; ++d)
+    if (to.extent[d] > 1 && a.to.stride_bytes[d] == 0)
+      throw invalid_argument("cannot assign to " + array_text(look_at(a.to)) + in_line(at) +
+                             ": some of its indices name the same element");
+}
+
+// Where the program reads bytes of an output as other elements, or as another type.
+bool is_hazard(const expression_program& p, const program_operand& to) {
+  return std::any_of(p.operands.begin(), p.operands.end(), [&](const program_operand& o) {
+    return may_overlap(to, o) && !are_same_elements(to, o);
+  });
+}
+
+bool is_contiguous_output(const program_operand& o) {
+  auto stride = static_cast<std::ptrdiff_t>(size_of(o.type));
+  for (std::size_t d = 0; d != o.shape.rank; ++d) {
+    if (o.shape.extent[d] != 1 && o.stride_bytes[d] != stride) return false;
+    stride *= static_cast<std::ptrdiff_t>(o.shape.extent[d]);
+  }
+  return true;
+}
+
+// One submission of a program.
+void submit_program(stream_ref s, const expression_program& p, std::span<const bound_output> outputs, bool use_masks,
+                    source_line at) {
+  const bound_program bound(p, outputs, use_masks);
+  short_list<access, 12> uses;
+  short_list<kernel_use, 12> bytes;
+  runtime& m = runtime::current();
+  const bool is_simulated = m.is_simulated();
+  const auto add = [&](const program_operand& o, bool write, bool whole) {
+    allocation& a = alive(o, at);
+    const byte_range where = o.bytes();
+    uses.push_back({&a, where, write, whole, at});
+    if (is_simulated)
+      bytes.push_back({where.begin, where.size(), !whole, write, array_label(a.name.get().c_str()), at});
+  };
+  for (const std::uint8_t k : bound.operands()) {
+    const bool is_output = std::any_of(outputs.begin(), outputs.end(),
+                                       [&](const bound_output& o) { return are_same_elements(*o.to, p.operands[k]); });
+    if (!is_output) add(p.operands[k], false, false);
+  }
+  for (std::size_t k = 0; k != outputs.size(); ++k) {
+    const program_operand& to = *outputs[k].to;
+    const byte_range where = to.bytes();
+    const bool is_read = std::any_of(bound.operands().begin(), bound.operands().end(),
+                                     [&](std::uint8_t x) { return p.operands[x].bytes().overlaps(where); });
+    add(to, true, !bound.is_masked(k) && !is_read && is_contiguous_output(to));
+  }
+  evaluation e = bound.view();
+  e.fast_math = fast_math_depth() > 0;
+  const int device = s.timeline().device();
+  const std::span<access> all{uses.begin(), uses.size()};
+  if (must_mirror(s, all)) [[unlikely]] {
+    staged_launch enqueue(s, all);
+    const relocation move = enqueue.addresses();
+    for (kernel_use& u : bytes) u.begin = move(u.begin);
+    const owned_evaluation there = owned_evaluation(e).moved(move);
+    enqueue([&](native_stream n) { m.backend().evaluate(n, device, there.get(), bytes.get()); });
+    return;
+  }
+  submit_ordered(s, all, reach::by_kernel, [&](native_stream n) { m.backend().evaluate(n, device, e, bytes.get()); });
+}
+
+// A contiguous array of the same shape and type on the stream's device.
+program_operand temporary_like(const program_operand& to, stream_ref s) {
+  program_operand t;
+  t.shape = to.shape;
+  t.type = to.type;
+  auto bytes = static_cast<std::ptrdiff_t>(size_of(t.type));
+  for (std::size_t d = 0; d != t.shape.rank; ++d) {
+    t.stride_bytes[d] = t.shape.extent[d] == 1 ? 0 : bytes;
+    bytes *= static_cast<std::ptrdiff_t>(t.shape.extent[d]);
+  }
+  const std::size_t size = size_of(t.type);
+  t.owner =
+      allocate_array(memory_kind::device, device(s.timeline().device()), static_cast<std::size_t>(bytes) / size, size);
+  t.data = t.owner.get().begin;
+  return t;
+}
+
+}  // namespace
+
+program_operand operand_of(const allocation_ref& owner, const void* data, std::span<const std::size_t> extents,
+                           std::span<const std::ptrdiff_t> strides, scalar_type type, memory_kind kind) {
+  program_operand o;
+  o.owner = owner;
+  o.data = static_cast<const std::byte*>(data);
+  o.shape.rank = extents.size();
+  o.type = type;
+  o.kind = kind;
+  const auto size = static_cast<std::ptrdiff_t>(size_of(type));
+  for (std::size_t d = 0; d != extents.size(); ++d) {
+    const std::size_t axis = extents.size() - 1 - d;
+    o.shape.extent[axis] = extents[d];
+    o.stride_bytes[axis] = extents[d] == 1 ? 0 : strides[d] * size;
+  }
+  return o;
+}
+
+device home_of(const expression_program& p) {
+  for (const program_operand& o : p.operands)
+    if (o.owner) return device(alive(o, {}).device);
+  return default_device();
+}
+
+int& fast_math_depth() {
+  thread_local int depth = 0;
+  return depth;
+}
+
+void assign_programs(const stream_ref* given, std::span<assignment> all, source_line at) {
+  refuse_inside_submission("an assignment of an expression");
+  const program_shape first = all.front().to.shape;
+  for (const assignment& a : all) need_shape(a, first, at);
+  if (first.is_empty()) return;
+  const stream_ref s = given ? *given : default_stream(device(alive(all.front().to, at).device));
+  need_current(s);
+
+  expression_program& p = *all.front().value;
+  short_list<bound_output, 4> outputs;
+  for (const assignment& a : all) {
+    const std::uint8_t value = a.value == &p ? p.root : p.append(*a.value);
+    outputs.push_back({&a.to, p.converted(value, computed_as(a.to.type))});
+  }
+  for (const assignment& a : all)
+    for (const assignment* b = &a + 1; b != all.data() + all.size(); ++b)
+      if (may_overlap(a.to, b->to))
+        throw invalid_argument("fr::assign: the destinations " + array_text(look_at(a.to)) + " and " +
+                               array_text(look_at(b->to)) + in_line(at) +
+                               " overlap: assign them in calls of their own");
+
+  std::vector<program_operand> temporaries;
+  for (bound_output& o : outputs) {
+    if (!is_hazard(p, *o.to)) continue;
+    (void)alive(*o.to, at);
+    temporaries.reserve(all.size());  // outputs refer to them
+    temporaries.push_back(temporary_like(*o.to, s));
+    o.to = &temporaries.back();
+  }
+  submit_program(s, p, outputs.get(), temporaries.empty(), at);
+  for (std::size_t k = 0, t = 0; k != all.size(); ++k) {
+    if (outputs[k].to == &all[k].to) continue;
+    const expression_program result = array_program(temporaries[t++]);
+    const bound_output copy{&all[k].to, result.root};
+    submit_program(s, result, {&copy, 1}, false, at);
+  }
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

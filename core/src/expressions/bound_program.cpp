@@ -1,0 +1,198 @@
+#include "expressions/bound_program.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "ferry/core/error.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+int operands_of_instruction(const instruction& i) {
+  if (is_listed(i.what)) return info_of(i.what).operands;
+  return i.what == operation::load || i.what == operation::constant || i.what == operation::index ? 0 : 1;
+}
+
+}  // namespace
+
+bool may_overlap(const program_operand& a, const program_operand& b) {
+  const byte_range in_a = a.bytes(), in_b = b.bytes();
+  if (in_a.begin == in_a.end || in_b.begin == in_b.end || !in_a.overlaps(in_b)) return false;
+  // All elements are at multiples of the strides' common divisor from the first: such as even and odd elements.
+  std::ptrdiff_t step = 0;
+  for (std::size_t d = 0; d != max_rank; ++d) {
+    if (d < a.shape.rank) step = std::gcd(step, a.stride_bytes[d]);
+    if (d < b.shape.rank) step = std::gcd(step, b.stride_bytes[d]);
+  }
+  if (step == 0) return true;
+  const auto size_a = static_cast<std::ptrdiff_t>(size_of(a.type)),
+             size_b = static_cast<std::ptrdiff_t>(size_of(b.type));
+  const std::ptrdiff_t apart = ((b.data - a.data) % step + step) % step;
+  return apart < size_a || step - apart < size_b;
+}
+
+bool are_same_elements(const program_operand& destination, const program_operand& operand) {
+  if (destination.data != operand.data || destination.type != operand.type) return false;
+  for (std::size_t d = 0; d != destination.shape.rank; ++d)
+    if (destination.shape.extent[d] != 1 && destination.stride_bytes[d] != operand.stride_bytes[d]) return false;
+  return true;
+}
+
+bound_program::bound_program(const expression_program& p, std::span<const bound_output> outputs, bool use_masks) {
+  keep_needed(p, outputs, use_masks);
+  const program_shape& shape = outputs.front().to->shape;
+  bind_indices(shape);
+  order_axes(shape, outputs);
+  join_axes();
+}
+
+void bound_program::keep_needed(const expression_program& p, std::span<const bound_output> outputs, bool use_masks) {
+  std::array<std::uint8_t, most_instructions> number;
+  std::array<bool, most_instructions> is_needed{};
+  for (const bound_output& o : outputs) {
+    const instruction& i = p.code[o.value];
+    evaluation_output out{{const_cast<std::byte*>(o.to->data), {}, o.to->type}, o.value};
+    // y = where(mask, e, y) leaves the other elements as they are.
+    if (use_masks && i.what == operation::select && p.code[i.c].what == operation::load &&
+        are_same_elements(*o.to, p.operands[p.code[i.c].a]))
+      out.mask = i.a, out.value = i.b;
+    is_needed[out.value] = true;
+    if (out.mask != evaluation_output::no_mask) is_needed[out.mask] = true;
+    outputs_.push_back(out);
+  }
+  for (std::size_t k = p.code.size(); k-- > 0;) {
+    if (!is_needed[k]) continue;
+    const std::uint8_t values[] = {p.code[k].a, p.code[k].b, p.code[k].c};
+    for (int x = 0; x != operands_of_instruction(p.code[k]); ++x) is_needed[values[x]] = true;
+  }
+  std::array<std::uint8_t, most_instructions> constant_number;
+  constant_number.fill(most_instructions);
+  for (std::size_t k = 0; k != p.code.size(); ++k) {
+    if (!is_needed[k]) continue;
+    instruction i = p.code[k];
+    const int operands = operands_of_instruction(i);
+    if (operands > 0) i.a = number[i.a];
+    if (operands > 1) i.b = number[i.b];
+    if (operands > 2) i.c = number[i.c];
+    if (i.what == operation::load) {
+      const std::uint8_t original = i.a;
+      i.a = static_cast<std::uint8_t>(used_count_);
+      used_[used_count_++] = original;
+      const program_operand& o = p.operands[original];
+      operands_.push_back({const_cast<std::byte*>(o.data), o.stride_bytes, o.type});
+    } else if (i.what == operation::constant) {
+      std::uint8_t& at = constant_number[i.a];
+      if (at == most_instructions) {
+        at = static_cast<std::uint8_t>(constants_.size());
+        constants_.push_back(p.constants[i.a]);
+      }
+      i.a = at;
+    }
+    number[k] = static_cast<std::uint8_t>(code_count_);
+    code_[code_count_++] = i;
+  }
+  for (evaluation_output& o : outputs_) {
+    o.value = number[o.value];
+    if (o.mask != evaluation_output::no_mask) o.mask = number[o.mask];
+  }
+}
+
+// Afterwards an index instruction has the axis of the program's shape.
+void bound_program::bind_indices(const program_shape& shape) {
+  for (std::size_t k = 0; k != code_count_; ++k) {
+    instruction& i = code_[k];
+    if (i.what != operation::index) continue;
+    const bool from_last = i.a >= expression_program::last_axes;
+    const std::size_t axis = from_last ? std::size_t{i.a} - expression_program::last_axes : i.a;
+    if (axis >= shape.rank)
+      throw invalid_argument("fr::index(" + (from_last ? "-" + std::to_string(axis + 1) : std::to_string(axis)) +
+                             ") is assigned to an array of " + std::to_string(shape.rank) +
+                             " dimensions: it has no such axis");
+    i.a = static_cast<std::uint8_t>(from_last ? axis : shape.rank - 1 - axis);
+    if (shape.extent[i.a] != 1) {
+      is_indexed_[i.a] = true;
+    } else {
+      i.what = operation::constant;
+      i.a = static_cast<std::uint8_t>(constants_.size());
+      constants_.push_back({});
+    }
+  }
+}
+
+std::ptrdiff_t& bound_program::stride(std::size_t array, std::size_t axis) {
+  if (array < operands_.size()) return operands_[array].stride_bytes[axis];
+  return outputs_[array - operands_.size()].to.stride_bytes[axis];
+}
+
+void bound_program::order_axes(const program_shape& shape, std::span<const bound_output> outputs) {
+  std::array<std::size_t, max_rank> from{};
+  for (std::size_t d = 0; d != shape.rank; ++d)
+    if (shape.extent[d] != 1) from[rank_++] = d;
+  const auto& first = outputs.front().to->stride_bytes;
+  for (std::size_t d = 1; d < rank_; ++d)  // stable; std::stable_sort would allocate
+    for (std::size_t x = d; x > 0 && std::abs(first[from[x]]) < std::abs(first[from[x - 1]]); --x)
+      std::swap(from[x], from[x - 1]);
+  const auto indexed = is_indexed_;
+  is_indexed_ = {};
+  std::array<std::uint8_t, max_rank> to{};
+  for (std::size_t d = 0; d != rank_; ++d) {
+    extent_[d] = shape.extent[from[d]];
+    is_indexed_[d] = indexed[from[d]];
+    to[from[d]] = static_cast<std::uint8_t>(d);
+  }
+  for (std::size_t k = 0; k != code_count_; ++k)
+    if (code_[k].what == operation::index) code_[k].a = to[code_[k].a];
+  const auto reorder = [&](evaluation_operand& o, const std::array<std::ptrdiff_t, max_rank>& strides) {
+    o.stride_bytes = {};
+    for (std::size_t d = 0; d != rank_; ++d) o.stride_bytes[d] = strides[from[d]];
+  };
+  for (evaluation_operand& o : operands_) reorder(o, std::array(o.stride_bytes));
+  for (std::size_t k = 0; k != outputs.size(); ++k) reorder(outputs_[k].to, outputs[k].to->stride_bytes);
+  for (std::size_t d = 0; d != rank_; ++d) {
+    if (is_indexed_[d] || outputs_[0].to.stride_bytes[d] > 0) continue;
+    const auto reverse = [&](evaluation_operand& o) {
+      o.data += o.stride_bytes[d] * static_cast<std::ptrdiff_t>(extent_[d] - 1);
+      o.stride_bytes[d] = -o.stride_bytes[d];
+    };
+    for (evaluation_operand& o : operands_) reverse(o);
+    for (evaluation_output& o : outputs_) reverse(o.to);
+  }
+}
+
+void bound_program::join_axes() {
+  const std::size_t arrays = operands_.size() + outputs_.size();
+  for (std::size_t d = 0; d + 1 < rank_;) {
+    bool joins = !is_indexed_[d] && !is_indexed_[d + 1];
+    for (std::size_t k = 0; joins && k != arrays; ++k)
+      joins = stride(k, d + 1) == stride(k, d) * static_cast<std::ptrdiff_t>(extent_[d]);
+    if (!joins) {
+      ++d;
+      continue;
+    }
+    extent_[d] *= extent_[d + 1];
+    --rank_;
+    for (std::size_t x = d + 1; x != rank_; ++x) {
+      extent_[x] = extent_[x + 1];
+      is_indexed_[x] = is_indexed_[x + 1];
+      for (std::size_t k = 0; k != arrays; ++k) stride(k, x) = stride(k, x + 1);
+    }
+    for (std::size_t k = 0; k != arrays; ++k) stride(k, rank_) = 0;
+    for (std::size_t k = 0; k != code_count_; ++k)
+      if (code_[k].what == operation::index && code_[k].a > d) --code_[k].a;
+  }
+}
+
+evaluation bound_program::view() const {
+  evaluation e;
+  e.rank = rank_;
+  for (std::size_t d = 0; d != rank_; ++d) e.extent[d] = extent_[d];
+  e.code = {code_.data(), code_count_};
+  e.operands = operands_.get();
+  e.constants = constants_.get();
+  e.outputs = outputs_.get();
+  return e;
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,47 @@
+#include <algorithm>
+
+#include "expressions/bound_program.hpp"
+#include "ferry/core/detail/expressions/assignment.hpp"
+#include "ferry/core/memory_size.hpp"
+#include "ferry/core/runtime.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+std::string explain_program(const expression_program& p, scalar_type type) {
+  std::string text = "expression " + text_of(p) + "\n  result: " + text_of(p.shape) + " of " + std::string(name_of(type)) +
+                     ", " + std::to_string(p.code.size()) + " instructions\n";
+  std::size_t all = 1;
+  for (std::size_t d = 0; d != p.shape.rank; ++d) all *= p.shape.extent[d];
+  const std::size_t written = all * size_of(type);
+  std::size_t read = 0;
+  for (const program_operand& o : p.operands) {
+    array_look look{&o.owner, o.kind, name_of(o.type), o.shape.rank, {}};
+    std::size_t count = 1;
+    for (std::size_t d = 0; d != o.shape.rank; ++d) {
+      look.extent[d] = o.shape.extent[o.shape.rank - 1 - d];
+      count *= o.shape.extent[d];
+    }
+    read += count * size_of(o.type);
+    text += "  reads " + array_text(look) + (o.shape == p.shape ? "\n" : ", which is stretched\n");
+  }
+  text += "  moves " + std::to_string(read + written) + " bytes: " + std::to_string(read) + " read, " +
+          std::to_string(written) + " written\n";
+  if (p.shape.is_empty()) return text;
+
+  // As it is evaluated to a new array.
+  expression_program with_output = p;
+  program_operand to;
+  to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are; not accessed
+  to.shape = p.shape;
+  to.type = type;
+  auto stride = static_cast<std::ptrdiff_t>(size_of(type));
+  for (std::size_t d = 0; d != to.shape.rank; ++d) {
+    to.stride_bytes[d] = to.shape.extent[d] == 1 ? 0 : stride;
+    stride *= static_cast<std::ptrdiff_t>(to.shape.extent[d]);
+  }
+  const bound_output output{&to, with_output.converted(with_output.root, computed_as(type))};
+  const bound_program bound(with_output, {&output, 1}, false);
+  return text + runtime::current().backend().explain_evaluation(home_of(p).index(), bound.view());
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

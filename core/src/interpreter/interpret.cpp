@@ -1,0 +1,244 @@
+#include "interpreter/interpret.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "interpreter/block_plan.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+constexpr std::size_t bytes_of_a_thread = 2 << 20;  // a thread for less would cost more than it saves
+
+const loop_table& common_loops() { return avx2_loops() ? *avx2_loops() : portable_loops(); }
+int log_of_size(scalar_type t) { return std::countr_zero(size_of(t)); }
+
+// Calls f(offset of the array's element, first element of the block, grid) for rectangles of the elements [first, first + n) of a
+// line.
+template <class F>
+void over_rectangles(const evaluation& e, std::size_t span, const evaluation_operand& o, std::size_t first,
+                     std::size_t n, F f) {
+  const auto at = [](std::size_t i, std::ptrdiff_t stride) { return static_cast<std::ptrdiff_t>(i) * stride; };
+  if (span < 2) return f(at(first, o.stride_bytes[0]), std::size_t{0}, element_grid{1, n, 0, o.stride_bytes[0]});
+  const std::size_t columns = e.extent[0];
+  for (std::size_t done = 0; done != n;) {
+    std::size_t row = (first + done) / columns;
+    const std::size_t column = (first + done) % columns, below = row % e.extent[1];
+    element_grid g{1, std::min(columns - column, n - done), o.stride_bytes[1], o.stride_bytes[0]};
+    if (column == 0 && n - done >= columns)
+      g.rows = std::min((n - done) / columns, e.extent[1] - below), g.columns = columns;
+    std::ptrdiff_t offset = at(column, o.stride_bytes[0]);
+    for (std::size_t d = 1; d != span; ++d) {
+      offset += at(row % e.extent[d], o.stride_bytes[d]);
+      row /= e.extent[d];
+    }
+    f(offset, done, g);
+    done += g.rows * g.columns;
+  }
+}
+
+// Runs of one thread: its registers, and the line and block that it is at.
+class block_run {
+ public:
+  block_run(const evaluation& e, const block_plan& plan)
+      : e_(e),
+        plan_(plan),
+        memory_(std::make_unique_for_overwrite<std::byte[]>(
+            (static_cast<std::size_t>(plan.slots) + 1) * plan.slot_bytes + 64)) {
+    const auto from = reinterpret_cast<std::uintptr_t>(memory_.get());
+    registers_ = memory_.get() + (64 - from % 64) % 64;
+    scratch_ = slot(plan.slots);
+    for (std::size_t k = 0; k != plan.steps.size(); ++k)
+      if (plan.steps[k].slot >= 0) at_[k] = slot(plan.steps[k].slot);
+  }
+
+  // Evaluates the blocks [first, last), numbered over all lines.
+  void run(std::size_t first, std::size_t last) {
+    if (first == last) return;
+    go_to(first);
+    materialize(load_way::once, plan_.block);
+    for (std::size_t k = first; k != last; ++k) {
+      if (k == first || go_to(k)) materialize(load_way::each_line, plan_.block);
+      run_block();
+    }
+  }
+
+ private:
+  std::byte* slot(int s) const { return registers_ + static_cast<std::size_t>(s) * plan_.slot_bytes; }
+
+  // Returns true if this is another line.
+  bool go_to(std::size_t k) {
+    const std::size_t before = line_;
+    line_ = plan_.is_block_major ? k % plan_.lines : k / plan_.blocks;
+    first_ = (plan_.is_block_major ? k / plan_.lines : k % plan_.blocks) * plan_.block;
+    if (line_ == before && is_placed_) return false;
+    is_placed_ = true;
+    std::size_t rest = line_;
+    for (std::size_t d = plan_.span; d != e_.rank; ++d) {
+      outer_[d] = rest % e_.extent[d];
+      rest /= e_.extent[d];
+    }
+    return true;
+  }
+  std::ptrdiff_t line_offset(const evaluation_operand& o) const {
+    std::ptrdiff_t offset = 0;
+    for (std::size_t d = plan_.span; d != e_.rank; ++d)
+      offset += static_cast<std::ptrdiff_t>(outer_[d]) * o.stride_bytes[d];
+    return offset;
+  }
+  // The first element of the block in an array that is contiguous on the line.
+  std::byte* flat(const evaluation_operand& o) const {
+    return o.data + line_offset(o) + static_cast<std::ptrdiff_t>(first_ * size_of(o.type));
+  }
+
+  // Registers that several blocks share have the contents of the first block of the line.
+  void materialize(load_way when, std::size_t n) {
+    const std::size_t here = first_;
+    first_ = 0;
+    for (std::size_t k = 0; k != plan_.steps.size(); ++k)
+      if (plan_.steps[k].way == when) fill(k, std::min(n, plan_.line));
+    first_ = here;
+  }
+
+  void fill(std::size_t k, std::size_t n) {
+    const block_step& s = plan_.steps[k];
+    switch (s.what.what) {
+      case operation::constant: {
+        const element_grid all{1, n, 0, 0};
+        common_loops().gather[log_of_size(s.what.type)](at_[k], e_.constants[s.what.a].bytes, all);
+        return;
+      }
+      case operation::index: return fill_index(reinterpret_cast<std::int64_t*>(at_[k]), s.what.a, n);
+      default: return load(k, e_.operands[s.what.a], n);
+    }
+  }
+
+  void load(std::size_t k, const evaluation_operand& o, std::size_t n) {
+    const block_step& s = plan_.steps[k];
+    if (plan_.is_flat[s.what.a]) {
+      if (s.loop) return s.loop(at_[k], flat(o), nullptr, nullptr, n);
+      common_loops().gather[log_of_size(o.type)](at_[k], flat(o),
+                                                 {1, n, 0, static_cast<std::ptrdiff_t>(size_of(o.type))});
+      return;
+    }
+    std::byte* const to = s.loop ? scratch_ : at_[k];
+    const std::size_t size = size_of(o.type);
+    const std::byte* const base = o.data + line_offset(o);
+    const gather_loop gather = common_loops().gather[log_of_size(o.type)];
+    over_rectangles(e_, plan_.span, o, first_, n, [&](std::ptrdiff_t offset, std::size_t at, const element_grid& g) {
+      gather(to + at * size, base + offset, g);
+    });
+    if (s.loop) s.loop(at_[k], scratch_, nullptr, nullptr, n);
+  }
+
+  void fill_index(std::int64_t* to, std::size_t axis, std::size_t n) const {
+    if (axis >= plan_.span) {
+      std::fill_n(to, n, static_cast<std::int64_t>(outer_[axis]));
+      return;
+    }
+    std::size_t below = 1;
+    for (std::size_t d = 0; d != axis; ++d) below *= e_.extent[d];
+    std::size_t index = first_ / below % e_.extent[axis], left = below - first_ % below;
+    for (std::size_t i = 0; i != n;) {
+      const std::size_t run = std::min(left, n - i);
+      std::fill_n(to + i, run, static_cast<std::int64_t>(index));
+      i += run;
+      left = below;
+      if (++index == e_.extent[axis]) index = 0;
+    }
+  }
+
+  void run_block() {
+    const std::size_t n = std::min(plan_.block, plan_.line - first_);
+    for (std::size_t k = 0; k != plan_.steps.size(); ++k) {
+      const block_step& s = plan_.steps[k];
+      if (s.way != load_way::each_block) {
+        if (s.way == load_way::in_place) at_[k] = flat(e_.operands[s.what.a]);
+        continue;
+      }
+      if (s.output >= 0) at_[k] = flat(e_.outputs[static_cast<std::size_t>(s.output)].to);
+      if (s.what.what == operation::load || s.what.what == operation::index)
+        fill(k, n);
+      else
+        s.loop(at_[k], at_[s.what.a], at_[s.what.b], at_[s.what.c], n);
+    }
+    for (std::size_t k = 0; k != e_.outputs.size(); ++k)
+      if (plan_.stores[k]) store(e_.outputs[k], n);
+  }
+
+  void store(const evaluation_output& o, std::size_t n) {
+    const std::byte* from = at_[o.value];
+    const scalar_type type = e_.code[o.value].type;
+    const bool is_masked = o.mask != evaluation_output::no_mask;
+    const bool is_flat = !is_masked && is_flat_on(e_, o.to, plan_.span);
+    if (type != o.to.type) {
+      const block_loop round = common_loops().casts[static_cast<int>(o.to.type)][static_cast<int>(type)];
+      round(is_flat ? flat(o.to) : scratch_, from, nullptr, nullptr, n);
+      if (is_flat) return;
+      from = scratch_;
+    }
+    const std::size_t size = size_of(o.to.type);
+    if (is_flat) {
+      std::memcpy(flat(o.to), from, n * size);
+      return;
+    }
+    std::byte* const base = o.to.data + line_offset(o.to);
+    const int log = log_of_size(o.to.type);
+    over_rectangles(e_, plan_.span, o.to, first_, n, [&](std::ptrdiff_t offset, std::size_t at, const element_grid& g) {
+      if (is_masked)
+        common_loops().masked_scatter[log](base + offset, from + at * size,
+                                           reinterpret_cast<const bool*>(at_[o.mask]) + at, g);
+      else
+        common_loops().scatter[log](base + offset, from + at * size, g);
+    });
+  }
+
+  const evaluation& e_;
+  const block_plan& plan_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::byte* registers_;
+  std::byte* scratch_;
+  std::array<std::byte*, most_instructions> at_;  // by value
+  std::array<std::size_t, max_rank> outer_{};
+  std::size_t line_ = 0, first_ = 0;
+  bool is_placed_ = false;
+};
+
+unsigned threads_for(const evaluation& e, unsigned most) {
+  std::size_t bytes = 0;
+  const std::size_t count = e.count();
+  for (const evaluation_operand& o : e.operands) bytes += count * size_of(o.type);
+  for (const evaluation_output& o : e.outputs) bytes += count * size_of(o.to.type);
+  if (bytes < 2 * bytes_of_a_thread) return 1;
+  if (most == 0) most = std::min(std::max(1u, std::thread::hardware_concurrency()), 16u);
+  return static_cast<unsigned>(std::min<std::size_t>(most, bytes / bytes_of_a_thread));
+}
+
+}  // namespace
+
+void interpret(const evaluation& e, unsigned most_threads) {
+  const block_plan plan(e);
+  const std::size_t all = plan.lines * plan.blocks;
+  const unsigned threads = static_cast<unsigned>(std::min<std::size_t>(threads_for(e, most_threads), all));
+  if (threads == 1) return block_run(e, plan).run(0, all);
+  std::vector<block_run> runs;  // registers are allocated here, where an exception has a caller
+  for (unsigned k = 0; k != threads; ++k) runs.emplace_back(e, plan);
+  const auto run = [&](unsigned k) { runs[k].run(all * k / threads, all * (k + 1) / threads); };
+  std::vector<std::jthread> others;
+  others.reserve(threads);
+  unsigned begun = 1;
+  try {
+    for (; begun != threads; ++begun) others.emplace_back(run, begun);
+  } catch (const std::system_error&) {  // no more threads: this one does their part
+  }
+  run(0);
+  for (unsigned k = begun; k != threads; ++k) run(k);
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail
