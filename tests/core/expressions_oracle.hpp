@@ -17,6 +17,8 @@ namespace expressions_oracle {
 
 using ferry::detail::operation;
 using ferry::detail::scalar_type;
+__extension__ typedef __int128 wide_integer;
+__extension__ typedef unsigned __int128 wide_word;
 
 // One value. Integers and bool are in `whole`, as bits for uint64; others in the two parts. Floats are exact in double.
 struct scalar_value {
@@ -29,7 +31,7 @@ inline bool is_whole(scalar_type t) { return t <= scalar_type::uint64; }
 inline bool is_single(scalar_type t) { return t != scalar_type::float64 && t != scalar_type::complex128; }
 
 // The low bits of a whole number, with the sign of the type.
-inline std::int64_t wrapped(scalar_type t, __int128 x) {
+inline std::int64_t wrapped(scalar_type t, wide_integer x) {
   switch (t) {
     case scalar_type::boolean: return x != 0;
     case scalar_type::int8: return static_cast<std::int8_t>(x);
@@ -42,10 +44,10 @@ inline std::int64_t wrapped(scalar_type t, __int128 x) {
   }
 }
 // The number that the bits mean.
-inline __int128 wide(const scalar_value& v) {
-  return v.type == scalar_type::uint64 ? __int128(static_cast<std::uint64_t>(v.whole)) : __int128(v.whole);
+inline wide_integer wide(const scalar_value& v) {
+  return v.type == scalar_type::uint64 ? wide_integer(static_cast<std::uint64_t>(v.whole)) : wide_integer(v.whole);
 }
-inline scalar_value of_whole(scalar_type t, __int128 x) { return {t, wrapped(t, x)}; }
+inline scalar_value of_whole(scalar_type t, wide_integer x) { return {t, wrapped(t, x)}; }
 
 // Nearest multiple of a power of two, ties to even; the format has `digits` digits and exponents from `least`.
 inline double rounded_to(double x, int digits, int least, double most) {
@@ -66,12 +68,12 @@ inline scalar_value converted(const scalar_value& v, scalar_type to) {
     if (std::isnan(v.re)) return {to};
     const int bits = static_cast<int>(8 * ferry::detail::size_of(to));
     const bool has_sign = ferry::detail::is_signed(to);
-    const __int128 low = has_sign ? -(__int128(1) << (bits - 1)) : 0;
-    const __int128 high = (__int128(1) << (has_sign ? bits - 1 : bits)) - 1;
+    const wide_integer low = has_sign ? -(wide_integer(1) << (bits - 1)) : 0;
+    const wide_integer high = (wide_integer(1) << (has_sign ? bits - 1 : bits)) - 1;
     const double whole = std::trunc(v.re);
     return {to, whole < double(low)          ? wrapped(to, low)
                 : whole >= double(high) + 1. ? wrapped(to, high)
-                                             : wrapped(to, __int128(whole))};
+                                             : wrapped(to, wide_integer(whole))};
   }
   scalar_value r{to};
   if (is_whole(v.type))  // a cast of the integer itself: not by way of double, which would round twice
@@ -87,7 +89,7 @@ inline bool bit(bool b) { return b; }
 
 inline scalar_value whole_result(operation o, scalar_type t, const scalar_value& x, const scalar_value& y,
                                  const scalar_value& z) {
-  const __int128 a = wide(x), b = wide(y), c = wide(z);
+  const wide_integer a = wide(x), b = wide(y), c = wide(z);
   const int bits = static_cast<int>(8 * ferry::detail::size_of(t));
   const bool has_sign = ferry::detail::is_signed(t);
   const auto truth = [](bool v) { return scalar_value{scalar_type::boolean, v}; };
@@ -96,7 +98,7 @@ inline scalar_value whole_result(operation o, scalar_type t, const scalar_value&
     case operation::add: return of_whole(t, a + b);
     case operation::subtract: return of_whole(t, a - b);
     case operation::multiply:
-      return of_whole(t, __int128(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b)));
+      return of_whole(t, wide_integer(static_cast<wide_word>(a) * static_cast<wide_word>(b)));
     case operation::divide: return of_whole(t, b == 0 ? 0 : a / b);
     case operation::modulo: return of_whole(t, b == 0 ? 0 : a % b);
     case operation::negate: return of_whole(t, -a);

@@ -231,7 +231,8 @@ class world {
             expressions_oracle::converted(result_of(*trees[k], i, shape), computed_as(to[k].of->type)));
       });
     }
-    const std::string what = text_of(programs[0]);
+    std::vector<std::string> what;
+    for (const expression_program& p : programs) what.push_back(text_of(p));
     const fr::stream_ref s = streams_[d_.below(streams_.size())];
     assign_programs(d_.chance(70) ? &s : nullptr, all, {});
     for (std::size_t k = 0; k != outputs; ++k) {
@@ -245,7 +246,7 @@ class world {
         if (good && !expressions_oracle::holds(to[k].of->type, got, v)) {
           good = false;
           BOOST_TEST(false, "output " << k << " of " << text_of(shape) << " " << name_of(to[k].of->type) << " = "
-                                      << what << ": element " << at - 1 << " is "
+                                      << what[k] << ": element " << at - 1 << " is "
                                       << text(expressions_oracle::loaded(to[k].of->type, got)) << ", expected "
                                       << text(v));
         }
@@ -338,7 +339,8 @@ class world {
         n->value.whole = n->value.type == scalar_type::boolean ? v > 0 : v;
       else
         n->value.re = v + 0.25;
-      return {std::move(n), {n->value.type, true}};
+      const scalar_type t = n->value.type;
+      return {std::move(n), {t, true}};
     }
     n->view = operand_for(shape);
     n->type = n->view.of->type;
@@ -391,7 +393,9 @@ class world {
       const auto to = static_cast<scalar_type>(1 + d_.below(scalar_types - 1));
       return is_complex(x.type.type) && !is_complex(to) ? std::move(x) : casted(std::move(x), to);
     }
-    const auto o = static_cast<operation>(d_.below(listed_operations));
+    auto o = static_cast<operation>(d_.below(listed_operations));
+    while (o == operation::sinpi || o == operation::cospi)  // not in <cmath>; expressions_functions has them
+      o = static_cast<operation>(d_.below(listed_operations));
     std::vector<typed_tree> of;
     for (int k = 0; k != info_of(o).operands; ++k) of.push_back(grown(shape, depth - 1));
     if (o == operation::select) of[0] = as_mask(std::move(of[0]));

@@ -59,6 +59,17 @@ int operands_of_step(const instruction& i) {
   return i.what == operation::load || i.what == operation::constant || i.what == operation::index ? 0 : 1;
 }
 
+// True if a store reads the loaded elements after the store of another output may have overwritten them: as where two
+// arrays are exchanged.
+bool is_stored_late(const evaluation& e, std::size_t load) {
+  if (e.outputs.size() < 2) return false;
+  const std::byte* const from = e.operands[e.code[load].a].data;
+  return std::any_of(e.outputs.begin(), e.outputs.end(),
+                     [&](const evaluation_output& o) { return o.to.data == from; }) &&
+         std::any_of(e.outputs.begin(), e.outputs.end(),
+                     [&](const evaluation_output& o) { return o.value == load || o.mask == load; });
+}
+
 }  // namespace
 
 bool is_flat_on(const evaluation& e, const evaluation_operand& o, std::size_t span) {
@@ -114,7 +125,7 @@ void block_plan::choose_steps(const evaluation& e) {
     if (s.what.what != operation::load) continue;
     const evaluation_operand& o = e.operands[s.what.a];
     const std::size_t period = period_of(e, o, span);
-    if (is_flat[s.what.a] && !s.loop)
+    if (is_flat[s.what.a] && !s.loop && !is_stored_late(e, k))
       s.way = load_way::in_place;
     else if (block % period == 0 || blocks == 1)
       s.way = is_fixed_outside(e, o, span) ? load_way::once : load_way::each_line;

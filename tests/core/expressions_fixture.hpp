@@ -1,0 +1,68 @@
+// Shared by the tests of expressions: arrays of small numbers, and checks of elements and of errors.
+#pragma once
+#include <boost/test/unit_test.hpp>
+#include <initializer_list>
+#include <string_view>
+#include <type_traits>
+#include <typeinfo>
+#include <vector>
+
+#include "ferry/core/array.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/expression.hpp"
+#include "ferry/core/host.hpp"
+#include "ferry/core/math.hpp"
+
+namespace expressions_test {
+
+namespace fr = ferry;
+
+// first, first + 1, ... in row-major order.
+template <class T, std::size_t Rank>
+fr::device_array<T, Rank> counted(const fr::extents<Rank>& e, int first = 0) {
+  std::vector<T> v(e.count());
+  for (std::size_t i = 0; i != v.size(); ++i) v[i] = static_cast<T>(static_cast<float>(first + static_cast<int>(i)));
+  return fr::device_array<T, Rank>::from(std::span<const T>(v), e);
+}
+template <class T>
+fr::device_array<T, 1> array_of(const std::vector<T>& v) {
+  return fr::device_array<T, 1>::from(std::span<const T>(v), fr::extents<1>{v.size()});
+}
+inline fr::device_array<bool, 1> mask_of(std::initializer_list<bool> v) {
+  return fr::device_array<bool, 1>::from(std::span<const bool>(v.begin(), v.size()), fr::extents<1>{v.size()});
+}
+
+// Copies of the elements in row-major order; bool as unsigned char.
+template <class T, std::size_t Rank, fr::memory_kind Kind>
+auto elements(const fr::array_view<T, Rank, Kind>& a) {
+  using stored = std::conditional_t<std::is_same_v<std::remove_const_t<T>, bool>, unsigned char, std::remove_const_t<T>>;
+  fr::host_array<std::remove_const_t<T>, Rank> here(a.extents());
+  fr::copy(a, here);
+  std::vector<stored> v;
+  for (const auto& x : fr::host_span(here)) v.push_back(static_cast<stored>(x));
+  return v;
+}
+template <class T, std::size_t Rank>
+auto elements(const fr::expression<T, Rank>& e) {
+  return elements(fr::device_array<T, Rank>(e));
+}
+
+#define CHECK_ELEMENTS(found, ...) \
+  BOOST_TEST(expressions_test::elements(found) == (decltype(expressions_test::elements(found)) __VA_ARGS__), \
+             boost::test_tools::per_element())
+
+// Checks that the call throws exactly this type of error, with a text that contains all the parts.
+template <class Error, class Call>
+void check_error(Call call, std::initializer_list<std::string_view> parts) {
+  try {
+    call();
+    BOOST_ERROR("nothing was thrown; expected a text with '" << *parts.begin() << "'");
+  } catch (const Error& e) {
+    BOOST_TEST((typeid(e) == typeid(Error)), "an error of a derived type: " << e.what());
+    const std::string_view text = e.what();
+    for (const std::string_view part : parts)
+      BOOST_TEST((text.find(part) != text.npos), "'" << part << "' is missing in: " << text);
+  }
+}
+
+}  // namespace expressions_test
