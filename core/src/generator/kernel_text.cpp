@@ -1,6 +1,5 @@
 #include "generator/kernel_text.hpp"
 
-#include <array>
 #include <string>
 #include <utility>
 
@@ -54,17 +53,7 @@ class kernel_writer {
 
   void write_arguments_type() {
     s_.open("struct arguments");
-    for (const instruction& i : e_.code)
-      if (i.what == operation::constant) {
-        bool is_first = true;  // another instruction may use the same constant
-        for (const instruction& before : e_.code) {
-          if (&before == &i) break;
-          is_first = is_first && !(before.what == operation::constant && before.a == i.a);
-        }
-        if (is_first) constants_[i.a] = register_type(i.type);
-      }
-    for (std::size_t c = 0; c < e_.constants.size(); ++c)
-      s_.line("alignas(16) ", constants_[c].empty() ? std::string_view("float") : constants_[c], " c", c, ";");
+    for (std::size_t c = 0; c < e_.constants.size(); ++c) s_.line("constant c", c, ";");
     for (std::size_t i = 0; i < operands(); ++i) write_access_type("const char* p", "s", class_of(i), i);
     for (std::size_t i = 0; i < outputs(); ++i) write_access_type("char* q", "t", p_.of_output(i), i);
     for (std::size_t d = 0; d < p_.rank; ++d) s_.line("unsigned long long n", d, ";");
@@ -299,7 +288,6 @@ class kernel_writer {
   const evaluation& e_;
   const kernel_plan& p_;
   source_builder s_;
-  std::array<std::string_view, most_instructions> constants_{};
 };
 
 // The expression of a value over operands v0, v1, ..., in the names of the list of operations.

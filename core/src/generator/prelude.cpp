@@ -6,7 +6,12 @@
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
-constexpr const char* vectors_text = "template <class T, int N>\nstruct alignas(sizeof(T) * N) lanes {\nT v[N];\n};\n";
+constexpr const char* vectors_text =
+    "template <class T, int N>\nstruct alignas(sizeof(T) * N) lanes {\n  T v[N];\n};\n";
+// Instructions of several types may share a constant, as bytes.
+constexpr const char* constants_text =
+    "struct alignas(16) constant {\n  unsigned char bytes[16];\n};\n"
+    "template <class T>\n__device__ inline T value_of(const constant& c) {\n  return *(const T*)c.bytes;\n}\n";
 
 #define FERRY_PRELUDE(name, ...) constexpr const char* name##_text = #__VA_ARGS__;
 #include "generator/prelude.inc"
@@ -71,6 +76,7 @@ std::string prelude_for(const evaluation& e) {
   for (const evaluation_output& o : e.outputs)
     halves = halves || o.to.type == scalar_type::half || o.to.type == scalar_type::bfloat16;
   std::string text = vectors_text;
+  if (!e.constants.empty()) text += constants_text;
   if (floating) text += with_lines(floating_text);
   if (comparing) text += with_lines(comparing_text);
   if (integers) text += with_lines(integers_text);
