@@ -248,8 +248,11 @@ class backend {
   // Runs a program over memory. Simulated devices interpret it, CUDA devices run a kernel. device: that of s. `what`
   // and `uses`, the bytes that it accesses, are read during the call only.
   virtual void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses);
-  // How evaluate() runs this program on the device: state and source of its kernel, for explain(). "" if there is
-  // nothing to tell.
+  // Compiles what evaluate() runs for programs of this shape, and blocks until that is done. Returns false if nothing can
+  // be compiled, so that evaluate() interprets them.
+  virtual bool prepare_evaluation(int device, const evaluation& what);
+  // How evaluate() runs this program on the device: state and source of its kernel, for explain(). "" if there is nothing
+  // to tell.
   virtual std::string explain_evaluation(int device, const evaluation& what);
   // Called after a launch that nvcc-compiled code made directly: throws its error.
   virtual void check_launch(native_stream s, std::string_view kernel) = 0;
