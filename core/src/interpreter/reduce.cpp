@@ -67,13 +67,13 @@ class column_sum {
   column_sum(const long_reduction& all, const reduction_output& o)
       : all_(&all),
         output_(&o),
-        loops_(&loops_of(all.r, o)),
-        size_(size_of(all.r.input.code[o.value].type)),
+        loops_(&loops_of(o.what, type_of(all.r, o))),
+        size_(size_of(type_of(all.r, o))),
         by_rows_(o.what == reduction_operation::least || o.what == reduction_operation::greatest),
         // A block of several rows is at most one part a bit of their number, and each may begin a leaf.
-        tree_(*loops_, all.r.input.code[o.value].type, all.width,
+        tree_(o.what, type_of(all.r, o), all.width,
               blocks_of_a_part * static_cast<std::size_t>(std::bit_width(all.plan.block) + 1)),
-        wide_(all.plan.block, all.r.input.code[o.value].type) {}
+        wide_(all.plan.block, o.what, type_of(all.r, o)) {}
 
   void add(const std::byte* x, std::size_t n, std::size_t position) {
     if (all_->is_run) {
@@ -157,8 +157,8 @@ void write_parts(const long_reduction& all, std::vector<accumulator_memory>& par
                  const std::vector<std::size_t>& counts) {
   for (std::size_t k = 0; k != all.r.results.size(); ++k) {
     const reduction_output& o = all.r.results[k];
-    const reduction_loops& loops = loops_of(all.r, o);
-    combination_tree tree(loops, all.r.input.code[o.value].type, all.width, all.parts);
+    const reduction_loops& loops = loops_of(o.what, type_of(all.r, o));
+    combination_tree tree(o.what, type_of(all.r, o), all.width, all.parts);
     result_writer writer(all.r, o, all.width);
     for (std::size_t column = 0; column != all.columns; ++column) {
       const std::size_t n = all.accumulators_of(column);
@@ -182,7 +182,7 @@ void reduce_long(const reduction_evaluation& r, const reduction_layout& layout, 
   std::vector<std::size_t> counts;
   if (all.parts > 1) {
     counts.resize(tasks);
-    for (const reduction_output& o : r.results) parts.emplace_back(tasks * all.width, r.input.code[o.value].type);
+    for (const reduction_output& o : r.results) parts.emplace_back(tasks * all.width, o.what, type_of(r, o));
   }
   std::vector<reducing_thread> own;
   own.reserve(threads);
@@ -227,7 +227,7 @@ void reduce_short(const reduction_evaluation& r, const reduction_layout& layout,
   for (unsigned k = 0; k != threads; ++k) {
     short_thread t{block_interpreter(r.input, plan), {}, {}};
     for (const reduction_output& o : r.results) {
-      t.sums.emplace_back(most, r.input.code[o.value].type);
+      t.sums.emplace_back(most, o.what, type_of(r, o));
       t.writers.emplace_back(r, o, most);
     }
     own.push_back(std::move(t));
@@ -238,7 +238,7 @@ void reduce_short(const reduction_evaluation& r, const reduction_layout& layout,
       const std::size_t groups = t.blocks.compute(k) / group;
       const std::size_t first = (k / plan.blocks * plan.line + k % plan.blocks * plan.block) / layout.reduced;
       for (std::size_t o = 0; o != r.results.size(); ++o) {
-        const reduction_loops& loops = loops_of(r, r.results[o]);
+        const reduction_loops& loops = loops_of(r.results[o].what, type_of(r, r.results[o]));
         const std::byte* const x = t.blocks.value(r.results[o].value);
         const accumulators sums = t.sums[o].at(0);
         if (layout.inner == 1)

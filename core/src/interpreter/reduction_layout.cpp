@@ -23,15 +23,15 @@ reduction_layout::reduction_layout(const reduction_evaluation& r) {
 void accumulator_memory::copy(std::size_t to, const accumulators& from, std::size_t n) {
   const accumulators here = at(to);
   std::memcpy(here.value, from.value, n * size_);
-  std::memcpy(here.second, from.second, n * 8);
+  std::memcpy(here.second, from.second, n * second_size_);
 }
 
-combination_tree::combination_tree(const reduction_loops& loops, scalar_type type, std::size_t width, std::size_t parts)
-    : loops_(&loops),
+combination_tree::combination_tree(reduction_operation what, scalar_type type, std::size_t width, std::size_t parts)
+    : loops_(&loops_of(what, type)),
       width_(width) {
   const auto levels = static_cast<std::size_t>(std::bit_width(parts)) + 1;
   nodes_.reserve(levels);
-  for (std::size_t k = 0; k != levels; ++k) memory_.emplace_back(width, type);
+  for (std::size_t k = 0; k != levels; ++k) memory_.emplace_back(width, what, type);
 }
 
 accumulators combination_tree::next() {
@@ -61,9 +61,9 @@ accumulators combination_tree::take(std::size_t n) {
 }
 
 result_writer::result_writer(const reduction_evaluation& r, const reduction_output& o, std::size_t most)
-    : loops_(&loops_of(r, o)),
+    : loops_(&loops_of(o.what, type_of(r, o))),
       output_(&o),
-      type_(combined_as(o.what, r.input.code[o.value].type)) {
+      type_(combined_as(o.what, type_of(r, o))) {
   auto stride = static_cast<std::ptrdiff_t>(size_of(o.to.type));
   for (std::size_t d = 0; d != r.input.rank; ++d) {
     if (r.is_reduced[d]) continue;

@@ -21,22 +21,28 @@ struct reduction_layout {
 };
 
 const reduction_table& common_reduction_loops();
-inline const reduction_loops& loops_of(const reduction_evaluation& r, const reduction_output& o) {
-  return common_reduction_loops().reduce[static_cast<int>(o.what)][static_cast<int>(r.input.code[o.value].type)];
+inline const reduction_loops& loops_of(reduction_operation what, scalar_type type) {
+  return common_reduction_loops().reduce[static_cast<int>(what)][static_cast<int>(type)];
+}
+// Type of the values that are combined.
+inline scalar_type type_of(const reduction_evaluation& r, const reduction_output& o) {
+  return r.input.code[o.value].type;
 }
 
 // Memory of accumulators.
 class accumulator_memory {
  public:
   accumulator_memory() = default;
-  accumulator_memory(std::size_t n, scalar_type type) : size_(size_of(type)), bytes_(n * (size_ + 8) + 16) {
-    second_ = (n * size_ + 7) / 8 * 8;
-  }
-  accumulators at(std::size_t i) { return {bytes_.data() + i * size_, bytes_.data() + second_ + i * 8}; }
+  accumulator_memory(std::size_t n, reduction_operation what, scalar_type type)
+      : size_(size_of(type)),
+        second_size_(what == reduction_operation::moments ? size_ : sizeof(std::int64_t)),
+        second_((n * size_ + 7) / 8 * 8),
+        bytes_(second_ + n * second_size_) {}
+  accumulators at(std::size_t i) { return {bytes_.data() + i * size_, bytes_.data() + second_ + i * second_size_}; }
   void copy(std::size_t to, const accumulators& from, std::size_t n);
 
  private:
-  std::size_t size_ = 0, second_ = 0;
+  std::size_t size_ = 0, second_size_ = 0, second_ = 0;
   std::vector<std::byte> bytes_;
 };
 
@@ -44,7 +50,7 @@ class accumulator_memory {
 class combination_tree {
  public:
   // For at most `parts` parts of at most `width` accumulators. Other members allocate nothing.
-  combination_tree(const reduction_loops& loops, scalar_type type, std::size_t width, std::size_t parts);
+  combination_tree(reduction_operation what, scalar_type type, std::size_t width, std::size_t parts);
   // Accumulators without values for the next part; valid until push().
   accumulators next();
   // Adds the part that is in next(): `n` accumulators of `count` values each.

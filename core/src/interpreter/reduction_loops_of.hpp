@@ -7,8 +7,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "interpreter/reduction_cells.hpp"
 #include "interpreter/reduction_loops.hpp"
+
+// These need the includes above.
+#include "interpreter/reduction_cells.hpp"
 #include "interpreter/scan_loops_of.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::FERRY_LOOPS {
@@ -120,15 +122,20 @@ static inline Cell combined(const typename Cell::value* x, std::size_t n) {
       for (std::size_t i = 0; i != n; ++i) all.v = Cell::joined(all.v, x[i]);
       return all;
     }
-    T part[lanes];
-    for (std::size_t j = 0; j != lanes; ++j) part[j] = x[j];
-    std::size_t i = lanes;
-    for (; i + lanes <= n; i += lanes)
-      for (std::size_t j = 0; j != lanes; ++j) part[j] = Cell::joined(part[j], x[i + j]);
-    for (std::size_t j = 0; i + j < n; ++j) part[j] = Cell::joined(part[j], x[i + j]);
+    // In pieces, so that a chain of additions has at most rows_of_leaf of them.
+    T part[lanes], sum[lanes];
+    std::size_t i = 0;
+    while (i + lanes <= n) {
+      const std::size_t first = i, end = std::min(n - lanes, i + (rows_of_leaf - 1) * lanes);
+      for (std::size_t j = 0; j != lanes; ++j) part[j] = x[i + j];
+      for (i += lanes; i <= end; i += lanes)
+        for (std::size_t j = 0; j != lanes; ++j) part[j] = Cell::joined(part[j], x[i + j]);
+      for (std::size_t j = 0; j != lanes; ++j) sum[j] = first == 0 ? part[j] : Cell::joined(sum[j], part[j]);
+    }
+    for (std::size_t j = 0; i + j < n; ++j) sum[j] = Cell::joined(sum[j], x[i + j]);
     for (std::size_t width = lanes / 2; width != 0; width /= 2)
-      for (std::size_t j = 0; j != width; ++j) part[j] = Cell::joined(part[j], part[j + width]);
-    return {part[0]};
+      for (std::size_t j = 0; j != width; ++j) sum[j] = Cell::joined(sum[j], sum[j + width]);
+    return {sum[0]};
   }
 }
 
