@@ -177,6 +177,7 @@ expectation expected_of(const reduction_program& r, scalar_type t, const std::ve
       const long double condition = std::sqrt(1 + mean * mean * n / std::max(squares, 1e-30L));
       e.slack = 4 * steps * rounding(t) * condition * variance + n * mean * mean * rounding(t) * rounding(t) * steps;
       e.value = variance;
+      e.is_beyond = squares > (real_of(t) == scalar_type::float32 ? 1e37L : 1e307L);
       if (r.how.finish == reduction_finish::deviation) {
         const long double root = std::sqrt(variance);
         e.slack = root > 0 ? std::min(e.slack / root, std::sqrt(e.slack)) + 2 * rounding(t) * root : std::sqrt(e.slack);

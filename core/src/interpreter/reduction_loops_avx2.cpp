@@ -1,7 +1,7 @@
 // The loops of reductions for processors with AVX2: the build compiles this source for them.
 #include "interpreter/reduction_loops.hpp"
 
-#if defined(__AVX2__) && defined(__FMA__) && defined(__F16C__)
+#if defined(__AVX2__)
 #define FERRY_LOOPS avx2
 #include "interpreter/reduction_loops_of.hpp"
 #undef FERRY_LOOPS
@@ -9,8 +9,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 const reduction_table* avx2_reduction_loops() {
-  static const bool has =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  static const bool has = __builtin_cpu_supports("avx2");
   return has ? &avx2::reductions : nullptr;
 }
 
