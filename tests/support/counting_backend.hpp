@@ -88,6 +88,13 @@ class counting_backend : public ferry::detail::backend {
   bool finds_races() const override { return below_.finds_races(); }
   void host_access(const ferry::detail::kernel_use& use) override { below_.host_access(use); }  // not a driver call
   void launch(ferry::native_stream s, const ferry::detail::host_kernel& k) override { counted().launch(s, k); }
+  void evaluate(ferry::native_stream s, int d, const ferry::detail::evaluation& e,
+                std::span<const ferry::detail::kernel_use> uses) override {
+    counted().evaluate(s, d, e, uses);
+  }
+  std::string explain_evaluation(int d, const ferry::detail::evaluation& e) override {
+    return below_.explain_evaluation(d, e);
+  }
   void launch_compiled(ferry::native_stream s, int device, const ferry::detail::compiled_launch& k) override {
     counted().launch_compiled(s, device, k);
   }

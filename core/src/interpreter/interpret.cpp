@@ -17,8 +17,8 @@ namespace {
 const loop_table& common_loops() { return avx2_loops() ? *avx2_loops() : portable_loops(); }
 int log_of_size(scalar_type t) { return std::countr_zero(size_of(t)); }
 
-// Calls f(offset of the array's element, first element of the block, grid) for rectangles of the elements [first, first + n) of a
-// line.
+// Calls f(offset of the array's element, first element of the block, grid) for rectangles of the elements
+// [first, first + n) of a line.
 template <class F>
 void over_rectangles(const evaluation& e, std::size_t span, const evaluation_operand& o, std::size_t first,
                      std::size_t n, F f) {

@@ -139,8 +139,8 @@ class array_view {
     permission_.forget();
     return *this;
   }
-  /// Sets the elements of this view to those of an expression (expression.hpp). Ordered on the calling thread's stream of
-  /// the view's device.
+  /// Sets the elements of this view to those of an expression (expression.hpp). Ordered on the calling thread's stream
+  /// of the view's device.
   /// @throws invalid_argument if the shape does not fit
   template <class U, std::size_t R>
   array_view& operator=(expression<U, R> e);

@@ -33,6 +33,9 @@ struct operand_kind {
   scalar_type type = scalar_type::none;
   std::size_t rank = 0;
   constexpr operand_type typed() const { return {type, role == operand_role::number}; }
+  // Compare integers: comparisons of enums consider the operators of expressions, which ask this.
+  constexpr bool is_operand() const { return static_cast<int>(role) != 0; }
+  constexpr bool is_lazy() const { return static_cast<int>(role) >= static_cast<int>(operand_role::elements); }
 };
 
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -57,7 +60,7 @@ template <class X>
 constexpr operand_kind find_kind() {
   if constexpr (!std::is_object_v<X>)
     return {};
-  else if constexpr (scalar_type_of<X>() != scalar_type::none)
+  else if constexpr (static_cast<int>(scalar_type_of<X>()) != 0)
     return {operand_role::number, scalar_type_of<X>(), 0};
   else if constexpr (std::is_class_v<X>)
     return kind_at(static_cast<const X*>(nullptr));
@@ -69,8 +72,7 @@ inline constexpr operand_kind kind_of_operand = find_kind<std::remove_cvref_t<X>
 
 // True if these are the operands of an expression: at least one is an array or an expression.
 template <class... X>
-concept expression_operands = (... && (kind_of_operand<X>.role != operand_role::none)) &&
-                              (... || (kind_of_operand<X>.role >= operand_role::elements));
+concept expression_operands = (... && kind_of_operand<X>.is_operand()) && (... || kind_of_operand<X>.is_lazy());
 
 // Checks the element type of an operand.
 template <class X>
@@ -129,10 +131,11 @@ expression<scalar_of<Type>, Rank> make_expression(expression_program p) {
   return expression<scalar_of<Type>, Rank>(std::move(p));
 }
 
+constexpr std::size_t larger_rank(std::size_t a, std::size_t b) { return a < b ? b : a; }
 template <class... X>
 inline constexpr std::size_t common_rank = [] {
   std::size_t rank = 0;
-  ((rank = kind_of_operand<X>.rank > rank ? kind_of_operand<X>.rank : rank), ...);
+  ((rank = larger_rank(rank, kind_of_operand<X>.rank)), ...);
   return rank;
 }();
 

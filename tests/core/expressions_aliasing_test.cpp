@@ -1,0 +1,143 @@
+// Destinations that are operands: the same elements in place, other overlaps through a temporary, exchanges.
+#include "expressions_fixture.hpp"
+#include "ferry/core/runtime.hpp"
+#include "support/counting_backend.hpp"
+
+namespace expressions_aliasing {
+namespace {
+
+using namespace expressions_test;
+
+class counting_evaluations : public support::counting_backend {
+ public:
+  counting_evaluations(ferry::detail::backend& below, support::call_counts& calls, int& evaluations)
+      : counting_backend(below, calls),
+        evaluations_(evaluations) {}
+  void evaluate(fr::native_stream s, int d, const ferry::detail::evaluation& e,
+                std::span<const ferry::detail::kernel_use> uses) override {
+    ++evaluations_;
+    counting_backend::evaluate(s, d, e, uses);
+  }
+
+ private:
+  int& evaluations_;
+};
+
+// A runtime that counts evaluations.
+struct counted_runtime {
+  support::call_counts calls;
+  int evaluations = 0;
+  fr::runtime_scope scope{std::make_unique<counting_evaluations>(fr::runtime::current().backend(), calls, evaluations)};
+  // Evaluations during a call.
+  template <class F>
+  int during(F f) {
+    const int before = evaluations;
+    f();
+    return evaluations - before;
+  }
+};
+
+}  // namespace
+}  // namespace expressions_aliasing
+
+BOOST_AUTO_TEST_SUITE(expressions_aliasing)
+using namespace expressions_aliasing;
+using fr::extents;
+
+BOOST_AUTO_TEST_CASE(the_same_elements_are_replaced_in_place_by_one_submission) {
+  counted_runtime r;
+  auto y = counted<float>(extents<1>{5});
+  BOOST_TEST(r.during([&] { y = y * 2 + 1; }) == 1);
+  CHECK_ELEMENTS(y, {1, 3, 5, 7, 9});
+  BOOST_TEST(r.during([&] { y += y; }) == 1);
+  BOOST_TEST(r.during([&] { y = fr::where(y > 6, -y, y); }) == 1);
+  CHECK_ELEMENTS(y, {2, 6, -10, -14, -18});
+  auto part = y.slice({1, 3});
+  BOOST_TEST(r.during([&] { part = part * 2 + y.slice({3, 5}); }) == 1);
+  CHECK_ELEMENTS(y, {2, -2, -38, -14, -18});
+}
+
+BOOST_AUTO_TEST_CASE(disjoint_parts_of_an_array_need_no_temporary) {
+  counted_runtime r;
+  auto y = counted<float>(extents<1>{6});
+  BOOST_TEST(r.during([&] { y.slice({0, 3}) = y.slice({3, 6}) + 0; }) == 1);
+  CHECK_ELEMENTS(y, {3, 4, 5, 3, 4, 5});
+  BOOST_TEST(r.during([&] { y.slice({0, 6, 2}) = y.slice({1, 6, 2}) * 10; }) == 1);  // even and odd elements
+  CHECK_ELEMENTS(y, {40, 4, 30, 3, 50, 5});
+  auto m = counted<float>(extents<2>{3, 3});
+  BOOST_TEST(r.during([&] { m.slice({fr::all_of, {0, 1}}) = m.slice({fr::all_of, {2, 3}}) + 0; }) == 1);
+  CHECK_ELEMENTS(m, {2, 1, 2, 5, 4, 5, 8, 7, 8});
+}
+
+BOOST_AUTO_TEST_CASE(overlaps_read_what_was_there_before) {
+  counted_runtime r;
+  auto y = counted<int>(extents<1>{5});
+  BOOST_TEST(r.during([&] { y.slice({1, 5}) = y.slice({0, 4}) + 0; }) == 2);
+  CHECK_ELEMENTS(y, {0, 0, 1, 2, 3});
+  BOOST_TEST(r.during([&] { y.slice({0, 4}) = y.slice({1, 5}) + 0; }) == 2);
+  CHECK_ELEMENTS(y, {0, 1, 2, 3, 3});
+  y.slice({1, 5}) += y.slice({0, 4});
+  CHECK_ELEMENTS(y, {0, 1, 3, 5, 6});
+  fr::array_view<int, 1, fr::memory_kind::device> back(y.owner(), y.unsynchronized_data() + 4, extents<1>{5}, {-1});
+  y = back * 1;
+  CHECK_ELEMENTS(y, {6, 5, 3, 1, 0});
+  y = y - y.slice({0, 1});  // one element is stretched
+  CHECK_ELEMENTS(y, {0, -1, -3, -5, -6});
+}
+
+BOOST_AUTO_TEST_CASE(transposed_operands_of_their_own_array_go_through_a_temporary) {
+  auto m = counted<int>(extents<2>{3, 3});
+  m = m.transpose() + m;
+  CHECK_ELEMENTS(m, {0, 4, 8, 4, 8, 12, 8, 12, 16});
+  auto large = counted<float>(extents<2>{70, 70});
+  large = large.transpose() * 1;
+  bool good = true;
+  const auto v = elements(large);
+  for (std::size_t i = 0; i != 70; ++i)
+    for (std::size_t j = 0; j != 70; ++j) good = good && v[i * 70 + j] == static_cast<float>(j * 70 + i);
+  BOOST_TEST(good);
+}
+
+BOOST_AUTO_TEST_CASE(memory_seen_as_another_type_goes_through_a_temporary) {
+  auto y = counted<int>(extents<1>{4});
+  fr::array_view<float, 1, fr::memory_kind::device> other(y.owner(), reinterpret_cast<float*>(y.unsynchronized_data()),
+                                                          extents<1>{4}, {1});
+  y = fr::cast<int>(other * 0) + 5;
+  CHECK_ELEMENTS(y, {5, 5, 5, 5});
+}
+
+BOOST_AUTO_TEST_CASE(masked_overlaps_keep_the_other_elements) {
+  auto y = counted<int>(extents<1>{5});
+  const auto mask = mask_of({true, false, true, false});
+  auto to = y.slice({1, 5});
+  to = fr::where(mask, y.slice({0, 4}) + 10, to);
+  CHECK_ELEMENTS(y, {0, 10, 2, 12, 4});
+}
+
+BOOST_AUTO_TEST_CASE(arrays_are_exchanged_in_one_submission) {
+  counted_runtime r;
+  auto x = counted<float>(extents<1>{4}), y = counted<float>(extents<1>{4}, 10);
+  BOOST_TEST(r.during([&] { fr::assign(x, y, y, x); }) == 1);
+  CHECK_ELEMENTS(x, {10, 11, 12, 13});
+  CHECK_ELEMENTS(y, {0, 1, 2, 3});
+  fr::assign(x, x + y, y, x - y);
+  CHECK_ELEMENTS(x, {10, 12, 14, 16});
+  CHECK_ELEMENTS(y, {10, 10, 10, 10});
+  fr::assign(x, fr::where(x > 12, x, y), y, fr::where(x > 12, y, x));
+  CHECK_ELEMENTS(x, {10, 10, 14, 16});
+  CHECK_ELEMENTS(y, {10, 12, 10, 10});
+}
+
+BOOST_AUTO_TEST_CASE(outputs_that_overlap_operands_of_others_go_through_temporaries) {
+  auto y = counted<int>(extents<1>{6});
+  fr::device_array<int> z({3});
+  auto low = y.slice({0, 3});
+  fr::assign(low, y.slice({1, 4}) * 10, z, low + y.slice({3, 6}));
+  CHECK_ELEMENTS(y, {10, 20, 30, 3, 4, 5});
+  CHECK_ELEMENTS(z, {3, 5, 7});
+  fr::assign(z, low + 0, low, y.slice({2, 5}) + z);
+  CHECK_ELEMENTS(z, {10, 20, 30});
+  CHECK_ELEMENTS(y, {33, 8, 11, 3, 4, 5});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
