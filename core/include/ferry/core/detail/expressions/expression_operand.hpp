@@ -15,6 +15,8 @@ template <class T, std::size_t Rank>
 class expression;
 template <class T>
 class scalar;
+template <class T, std::size_t Rank>
+class reduced;
 }  // namespace ferry::inline FERRY_ABI
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -47,6 +49,11 @@ constexpr operand_kind kind_at(const expression<T, Rank>*) {
 template <class T>
 constexpr operand_kind kind_at(const scalar<T>*) {
   return {operand_role::value, scalar_type_of<T>(), 0};
+}
+// A reduction takes part by its result, which it computes first.
+template <class T, std::size_t Rank>
+constexpr operand_kind kind_at(const reduced<T, Rank>*) {
+  return {Rank == 0 ? operand_role::value : operand_role::elements, scalar_type_of<T>(), Rank};
 }
 constexpr operand_kind kind_at(const void*) { return {}; }
 template <class X>
