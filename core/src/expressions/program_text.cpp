@@ -71,6 +71,7 @@ std::string_view function_name(operation o) {
   switch (o) {
     case operation::select: return "where";
     case operation::magnitude: return "abs";
+    case operation::norm: return "abs2";
     case operation::hypot3: return "hypot";
     default: return info_of(o).name;
   }

@@ -360,7 +360,11 @@ static void run_operation(std::byte* to, const std::byte* a, const std::byte* b,
   const auto* z = reinterpret_cast<const value*>(operands > 2 ? c : nullptr);
   using of = computation<What>;
   // The same memory as an operand's is written after it is read, in the same iteration.
+#ifdef __clang__
+#pragma clang loop vectorize(assume_safety)
+#else
 #pragma GCC ivdep
+#endif
   for (std::size_t i = 0; i < n; ++i) {
     if constexpr (operands == 1)
       r[i] = static_cast<result>(of::of(x[i], value(), value()));
