@@ -2,6 +2,7 @@
 // values that are used again.
 #include "expressions_fixture.hpp"
 #include "ferry/core/borrow.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/fast_math.hpp"
 #include "ferry/core/fill.hpp"
 #include "ferry/core/runtime.hpp"
