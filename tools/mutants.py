@@ -181,8 +181,9 @@ class Program:
             return f"seed {seed[1]}"
         return "crashes" if child.returncode < 0 else "fails"
 
-    def holders(self, header, lines):
-        """The sources whose objects contain code near these lines of a header; if there are none, all that include it."""
+    def holders(self, header, lines, all_including):
+        """The sources whose objects contain code near these lines of a header; if there are none, or `all_including`, all
+        that include it: code that is inlined may have no lines."""
         including = []
         for s in self.sources:
             if re.search(rf"(^|[ /]){re.escape(header)}\b", self.object(s).with_suffix(".d").read_text(), re.M):
@@ -190,7 +191,7 @@ class Program:
         name = pathlib.Path(header).name
         wanted = {n for first, last in lines for n in range(first - 2, last + 3)}      # some lines have no code
         holding = [s for s in including if wanted & self.lines_of(s, name)]
-        return holding or including
+        return including if all_including or not holding else holding
 
     def lines_of(self, source, name):
         if source not in self.lines:
@@ -201,7 +202,7 @@ class Program:
             self.lines[source] = found
         return self.lines[source][name]
 
-    def broken(self, mutant, worker):
+    def broken(self, mutant, worker, all_including):
         """Builds the tests with the mutant planted, in the worker's copy of the sources."""
         tree, objects = self.work / f"tree{worker}", self.work / f"objects{worker}"
         if not tree.exists():
@@ -210,7 +211,7 @@ class Program:
         changed = planted(self.tree, mutant)
         sources = set()
         for file, (_, lines) in changed.items():
-            sources.update([file] if file in self.sources else self.holders(file, lines))
+            sources.update([file] if file in self.sources else self.holders(file, lines, all_including))
         try:
             for file, (text, _) in changed.items():
                 (tree / file).write_text(text)
@@ -225,7 +226,12 @@ class Program:
 
     def try_out(self, mutant, worker):
         """The test cases that catch a mutant."""
-        program = self.broken(mutant, worker)
+        outcomes = self.try_build(mutant, worker, False)
+        in_header = any(file not in self.sources for file, *_ in mutant.edits)
+        return outcomes or (self.try_build(mutant, worker, True) if in_header else [])
+
+    def try_build(self, mutant, worker, all_including):
+        program = self.broken(mutant, worker, all_including)
         outcomes = []
 
         def attempt(case, limit, seeds=None, first=0):

@@ -173,7 +173,8 @@ MUTANTS = [
     ("R12", "what a device had finished is lost when it breaks", (TIMELINE, "add_loss(finished_.load(std::memory_order_acquire) + 1, open_ticket,", "add_loss(1, open_ticket,")),
     ("R12", "what is lost is forgotten with the next use", (LOG, "return replaced || is_over(u);", "return replaced || u.by->finished(u.at);")),
     ("R12", "raw pointers on a broken device are never over", (HOST_WAIT, "p.at == open_ticket ? p.by->is_broken() :", "p.at == open_ticket ? false :")),
-    ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const access_record& u) { return u.by->finished(u.at); });  // drops lost entries, too\n", "")),
+    ("R12", "what is lost stays lost for the next owner", (LOG, "  erase_if([](const access_record& u) { return u.by->finished(u.at); });  // drops lost entries, too\n", ""),
+     (LOG, "  inherited_ = short_count(uses_.size());\n", "  inherited_ = 0;\n")),
     ("R12", "work on other devices takes what is lost", (GUARD, "  if (failures != 0) [[unlikely]]\n    refuse_lost", "  if (false)\n    refuse_lost")),
     # Results computed from lost bytes.
     ("R19", "what was computed from lost bytes counts as good", (LOSSES, "  dependences_.push_back({last() + 1, last() + 1, t, &of,", "  if (false) dependences_.push_back({last() + 1, last() + 1, t, &of,")),

@@ -8,6 +8,10 @@
 #include <memory>
 #include <random>
 
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
 #include "expressions_oracle.hpp"
 #include "ferry/core.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"

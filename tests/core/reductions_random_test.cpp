@@ -9,6 +9,10 @@
 #include <memory>
 #include <random>
 
+#include <boost/test/unit_test.hpp>
+
+#include <ferry/core.hpp>
+
 #include "ferry/core/detail/reductions/reduction_program.hpp"
 #include "support/seeds.hpp"
 

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
