@@ -1,7 +1,5 @@
 // Random expressions give the same bytes as an oracle that computes element by element: all operations, types, ranks,
 // strides, broadcasts, overlaps, masks, several outputs; under random schedules with the race checker.
-#include <boost/test/unit_test.hpp>
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -13,7 +11,6 @@
 #include <ferry/core.hpp>
 
 #include "expressions_oracle.hpp"
-#include "ferry/core.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 #include "support/seeds.hpp"
 
