@@ -34,7 +34,6 @@ MUTANTS = [
     ("aliases", "overlapping destinations are accepted", (ASSIGNMENT, "      if (may_overlap(a.to, b->to))\n", "      if (false)\n")),
     ("masks", "masked assignments write all elements", (BOUND, "      out.mask = i.a, out.value = i.b;\n", "")),
     ("masks", "a mask is taken where another array is left", (BOUND, "are_same_elements(*o.to, p.operands[p.code[i.c].a]))", "true)")),
-    ("masks", "masks are used although the result is a temporary", (ASSIGNMENT, "submit_program(s, p, outputs.get(), temporaries.empty(), at);", "submit_program(s, p, outputs.get(), true, at);")),
     ("masks", "masks are read from the first element of a rectangle", (RUN, "reinterpret_cast<const bool*>(at_[o.mask]) + at, g);", "reinterpret_cast<const bool*>(at_[o.mask]), g);")),
     ("blocks", "shared registers are overwritten", (PLAN, "s.slot = is_shared ? slots++ : take_slot();", "s.slot = take_slot();")),
     ("blocks", "registers are free before their last use", (PLAN, "if (from.slot < 0 || last_use[used[x]] != k || repeated ||", "if (from.slot < 0 || repeated ||")),

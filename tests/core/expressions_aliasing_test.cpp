@@ -106,6 +106,20 @@ BOOST_AUTO_TEST_CASE(memory_seen_as_another_type_goes_through_a_temporary) {
   CHECK_ELEMENTS(y, {5, 5, 5, 5});
 }
 
+BOOST_AUTO_TEST_CASE(parts_of_complex_numbers_overlap_the_numbers) {
+  using z = std::complex<float>;
+  counted_runtime r;
+  auto y = array_of<z>({{1, 2}, {3, 4}, {5, 6}});
+  fr::array_view<float, 1, fr::memory_kind::device> imaginary(
+      y.owner(), reinterpret_cast<float*>(y.unsynchronized_data()) + 1, extents<1>{3}, {2});
+  BOOST_TEST(r.during([&] { y.slice({1, 3}) = fr::make_complex(imaginary.slice({0, 2}), 7); }) == 2);
+  CHECK_ELEMENTS(y, {z(1, 2), z(2, 7), z(4, 7)});
+  fr::array_view<float, 1, fr::memory_kind::device> real(y.owner(), reinterpret_cast<float*>(y.unsynchronized_data()),
+                                                         extents<1>{3}, {2});
+  BOOST_TEST(r.during([&] { real = imaginary * 1; }) == 1);  // no bytes in common
+  CHECK_ELEMENTS(y, {z(2, 2), z(7, 7), z(7, 7)});
+}
+
 BOOST_AUTO_TEST_CASE(masked_overlaps_keep_the_other_elements) {
   auto y = counted<int>(extents<1>{5});
   const auto mask = mask_of({true, false, true, false});

@@ -103,6 +103,17 @@ BOOST_AUTO_TEST_CASE(short_rows_give_the_same_elements) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(large_arrays_are_divided_among_threads_without_gaps) {
+  const std::size_t n = 5'000'017;  // 60 MB in all: several threads where there are several cores
+  fr::device_array<int> a({n}), y({n}, -1);
+  a = fr::cast<int>(fr::index(0));
+  y = a * 2 + 1;
+  const auto v = elements(y);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i != n; ++i) wrong += v[i] != static_cast<int>(2 * i + 1);
+  BOOST_TEST(wrong == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(empty_shapes_are_assigned_without_work) {
   fr::device_array<float, 2> y({0, 3});
   const auto row = array_of<float>({1, 2, 3});
