@@ -53,8 +53,8 @@ SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_t
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
            mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp"]}
-# -g1: line numbers, which show the objects that contain the code of a header's line.
-FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",
+# -g1: line numbers, which show the objects that contain the code of a header's line. Some bugs use <thread>.
+FLAGS = ["-std=c++20", "-include", "thread", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",
          *(f"-I{module}/{part}" for module in MODULES for part in ("include", "src")), "-Itests",
          '-DFERRY_UNIFIED_PAGE="docs/unified.md"']
 LIBRARIES = ["-pthread"]

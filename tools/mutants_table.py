@@ -157,7 +157,7 @@ MUTANTS = [
     ("R11", "an open use is closed by its own stream",
      (LOG_HPP, "if (access_record& u = uses_.front(); !is_open(u)) u.at", "uses_.front().at"),
      (LOG, "if (replaced && u.by == &by && is_open(u)) at = open_ticket;", "")),
-    ("R11", "an open use is closed when taken", (GUARD, "locked.add_and_unlock(on, open_ticket);", "locked.add_and_unlock(on, on.close());")),
+    ("R11", "an open use is closed when taken", (GUARD, "locked.add_and_unlock(on, open_ticket);", "locked.add_and_unlock(on, on.fence());")),
     ("R11", "an open use is never closed", (LOG_HPP, "if (u.at == open_ticket) u.at = u.by->fence() & open_ticket;", "if (u.at == open_ticket) continue;")),
     ("R11", "a raw pointer is not logged", (GUARD, "  locked.add_and_unlock(on, open_ticket);\n", "")),
     # Pools.
