@@ -14,6 +14,7 @@
 #include "ferry/core/memory_pressure.hpp"
 #include "ferry/core/pool_options.hpp"
 #include "ferry/core/route.hpp"
+#include "jit/jit_settings.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
@@ -38,6 +39,7 @@ void check_own_settings() {
   with_variable("FERRY_OOM", [](const char* text) { (void)parse_out_of_memory_policy(text); });
   (void)peer_policy::from_environment();
   (void)copy_options::from_environment();
+  (void)jit::jit_settings::from_environment();
 }
 
 }  // namespace

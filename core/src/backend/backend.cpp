@@ -27,6 +27,8 @@ void backend::evaluate(native_stream, int, const evaluation&, std::span<const ke
                       "': use parallel_for, or simulated devices (FERRY_BACKEND=sim)");
 }
 
+bool backend::prepare_evaluation(int, const evaluation&) { return false; }
+
 void backend::reduce(native_stream, int, const reduction_evaluation&, std::span<const kernel_use>) {
   throw not_supported("array expressions cannot be reduced by the backend '" + std::string(name()) +
                       "': use parallel_reduce, or simulated devices (FERRY_BACKEND=sim)");

@@ -1,5 +1,5 @@
 // The class behind make_backend(). Its backend calls are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
-// launch.cpp, capture.cpp.
+// launch.cpp, evaluate.cpp, capture.cpp.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -10,6 +10,7 @@
 #include <ferry/core/detail/backend/backend.hpp>
 #include <ferry/core/error.hpp>
 
+#include "cuda/jit/expression_kernels.hpp"
 #include "cuda_backend.hpp"
 #include "driver_pools.hpp"
 #include "errors.hpp"
@@ -98,6 +99,9 @@ class cuda_backend final : public detail::backend {
   void run_on_host(native_stream s, std::function<void()> task) override;
   void launch(native_stream s, const host_kernel& kernel) override;
   void launch_compiled(native_stream s, int device, const compiled_launch& kernel) override;
+  void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
+  bool prepare_evaluation(int device, const evaluation& what) override;
+  std::string explain_evaluation(int device, const evaluation& what) override;
   void check_launch(native_stream s, std::string_view kernel) override;
 
   void begin_capture(native_stream s) override;
@@ -122,6 +126,7 @@ class cuda_backend final : public detail::backend {
   [[noreturn]] void fail_on(cudaError_t e, std::string_view verb, cudaStream_t s) const;
   void duplicate(void* p, std::size_t bytes);
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
+  void launch_generated(cudaStream_t s, void* function, const evaluation& e, const generator::kernel_plan& p);
 
   const driver_quirks quirks_;
   std::vector<device_entry> devices_;
@@ -133,6 +138,7 @@ class cuda_backend final : public detail::backend {
   cudaStream_t leaving_ = nullptr;  // created on first use, never destroyed
   stream_table streams_;
   std::unique_ptr<driver_pools> pools_;
+  std::unique_ptr<expression_kernels> kernels_;
   host_faults faults_;
 };
 

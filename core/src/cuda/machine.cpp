@@ -56,6 +56,9 @@ cuda_backend::cuda_backend(int devices)
     devices_.push_back(std::move(entry));
   }
   pools_ = std::make_unique<driver_pools>(devices);
+  std::vector<jit::architecture> targets;
+  for (const device_entry& d : devices_) targets.push_back({d.properties.compute_major, d.properties.compute_minor});
+  kernels_ = std::make_unique<expression_kernels>(std::move(targets));
 }
 
 const cuda_backend::device_entry& cuda_backend::at(int device, std::string_view verb) const {

@@ -7,6 +7,30 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
+namespace {
+
+// Calls f(evaluation) for the program's evaluation to a new array.
+template <class F>
+auto with_new_array(const expression_program& p, scalar_type type, F f) {
+  expression_program with_output = p;
+  program_operand to;
+  to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are; not accessed
+  to.shape = p.shape;
+  to.type = type;
+  auto stride = static_cast<std::ptrdiff_t>(size_of(type));
+  for (std::size_t d = 0; d != to.shape.rank; ++d) {
+    to.stride_bytes[d] = to.shape.extent[d] == 1 ? 0 : stride;
+    stride *= static_cast<std::ptrdiff_t>(to.shape.extent[d]);
+  }
+  const bound_output output{&to, with_output.converted(with_output.root, computed_as(type))};
+  const bound_program bound(with_output, {&output, 1}, false);
+  evaluation e = bound.view();
+  e.fast_math = fast_math_depth() > 0;
+  return f(e);
+}
+
+}  // namespace
+
 std::string explain_program(const expression_program& p, scalar_type type) {
   std::string text = "expression " + text_of(p) + "\n  result: " + text_of(p.shape) + " of " +
                      std::string(name_of(type)) + ", " + std::to_string(p.code.size()) + " instructions\n";
@@ -28,20 +52,18 @@ std::string explain_program(const expression_program& p, scalar_type type) {
           std::to_string(written) + " written\n";
   if (p.shape.is_empty()) return text;
 
-  // As it is evaluated to a new array.
-  expression_program with_output = p;
-  program_operand to;
-  to.data = reinterpret_cast<const std::byte*>(std::uintptr_t{1} << 20);  // aligned as arrays are; not accessed
-  to.shape = p.shape;
-  to.type = type;
-  auto stride = static_cast<std::ptrdiff_t>(size_of(type));
-  for (std::size_t d = 0; d != to.shape.rank; ++d) {
-    to.stride_bytes[d] = to.shape.extent[d] == 1 ? 0 : stride;
-    stride *= static_cast<std::ptrdiff_t>(to.shape.extent[d]);
-  }
-  const bound_output output{&to, with_output.converted(with_output.root, computed_as(type))};
-  const bound_program bound(with_output, {&output, 1}, false);
-  return text + runtime::current().backend().explain_evaluation(home_of(p).index(), bound.view());
+  const device on = home_of(p);
+  return text + with_new_array(p, type, [&](const evaluation& e) {
+           return runtime::current().backend().explain_evaluation(on.index(), e);
+         });
+}
+
+bool precompile_program(const expression_program& p, scalar_type type) {
+  if (p.shape.is_empty()) return true;
+  const device on = home_of(p);
+  return with_new_array(p, type, [&](const evaluation& e) {
+    return runtime::current().backend().prepare_evaluation(on.index(), e);
+  });
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

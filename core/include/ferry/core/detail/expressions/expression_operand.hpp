@@ -144,18 +144,18 @@ auto unary(A&& a) {
   need_element_type<A>();
   constexpr scalar_type t = operands_of(What, kind_of_operand<A>.type);
   need_operation<What, t>();
-  if constexpr (t != scalar_type::none)
-    return make_expression<element_result(What, t), kind_of_operand<A>.rank>(
-        apply(What, t, program_of(std::forward<A>(a))));
+  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;  // no further errors after the first
+  return make_expression<element_result(What, shown), kind_of_operand<A>.rank>(
+      apply(What, shown, program_of(std::forward<A>(a))));
 }
 template <operation What, class A, class B>
 auto binary(A&& a, B&& b) {
   need_element_type<A>(), need_element_type<B>();
   constexpr scalar_type t = common_type_of<What, A, B>();
   need_operation<What, t>();
-  if constexpr (t != scalar_type::none)
-    return make_expression<element_result(What, t), common_rank<A, B>>(
-        apply(What, t, program_of(std::forward<A>(a)), program_of(b)));
+  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;
+  return make_expression<element_result(What, shown), common_rank<A, B>>(
+      apply(What, shown, program_of(std::forward<A>(a)), program_of(b)));
 }
 template <operation What, class A, class B, class C>
 auto ternary(A&& a, B&& b, C&& c) {
@@ -163,9 +163,9 @@ auto ternary(A&& a, B&& b, C&& c) {
   constexpr operand_type two = promoted_operand(kind_of_operand<A>.typed(), kind_of_operand<B>.typed());
   constexpr scalar_type t = operands_of(What, promoted(two, kind_of_operand<C>.typed()));
   need_operation<What, t>();
-  if constexpr (t != scalar_type::none)
-    return make_expression<element_result(What, t), common_rank<A, B, C>>(
-        apply(What, t, program_of(std::forward<A>(a)), program_of(b), program_of(c)));
+  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;
+  return make_expression<element_result(What, shown), common_rank<A, B, C>>(
+      apply(What, shown, program_of(std::forward<A>(a)), program_of(b), program_of(c)));
 }
 
 // Why an assignment does not compile: the first that applies.

@@ -1,0 +1,37 @@
+#include "cuda/jit/expression_kernels.hpp"
+
+#include "generator/kernel_text.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
+
+void* expression_kernels::request(int device, const evaluation& e, const generator::kernel_plan& p) {
+  if (!service_.is_on()) return nullptr;
+  return service_.request(device, p.shape(), [&] { return generator::kernel_source_for(e, p); }).function();
+}
+
+void* expression_kernels::finish(int device, const evaluation& e, const generator::kernel_plan& p) {
+  if (!service_.is_on()) return nullptr;
+  const jit::kernel& k = service_.request(device, p.shape(), [&] { return generator::kernel_source_for(e, p); });
+  service_.finish(k);
+  return k.function();
+}
+
+std::string expression_kernels::why_not(int device, const generator::kernel_plan& p) const {
+  if (!service_.is_on()) return "FERRY_JIT=off";
+  const jit::kernel* const k = service_.find(device, p.shape());
+  return k ? k->text() : "it was not requested";
+}
+
+std::string expression_kernels::text(int device, const evaluation& e, const generator::kernel_plan& p) const {
+  const jit::kernel* const k = service_.find(device, p.shape());
+  std::string state = "interpreted: FERRY_JIT=off";
+  if (service_.is_on()) state = k ? k->text() : "not requested yet";
+  if (service_.is_on() && k && !k->function()) state = "interpreted: " + state;
+  const jit::kernel_source source = generator::kernel_source_for(e, p);
+  std::string text = "  kernel: " + state + "\n  shape: " + source.shape + "\n  launch: " + std::to_string(p.blocks()) +
+                     " blocks of " + std::to_string(generator::kernel_plan::threads) + " threads, options";
+  for (const std::string& option : source.options) text += " " + option;
+  return text + "\n" + source.text;
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -1,0 +1,41 @@
+// The generated kernels of programs, on all CUDA devices of the process.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cuda/jit/module_loader.hpp"
+#include "cuda/jit/nvrtc_compiler.hpp"
+#include "generator/kernel_plan.hpp"
+#include "jit/kernel_service.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
+
+class expression_kernels {
+ public:
+  // targets: of each device. Throws parse_error for FERRY_JIT and its companions.
+  explicit expression_kernels(std::vector<jit::architecture> targets)
+      : loader_(std::move(targets)),
+        service_(compiler_, loader_, jit::jit_settings::from_environment()) {}
+
+  // The compiled kernel of a program; null if there is none (yet). Takes no lock.
+  void* find(int device, const generator::kernel_plan& p) const noexcept {
+    const jit::kernel* const k = service_.find(device, p.shape());
+    return k ? k->function() : nullptr;
+  }
+  // Requests the kernel where nothing is compiled yet. With FERRY_JIT=sync, blocks until it is compiled. Returns what
+  // find() returns then.
+  void* request(int device, const evaluation& e, const generator::kernel_plan& p);
+  // Blocks until the kernel is compiled, or cannot be. Returns its function, or null.
+  void* finish(int device, const evaluation& e, const generator::kernel_plan& p);
+  // State and source, for explain().
+  std::string text(int device, const evaluation& e, const generator::kernel_plan& p) const;
+  // Why there is no compiled kernel, for error messages.
+  std::string why_not(int device, const generator::kernel_plan& p) const;
+
+ private:
+  nvrtc_compiler compiler_;
+  module_loader loader_;
+  jit::kernel_service service_;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -1,0 +1,18 @@
+// The source of the kernel for a program and a plan.
+#pragma once
+#include "generator/kernel_plan.hpp"
+#include "jit/kernel_source.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+
+// Name of the generated function.
+inline constexpr const char* kernel_name = "ferry_kernel";
+
+// Depends on the plan's shape() alone. The kernel takes the structure of write_arguments(), a block has
+// kernel_plan::threads threads, and the grid has plan.blocks().
+jit::kernel_source kernel_source_for(const evaluation& e, const kernel_plan& p);
+
+// The program in one line, such as "float y0 = v0 + 2 * sin(v1)", for logs: operands are named by number.
+std::string shape_text(const evaluation& e, const kernel_plan& p);
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator

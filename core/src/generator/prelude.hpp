@@ -1,0 +1,13 @@
+// Device functions that generated kernels call.
+#pragma once
+#include <string>
+
+#include "ferry/core/detail/operations/evaluation.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+
+// The functions that the operations and types of a program need. No headers: including CUDA's would take NVRTC longer
+// than the kernel.
+std::string prelude_for(const evaluation& e);
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator

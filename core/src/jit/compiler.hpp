@@ -1,0 +1,40 @@
+// Interfaces to the compiler and to the driver. The CUDA backend implements them by NVRTC and by modules; tests, by
+// functions of their own.
+#pragma once
+#include <string>
+
+#include "ferry/core/error.hpp"
+#include "jit/kernel_source.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::jit {
+
+// The source does not compile. The text contains the compiler's log.
+class compile_error : public error {
+ public:
+  using error::error;
+};
+
+// All functions are thread-safe.
+class compiler {
+ public:
+  virtual ~compiler() = default;
+  // Name and version: a part of the cache's keys. Loads the compiler if that has not happened. Throws not_supported if
+  // there is none.
+  virtual std::string version() = 0;
+  // Returns code that the driver can load. Throws compile_error, not_supported.
+  virtual std::string compile(const kernel_source& source, architecture target) = 0;
+};
+
+// All functions are thread-safe.
+class code_loader {
+ public:
+  virtual ~code_loader() = default;
+  // Version of the driver: a part of the cache's keys.
+  virtual std::string version() = 0;
+  virtual architecture target(int device) = 0;
+  // Loads code on a device, for the life of the process. Returns the driver's handle of the function `entry`, which is
+  // not null. Throws ferry::error, also for code that the driver refuses.
+  virtual void* load(int device, const std::string& code, const std::string& entry) = 0;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -1,0 +1,184 @@
+#include "jit/kernel_service.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+
+#include "ferry/core/error.hpp"
+#include "jit/running_services.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::jit {
+namespace {
+
+constexpr const char* ended = "the process or its runtime is ending";
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+kernel_service::kernel_service(compiler& by, code_loader& loader, jit_settings settings)
+    : compiler_(by),
+      loader_(loader),
+      settings_(std::move(settings)),
+      disk_(settings_.cache, settings_.cache_bytes),
+      log_(settings_.log) {
+  add_running(*this);
+}
+
+kernel_service::~kernel_service() {
+  remove_running(*this);
+  stop();
+}
+
+void kernel_service::stop() noexcept {
+  std::thread ending;
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+    for (kernel* k : queue_) k->set_failed(ended);
+    queue_.clear();
+    std::swap(ending, thread_);
+  }
+  requested_.notify_all();
+  settled_.notify_all();
+  if (ending.joinable()) ending.join();
+}
+
+kernel& kernel_service::request(int device, std::string_view shape, const std::function<kernel_source()>& make) {
+  kernel& k = enlist(device, shape, make);
+  if (settings_.how == mode::sync) finish(k);
+  return k;
+}
+
+kernel& kernel_service::enlist(int device, std::string_view shape, const std::function<kernel_source()>& make) {
+  std::lock_guard lock(mutex_);
+  if (kernel* const known = table_.find(device, shape)) return *known;
+  kernel_source source = make();
+  std::unique_ptr<kernel>& same = kernels_[{device, source.text}];
+  const bool is_new = !same;
+  if (is_new) same = std::make_unique<kernel>(device, std::move(source));
+  table_.add(shape, *same);
+  if (!is_new) return *same;
+  if (is_stopping_) {
+    same->set_failed(ended);
+    return *same;
+  }
+  queue_.push_back(same.get());
+  start();
+  requested_.notify_one();
+  return *same;
+}
+
+// The caller holds the mutex.
+void kernel_service::start() {
+  if (thread_.joinable()) return;
+  try {
+    thread_ = std::thread([this] { work(); });
+    stop_before_libraries_end();
+  } catch (const std::system_error& e) {  // the system allows no more threads
+    for (kernel* k : queue_) k->set_failed(std::string("no thread for compiling can be started: ") + e.what());
+    queue_.clear();
+  }
+}
+
+void kernel_service::finish(const kernel& k) {
+  std::unique_lock lock(mutex_);
+  settled_.wait(lock, [&] { return !k.is_pending(); });
+}
+
+void kernel_service::finish_all() {
+  std::unique_lock lock(mutex_);
+  settled_.wait(lock, [&] { return queue_.empty() && !current_; });
+}
+
+kernel_counts kernel_service::counts() const {
+  std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+void kernel_service::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    requested_.wait(lock, [&] { return is_stopping_ || !queue_.empty(); });
+    if (is_stopping_) return;
+    current_ = queue_.front();
+    queue_.pop_front();
+    lock.unlock();
+    produce(*current_);
+    lock.lock();
+    current_ = nullptr;
+    settled_.notify_all();
+  }
+}
+
+void kernel_service::produce(kernel& k) {
+  const auto begin = std::chrono::steady_clock::now();
+  void* function = nullptr;
+  std::string failure;
+  try {
+    const std::string key = key_of(k);
+    function = from_disk(k, key);
+    if (!function) function = compiled(k, key);
+  } catch (const std::exception& e) {
+    failure = plain_what(e);
+  }
+  k.milliseconds = milliseconds_since(begin);
+  settle(k, function, std::move(failure));
+}
+
+std::string kernel_service::key_of(const kernel& k) {
+  std::string key = "ferry " + std::to_string(FERRY_VERSION) + "\n" + compiler_.version() + "\ndriver " +
+                    loader_.version() + "\nsm_" + std::to_string(loader_.target(k.device).number()) + "\n" +
+                    k.source.entry + "\n";
+  if (!std::exchange(has_loaded_, true)) stop_before_libraries_end();
+  for (const std::string& option : k.source.options) key += option + "\n";
+  return key + "\n" + k.source.text;
+}
+
+void* kernel_service::from_disk(kernel& k, std::string_view key) {
+  const std::optional<std::string> code = disk_.find(key);
+  if (!code) return nullptr;
+  try {
+    void* const function = loader_.load(k.device, *code, k.source.entry);
+    k.origin = kernel_origin::disk;
+    return function;
+  } catch (const std::exception&) {
+    return nullptr;  // code that the driver refuses is compiled anew
+  }
+}
+
+void* kernel_service::compiled(kernel& k, std::string_view key) {
+  const std::string code = compiler_.compile(k.source, loader_.target(k.device));
+  void* const function = loader_.load(k.device, code, k.source.entry);
+  k.origin = kernel_origin::compiled;
+  static_cast<void>(disk_.store(key, code));  // without a file, later processes compile
+  return function;
+}
+
+void kernel_service::settle(kernel& k, void* function, std::string failure) {
+  {
+    std::lock_guard lock(mutex_);
+    if (function)
+      k.set_ready(function);
+    else
+      k.set_failed(std::move(failure));
+    ++(!function ? counts_.failed : k.origin == kernel_origin::disk ? counts_.from_disk : counts_.compiled);
+    if (!function) report_once(k.failure);
+  }
+  settled_.notify_all();
+  try {
+    log_.add(k, loader_.target(k.device));
+  } catch (const std::exception&) {  // out of memory: a line is missing
+  }
+}
+
+// The caller holds the mutex.
+void kernel_service::report_once(const std::string& why) {
+  if (std::exchange(has_reported_, true) || is_stopping_) return;
+  std::fprintf(stderr, "ferry: kernels are interpreted, not compiled: %s\n", why.c_str());
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail::jit

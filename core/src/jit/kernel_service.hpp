@@ -1,0 +1,86 @@
+// Kernels compiled at run time: requests, the thread that compiles, the caches.
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "ferry/version.hpp"
+#include "jit/compiler.hpp"
+#include "jit/disk_cache.hpp"
+#include "jit/jit_settings.hpp"
+#include "jit/kernel.hpp"
+#include "jit/kernel_table.hpp"
+#include "jit/shape_log.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::jit {
+
+struct kernel_counts {
+  std::size_t compiled = 0, from_disk = 0, failed = 0;
+};
+
+// Thread-safe. One thread looks for requested kernels on disk, compiles and loads them. It starts with the first
+// request, and ends with this object or with the process, after the kernel that it is working on.
+class kernel_service {
+ public:
+  // by, loader: must outlive this.
+  kernel_service(compiler& by, code_loader& loader, jit_settings settings);
+  // Blocks until the thread has ended. Pending kernels fail.
+  ~kernel_service();
+  kernel_service(const kernel_service&) = delete;
+  kernel_service& operator=(const kernel_service&) = delete;
+
+  const jit_settings& settings() const { return settings_; }
+  // False with FERRY_JIT=off.
+  bool is_on() const { return settings_.how != mode::off; }
+  // The kernel of a shape; null if it was never requested. Takes no lock.
+  kernel* find(int device, std::string_view shape) const noexcept { return table_.find(device, shape); }
+  // Requests a kernel if find() finds none: make() is then called once, and must return the same source for the same
+  // shape. Shapes with the same source share a kernel. With FERRY_JIT=sync, blocks until the kernel is not pending.
+  // Requires is_on().
+  kernel& request(int device, std::string_view shape, const std::function<kernel_source()>& make);
+  // Blocks until the kernel is not pending.
+  void finish(const kernel& k);
+  // Blocks until no kernel is pending.
+  void finish_all();
+  kernel_counts counts() const;
+  // Ends the thread. Pending and later kernels fail.
+  void stop() noexcept;
+
+ private:
+  kernel& enlist(int device, std::string_view shape, const std::function<kernel_source()>& make);
+  void start();
+  void work();
+  void produce(kernel& k);
+  void* from_disk(kernel& k, std::string_view key);
+  void* compiled(kernel& k, std::string_view key);
+  void settle(kernel& k, void* function, std::string failure);
+  std::string key_of(const kernel& k);
+  void report_once(const std::string& why);
+
+  compiler& compiler_;
+  code_loader& loader_;
+  const jit_settings settings_;
+  const disk_cache disk_;
+  shape_log log_;
+  kernel_table table_;
+  mutable std::mutex mutex_;
+  std::condition_variable requested_, settled_;
+  // By device and text of the source.
+  std::map<std::pair<int, std::string>, std::unique_ptr<kernel>> kernels_;
+  std::deque<kernel*> queue_;
+  kernel* current_ = nullptr;
+  bool has_loaded_ = false;  // the compiler; of the thread alone
+  kernel_counts counts_;
+  bool is_stopping_ = false, has_reported_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -1,0 +1,42 @@
+#include "jit/running_services.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "jit/kernel_service.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::jit {
+namespace {
+
+struct running_list {
+  std::mutex mutex;
+  std::vector<kernel_service*> services;
+};
+
+running_list& all_running() {
+  static auto* list = new running_list;  // never destroyed: exit() uses it
+  return *list;
+}
+
+void stop_all_running() {
+  std::lock_guard lock(all_running().mutex);
+  for (kernel_service* s : all_running().services) s->stop();
+}
+
+}  // namespace
+
+void add_running(kernel_service& s) {
+  std::lock_guard lock(all_running().mutex);
+  all_running().services.push_back(&s);
+}
+
+void remove_running(kernel_service& s) {
+  std::lock_guard lock(all_running().mutex);
+  std::erase(all_running().services, &s);
+}
+
+void stop_before_libraries_end() { std::atexit(stop_all_running); }
+
+}  // namespace ferry::inline FERRY_ABI::detail::jit

@@ -1,0 +1,126 @@
+// Programs on CUDA devices give the bytes of the interpreter on the CPU: generated kernels and the interpreter kernel.
+// as: host
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "cuda_fixture.hpp"
+#include "interpreter/interpret.hpp"
+#include "random_evaluation.hpp"
+#include "support/seeds.hpp"
+
+using namespace cuda_test;
+
+namespace cuda_expressions {
+namespace {
+
+using random_evaluations::random_evaluation;
+
+template <class T>
+bool same_number(const std::byte* a, const std::byte* b) {
+  T x, y;
+  std::memcpy(&x, a, sizeof x), std::memcpy(&y, b, sizeof y);
+  return std::memcmp(a, b, sizeof x) == 0 || (x != x && y != y);
+}
+// NaNs are equal, whatever their bits.
+bool are_same(scalar_type t, const std::byte* a, const std::byte* b) {
+  switch (t) {
+    case scalar_type::float32: return same_number<float>(a, b);
+    case scalar_type::float64: return same_number<double>(a, b);
+    case scalar_type::complex64: return same_number<float>(a, b) && same_number<float>(a + 4, b + 4);
+    case scalar_type::complex128: return same_number<double>(a, b) && same_number<double>(a + 8, b + 8);
+    case scalar_type::half:
+    case scalar_type::bfloat16: {
+      std::uint16_t x, y;
+      std::memcpy(&x, a, 2), std::memcpy(&y, b, 2);
+      const unsigned infinity = t == scalar_type::half ? 0x7c00 : 0x7f80;
+      return x == y || ((x & 0x7fffu) > infinity && (y & 0x7fffu) > infinity);
+    }
+    default: return std::memcmp(a, b, size_of(t)) == 0;
+  }
+}
+
+std::string bits(const std::byte* p, std::size_t n) {
+  std::string text;
+  for (std::size_t k = n; k-- > 0;) {
+    constexpr const char* digits = "0123456789abcdef";
+    text += digits[static_cast<unsigned>(p[k]) >> 4];
+    text += digits[static_cast<unsigned>(p[k]) & 15];
+  }
+  return text;
+}
+
+class on_device : public unchanged {
+ public:
+  // Returns what the block of memory holds after the device has evaluated the program.
+  std::vector<std::byte> run(random_evaluation& r) {
+    const bytes block(b, memory_kind::device, 0, r.bytes() + 64);
+    put(block.p, r.content());
+    b.evaluate(s, 0, r.at(block.p), {});
+    check("evaluate");
+    return fetch(block.p, r.content().size());
+  }
+};
+
+// Returns false at the first difference.
+bool compare(random_evaluation& r, const std::vector<std::byte>& got, const std::string& what) {
+  alignas(64) std::vector<std::byte> room(r.content().size() + 64);
+  std::byte* const base = room.data() + (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64) % 64;
+  std::memcpy(base, r.content().data(), r.content().size());
+  interpret(r.at(base), 1);
+  std::vector<std::byte> expected(base, base + r.content().size());
+  bool good = true;
+  std::vector<std::byte> patched = got;
+  r.each_output([&](const evaluation_output& o, std::size_t at) {
+    const std::size_t size = size_of(o.to.type);
+    if (good && !are_same(o.to.type, expected.data() + at, got.data() + at)) {
+      good = false;
+      BOOST_ERROR(what << ": " << name_of(o.to.type) << " at byte " << at << " is " << bits(got.data() + at, size)
+                       << ", expected " << bits(expected.data() + at, size));
+    }
+    std::memcpy(patched.data() + at, expected.data() + at, size);
+  });
+  if (good && patched != expected) {
+    good = false;
+    BOOST_ERROR(what << ": bytes outside of the outputs have changed");
+  }
+  return good;
+}
+
+}  // namespace
+}  // namespace cuda_expressions
+
+BOOST_AUTO_TEST_SUITE(cuda_expressions, *utf::precondition(needs_devices{1}))
+
+BOOST_AUTO_TEST_CASE(random_programs_give_the_bytes_of_the_cpu) {
+  cuda_expressions::on_device device;
+  const std::size_t seeds = support::seeds(300);
+  int wrong = 0;
+  for (std::size_t seed = 0; seed != seeds && wrong < 12; ++seed) {
+    cuda_expressions::random_evaluation r(seed, true);
+    const auto first = device.run(r);
+    if (!cuda_expressions::compare(r, first, "seed " + std::to_string(seed))) {
+      ++wrong;
+      BOOST_TEST_MESSAGE(device.b.explain_evaluation(0, r.at(reinterpret_cast<std::byte*>(1 << 20))));
+      continue;
+    }
+    BOOST_TEST(device.b.prepare_evaluation(0, r.at(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20))) ==
+               (device.b.explain_evaluation(0, r.at(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 20)))
+                    .find("FERRY_JIT=off") == std::string::npos));
+    if (!cuda_expressions::compare(r, device.run(r), "compiled, seed " + std::to_string(seed))) {
+      ++wrong;
+      BOOST_TEST_MESSAGE(device.b.explain_evaluation(0, r.at(reinterpret_cast<std::byte*>(1 << 20))));
+    }
+  }
+}
+
+// Functions of all kinds run, on all types; expressions_functions checks their values.
+BOOST_AUTO_TEST_CASE(random_programs_with_functions_run) {
+  cuda_expressions::on_device device;
+  for (std::size_t seed = 0; seed != support::seeds(60); ++seed) {
+    cuda_expressions::random_evaluation r(seed, false);
+    BOOST_TEST(device.run(r).size() == r.content().size());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,115 @@
+// Generated kernels compile by NVRTC: every operation on every type, and random programs. Needs no device.
+#include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cuda/jit/nvrtc_compiler.hpp"
+#include "ferry/core/detail/backend/backend.hpp"
+#include "generator/kernel_arguments.hpp"
+#include "generator/kernel_text.hpp"
+#include "random_evaluation.hpp"
+#include "support/seeds.hpp"
+
+namespace cuda_logic_generator {
+namespace {
+
+using namespace ferry::detail;
+constexpr jit::architecture target{9, 0};
+
+// Without NVRTC the error ends the test: machines that build for CUDA have it.
+std::string compiled(const evaluation& e) {
+  const generator::kernel_plan plan(e);
+  const jit::kernel_source source = generator::kernel_source_for(e, plan);
+  cuda::nvrtc_compiler nvrtc;
+  try {
+    return nvrtc.compile(source, target);
+  } catch (const jit::compile_error& error) {
+    BOOST_ERROR(error.what() << "\n" << source.text);
+    return {};
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cuda_logic_generator)
+
+BOOST_AUTO_TEST_CASE(every_operation_on_every_type_compiles) {
+  for (int t = 1; t != scalar_types; ++t) {
+    const auto type = static_cast<scalar_type>(t);
+    if (computed_as(type) != type) continue;
+    std::vector<instruction> code{{operation::load, type, type, 0},
+                                  {operation::load, type, type, 1},
+                                  {operation::load, type, type, 2},
+                                  {operation::load, scalar_type::boolean, scalar_type::boolean, 3}};
+    const auto add = [&](const instruction& i) { code.push_back(i); };
+    for (int o = 0; o != listed_operations; ++o) {
+      const auto what = static_cast<operation>(o);
+      if (!is_defined(what, type)) continue;
+      if (what == operation::select)
+        add({what, type, type, 3, 0, 1});
+      else
+        add({what, result_type(what, type), type, 0, 1, 2});
+    }
+    for (int to = 1; to != scalar_types; ++to) {
+      const auto result = static_cast<scalar_type>(to);
+      if (computed_as(result) != result || result == type || (is_complex(type) && !is_complex(result))) continue;
+      add({operation::cast, result, type, 0});
+    }
+    if (type == scalar_type::float32 || type == scalar_type::float64) {
+      add({operation::round_to_half, scalar_type::float32, type, 0});
+      add({operation::round_to_bfloat16, scalar_type::float32, type, 0});
+    }
+    std::vector<evaluation_operand> operands;
+    const auto array = [&](std::size_t n, scalar_type of) {
+      return evaluation_operand{reinterpret_cast<std::byte*>(n << 20), {std::ptrdiff_t(size_of(of))}, of};
+    };
+    for (std::size_t k = 1; k != 4; ++k) operands.push_back(array(k, type));
+    operands.push_back(array(4, scalar_type::boolean));
+    std::vector<evaluation_output> outputs;
+    for (std::size_t k = 4; k != code.size(); ++k)
+      outputs.push_back({array(k + 1, code[k].type), static_cast<std::uint8_t>(k)});
+    evaluation e;
+    e.rank = 1;
+    e.extent[0] = 4096;
+    e.code = code, e.operands = operands, e.outputs = outputs;
+    BOOST_TEST(!compiled(e).empty(), "operations on " << name_of(type));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_programs_compile) {
+  std::set<std::string> seen;
+  for (std::size_t seed = 0; seed != support::seeds(60); ++seed) {
+    random_evaluations::random_evaluation r(seed, false);
+    evaluation e = r.at(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30));
+    const generator::kernel_plan plan(e);
+    if (!seen.insert(std::string(plan.shape())).second) continue;
+    BOOST_TEST(generator::argument_bytes(e, plan) <= generator::most_argument_bytes);
+    BOOST_TEST_REQUIRE(!compiled(e).empty(), "seed " << seed);
+  }
+  BOOST_TEST(seen.size() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_simple_kernel_compiles_quickly) {
+  const evaluation_operand a{reinterpret_cast<std::byte*>(1 << 20), {4}, scalar_type::float32};
+  const evaluation_operand operands[] = {a, a};
+  const instruction code[] = {{operation::load, scalar_type::float32, scalar_type::float32, 0},
+                              {operation::load, scalar_type::float32, scalar_type::float32, 1},
+                              {operation::add, scalar_type::float32, scalar_type::float32, 0, 1}};
+  const evaluation_output outputs[] = {{a, 2}};
+  evaluation e;
+  e.rank = 1;
+  e.extent[0] = 1 << 20;
+  e.code = code, e.operands = operands, e.outputs = outputs;
+  static_cast<void>(compiled(e));  // loads NVRTC
+  const auto begin = std::chrono::steady_clock::now();
+  BOOST_TEST(!compiled(e).empty());
+  const double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  BOOST_TEST_MESSAGE("a + b: " << ms << " ms of NVRTC");
+  BOOST_TEST(ms < 2000);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace cuda_logic_generator
