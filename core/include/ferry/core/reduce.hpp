@@ -48,8 +48,8 @@ class reduced {
   operator scalar<T>() const requires(Rank == 0) { return computed({}); }
   /// Computes the value, and waits for it.
   operator T() && requires(Rank == 0) { return computed({}).value(); }
-  // Each such conversion would compute the value again: scalar<T> s = sum(a) computes it once.
-  operator T() const& requires(Rank == 0) = delete;
+  // Compilers quote the line of a deleted function, so it states the remedy.
+  operator T() const& requires(Rank == 0) = delete;  // it would be computed at each use: write scalar<T> s = sum(a)
 
   /// The reduction behind the object.
   const detail::reduction_program& request() const { return program_; }
