@@ -62,9 +62,7 @@ std::vector<std::byte> result_by(unsigned threads, const reduction_program& r, s
 }  // namespace
 }  // namespace reductions_bounds
 
-using namespace reductions_bounds;
-
-BOOST_FIXTURE_TEST_SUITE(reductions_bounds_of, on_a_simulated_device)
+BOOST_FIXTURE_TEST_SUITE(reductions_bounds, on_a_simulated_device)
 
 BOOST_AUTO_TEST_CASE(sums_are_within_their_bound) {
   for (const std::size_t n : {1, 2, 31, 32, 33, 511, 512, 2049, 100003, 1 << 20}) {

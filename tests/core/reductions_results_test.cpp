@@ -25,9 +25,7 @@ matrix three_by_four() { return counted<double>(fr::extents<2>{3, 4}); }
 }  // namespace
 }  // namespace reductions_results
 
-using namespace reductions_results;
-
-BOOST_FIXTURE_TEST_SUITE(reductions_results_of, on_two_devices)
+BOOST_FIXTURE_TEST_SUITE(reductions_results, on_two_devices)
 
 BOOST_AUTO_TEST_CASE(axes_are_named_from_both_ends) {
   const matrix a = three_by_four();

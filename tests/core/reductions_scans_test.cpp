@@ -21,9 +21,7 @@ struct on_a_simulated_device {
 }  // namespace
 }  // namespace reductions_scans
 
-using namespace reductions_scans;
-
-BOOST_FIXTURE_TEST_SUITE(reductions_scans_of, on_a_simulated_device)
+BOOST_FIXTURE_TEST_SUITE(reductions_scans, on_a_simulated_device)
 
 BOOST_AUTO_TEST_CASE(running_sums_and_products) {
   const auto a = array_of<int>({1, 2, 3, 4});

@@ -71,9 +71,7 @@ const float nan_value = std::numeric_limits<float>::quiet_NaN();
 }  // namespace
 }  // namespace reductions_types
 
-using namespace reductions_types;
-
-BOOST_FIXTURE_TEST_SUITE(reductions_types_of, on_simulated_devices)
+BOOST_FIXTURE_TEST_SUITE(reductions_types, on_simulated_devices)
 
 BOOST_AUTO_TEST_CASE(integers_are_summed_in_64_bits) {
   const auto a = array_of<std::int8_t>(std::vector<std::int8_t>(1000, 100));

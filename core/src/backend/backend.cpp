@@ -29,6 +29,8 @@ void backend::evaluate(native_stream, int, const evaluation&, std::span<const ke
 
 bool backend::prepare_evaluation(int, const evaluation&) { return false; }
 
+std::size_t backend::scratch_bytes(const reduction_evaluation&) { return 0; }
+
 void backend::reduce(native_stream, int, const reduction_evaluation&, std::span<const kernel_use>) {
   throw not_supported("array expressions cannot be reduced by the backend '" + std::string(name()) +
                       "': use parallel_reduce, or simulated devices (FERRY_BACKEND=sim)");

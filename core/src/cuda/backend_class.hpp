@@ -1,5 +1,5 @@
 // The class behind make_backend(). Its backend calls are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
-// launch.cpp, evaluate.cpp, capture.cpp.
+// launch.cpp, evaluate.cpp, reduce.cpp, capture.cpp.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -15,6 +15,7 @@
 #include "driver_pools.hpp"
 #include "errors.hpp"
 #include "ferry/version.hpp"
+#include "generator/reduction_plan.hpp"
 #include "placed_pages.hpp"
 #include "scopes.hpp"
 #include "shims.hpp"
@@ -100,6 +101,8 @@ class cuda_backend final : public detail::backend {
   void launch(native_stream s, const host_kernel& kernel) override;
   void launch_compiled(native_stream s, int device, const compiled_launch& kernel) override;
   void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
+  void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;
+  std::size_t scratch_bytes(const reduction_evaluation& what) override;
   bool prepare_evaluation(int device, const evaluation& what) override;
   std::string explain_evaluation(int device, const evaluation& what) override;
   void check_launch(native_stream s, std::string_view kernel) override;
@@ -127,6 +130,8 @@ class cuda_backend final : public detail::backend {
   void duplicate(void* p, std::size_t bytes);
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
   void launch_generated(cudaStream_t s, void* function, const evaluation& e, const generator::kernel_plan& p);
+  void launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,
+                        const generator::reduction_plan& p);
 
   const driver_quirks quirks_;
   std::vector<device_entry> devices_;

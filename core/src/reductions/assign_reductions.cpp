@@ -35,6 +35,8 @@ bool is_dense(const program_operand& o) {
   return true;
 }
 
+device device_of(stream_ref s) { return device(s.timeline().device()); }
+
 program_operand dense_like(const program_operand& to, stream_ref s) {
   program_operand t;
   t.shape = to.shape, t.type = to.type;
@@ -44,8 +46,7 @@ program_operand dense_like(const program_operand& to, stream_ref s) {
     bytes *= static_cast<std::ptrdiff_t>(t.shape.extent[d]);
   }
   const std::size_t size = size_of(t.type);
-  t.owner =
-      allocate_array(memory_kind::device, device(s.timeline().device()), static_cast<std::size_t>(bytes) / size, size);
+  t.owner = allocate_array(memory_kind::device, device_of(s), static_cast<std::size_t>(bytes) / size, size);
   t.data = t.owner.get().begin;
   return t;
 }
@@ -115,6 +116,13 @@ void submit_reductions(stream_ref s, const expression_program& p, std::span<cons
   for (const bound_result& r : results) add(*r.to, true, is_dense(*r.to));
   reduction_evaluation r = bound.view();
   r.input.fast_math = fast_math_depth() > 0;
+  allocation_ref scratch;
+  if (const std::size_t needed = m.backend().scratch_bytes(r)) {
+    scratch = allocate_array(memory_kind::device, device_of(s), needed, 1);
+    allocation& a = scratch.get();
+    r.scratch = a.begin;
+    uses.push_back({&a, {a.begin, a.begin + needed}, true, true, at});
+  }
   const int device = s.timeline().device();
   const std::span<access> all{uses.begin(), uses.size()};
   if (must_mirror(s, all)) [[unlikely]] {

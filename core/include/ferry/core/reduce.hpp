@@ -15,8 +15,8 @@ namespace ferry::inline FERRY_ABI {
 /// @addtogroup expressions
 /// @{
 
-/// What a reduction, a scan or a histogram computes when it is assigned, or made a scalar or an array. Keeps the memory of
-/// its arrays alive. As an operand of an expression it is computed where the expression is written.
+/// What a reduction, a scan or a histogram computes when it is assigned, or made a scalar or an array. Keeps the memory
+/// of its arrays alive. As an operand of an expression it is computed where the expression is written.
 ///
 /// @code
 /// scalar<float> total = sum(a + b);            // does not wait; on the device of the first array
@@ -48,8 +48,8 @@ class reduced {
   operator scalar<T>() const requires(Rank == 0) { return computed({}); }
   /// Computes the value, and waits for it.
   operator T() && requires(Rank == 0) { return computed({}).value(); }
-  // Each such conversion would compute the value again: scalar<T> s = sum(a) computes it once.
-  operator T() const& requires(Rank == 0) = delete;
+  // Compilers quote the line of a deleted function, so it states the remedy.
+  operator T() const& requires(Rank == 0) = delete;  // it would be computed at each use: write scalar<T> s = sum(a)
 
   /// The reduction behind the object.
   const detail::reduction_program& request() const { return program_; }
@@ -276,9 +276,8 @@ auto exclusive_scan(A&& a, Op op, int axis, T initial) {
   return detail::make_scan<Op>("exclusive_scan", std::forward<A>(a), axis, &first);
 }
 
-/// Number of elements in each of `bins` intervals of equal widths, as a new array or in place. An interval has its low
-/// edge and not its high one, the last has both. Elements outside of [low, high] and NaN are in none. The edges are those
-/// of NumPy: low + i * ((high - low) / bins), in double.
+/// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one, the
+/// last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy: low + i * ((high - low) / bins), in double.
 /// @throws invalid_argument unless low < high, both finite, and bins is at least 1
 template <class A>
 requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::size_t bins, double low, double high) {

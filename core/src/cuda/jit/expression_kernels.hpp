@@ -1,6 +1,8 @@
 // The generated kernels of programs, on all CUDA devices of the process.
 #pragma once
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cuda/jit/module_loader.hpp"
@@ -27,10 +29,13 @@ class expression_kernels {
   void* request(int device, const evaluation& e, const generator::kernel_plan& p);
   // Blocks until the kernel is compiled, or cannot be. Returns its function, or null.
   void* finish(int device, const evaluation& e, const generator::kernel_plan& p);
+  // The same for a kernel of another kind: make() returns the source for the shape.
+  void* finish(int device, std::string_view shape, const std::function<jit::kernel_source()>& make);
   // State and source, for explain().
   std::string text(int device, const evaluation& e, const generator::kernel_plan& p) const;
   // Why there is no compiled kernel, for error messages.
-  std::string why_not(int device, const generator::kernel_plan& p) const;
+  std::string why_not(int device, const generator::kernel_plan& p) const { return why_not(device, p.shape()); }
+  std::string why_not(int device, std::string_view shape) const;
 
  private:
   nvrtc_compiler compiler_;

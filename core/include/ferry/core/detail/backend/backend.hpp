@@ -254,6 +254,8 @@ class backend {
   virtual bool prepare_evaluation(int device, const evaluation& what);
   // Runs a reduction, a scan or a count of a program's values; the rest is as in evaluate().
   virtual void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses);
+  // Bytes of device memory that reduce() needs besides, as reduction_evaluation::scratch. 0 on simulated devices.
+  virtual std::size_t scratch_bytes(const reduction_evaluation& what);
   // How evaluate() runs this program on the device: state and source of its kernel, for explain(). "" if there is
   // nothing to tell.
   virtual std::string explain_evaluation(int device, const evaluation& what);

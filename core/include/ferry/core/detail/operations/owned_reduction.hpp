@@ -26,6 +26,7 @@ class owned_reduction {
     owned_reduction there(*this);
     there.input_ = input_.moved(move);
     for (reduction_output& o : there.results_) o.to.data = move(o.to.data);
+    if (shape_.scratch) there.shape_.scratch = move(shape_.scratch);
     return there;
   }
 

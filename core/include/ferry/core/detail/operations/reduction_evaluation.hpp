@@ -85,6 +85,7 @@ struct reduction_evaluation {
   reduction_kind kind = reduction_kind::reduce;
   std::size_t bins = 0;  // of a count
   std::span<const reduction_output> results;
+  std::byte* scratch = nullptr;  // memory of the device for backend::reduce, of backend::scratch_bytes()
 };
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,61 @@
+// Reductions of programs on CUDA devices: by the kernel that was compiled for their shape.
+#include <string>
+
+#include "backend_class.hpp"
+#include "cuda/jit/expression_kernels.hpp"
+#include "ferry/core/detail/operations/reduction_evaluation.hpp"
+#include "generator/kernel_arguments.hpp"
+#include "generator/reduction_text.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::cuda {
+namespace {
+
+constexpr std::string_view reduction_verb = "reduction of an expression";
+
+}  // namespace
+
+std::size_t cuda_backend::scratch_bytes(const reduction_evaluation& r) {
+  return r.kind == reduction_kind::reduce ? generator::reduction_plan(r).scratch_bytes(r) : 0;
+}
+
+// The second launch combines the parts of the first.
+void cuda_backend::launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,
+                                    const generator::reduction_plan& p) {
+  static const auto launch =
+      driver_call<CUresult(const CUlaunchConfig*, CUfunction, void**, void**)>("cuLaunchKernelEx");
+  if (!launch) [[unlikely]]
+    throw not_supported("expressions need a driver of CUDA 12.0 or later (cuLaunchKernelEx)");
+  for (const bool is_last : {false, true}) {
+    if (is_last && p.parts == 1) break;
+    const std::string values = generator::reduction_arguments(r, p, is_last);
+    alignas(16) std::byte arguments[generator::most_argument_bytes];
+    values.copy(reinterpret_cast<char*>(arguments), values.size());
+    void* parameters[] = {arguments};
+    CUlaunchConfig how{};
+    how.gridDimX = static_cast<unsigned>(is_last ? p.last_blocks() : p.blocks()), how.gridDimY = how.gridDimZ = 1;
+    how.blockDimX = generator::reduction_plan::threads, how.blockDimY = how.blockDimZ = 1;
+    how.hStream = s;
+    const CUresult result = launch(&how, static_cast<CUfunction>(function), parameters, nullptr);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+      fail_on(static_cast<cudaError_t>(result), reduction_verb, s);
+  }
+}
+
+void cuda_backend::reduce(native_stream s, int device, const reduction_evaluation& r,
+                          std::span<const kernel_use> uses) {
+  if (r.kind != reduction_kind::reduce) return backend::reduce(s, device, r, uses);
+  const generator::reduction_plan plan(r);
+  const std::string shape = plan.shape(r);
+  void* const function = kernels_->finish(device, shape, [&] { return generator::reduction_source_for(r, plan); });
+  if (!function) [[unlikely]]
+    throw not_supported(std::string(reduction_verb) +
+                        ": there is no compiled kernel: " + kernels_->why_not(device, shape));
+  const cudaStream_t stream = raw(s);
+  if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
+    const device_scope current(device, reduction_verb);
+    return launch_reduction(stream, function, r, plan);
+  }
+  launch_reduction(stream, function, r, plan);
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail::cuda

@@ -1,0 +1,42 @@
+// How a generated kernel reduces: its threads, the parts of each run, and what its source depends on.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "ferry/core/detail/operations/reduction_evaluation.hpp"
+
+namespace ferry::inline FERRY_ABI::detail::generator {
+
+// A block of threads has `kept` x `along` threads: `along` threads share the values of one kept index. Threads of
+// neighboring numbers read neighboring values. Where the values of a kept index are cut into several parts, the kernel
+// runs twice: the second time it combines the results of the parts. The order of all operations depends on the plan
+// alone.
+struct reduction_plan {
+  static constexpr unsigned threads = 256;
+  static constexpr unsigned chains = 8;          // independent partial results of a thread
+  static constexpr unsigned chain_length = 16;   // values of each that are combined one after the other
+  static constexpr std::size_t cell_bytes = 32;  // of a result of a part, at most
+
+  // Requires reduction_kind::reduce.
+  explicit reduction_plan(const reduction_evaluation& r);
+
+  unsigned kept = 1, along = threads;  // powers of two
+  bool is_run = true;                  // values of one kept index are neighbors in memory
+  bool is_wide = false;                // indices need 64 bits
+  std::size_t outputs = 1;             // kept indices
+  std::size_t reduced = 1;             // values of each
+  std::size_t parts = 1;
+  std::size_t blocks() const { return (outputs + kept - 1) / kept * parts; }
+  std::size_t last_blocks() const { return (outputs + kept - 1) / kept; }
+  std::size_t scratch_bytes(const reduction_evaluation& r) const {
+    return parts == 1 ? 0 : r.results.size() * outputs * parts * cell_bytes;
+  }
+  // Bytes that determine the source.
+  std::string shape(const reduction_evaluation& r) const;
+};
+
+// The structure of the kernel's arguments, as reduction_source_for declares it. is_last: for the second launch.
+std::string reduction_arguments(const reduction_evaluation& r, const reduction_plan& p, bool is_last);
+
+}  // namespace ferry::inline FERRY_ABI::detail::generator

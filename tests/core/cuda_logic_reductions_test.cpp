@@ -1,0 +1,111 @@
+// Generated kernels of reductions compile by NVRTC: every operation on every type, last steps, types of results, axes,
+// several results. Needs no device.
+#include <boost/test/unit_test.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cuda/jit/nvrtc_compiler.hpp"
+#include "generator/kernel_arguments.hpp"
+#include "generator/reduction_text.hpp"
+
+namespace cuda_logic_reductions {
+namespace {
+
+using namespace ferry::detail;
+
+// A reduction of a + b over three axes.
+struct described_reduction {
+  described_reduction(scalar_type type, std::vector<reduction_output> outputs, std::array<bool, 3> reduced)
+      : results(std::move(outputs)) {
+    for (std::size_t k = 0; k != 2; ++k)
+      operands.push_back({reinterpret_cast<std::byte*>((k + 1) << 20), {8, 800, 80000}, type});
+    code = {{operation::load, type, type, 0}, {operation::load, type, type, 1}};
+    const operation both = type == scalar_type::boolean ? operation::bit_and : operation::add;
+    code.push_back({both, type, type, 0, 1});
+    for (reduction_output& o : results) o.value = 2;
+    r.input.rank = 3;
+    r.input.extent[0] = 1000, r.input.extent[1] = 100, r.input.extent[2] = 50;
+    r.input.code = code, r.input.operands = operands;
+    for (std::size_t d = 0; d != 3; ++d) r.is_reduced[d] = reduced[d];
+    r.results = results;
+  }
+  described_reduction(const described_reduction&) = delete;
+  std::vector<instruction> code;
+  std::vector<evaluation_operand> operands;
+  std::vector<reduction_output> results;
+  reduction_evaluation r;
+};
+
+reduction_output output_of(reduction_operation what, reduction_finish finish, scalar_type to) {
+  reduction_output o{};
+  o.to = {reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30), {}, to};
+  o.what = what, o.finish = finish;
+  return o;
+}
+
+// Without NVRTC the error ends the test: machines that build for CUDA have it.
+bool compiles(const described_reduction& d) {
+  const generator::reduction_plan plan(d.r);
+  const jit::kernel_source source = generator::reduction_source_for(d.r, plan);
+  BOOST_TEST(generator::reduction_arguments(d.r, plan, false).size() <= generator::most_argument_bytes);
+  cuda::nvrtc_compiler nvrtc;
+  try {
+    return !nvrtc.compile(source, {9, 0}).empty();
+  } catch (const jit::compile_error& error) {
+    BOOST_ERROR(error.what() << "\n" << source.text);
+    return false;
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(cuda_logic_reductions)
+
+BOOST_AUTO_TEST_CASE(every_operation_on_every_type_compiles) {
+  std::size_t compiled = 0;
+  for (int o = 0; o != reduction_operations; ++o)
+    for (int t = 1; t != scalar_types; ++t) {
+      const auto what = static_cast<reduction_operation>(o);
+      const auto type = static_cast<scalar_type>(t);
+      if (!combines(what, type)) continue;
+      const reduction_finish finish =
+          what == reduction_operation::moments ? reduction_finish::deviation : reduction_finish::none;
+      BOOST_TEST(compiles({type, {output_of(what, finish, combined_as(what, type))}, {true, false, true}}),
+                 "operation " << o << " of " << name_of(type));
+      ++compiled;
+    }
+  BOOST_TEST(compiled == 40u);
+}
+
+BOOST_AUTO_TEST_CASE(last_steps_and_types_of_results_compile) {
+  using enum reduction_operation;
+  const auto f = scalar_type::float32, d = scalar_type::float64, z = scalar_type::complex64;
+  BOOST_TEST(compiles({f, {output_of(sum, reduction_finish::mean, scalar_type::half)}, {true, true, true}}));
+  BOOST_TEST(compiles({f, {output_of(sum, reduction_finish::root, scalar_type::bfloat16)}, {true, true, false}}));
+  BOOST_TEST(compiles({d, {output_of(moments, reduction_finish::variance, f)}, {false, true, true}}));
+  BOOST_TEST(compiles({z, {output_of(sum, reduction_finish::mean, scalar_type::complex128)}, {false, true, false}}));
+  BOOST_TEST(compiles({scalar_type::int32, {output_of(minimum, reduction_finish::none, scalar_type::int8)}, {true}}));
+  BOOST_TEST(compiles({f, {output_of(least, reduction_finish::none, d)}, {true}}));
+}
+
+BOOST_AUTO_TEST_CASE(several_results_and_all_axes_compile) {
+  using enum reduction_operation;
+  const auto f = scalar_type::float32;
+  std::set<std::string> shapes;
+  for (int bits = 0; bits != 8; ++bits) {
+    const described_reduction d(
+        f,
+        {output_of(sum, reduction_finish::none, f), output_of(maximum, reduction_finish::none, f),
+         output_of(moments, reduction_finish::variance, f),
+         output_of(greatest, reduction_finish::none, scalar_type::int64)},
+        {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0});
+    BOOST_TEST(compiles(d), "axes " << bits);
+    shapes.insert(generator::reduction_plan(d.r).shape(d.r));
+  }
+  BOOST_TEST(shapes.size() == 8u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace cuda_logic_reductions
