@@ -1,6 +1,7 @@
-// Programs on CUDA devices: by the kernel that was compiled for their shape.
+// Programs on CUDA devices: by the kernel that was compiled for their shape, or by the interpreter kernel.
 #include "backend_class.hpp"
 #include "cuda/jit/expression_kernels.hpp"
+#include "cuda/jit/interpreter_kernel.hpp"
 #include "generator/kernel_arguments.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
@@ -28,14 +29,28 @@ void cuda_backend::launch_generated(cudaStream_t s, void* function, const evalua
     fail_on(static_cast<cudaError_t>(r), verb, s);
 }
 
+void cuda_backend::interpret(cudaStream_t s, int device, const evaluation& e, const generator::kernel_plan& p) {
+  const device_scope current(device, verb);
+  const interpreter_program program(e);
+  const cudaError_t r = launch_interpreter(program, at(device, verb).properties.multiprocessors, s);
+  if (r != cudaErrorNotSupported) return check_on(r, verb, s);
+  clear_pending();
+  // Larger than the interpreter takes: such programs wait for their kernel.
+  if (void* const function = kernels_->finish(device, e, p)) return launch_generated(s, function, e, p);
+  throw not_supported(std::string(verb) + ": a program of " + std::to_string(e.code.size()) +
+                      " operations is too large for the interpreter, and its kernel is not compiled (" +
+                      kernels_->why_not(device, p) + "): evaluate a part of it into an array first (fr::evaluate)");
+}
+
+// Captures compile nothing: there, a program whose kernel is not compiled is interpreted.
 void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, std::span<const kernel_use>) {
   const generator::kernel_plan plan(e);
+  const cudaStream_t stream = raw(s);
   void* function = kernels_->find(device, plan);
   if (!function) [[unlikely]]
-    function = kernels_->finish(device, e, plan);
+    if (!is_capturing(s)) function = kernels_->request(device, e, plan);
   if (!function) [[unlikely]]
-    throw not_supported(std::string(verb) + ": there is no compiled kernel: " + kernels_->why_not(device, plan));
-  const cudaStream_t stream = raw(s);
+    return interpret(stream, device, e, plan);
   if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
     const device_scope current(device, verb);
     return launch_generated(stream, function, e, plan);
