@@ -2,6 +2,7 @@
 """Breaks the ordering rules one at a time, in a copy of the sources: each time a test must fail.
 
     tools/mutants.py [--sample N [--rotation R]] [--only TEXT]... [--all-tests] [--list] [--jobs N] [--seeds N] [--compiler CXX]
+                     [--results FILE] [--until SECONDS]
 
 The planted bugs are in tools/mutants_table.py and tools/mutants_several.py; each replaces a text that must occur exactly once
 in its file. The first table uses the tests of tests/race; the second those of tests/multigpu and of copies. They are built
@@ -9,6 +10,8 @@ without CUDA. Each test case runs in its own process: a failed check, a crash an
 until one catches the bug; --all-tests runs all, and lists those that catch it. The random programs of two threads run last.
 If they do not catch the bug, either, the random programs run again with more seeds.
 A run of all bugs writes docs/mutants.md. --sample chooses N of them, different ones every day; R repeats a choice.
+--results continues a run: it skips the bugs that FILE lists, and appends a line of JSON for each other one. --until begins
+no further bug after so many seconds.
 Exit status: 0 all caught, 1 some survived, 2 the tests fail without a bug, or a bug's text is not in its file.
 """
 import argparse
@@ -16,6 +19,7 @@ import collections
 import concurrent.futures
 import ctypes.util
 import datetime
+import json
 import os
 import pathlib
 import queue
@@ -27,6 +31,7 @@ import tempfile
 import threading
 import time
 
+import mutants_expressions
 import mutants_several
 import mutants_table
 
@@ -34,21 +39,22 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "mutants.md"
 MODULES = ["core", "unified", "multigpu"]
 FOLDERS = [*(f"{module}/{part}" for module in MODULES for part in ("include", "src")),
-           *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support"]
+           *(f"tests/{name}" for name in ("core", "race", "unified", "multigpu", "contract", "support")), "benchmarks/support", "tools"]
 FOLDERS_OF_CORE = sorted(d.name for d in (ROOT / "core/src").iterdir() if d.is_dir() and d.name != "cuda")
 CORE = ["copy_lane", "driver_pool", "pool_blocks"]
 UNIFIED = ["automatic_host", "batch_memory", "batch_pipeline", "host_guard", "migration", "policy_file", "report", "kernels/advice", "kernels/advice_scopes", "kernels/automatic",
            "kernels/batches", "kernels/lossy_links", "kernels/policies", "kernels/span_lines", "kernels/traffic", "kernels/tuner"]
 COPIES = ["contract/copy", "contract/cpu_memory", "contract/fixture", "contract/peer_links", "contract/peer_memory", "contract/read_only_parameters", "contract/routes", "core/large_copies"]
-SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/overlap", "kernels/read_only_parameters", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
+SEVERAL = ["halo", "halo_choice", "reshard", "shard_copies", "kernels/gate", "kernels/halo_validity", "kernels/overlap", "kernels/read_only_parameters", "kernels/region", "kernels/shard_arguments", "kernels/sharded", "kernels/reduction_types", "collectives/collectives", "collectives/graphs", "collectives/ordered_keys",
            "collectives/random_collectives"]
 LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified/src/*/*.cpp", "tests/support/*.cpp"]
 # The sources to build for each table's bugs.
 SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_test.cpp" for name in CORE), *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
-                             *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)]}
+                             *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
+           mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp"]}
 # -g1: line numbers, which show the objects that contain the code of a header's line.
-FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS",
+FLAGS = ["-std=c++20", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",
          *(f"-I{module}/{part}" for module in MODULES for part in ("include", "src")), "-Itests",
          '-DFERRY_UNIFIED_PAGE="docs/unified.md"']
 LIBRARIES = ["-pthread"]
@@ -133,11 +139,11 @@ class Program:
     def check(self):
         self.cases, suite = {}, ""
         for line in run([self.work / "tests", "--list_content"], self.work)[1].splitlines():
-            if found := re.fullmatch(r"( *)(\w+)\*?", line):
+            if found := re.fullmatch(r"( *)(\w+)(<.*>)?\*?", line):
                 if not found[1]:
                     suite = found[2]
-                else:
-                    self.cases[f"{suite}/{found[2]}"] = 0
+                else:  # a template's cases are one
+                    self.cases[f"{suite}/{found[2]}" + ("*" if found[3] else "")] = 0
         if not self.cases:
             fail("the tests list no test case")
 
@@ -273,6 +279,14 @@ def choose(mutants, options):
     return mutants
 
 
+def read_results(file, every):
+    """The bugs that a file of --results lists, with their outcomes."""
+    named = {(m.table.__name__, m.name): m for m in every}
+    lines = map(json.loads, file.read_text().splitlines()) if file and file.exists() else []
+    return {named[line["table"], line["name"]]: [Outcome(*o) for o in line["outcomes"]]
+            for line in lines if (line["table"], line["name"]) in named}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, metavar="N", help="N of the bugs, others every day")
@@ -283,9 +297,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seeds", type=int, default=3000, help="of the random programs, where a bug survives at first")
     parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"))
+    parser.add_argument("--results", type=pathlib.Path, metavar="FILE", help="continue the run whose results FILE has")
+    parser.add_argument("--until", type=float, metavar="SECONDS", default=float("inf"), help="begin no bug later")
     options = parser.parse_args()
 
-    every = [Mutant(table, rule, name, edits) for table in SOURCES for rule, name, *edits in table.MUTANTS]
+    every = [Mutant(table, rule, name, tuple(edits)) for table in SOURCES for rule, name, *edits in table.MUTANTS]
     stale = []
     for m in every:
         try:
@@ -298,7 +314,9 @@ def main():
         for m in every:
             print(f"{m.rule or '-':11} {m.name}")
         return
-    mutants = choose(every, options)
+    chosen = choose(every, options)
+    results = read_results(options.results, every)
+    mutants = [m for m in chosen if m not in results]
     use_test_library()
 
     started = time.monotonic()
@@ -319,26 +337,35 @@ def main():
         def attempt(m):
             nonlocal done
             worker, began = workers.get(), time.monotonic()
+            if began - started > options.until:
+                workers.put(worker)
+                return
             outcomes = programs[m.table].try_out(m, worker)
             workers.put(worker)
             with printing:
                 done += 1
+                results[m] = outcomes
+                if options.results:
+                    with options.results.open("a") as file:
+                        print(json.dumps({"table": m.table.__name__, "name": m.name, "outcomes": outcomes}), file=file)
                 print(f"[{done}/{len(mutants)}] {m.rule:3} {m.name}: {caught_by(outcomes)}, "
                       f"{time.monotonic() - began:.0f} s", flush=True)
-            return m, outcomes
 
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             try:
-                results = list(pool.map(attempt, mutants))
+                list(pool.map(attempt, mutants))
             except SystemExit:
                 pool.shutdown(cancel_futures=True)
                 raise
-    survivors = [m.name for m, outcomes in results if not outcomes]
-    print(f"{len(results) - len(survivors)} of {len(results)} planted bugs are caught, in {time.monotonic() - started:.0f} s")
+    tried = [(m, results[m]) for m in chosen if m in results]
+    survivors = [m.name for m, outcomes in tried if not outcomes]
+    print(f"{len(tried) - len(survivors)} of {len(tried)} planted bugs are caught, in {time.monotonic() - started:.0f} s")
     for name in survivors:
         print(f"SURVIVED: {name}")
-    if len(mutants) == len(every):
-        PAGE.write_text(page(results))
+    if len(tried) < len(chosen):
+        print(f"{len(chosen) - len(tried)} were not tried")
+    elif len(chosen) == len(every):
+        PAGE.write_text(page(tried))
     sys.exit(1 if survivors else 0)
 
 

@@ -11,6 +11,7 @@
 
 #include "../support/on_stream.hpp"
 #include "../support/suite.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 
 namespace fr = ferry;
 namespace bm = benchmarks;

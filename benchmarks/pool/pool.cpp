@@ -13,6 +13,8 @@
 #include "../support/null_backend.hpp"
 #include "../support/suite.hpp"
 #include "driver_calls.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "pytorch_results.hpp"
 #include "random_pattern.hpp"
 

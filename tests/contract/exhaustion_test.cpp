@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "contract/fixture.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 
 using namespace contract;
 

@@ -1,6 +1,7 @@
 // Tests of the fixture itself: its checks must be able to fail.
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 
 #include <sstream>
 #if defined(__CUDACC__)

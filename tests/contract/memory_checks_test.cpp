@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "contract/fixture.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "support/counting_backend.hpp"
 
 using namespace contract;

@@ -1,6 +1,7 @@
 // Links between devices: tested on first use, disabled, and kernels on staging copies where there is no link.
 #include "contract/peer_cases.hpp"
 #include "contract/small_chunks.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "support/quiet_stderr.hpp"
 
 #include <cstdlib>

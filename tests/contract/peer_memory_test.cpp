@@ -4,6 +4,7 @@
 
 #include "contract/peer_cases.hpp"
 #include "contract/small_chunks.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "support/quiet_stderr.hpp"
 
 using namespace contract;

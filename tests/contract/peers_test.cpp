@@ -1,6 +1,7 @@
 // Kernels on memory of other devices, and kernels that fail.
 #include "contract/peer_cases.hpp"
 #include "contract/small_chunks.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 
 using namespace contract;
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "contract/fixture.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "support/busy_stream.hpp"
 #include "support/counting_backend.hpp"
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "contract/fixture.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 
 using namespace contract;
 

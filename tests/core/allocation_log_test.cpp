@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "../../tools/replay/replay.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "support/file_bytes.hpp"
 #include "support/quiet_stderr.hpp"
 

@@ -11,6 +11,7 @@
 #include <ferry/core/runtime.hpp>
 #include <ferry/core/topology.hpp>
 
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "support/file_bytes.hpp"
 #include "support/quiet_stderr.hpp"
 

@@ -7,6 +7,8 @@
 #include <ferry/core.hpp>
 #include <ferry/core/detail/backend/pool_backend.hpp>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "support/counting_backend.hpp"
 
 namespace fr = ferry;

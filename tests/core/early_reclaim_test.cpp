@@ -9,6 +9,8 @@
 #include <ferry/core.hpp>
 
 #include "accounting/reclaim_pacer.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "support/busy_stream.hpp"
 
 namespace fr = ferry;

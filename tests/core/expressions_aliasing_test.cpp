@@ -27,8 +27,7 @@ class counting_evaluations : public support::counting_backend {
 struct counted_runtime {
   support::call_counts calls;
   int evaluations = 0;
-  fr::runtime_scope scope{
-      std::make_unique<counting_evaluations>(fr::runtime::current().backend(), calls, evaluations)};
+  fr::runtime_scope scope{std::make_unique<counting_evaluations>(fr::runtime::current().backend(), calls, evaluations)};
   // Evaluations during a call.
   template <class F>
   int during(F f) {
@@ -101,8 +100,8 @@ BOOST_AUTO_TEST_CASE(transposed_operands_of_their_own_array_go_through_a_tempora
 
 BOOST_AUTO_TEST_CASE(memory_seen_as_another_type_goes_through_a_temporary) {
   auto y = counted<int>(extents<1>{4});
-  fr::array_view<float, 1, fr::memory_kind::device> other(
-      y.owner(), reinterpret_cast<float*>(y.unsynchronized_data()), extents<1>{4}, {1});
+  fr::array_view<float, 1, fr::memory_kind::device> other(y.owner(), reinterpret_cast<float*>(y.unsynchronized_data()),
+                                                          extents<1>{4}, {1});
   y = fr::cast<int>(other * 0) + 5;
   CHECK_ELEMENTS(y, {5, 5, 5, 5});
 }

@@ -10,8 +10,7 @@ using namespace expressions_test;
 
 // One row of NumPy's rule: two shapes and the common one.
 template <std::size_t A, std::size_t B>
-void check_shape(const fr::extents<A>& a, const fr::extents<B>& b,
-                 const fr::extents<(A > B ? A : B)>& expected) {
+void check_shape(const fr::extents<A>& a, const fr::extents<B>& b, const fr::extents<(A > B ? A : B)>& expected) {
   const fr::device_array<float, A> x(a);
   const fr::device_array<float, B> y(b);
   BOOST_TEST((x + y).extents().text() == expected.text());
@@ -99,8 +98,7 @@ BOOST_AUTO_TEST_CASE(short_rows_give_the_same_elements) {
     const auto got = elements(m * 2 + row);
     BOOST_TEST_REQUIRE(got.size() == rows * columns);
     bool good = true;
-    for (std::size_t i = 0; i != got.size(); ++i)
-      good = good && got[i] == 2. * double(i) + 7. + double(i % columns);
+    for (std::size_t i = 0; i != got.size(); ++i) good = good && got[i] == 2. * double(i) + 7. + double(i % columns);
     BOOST_TEST(good, columns << " columns");
   }
 }

@@ -12,7 +12,8 @@ BOOST_AUTO_TEST_CASE(shapes_that_do_not_broadcast_are_both_named) {
   fr::device_array<float, 2> a({3, 4});
   fr::device_array<float> b({3});
   a.name("a"), b.name("b");
-  check_error<invalid_argument>([&] { (void)(a + b); }, {"'a'", "3 x 4", "'b'", "of 3 ", "do not broadcast", "new_axis"});
+  check_error<invalid_argument>([&] { (void)(a + b); },
+                                {"'a'", "3 x 4", "'b'", "of 3 ", "do not broadcast", "new_axis"});
   check_error<invalid_argument>([&] { (void)(2 * a + b); }, {"'2 * a' of 3 x 4", "'b'"});
   check_error<invalid_argument>([&] { (void)fr::where(a > 0, a, b); }, {"do not broadcast"});
   check_error<invalid_argument>([&] { a += b; }, {"'a'", "'b'", "do not broadcast"});

@@ -35,7 +35,8 @@ inline fr::device_array<bool, 1> mask_of(std::initializer_list<bool> v) {
 // Copies of the elements in row-major order; bool as unsigned char.
 template <class T, std::size_t Rank, fr::memory_kind Kind>
 auto elements(const fr::array_view<T, Rank, Kind>& a) {
-  using stored = std::conditional_t<std::is_same_v<std::remove_const_t<T>, bool>, unsigned char, std::remove_const_t<T>>;
+  using stored =
+      std::conditional_t<std::is_same_v<std::remove_const_t<T>, bool>, unsigned char, std::remove_const_t<T>>;
   fr::host_array<std::remove_const_t<T>, Rank> here(a.extents());
   fr::copy(a, here);
   std::vector<stored> v;
@@ -47,7 +48,7 @@ auto elements(const fr::expression<T, Rank>& e) {
   return elements(fr::device_array<T, Rank>(e));
 }
 
-#define CHECK_ELEMENTS(found, ...) \
+#define CHECK_ELEMENTS(found, ...)                                                                           \
   BOOST_TEST(expressions_test::elements(found) == (decltype(expressions_test::elements(found)) __VA_ARGS__), \
              boost::test_tools::per_element())
 

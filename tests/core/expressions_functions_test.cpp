@@ -15,7 +15,8 @@ void check_close(const std::vector<T>& found, const std::vector<T>& expected, co
   BOOST_TEST_REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i != found.size(); ++i) {
     const double e = expected[i], f = found[i];
-    const bool good = std::isnan(e) ? std::isnan(f) : e == f || std::fabs(f - e) <= tolerance * std::max(1., std::fabs(e));
+    const bool good =
+        std::isnan(e) ? std::isnan(f) : e == f || std::fabs(f - e) <= tolerance * std::max(1., std::fabs(e));
     BOOST_TEST(good, what << ", element " << i << ": " << f << ", expected " << e);
   }
 }
@@ -26,7 +27,8 @@ const std::vector<double> arguments{0.1, 0.5, 0.75, 0.9, 1., 1.5, 2.25, -0.25, -
 template <class T, class E, class F>
 void check_unary(const char* name, E of_array, F of_number) {
   std::vector<T> x, expected;
-  for (const double v : arguments) x.push_back(static_cast<T>(v)), expected.push_back(static_cast<T>(of_number(x.back())));
+  for (const double v : arguments)
+    x.push_back(static_cast<T>(v)), expected.push_back(static_cast<T>(of_number(x.back())));
   check_close(elements(of_array(array_of(x))), expected, name);
 }
 template <class T, class E, class F>
@@ -43,15 +45,19 @@ void check_binary(const char* name, E of_arrays, F of_numbers) {
 constexpr double pi = 3.14159265358979323846;
 
 #define UNARY(name) UNARY_AS(name, std::name(x))
-#define UNARY_AS(name, ...)                                                                                     \
-  check_unary<float>(#name, [](const auto& a) { return fr::name(a); }, [](float x) -> float { return __VA_ARGS__; }); \
-  check_unary<double>(#name, [](const auto& a) { return fr::name(a); }, [](double x) -> double { return __VA_ARGS__; });
+#define UNARY_AS(name, ...)                                                                            \
+  check_unary<float>(                                                                                  \
+      #name, [](const auto& a) { return fr::name(a); }, [](float x) -> float { return __VA_ARGS__; }); \
+  check_unary<double>(                                                                                 \
+      #name, [](const auto& a) { return fr::name(a); }, [](double x) -> double { return __VA_ARGS__; });
 #define BINARY(name) BINARY_AS(name, std::name(x, y))
-#define BINARY_AS(name, ...)                                                            \
-  check_binary<float>(#name, [](const auto& a, const auto& b) { return fr::name(a, b); }, \
-                      [](float x, float y) -> float { return __VA_ARGS__; });           \
-  check_binary<double>(#name, [](const auto& a, const auto& b) { return fr::name(a, b); }, \
-                       [](double x, double y) -> double { return __VA_ARGS__; });
+#define BINARY_AS(name, ...)                                              \
+  check_binary<float>(                                                    \
+      #name, [](const auto& a, const auto& b) { return fr::name(a, b); }, \
+      [](float x, float y) -> float { return __VA_ARGS__; });             \
+  check_binary<double>(                                                   \
+      #name, [](const auto& a, const auto& b) { return fr::name(a, b); }, \
+      [](double x, double y) -> double { return __VA_ARGS__; });
 
 }  // namespace
 }  // namespace expressions_functions
@@ -59,59 +65,19 @@ constexpr double pi = 3.14159265358979323846;
 BOOST_AUTO_TEST_SUITE(expressions_functions)
 using namespace expressions_functions;
 
-BOOST_AUTO_TEST_CASE(functions_of_one_argument) {
-  UNARY(sqrt)
-  UNARY(cbrt)
-  UNARY(exp)
-  UNARY(exp2)
-  UNARY(expm1)
-  UNARY(log)
-  UNARY(log2)
-  UNARY(log10)
-  UNARY(log1p)
-  UNARY(sin)
-  UNARY(cos)
-  UNARY(tan)
-  UNARY(asin)
-  UNARY(acos)
-  UNARY(atan)
-  UNARY(sinh)
-  UNARY(cosh)
-  UNARY(tanh)
-  UNARY(asinh)
-  UNARY(acosh)
-  UNARY(atanh)
-  UNARY(erf)
-  UNARY(erfc)
-  UNARY(lgamma)
-  UNARY(tgamma)
-  UNARY(floor)
-  UNARY(ceil)
-  UNARY(trunc)
-  UNARY(round)
-  UNARY(rint)
-  UNARY(logb)
-  UNARY(abs)
-  UNARY_AS(rsqrt, 1 / std::sqrt(x))
-  UNARY_AS(sinpi, static_cast<decltype(x)>(std::sin(pi * static_cast<double>(x))))
-  UNARY_AS(cospi, static_cast<decltype(x)>(std::cos(pi * static_cast<double>(x))))
-  UNARY_AS(sign, static_cast<decltype(x)>((x > 0) - (x < 0)))
-}
+BOOST_AUTO_TEST_CASE(functions_of_one_argument){
+    UNARY(sqrt) UNARY(cbrt) UNARY(exp) UNARY(exp2) UNARY(expm1) UNARY(log) UNARY(log2) UNARY(log10) UNARY(log1p)
+        UNARY(sin) UNARY(cos) UNARY(tan) UNARY(asin) UNARY(acos) UNARY(atan) UNARY(sinh) UNARY(cosh) UNARY(tanh)
+            UNARY(asinh) UNARY(acosh) UNARY(atanh) UNARY(erf) UNARY(erfc) UNARY(lgamma) UNARY(tgamma) UNARY(floor)
+                UNARY(ceil) UNARY(trunc) UNARY(round) UNARY(rint) UNARY(logb) UNARY(abs)
+                    UNARY_AS(rsqrt, 1 / std::sqrt(x))
+                        UNARY_AS(sinpi, static_cast<decltype(x)>(std::sin(pi* static_cast<double>(x))))
+                            UNARY_AS(cospi, static_cast<decltype(x)>(std::cos(pi* static_cast<double>(x))))
+                                UNARY_AS(sign, static_cast<decltype(x)>((x > 0) - (x < 0)))}
 
-BOOST_AUTO_TEST_CASE(functions_of_two_arguments) {
-  BINARY(pow)
-  BINARY(fmod)
-  BINARY(remainder)
-  BINARY(atan2)
-  BINARY(hypot)
-  BINARY(copysign)
-  BINARY(nextafter)
-  BINARY(fdim)
-  BINARY(fmin)
-  BINARY(fmax)
-  BINARY(min)
-  BINARY(max)
-}
+BOOST_AUTO_TEST_CASE(functions_of_two_arguments){BINARY(pow) BINARY(fmod) BINARY(remainder) BINARY(atan2) BINARY(hypot)
+                                                     BINARY(copysign) BINARY(nextafter) BINARY(fdim) BINARY(fmin)
+                                                         BINARY(fmax) BINARY(min) BINARY(max)}
 
 BOOST_AUTO_TEST_CASE(functions_of_three_arguments) {
   const auto a = array_of<double>({1, 2, 3}), b = array_of<double>({2, 3, 6}), c = array_of<double>({2, 6, 6});

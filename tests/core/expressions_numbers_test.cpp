@@ -108,8 +108,7 @@ BOOST_AUTO_TEST_CASE(casts_to_integers_saturate) {
   const auto x = array_of<double>({2.9, -2.9, 1e10, -1e10, std::nan(""), HUGE_VAL});
   CHECK_ELEMENTS(fr::cast<int>(x), {2, -2, highest, lowest, 0, highest});
   CHECK_ELEMENTS(fr::cast<std::uint8_t>(x), {2, 0, 255, 0, 0, 255});
-  CHECK_ELEMENTS(fr::cast<std::int64_t>(x * 1e10),
-                 {29000000000, -29000000000, INT64_MAX, INT64_MIN, 0, INT64_MAX});
+  CHECK_ELEMENTS(fr::cast<std::int64_t>(x * 1e10), {29000000000, -29000000000, INT64_MAX, INT64_MIN, 0, INT64_MAX});
   CHECK_ELEMENTS(fr::cast<bool>(array_of<float>({0.f, -0.f, 0.5f, nan})), {0, 0, 1, 1});
   CHECK_ELEMENTS(fr::cast<std::int8_t>(array_of<int>({200, -129})), {std::int8_t(-56), 127});
 }

@@ -97,8 +97,7 @@ inline scalar_value whole_result(operation o, scalar_type t, const scalar_value&
   switch (o) {
     case operation::add: return of_whole(t, a + b);
     case operation::subtract: return of_whole(t, a - b);
-    case operation::multiply:
-      return of_whole(t, wide_integer(static_cast<wide_word>(a) * static_cast<wide_word>(b)));
+    case operation::multiply: return of_whole(t, wide_integer(static_cast<wide_word>(a) * static_cast<wide_word>(b)));
     case operation::divide: return of_whole(t, b == 0 ? 0 : a / b);
     case operation::modulo: return of_whole(t, b == 0 ? 0 : a % b);
     case operation::negate: return of_whole(t, -a);

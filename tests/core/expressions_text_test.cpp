@@ -43,8 +43,8 @@ BOOST_AUTO_TEST_CASE(explain_counts_the_bytes_of_each_array_once) {
   fr::device_array<float> row({3});
   a.name("a"), row.name("row");
   const std::string text = fr::explain(a * a + row);
-  for (const char* const part : {"expression a * a + row", "4 x 3 of float", "'a'", "'row'", "stretched",
-                                 "108 bytes: 60 read, 48 written"})
+  for (const char* const part :
+       {"expression a * a + row", "4 x 3 of float", "'a'", "'row'", "stretched", "108 bytes: 60 read, 48 written"})
     BOOST_TEST((text.find(part) != text.npos), "'" << part << "' is missing in: " << text);
   BOOST_TEST(!fr::explain(fr::lazy_arange(0, 0)).empty());
 }

@@ -41,13 +41,12 @@ template <class... T>
 constexpr bool all_follow_cpp() {
   return (follows_cpp_with<T, T...>() && ...);
 }
-static_assert(all_follow_cpp<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, float,
-                             double>());
+static_assert(
+    all_follow_cpp<bool, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, float, double>());
 
 // Rows of the table of docs/expressions.md: types of two arrays, and of their sum.
 template <class A, class B, class Sum>
-constexpr bool sums_to =
-    std::is_same_v<TYPE_OF(a<A>() + a<B>()), Sum> && std::is_same_v<TYPE_OF(a<B>() * a<A>()), Sum>;
+constexpr bool sums_to = std::is_same_v<TYPE_OF(a<A>() + a<B>()), Sum>&& std::is_same_v<TYPE_OF(a<B>() * a<A>()), Sum>;
 static_assert(sums_to<bool, bool, int32_t>);
 static_assert(sums_to<int8_t, int8_t, int32_t>);
 static_assert(sums_to<uint32_t, int32_t, uint32_t>);
@@ -69,8 +68,8 @@ static_assert(sums_to<complex64, complex128, complex128>);
 
 // An array and a plain number.
 template <class A, class Number, class Sum>
-constexpr bool number_gives = std::is_same_v<TYPE_OF(a<A>() + std::declval<Number>()), Sum> &&
-                              std::is_same_v<TYPE_OF(std::declval<Number>() - a<A>()), Sum>;
+constexpr bool number_gives = std::is_same_v<TYPE_OF(a<A>() + std::declval<Number>()), Sum>&&
+    std::is_same_v<TYPE_OF(std::declval<Number>() - a<A>()), Sum>;
 static_assert(number_gives<float, int, float>);
 static_assert(number_gives<float, double, float>);
 static_assert(number_gives<float, uint64_t, float>);

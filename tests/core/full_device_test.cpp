@@ -5,6 +5,8 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
+
 namespace fr = ferry;
 
 namespace full_device {

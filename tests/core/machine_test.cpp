@@ -9,6 +9,8 @@
 #include <ferry/core/runtime.hpp>
 
 #include "assembly/backend_choice.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/failures.hpp"
 
 namespace fr = ferry;

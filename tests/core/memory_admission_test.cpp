@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "support/device_bytes.hpp"
 
 namespace fr = ferry;

@@ -8,6 +8,8 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
+
 namespace fr = ferry;
 using fr::memory_kind;
 

@@ -4,6 +4,8 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+
 namespace fr = ferry;
 
 BOOST_AUTO_TEST_SUITE(memory_counters)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/device_bytes.hpp"
 
 namespace fr = ferry;

@@ -10,6 +10,8 @@
 #include <ferry/core.hpp>
 #include <ferry/core/memory_snapshot.hpp>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+
 namespace fr = ferry;
 
 namespace memory_labels {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "memory/memory_environment.hpp"
 
 namespace fr = ferry;

@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
+
 namespace fr = ferry;
 using fr::memory_kind;
 

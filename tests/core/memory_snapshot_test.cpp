@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "support/file_bytes.hpp"
 #include "support/json_fault.hpp"
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/make.hpp"
 #include "ferry/core/npy.hpp"
 #include "ferry/core/runtime.hpp"

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "memory/memory_environment.hpp"
 #include "support/busy_stream.hpp"
 #include "support/device_bytes.hpp"

@@ -8,6 +8,8 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/busy_stream.hpp"
 
 namespace fr = ferry;

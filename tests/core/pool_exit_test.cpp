@@ -8,6 +8,7 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "runtime/runtime_registry.hpp"
 #include "support/quiet_stderr.hpp"
 

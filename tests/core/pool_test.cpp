@@ -11,6 +11,8 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/pools/runtime_pools.hpp"
+
 namespace fr = ferry;
 
 namespace pool {

@@ -14,6 +14,7 @@
 #include "contract/small_chunks.hpp"
 #include "copies/copy_engine.hpp"
 #include "copies/copy_workers.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "platform/host_topology.hpp"
 #include "platform/nvlink_neighbours.hpp"

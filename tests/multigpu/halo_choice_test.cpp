@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "contract/small_chunks.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "halos/halo_choice.hpp"
 #include "multigpu/shards.hpp"
 #include "support/quiet_stderr.hpp"

@@ -12,6 +12,8 @@
 #include <ferry/ferry.hpp>
 #include <ferry/multigpu/process_error.hpp>
 
+#include "ferry/core/detail/runtime/peer.hpp"
+
 namespace fr = ferry;
 
 BOOST_AUTO_TEST_SUITE(teams)

@@ -7,6 +7,7 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"
 

@@ -1,4 +1,6 @@
 #include "race/executor.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 
 #include <algorithm>
 

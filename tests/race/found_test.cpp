@@ -9,6 +9,8 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/counting_backend.hpp"
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"

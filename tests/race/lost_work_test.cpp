@@ -14,6 +14,8 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
+
 #include "support/failures.hpp"
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"

@@ -11,6 +11,7 @@
 
 #include <ferry/core.hpp>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/counting_backend.hpp"
 #include "support/forwarding_pools.hpp"
 

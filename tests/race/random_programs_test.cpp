@@ -13,6 +13,8 @@
 #include <ferry/unified.hpp>
 
 #include "checking/memory_checker.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "race/executor.hpp"
 #include "support/quiet_stderr.hpp"
 #include "support/seeds.hpp"

@@ -20,7 +20,8 @@ class busy_stream {
     worker_ = std::jthread([this, &backend, native] {
       backend.run_on_host(native, [this] {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-        is_busy_ = begun_ = true;
+        is_busy_ = true;
+        begun_ = true;
         while (!released_ && std::chrono::steady_clock::now() < end) std::this_thread::yield();
         is_busy_ = false;
       });

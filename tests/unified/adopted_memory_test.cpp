@@ -8,6 +8,7 @@
 #include <ferry/core/borrow.hpp>
 #include <ferry/unified.hpp>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "support/failures.hpp"
 
 namespace fr = ferry;

@@ -7,6 +7,8 @@
 
 #include <ferry/unified.hpp>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
+
 namespace fr = ferry;
 
 namespace batch_memory {

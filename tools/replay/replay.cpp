@@ -13,6 +13,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+
 namespace fr = ferry;
 
 namespace tools {

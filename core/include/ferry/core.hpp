@@ -32,6 +32,7 @@
 #include "ferry/core/parallel_for.hpp"
 #include "ferry/core/parallel_reduce.hpp"
 #include "ferry/core/pool.hpp"
+#include "ferry/core/reduce.hpp"
 #include "ferry/core/route.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ferry/core/scalar.hpp"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "accounting/above_memory_limit.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {

@@ -1,6 +1,8 @@
 #include "ferry/core/basic_array.hpp"
 
 #include "checking/memory_checker.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_shortage.hpp"
 #include "ferry/core/pool.hpp"

@@ -1,6 +1,7 @@
 #include "memory/memory_environment.hpp"
 
 #include "assembly/backend_choice.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/leaks.hpp"
 #include "ferry/core/memory_pressure.hpp"

@@ -8,6 +8,10 @@
 #include "external/foreign_memory.hpp"
 #include "ferry/core/detail/assembly/settings.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_checks.hpp"
@@ -46,12 +50,12 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
       backend_(checked(std::move(backend))),
       simulated_(backend_->is_simulated()),
       level_(chosen_level(backend_->level())),
-      streams_(*backend_),
-      memory_(*backend_),
-      pools_(memory_, streams_, pools),
-      peers_(*backend_, backend_->device_count(), peer_policy::from_environment()),
+      streams_(std::make_unique<timelines>(*backend_)),
+      memory_(std::make_unique<memory_accounting>(*backend_)),
+      pools_(std::make_unique<runtime_pools>(*memory_, *streams_, pools)),
+      peers_(std::make_unique<peer_grants>(*backend_, backend_->device_count(), peer_policy::from_environment())),
       kept_(std::make_unique<host_pinned_pages>(*this)),
-      copies_(std::make_unique<copy_engine>(*this, peers_, copy_options::from_environment())) {
+      copies_(std::make_unique<copy_engine>(*this, *peers_, copy_options::from_environment())) {
   for (int d = 0; d < backend_->device_count(); ++d) {
     devices_.emplace_back(d);
     properties_.push_back(backend_->properties(d));
@@ -69,11 +73,11 @@ runtime::runtime(std::unique_ptr<detail::backend> backend, pool_options pools)
   for (const auto c : {check::uses, check::halos}) checks.set(c, level_ == check_level::all);
   checks.set(check::pointers,
              level_ == check_level::all || (level_ == check_level::usual && (simulated_ || is_debug_build())));
-  memory_.handlers().add({"waiting for all work", handler_order::synchronize, [this](const memory_demand& demand) {
-                            if (this_thread_state.capture) return std::size_t{0};
-                            streams_.synchronize();
-                            return memory_.reclaim(demand.device);
-                          }});
+  memory_->handlers().add({"waiting for all work", handler_order::synchronize, [this](const memory_demand& demand) {
+                             if (this_thread_state.capture) return std::size_t{0};
+                             streams_->synchronize();
+                             return memory_->reclaim(demand.device);
+                           }});
 }
 
 access_policy::maker access_policy::exchange_maker(maker m) { return current_maker().exchange(m); }
@@ -95,12 +99,24 @@ const device_properties& runtime::properties(int device) const {
 }
 
 std::size_t runtime::allocations() const {
-  return pools_.statistics().allocations + foreign_->count() - checker_->quarantined();
+  return pools_->statistics().allocations + foreign_->count() - checker_->quarantined();
 }
 
-void runtime::test_links_of_pages(int device) {
+memory_pool& runtime::pool(memory_kind kind, int device) {
+  if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) (void)properties(device);
+  return pools_->of(kind, device);
+}
+
+bool runtime::migrates_unified() const { return migrates_ && !peers_->loses_pages(); }
+
+bool runtime::can_reach(int device, int owner) const {
+  return peers_->stages_kernels() || peers_->can_reach(device, owner, pools_->peer_class(owner));
+}
+
+void runtime::test_pages(int device) {
+  if (!migrates_ || peers_->uses_pages(device)) return;
   if (this_thread_state.capture) return this_thread_state.capture->uses_pages(device);
-  if (!this_thread_state.submitting) peers_.add_page_user(device);
+  if (!this_thread_state.submitting) peers_->add_page_user(device);
 }
 
 void runtime::pin_pages_to_host(timeline& on, std::span<const access> uses) {

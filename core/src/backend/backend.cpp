@@ -28,6 +28,12 @@ void backend::evaluate(native_stream, int, const evaluation&, std::span<const ke
 }
 
 bool backend::prepare_evaluation(int, const evaluation&) { return false; }
+
+void backend::reduce(native_stream, int, const reduction_evaluation&, std::span<const kernel_use>) {
+  throw not_supported("array expressions cannot be reduced by the backend '" + std::string(name()) +
+                      "': use parallel_reduce, or simulated devices (FERRY_BACKEND=sim)");
+}
+
 std::string backend::explain_evaluation(int, const evaluation&) { return {}; }
 
 void backend::join_rendezvous(native_stream, std::shared_ptr<rendezvous> m, std::span<const kernel_use>) {

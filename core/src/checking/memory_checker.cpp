@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"

@@ -5,6 +5,7 @@
 
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/ordering/allocation_labels.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "checking/memory_checker.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"

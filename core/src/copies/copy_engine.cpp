@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/thread_affinity.hpp"
 #include "ferry/core/error.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "copies/copy_engine.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/runtime.hpp"
 

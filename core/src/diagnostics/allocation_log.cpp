@@ -10,6 +10,7 @@
 #include <memory>
 #include <thread>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "diagnostics/leak_tracker.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"

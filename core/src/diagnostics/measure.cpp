@@ -3,6 +3,7 @@
 #include <chrono>
 #include <ostream>
 
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI {

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "ferry/core/array_view.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"

@@ -18,6 +18,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"

@@ -47,9 +47,8 @@ void need_shape(const assignment& a, const program_shape& first, source_line at)
 
 // Where the program reads bytes of an output as other elements, or as another type.
 bool is_hazard(const expression_program& p, const program_operand& to) {
-  return std::any_of(p.operands.begin(), p.operands.end(), [&](const program_operand& o) {
-    return may_overlap(to, o) && !are_same_elements(to, o);
-  });
+  return std::any_of(p.operands.begin(), p.operands.end(),
+                     [&](const program_operand& o) { return may_overlap(to, o) && !are_same_elements(to, o); });
 }
 
 bool is_contiguous_output(const program_operand& o) {

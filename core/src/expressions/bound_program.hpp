@@ -15,8 +15,8 @@ struct bound_output {
   std::uint8_t value;
 };
 
-// Removes what no output needs, removes axes of extent 1, orders axes by the strides of the first output, reverses those
-// that it traverses backwards, and joins axes.
+// Removes what no output needs, removes axes of extent 1, orders axes by the strides of the first output, reverses
+// those that it traverses backwards, and joins axes.
 class bound_program {
  public:
   // Throws invalid_argument for an index along an axis that the outputs lack.

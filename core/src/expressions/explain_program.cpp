@@ -32,8 +32,8 @@ auto with_new_array(const expression_program& p, scalar_type type, F f) {
 }  // namespace
 
 std::string explain_program(const expression_program& p, scalar_type type) {
-  std::string text = "expression " + text_of(p) + "\n  result: " + text_of(p.shape) + " of " + std::string(name_of(type)) +
-                     ", " + std::to_string(p.code.size()) + " instructions\n";
+  std::string text = "expression " + text_of(p) + "\n  result: " + text_of(p.shape) + " of " +
+                     std::string(name_of(type)) + ", " + std::to_string(p.code.size()) + " instructions\n";
   std::size_t all = 1;
   for (std::size_t d = 0; d != p.shape.rank; ++d) all *= p.shape.extent[d];
   const std::size_t written = all * size_of(type);

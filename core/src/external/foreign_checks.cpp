@@ -3,7 +3,10 @@
 #include <optional>
 #include <utility>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/array_text.hpp"
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "external/foreign_checks.hpp"
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "ordering/capture.hpp"

@@ -81,12 +81,12 @@ bool is_flat_on(const evaluation& e, const evaluation_operand& o, std::size_t sp
   return true;
 }
 
-block_plan::block_plan(const evaluation& e) {
-  choose_blocks(e);
-  choose_steps(e);
+block_plan::block_plan(const evaluation& e, std::span<const std::uint8_t> values, std::size_t unit) {
+  choose_blocks(e, unit);
+  choose_steps(e, values);
 }
 
-void block_plan::choose_blocks(const evaluation& e) {
+void block_plan::choose_blocks(const evaluation& e, std::size_t unit) {
   while (span != e.rank && (span == 0 || line < least_line)) line *= e.extent[span++];
   for (std::size_t d = span; d != e.rank; ++d) lines *= e.extent[d];
   std::size_t widest = 1;
@@ -97,7 +97,7 @@ void block_plan::choose_blocks(const evaluation& e) {
   if (span == 1)
     for (const evaluation_operand& o : e.operands)
       if (is_transposed(e, o)) is_block_major = true, most = std::min(most, tile_block);
-  std::size_t period = 1;  // the longest that fits: shorter ones divide it
+  std::size_t period = unit;  // the longest that fits: shorter ones divide it
   for (const evaluation_operand& o : e.operands)
     if (const std::size_t p = period_of(e, o, span); p <= most) period = std::max(period, p);
   block = std::min(line, std::max(period, most / period * period));
@@ -109,7 +109,7 @@ void block_plan::choose_blocks(const evaluation& e) {
   slot_bytes = (block * widest + 63) / 64 * 64;
 }
 
-void block_plan::choose_steps(const evaluation& e) {
+void block_plan::choose_steps(const evaluation& e, std::span<const std::uint8_t> values) {
   const std::size_t n = e.code.size();
   steps.resize(n);
   for (std::size_t k = 0; k != e.operands.size(); ++k) is_flat[k] = is_flat_on(e, e.operands[k], span);
@@ -130,6 +130,7 @@ void block_plan::choose_steps(const evaluation& e) {
     else if (block % period == 0 || blocks == 1)
       s.way = is_fixed_outside(e, o, span) ? load_way::once : load_way::each_line;
   }
+  for (const std::uint8_t v : values) last_use[v] = n;
   stores.assign(e.outputs.size(), true);
   for (std::size_t k = 0; k != e.outputs.size(); ++k) {
     const evaluation_output& o = e.outputs[k];

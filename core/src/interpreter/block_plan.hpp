@@ -30,7 +30,9 @@ struct block_step {
 // The axes [0, span) are the line: blocks are ranges of its elements, in order. All combinations of the other indices
 // are lines. So short rows do not make short blocks.
 struct block_plan {
-  explicit block_plan(const evaluation& e);
+  // values: how many are needed after all steps, so that none of these shares its register; unit: a block has a multiple
+  // of so many elements, unless it is the last of its line.
+  explicit block_plan(const evaluation& e, std::span<const std::uint8_t> values = {}, std::size_t unit = 1);
   std::size_t span = 0;  // number of axes of a line
   std::size_t line = 1;  // elements of a line
   std::size_t lines = 1;
@@ -44,8 +46,8 @@ struct block_plan {
   std::vector<bool> stores;                       // by output: needs a store after the steps
 
  private:
-  void choose_blocks(const evaluation& e);
-  void choose_steps(const evaluation& e);
+  void choose_blocks(const evaluation& e, std::size_t unit);
+  void choose_steps(const evaluation& e, std::span<const std::uint8_t> values);
 };
 
 // True if the elements of an operand are contiguous on the line.

@@ -5,22 +5,20 @@
 #include <bit>
 #include <cstring>
 #include <memory>
-#include <system_error>
-#include <thread>
 #include <vector>
 
+#include "interpreter/block_interpreter.hpp"
 #include "interpreter/block_plan.hpp"
+#include "interpreter/cpu_threads.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-constexpr std::size_t bytes_of_a_thread = 2 << 20;  // a thread for less would cost more than it saves
-
 const loop_table& common_loops() { return avx2_loops() ? *avx2_loops() : portable_loops(); }
 int log_of_size(scalar_type t) { return std::countr_zero(size_of(t)); }
 
-// Calls f(offset of the array's element, first element of the block, grid) for rectangles of the elements [first, first + n) of a
-// line.
+// Calls f(offset of the array's element, first element of the block, grid) for rectangles of the elements
+// [first, first + n) of a line.
 template <class F>
 void over_rectangles(const evaluation& e, std::size_t span, const evaluation_operand& o, std::size_t first,
                      std::size_t n, F f) {
@@ -42,6 +40,8 @@ void over_rectangles(const evaluation& e, std::size_t span, const evaluation_ope
     done += g.rows * g.columns;
   }
 }
+
+}  // namespace
 
 // Runs of one thread: its registers, and the line and block that it is at.
 class block_run {
@@ -67,6 +67,22 @@ class block_run {
       if (k == first || go_to(k)) materialize(load_way::each_line, plan_.block);
       run_block();
     }
+  }
+
+  // Computes the values of block k, and returns its number of elements.
+  std::size_t compute(std::size_t k) {
+    const bool is_first = !is_placed_;
+    const bool is_new = go_to(k);
+    if (is_first) materialize(load_way::once, plan_.block);
+    if (is_new) materialize(load_way::each_line, plan_.block);
+    return run_steps();
+  }
+  std::byte* value(std::uint8_t number) const { return at_[number]; }
+  // Stores other elements than those of the output's value.
+  void store_from(const evaluation_output& o, std::byte* from) {
+    std::swap(at_[o.value], from);
+    store(o, std::min(plan_.block, plan_.line - first_));
+    std::swap(at_[o.value], from);
   }
 
  private:
@@ -155,6 +171,12 @@ class block_run {
   }
 
   void run_block() {
+    const std::size_t n = run_steps();
+    for (std::size_t k = 0; k != e_.outputs.size(); ++k)
+      if (plan_.stores[k]) store(e_.outputs[k], n);
+  }
+
+  std::size_t run_steps() {
     const std::size_t n = std::min(plan_.block, plan_.line - first_);
     for (std::size_t k = 0; k != plan_.steps.size(); ++k) {
       const block_step& s = plan_.steps[k];
@@ -168,8 +190,7 @@ class block_run {
       else
         s.loop(at_[k], at_[s.what.a], at_[s.what.b], at_[s.what.c], n);
     }
-    for (std::size_t k = 0; k != e_.outputs.size(); ++k)
-      if (plan_.stores[k]) store(e_.outputs[k], n);
+    return n;
   }
 
   void store(const evaluation_output& o, std::size_t n) {
@@ -210,18 +231,6 @@ class block_run {
   bool is_placed_ = false;
 };
 
-unsigned threads_for(const evaluation& e, unsigned most) {
-  std::size_t bytes = 0;
-  const std::size_t count = e.count();
-  for (const evaluation_operand& o : e.operands) bytes += count * size_of(o.type);
-  for (const evaluation_output& o : e.outputs) bytes += count * size_of(o.to.type);
-  if (bytes < 2 * bytes_of_a_thread) return 1;
-  if (most == 0) most = std::min(std::max(1u, std::thread::hardware_concurrency()), 16u);
-  return static_cast<unsigned>(std::min<std::size_t>(most, bytes / bytes_of_a_thread));
-}
-
-}  // namespace
-
 void interpret(const evaluation& e, unsigned most_threads) {
   const block_plan plan(e);
   const std::size_t all = plan.lines * plan.blocks;
@@ -229,16 +238,23 @@ void interpret(const evaluation& e, unsigned most_threads) {
   if (threads == 1) return block_run(e, plan).run(0, all);
   std::vector<block_run> runs;  // registers are allocated here, where an exception has a caller
   for (unsigned k = 0; k != threads; ++k) runs.emplace_back(e, plan);
-  const auto run = [&](unsigned k) { runs[k].run(all * k / threads, all * (k + 1) / threads); };
-  std::vector<std::jthread> others;
-  others.reserve(threads);
-  unsigned begun = 1;
-  try {
-    for (; begun != threads; ++begun) others.emplace_back(run, begun);
-  } catch (const std::system_error&) {  // no more threads: this one does their part
-  }
-  run(0);
-  for (unsigned k = begun; k != threads; ++k) run(k);
+  on_threads(threads, [&](unsigned k) { runs[k].run(all * k / threads, all * (k + 1) / threads); });
+}
+
+struct block_interpreter::state {
+  state(const evaluation& all, const block_plan& plan) : e(all), run(all, plan) {}
+  const evaluation& e;
+  block_run run;
+};
+
+block_interpreter::block_interpreter(const evaluation& e, const block_plan& plan)
+    : state_(std::make_unique<state>(e, plan)) {}
+block_interpreter::block_interpreter(block_interpreter&&) noexcept = default;
+block_interpreter::~block_interpreter() = default;
+std::size_t block_interpreter::compute(std::size_t k) { return state_->run.compute(k); }
+std::byte* block_interpreter::value(std::uint8_t number) const { return state_->run.value(number); }
+void block_interpreter::store(std::size_t output, std::byte* from) {
+  state_->run.store_from(state_->e.outputs[output], from);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -4,8 +4,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// Evaluates. Blocks until done. Large evaluations run on several threads, at most `most_threads`; 0: as many as there are
-// cores. Calls nothing of ferry.
+// Evaluates. Blocks until done. Large evaluations run on several threads, at most `most_threads`; 0: as many as there
+// are cores. Calls nothing of ferry.
 void interpret(const evaluation& e, unsigned most_threads = 0);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -3,6 +3,8 @@
 
 #include "checking/memory_checker.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/memory_status.hpp"
 #include "ferry/core/runtime.hpp"

@@ -1,3 +1,4 @@
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/allocation.hpp"
 #include "ferry/core/memory_status.hpp"
 #include "ferry/core/runtime.hpp"

@@ -1,5 +1,6 @@
 #include "ferry/core/memory_pressure.hpp"
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/runtime_registry.hpp"
 

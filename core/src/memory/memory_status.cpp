@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ostream>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/runtime.hpp"
 #include "support/json_text.hpp"

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/pools/runtime_pools.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "runtime/other_runtime.hpp"
@@ -55,6 +57,7 @@ pool::state& pool::at_home() const {
 
 ferry::device pool::where() const { return held().where; }
 pool_kind pool::kind() const { return held().options.kind; }
+allocation_ref pool::allocate(std::size_t bytes, memory_kind kind) { return of(kind).allocate(bytes); }
 
 memory_pool& pool::of(memory_kind kind) {
   state& s = at_home();

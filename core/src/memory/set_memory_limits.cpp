@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/memory_limits.hpp"
 #include "ferry/core/runtime.hpp"
 #include "memory/memory_environment.hpp"

@@ -3,6 +3,7 @@
 #include <ostream>
 #include <utility>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/detail/support/thread_context.hpp"
 #include "ferry/core/runtime.hpp"
 

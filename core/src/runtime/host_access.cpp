@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/runtime.hpp"

@@ -1,5 +1,6 @@
 #include "runtime/host_pinned_pages.hpp"
 
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/error.hpp"
 #include "runtime/other_runtime.hpp"
 

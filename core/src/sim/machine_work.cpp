@@ -4,8 +4,10 @@
 
 #include "backend/cpu_strided.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
+#include "ferry/core/detail/operations/owned_reduction.hpp"
 #include "ferry/core/error.hpp"
 #include "interpreter/interpret.hpp"
+#include "interpreter/reduce.hpp"
 #include "machine.hpp"
 #include "surroundings.hpp"
 
@@ -212,6 +214,11 @@ void machine::launch(native_stream s, const host_kernel& kernel) {
 void machine::evaluate(native_stream s, int, const evaluation& what, std::span<const kernel_use> uses) {
   launch(s, {"expression", uses,
              [e = owned_evaluation(what)](const relocation& move) { interpret(e.moved(move).get()); }});
+}
+
+void machine::reduce(native_stream s, int, const reduction_evaluation& what, std::span<const kernel_use> uses) {
+  launch(s, {"reduction", uses,
+             [r = owned_reduction(what)](const relocation& move) { reduce_on_cpu(r.moved(move).get()); }});
 }
 
 void machine::join_rendezvous(native_stream s, std::shared_ptr<rendezvous> m, std::span<const kernel_use> uses) {

@@ -8,6 +8,7 @@
 
 #include "ferry/core/array.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 #include "halos/packed_boxes.hpp"

@@ -1,5 +1,6 @@
 #include "halos/halo_routes.hpp"
 
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/runtime.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "cases.hpp"
+#include "ferry/core/detail/pools/memory_pool.hpp"
 
 namespace {
 thread_local int allocations_left = -1;  // negative: no limit

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 #include <ferry/ferry.hpp>
 
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "support/failures.hpp"
 
 namespace fr = ferry;

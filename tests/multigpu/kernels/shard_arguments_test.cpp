@@ -4,6 +4,7 @@
 
 #include "contract/fixture.hpp"
 #include "contract/small_chunks.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "multigpu/shards.hpp"
 #include "support/quiet_stderr.hpp"
 

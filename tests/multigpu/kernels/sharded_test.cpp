@@ -5,6 +5,7 @@
 #include <map>
 
 #include "contract/fixture.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "multigpu/shards.hpp"
 #include "sim/sim_backend.hpp"
 #include "support/counting_backend.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "support/counting_backend.hpp"
 #include "unified/kernels/driver_pages.hpp"
 

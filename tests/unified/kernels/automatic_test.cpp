@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "unified/kernels/driver_pages.hpp"
 
 namespace fr = ferry;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "unified/kernels/shared.hpp"
 
 namespace shared {

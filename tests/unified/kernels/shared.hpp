@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "ferry/core/detail/pools/memory_pool.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "sim/sim_backend.hpp"
 
 namespace shared {

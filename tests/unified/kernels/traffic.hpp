@@ -4,6 +4,7 @@
 #include <ferry/core/detail/ordering/timelines.hpp>
 #include <thread>
 
+#include "ferry/core/detail/ordering/timelines.hpp"
 #include "unified/kernels/shared.hpp"
 
 namespace shared {

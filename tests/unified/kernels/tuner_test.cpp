@@ -2,6 +2,7 @@
 #include <sstream>
 
 #include "../../../tools/progress_bar.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "support/json_fault.hpp"
 #include "support/priced_backend.hpp"
 #include "unified/kernels/driver_pages.hpp"

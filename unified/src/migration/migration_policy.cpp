@@ -8,6 +8,7 @@
 
 #include "counters/cpu_touches.hpp"
 #include "ferry/core/detail/ordering/timeline.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/support/plain_text.hpp"
 #include "ferry/core/error.hpp"
 #include "migration/migration_thread_state.hpp"

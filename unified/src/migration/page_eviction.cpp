@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/detail/ordering/access_guard.hpp"
 #include "ferry/core/detail/ordering/host_wait.hpp"
 #include "ferry/core/detail/ordering/idle_guard.hpp"

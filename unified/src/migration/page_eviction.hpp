@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "ferry/core/memory_handlers.hpp"
 #include "ferry/core/runtime.hpp"
 #include "migration/array_records.hpp"
 #include "migration/migration_settings.hpp"

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ferry/core/detail/ordering/host_wait.hpp"
+#include "ferry/core/detail/runtime/peer.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
 #include "ferry/core/error.hpp"
 

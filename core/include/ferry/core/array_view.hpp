@@ -100,6 +100,8 @@ template <class T, std::size_t Rank, memory_kind Kind>
 class basic_array;
 template <class T, std::size_t Rank>
 class expression;
+template <class T, std::size_t Rank>
+class reduced;
 
 /// View of the elements of an array; it does not own them, but keeps their memory alive. Constness is deep, as for
 /// containers: a const view returns const elements.
@@ -137,11 +139,14 @@ class array_view {
     permission_.forget();
     return *this;
   }
-  /// Sets the elements of this view to those of an expression (expression.hpp). Ordered on the calling thread's stream of
-  /// the view's device.
+  /// Sets the elements of this view to those of an expression (expression.hpp). Ordered on the calling thread's stream
+  /// of the view's device.
   /// @throws invalid_argument if the shape does not fit
   template <class U, std::size_t R>
   array_view& operator=(expression<U, R> e);
+  /// Sets the elements of this view to the result of a reduction (reduce.hpp), as above.
+  template <class U, std::size_t R>
+  array_view& operator=(const reduced<U, R>& r);
   /// View of memory of an allocation.
   /// @param owner allocation; the view shares its ownership
   /// @param data element at index 0 of every dimension

@@ -64,6 +64,12 @@ class basic_array : public array_view<T, Rank, Kind> {
   /// Sets the elements to those of an expression; see array_view::operator=. Never allocates.
   template <class U, std::size_t R>
   basic_array& operator=(expression<U, R> e);
+  /// Allocates an array for the result of a reduction on the device of its first array (reduce.hpp).
+  template <class U>
+  explicit basic_array(const reduced<U, Rank>& r);
+  /// Sets the elements to the result of a reduction; see array_view::operator=. Never allocates.
+  template <class U, std::size_t R>
+  basic_array& operator=(const reduced<U, R>& r);
   // Compilers quote the line of a deleted function, so it states the remedy.
   basic_array(const basic_array&) = delete;             // arrays are copied only when asked: use b = a.clone()
   basic_array& operator=(const basic_array&) = delete;  // arrays are copied only when asked: use copy(a, b)

@@ -105,6 +105,12 @@ class borrowed : public array_view<T, Rank, Kind> {
     view::operator=(std::move(e));
     return *this;
   }
+  /// Sets the elements to the result of a reduction; see array_view::operator=.
+  template <class U, std::size_t R>
+  borrowed& operator=(const reduced<U, R>& r) {
+    view::operator=(r);
+    return *this;
+  }
 
   /// Ends the borrow. Blocks until all work on the memory is complete.
   /// @throws device_error if a device failed
@@ -141,6 +147,12 @@ class pinned : public array_view<T, 1, memory_kind::host> {
   template <class U, std::size_t R>
   pinned& operator=(expression<U, R> e) {
     view::operator=(std::move(e));
+    return *this;
+  }
+  /// Sets the elements to the result of a reduction; see array_view::operator=.
+  template <class U, std::size_t R>
+  pinned& operator=(const reduced<U, R>& r) {
+    view::operator=(r);
     return *this;
   }
   /// Ends the borrow. Blocks until all work on the memory is complete, then unpins it unless other borrows pin it too.

@@ -142,8 +142,8 @@ requires(detail::expression_operands<M, A, B>) auto where(M&& mask, A&& a, B&& b
 /// @throws invalid_argument if there is no such axis: here above max_rank, else at the assignment
 inline expression<std::int64_t, 0> index(int axis) { return expression<std::int64_t, 0>(detail::index_program(axis)); }
 
-/// The values first, first + step, ... before end, computed where they are used: arange() without memory. Floating point
-/// values are computed in double and rounded once.
+/// The values first, first + step, ... before end, computed where they are used: arange() without memory. Floating
+/// point values are computed in double and rounded once.
 /// @throws invalid_argument for a step of 0 and for bounds that are not finite
 template <class T>
 expression<T, 1> lazy_arange(T first, T end, T step = T(1)) {
@@ -158,8 +158,8 @@ expression<T, 1> lazy_arange(T first, T end, T step = T(1)) {
       cast_program(apply(operation::add, t, std::move(p), constant_program(&from, t)), scalar_type_of<T>()));
 }
 
-/// `count` evenly spaced values from first to last, both included: linspace() without memory. Computed in double, rounded
-/// once.
+/// `count` evenly spaced values from first to last, both included: linspace() without memory. Computed in double,
+/// rounded once.
 template <class T>
 expression<T, 1> lazy_linspace(T first, T last, std::size_t count) {
   using namespace detail;

@@ -9,8 +9,8 @@ namespace ferry::inline FERRY_ABI::math {
 /// @addtogroup expressions
 /// @{
 
-/// While an object exists, expressions that the calling thread assigns may contract multiplications and additions, and use
-/// faster functions. Kernels of CUDA devices then differ from simulated devices in the last bits.
+/// While an object exists, expressions that the calling thread assigns may contract multiplications and additions, and
+/// use faster functions. Kernels of CUDA devices then differ from simulated devices in the last bits.
 class fast {
  public:
   fast() { ++detail::fast_math_depth(); }

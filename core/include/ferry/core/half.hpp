@@ -58,7 +58,7 @@ FERRY_HOST_DEVICE constexpr float rounded_to_odd(double value) {
 /// IEEE 754 binary16. Stores a value in 16 bits; arithmetic converts to float. The bits are those of CUDA's `__half`.
 class half {
  public:
-  half() = default;
+  half() = default;  // cppcheck-suppress uninitMemberVar
   /// Rounds to the nearest half, ties to even. Values beyond 65504 become infinities.
   FERRY_HOST_DEVICE constexpr explicit half(float value) : bits_(detail::half_bits(value)) {}
   /// As above; rounds once.
@@ -85,7 +85,7 @@ class half {
 /// bfloat16: the upper 16 bits of a float. Arithmetic converts to float. The bits are those of CUDA's `__nv_bfloat16`.
 class bfloat16 {
  public:
-  bfloat16() = default;
+  bfloat16() = default;  // cppcheck-suppress uninitMemberVar
   /// Rounds to the nearest bfloat16, ties to even.
   FERRY_HOST_DEVICE constexpr explicit bfloat16(float value) : bits_(detail::bfloat16_bits(value)) {}
   /// As above; rounds once.

@@ -281,7 +281,7 @@ auto arg(A&& a) { return detail::unary<detail::operation::arg>(std::forward<A>(a
 /// Square of the absolute value of complex elements.
 template <class A>
 requires detail::expression_operands<A>
-auto norm(A&& a) { return detail::unary<detail::operation::norm>(std::forward<A>(a)); }
+auto abs2(A&& a) { return detail::unary<detail::operation::norm>(std::forward<A>(a)); }
 /// Complex elements with these real and imaginary parts.
 template <class A, class B>
 requires detail::expression_operands<A, B>

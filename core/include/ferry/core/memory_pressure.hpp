@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "ferry/core/detail/accounting/memory_accounting.hpp"
 #include "ferry/core/device.hpp"
+#include "ferry/core/memory_handlers.hpp"
 #include "ferry/core/memory_limits.hpp"
 #include "ferry/version.hpp"
 

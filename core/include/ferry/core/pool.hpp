@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "ferry/core/detail/ordering/allocation.hpp"
-#include "ferry/core/detail/pools/memory_pool.hpp"
 #include "ferry/core/detail/support/scope_stack.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/pool_options.hpp"
@@ -13,6 +12,7 @@
 namespace ferry::inline FERRY_ABI {
 
 namespace detail {
+class memory_pool;
 class thread_scopes;
 }  // namespace detail
 
@@ -49,9 +49,7 @@ class pool {
   /// @param bytes at least this many (0 counts as 1)
   /// @param kind kind of memory
   /// @throws out_of_memory if the pool cannot grow
-  detail::allocation_ref allocate(std::size_t bytes, memory_kind kind = memory_kind::device) {
-    return of(kind).allocate(bytes);
-  }
+  detail::allocation_ref allocate(std::size_t bytes, memory_kind kind = memory_kind::device);
   /// Releases unused bytes to the system. Blocks until their last uses are complete.
   /// @return released bytes
   std::size_t trim();

@@ -10,10 +10,9 @@
 
 #include "ferry/core/checks.hpp"
 #include "ferry/core/detail/backend/backend.hpp"
-#include "ferry/core/detail/ordering/timelines.hpp"
-#include "ferry/core/detail/pools/runtime_pools.hpp"
-#include "ferry/core/detail/runtime/peer.hpp"
+#include "ferry/core/detail/ordering/access_policy.hpp"
 #include "ferry/core/device.hpp"
+#include "ferry/core/pool_options.hpp"
 #include "ferry/version.hpp"
 
 namespace ferry::inline FERRY_ABI {
@@ -25,7 +24,13 @@ namespace detail {
 class copy_engine;
 class foreign_memory;
 class host_pinned_pages;
+class memory_accounting;
 class memory_checker;
+class memory_pool;
+class peer_grants;
+class runtime_pools;
+class timeline;
+class timelines;
 struct access;
 }  // namespace detail
 
@@ -50,32 +55,27 @@ class runtime {
   /// True if the devices are simulated.
   bool is_simulated() const { return simulated_; }
   /// Timelines of all streams.
-  detail::timelines& streams() { return streams_; }
+  detail::timelines& streams() { return *streams_; }
   /// All devices; never empty.
   std::span<const device> devices() const { return devices_; }
   /// Properties of a device.
   /// @throws invalid_argument if there is no such device
   const detail::device_properties& properties(int device) const;
   /// The pool of new arrays where no pool_scope applies.
-  detail::memory_pool& pool(memory_kind kind, int device) {
-    if (device < 0 || static_cast<std::size_t>(device) >= devices_.size()) (void)properties(device);
-    return pools_.of(kind, device);
-  }
+  /// @throws invalid_argument if there is no such device
+  detail::memory_pool& pool(memory_kind kind, int device);
   /// All pools.
-  detail::runtime_pools& pools() { return pools_; }
+  detail::runtime_pools& pools() { return *pools_; }
   /// Accounting of all pools: observers, limits, out-of-memory handlers.
-  detail::memory_accounting& memory() { return memory_; }
+  detail::memory_accounting& memory() { return *memory_; }
   /// True if unified memory migrates between the CPU and devices. False if a device lacks concurrent managed access:
   /// then it is pinned memory that devices map. Also false if links between devices lose pages: then all pages stay
   /// pinned to the CPU.
-  bool migrates_unified() const { return migrates_ && !peers_.loses_pages(); }
+  bool migrates_unified() const;
   /// Prepares a device for its first use of unified memory: tests its links to all devices that have used some. May
   /// block then. Must not be called in a capture.
   /// @throws out_of_memory if the test cannot allocate
-  void test_pages(int device) {
-    if (migrates_ && !peers_.uses_pages(device)) [[unlikely]]
-      test_links_of_pages(device);
-  }
+  void test_pages(int device);
   /// If a link has failed that test (peers().loses_pages()), moves the pages of the arrays to the CPU, ordered on a
   /// stream, and pins them there.
   void pin_pages_to_host(detail::timeline& on, std::span<const detail::access> uses);
@@ -100,11 +100,9 @@ class runtime {
   std::size_t allocations() const;
 
   /// Peer access between devices.
-  detail::peer_grants& peers() { return peers_; }
+  detail::peer_grants& peers() { return *peers_; }
   /// True if kernels of a device can use memory of another: as peers, or by staging copies (FERRY_PEER_KERNELS=stage).
-  bool can_reach(int device, int owner) const {
-    return peers_.stages_kernels() || peers_.can_reach(device, owner, pools_.peer_class(owner));
-  }
+  bool can_reach(int device, int owner) const;
   /// Staging streams, threads and options of copies.
   detail::copy_engine& copies() { return *copies_; }
   /// Releases unused staging memory of copies.
@@ -115,7 +113,6 @@ class runtime {
   std::atomic<std::uint64_t> copied_bytes{0};
 
  private:
-  void test_links_of_pages(int device);
   const std::uint64_t serial_;
   std::unique_ptr<detail::backend> backend_;
   const bool simulated_;
@@ -123,12 +120,13 @@ class runtime {
   std::vector<device> devices_;
   std::vector<detail::device_properties> properties_;
   bool migrates_ = true, reaches_pageable_ = true;
-  detail::timelines streams_;
-  detail::memory_accounting memory_;
-  detail::runtime_pools pools_;
+  // Each has a header of its own, which programs do not need.
+  std::unique_ptr<detail::timelines> streams_;
+  std::unique_ptr<detail::memory_accounting> memory_;
+  std::unique_ptr<detail::runtime_pools> pools_;
   std::unique_ptr<detail::foreign_memory> foreign_;
   std::unique_ptr<detail::memory_checker> checker_;
-  detail::peer_grants peers_;
+  std::unique_ptr<detail::peer_grants> peers_;
   std::unique_ptr<detail::host_pinned_pages> kept_;
   std::unique_ptr<detail::copy_engine> copies_;
   std::unique_ptr<detail::access_policy> owned_policy_;

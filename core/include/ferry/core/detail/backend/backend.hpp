@@ -145,7 +145,8 @@ struct compiled_launch {
 };
 
 class pool_backend;
-struct evaluation;  // detail/operations/evaluation.hpp
+struct evaluation;            // detail/operations/evaluation.hpp
+struct reduction_evaluation;  // detail/operations/reduction_evaluation.hpp
 
 // A joint operation of several streams, such as a collective. Each stream blocks at its part; the body runs once, when
 // all streams have reached it. Streams that join several rendezvous in different orders deadlock.
@@ -245,14 +246,16 @@ class backend {
   virtual void launch(native_stream s, const host_kernel& kernel) = 0;
   // CUDA only; device: that of s.
   virtual void launch_compiled(native_stream s, int device, const compiled_launch& kernel);
-  // Runs a program over memory. Simulated devices interpret it, CUDA devices run a kernel. device: that of s. `what` and
-  // `uses`, the bytes that it accesses, are read during the call only.
+  // Runs a program over memory. Simulated devices interpret it, CUDA devices run a kernel. device: that of s. `what`
+  // and `uses`, the bytes that it accesses, are read during the call only.
   virtual void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses);
   // Compiles what evaluate() runs for programs of this shape, and blocks until that is done. Returns false if nothing can
   // be compiled, so that evaluate() interprets them.
   virtual bool prepare_evaluation(int device, const evaluation& what);
-  // How evaluate() runs this program on the device: state and source of its kernel, for explain(). "" if there is nothing
-  // to tell.
+  // Runs a reduction, a scan or a count of a program's values; the rest is as in evaluate().
+  virtual void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses);
+  // How evaluate() runs this program on the device: state and source of its kernel, for explain(). "" if there is
+  // nothing to tell.
   virtual std::string explain_evaluation(int device, const evaluation& what);
   // Called after a launch that nvcc-compiled code made directly: throws its error.
   virtual void check_launch(native_stream s, std::string_view kernel) = 0;

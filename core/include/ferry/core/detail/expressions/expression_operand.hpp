@@ -15,6 +15,8 @@ template <class T, std::size_t Rank>
 class expression;
 template <class T>
 class scalar;
+template <class T, std::size_t Rank>
+class reduced;
 }  // namespace ferry::inline FERRY_ABI
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -31,6 +33,9 @@ struct operand_kind {
   scalar_type type = scalar_type::none;
   std::size_t rank = 0;
   constexpr operand_type typed() const { return {type, role == operand_role::number}; }
+  // Compare integers: comparisons of enums consider the operators of expressions, which ask this.
+  constexpr bool is_operand() const { return static_cast<int>(role) != 0; }
+  constexpr bool is_lazy() const { return static_cast<int>(role) >= static_cast<int>(operand_role::elements); }
 };
 
 template <class T, std::size_t Rank, memory_kind Kind>
@@ -45,12 +50,17 @@ template <class T>
 constexpr operand_kind kind_at(const scalar<T>*) {
   return {operand_role::value, scalar_type_of<T>(), 0};
 }
+// A reduction takes part by its result, which it computes first.
+template <class T, std::size_t Rank>
+constexpr operand_kind kind_at(const reduced<T, Rank>*) {
+  return {Rank == 0 ? operand_role::value : operand_role::elements, scalar_type_of<T>(), Rank};
+}
 constexpr operand_kind kind_at(const void*) { return {}; }
 template <class X>
 constexpr operand_kind find_kind() {
   if constexpr (!std::is_object_v<X>)
     return {};
-  else if constexpr (scalar_type_of<X>() != scalar_type::none)
+  else if constexpr (static_cast<int>(scalar_type_of<X>()) != 0)
     return {operand_role::number, scalar_type_of<X>(), 0};
   else if constexpr (std::is_class_v<X>)
     return kind_at(static_cast<const X*>(nullptr));
@@ -62,8 +72,7 @@ inline constexpr operand_kind kind_of_operand = find_kind<std::remove_cvref_t<X>
 
 // True if these are the operands of an expression: at least one is an array or an expression.
 template <class... X>
-concept expression_operands = (... && (kind_of_operand<X>.role != operand_role::none)) &&
-                              (... || (kind_of_operand<X>.role >= operand_role::elements));
+concept expression_operands = (... && kind_of_operand<X>.is_operand()) && (... || kind_of_operand<X>.is_lazy());
 
 // Checks the element type of an operand.
 template <class X>
@@ -122,10 +131,11 @@ expression<scalar_of<Type>, Rank> make_expression(expression_program p) {
   return expression<scalar_of<Type>, Rank>(std::move(p));
 }
 
+constexpr std::size_t larger_rank(std::size_t a, std::size_t b) { return a < b ? b : a; }
 template <class... X>
 inline constexpr std::size_t common_rank = [] {
   std::size_t rank = 0;
-  ((rank = kind_of_operand<X>.rank > rank ? kind_of_operand<X>.rank : rank), ...);
+  ((rank = larger_rank(rank, kind_of_operand<X>.rank)), ...);
   return rank;
 }();
 
@@ -134,18 +144,18 @@ auto unary(A&& a) {
   need_element_type<A>();
   constexpr scalar_type t = operands_of(What, kind_of_operand<A>.type);
   need_operation<What, t>();
-  if constexpr (t != scalar_type::none)
-    return make_expression<element_result(What, t), kind_of_operand<A>.rank>(
-        apply(What, t, program_of(std::forward<A>(a))));
+  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;  // no further errors after the first
+  return make_expression<element_result(What, shown), kind_of_operand<A>.rank>(
+      apply(What, shown, program_of(std::forward<A>(a))));
 }
 template <operation What, class A, class B>
 auto binary(A&& a, B&& b) {
   need_element_type<A>(), need_element_type<B>();
   constexpr scalar_type t = common_type_of<What, A, B>();
   need_operation<What, t>();
-  if constexpr (t != scalar_type::none)
-    return make_expression<element_result(What, t), common_rank<A, B>>(
-        apply(What, t, program_of(std::forward<A>(a)), program_of(b)));
+  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;
+  return make_expression<element_result(What, shown), common_rank<A, B>>(
+      apply(What, shown, program_of(std::forward<A>(a)), program_of(b)));
 }
 template <operation What, class A, class B, class C>
 auto ternary(A&& a, B&& b, C&& c) {
@@ -153,9 +163,9 @@ auto ternary(A&& a, B&& b, C&& c) {
   constexpr operand_type two = promoted_operand(kind_of_operand<A>.typed(), kind_of_operand<B>.typed());
   constexpr scalar_type t = operands_of(What, promoted(two, kind_of_operand<C>.typed()));
   need_operation<What, t>();
-  if constexpr (t != scalar_type::none)
-    return make_expression<element_result(What, t), common_rank<A, B, C>>(
-        apply(What, t, program_of(std::forward<A>(a)), program_of(b), program_of(c)));
+  constexpr scalar_type shown = t == scalar_type::none ? scalar_type::float32 : t;
+  return make_expression<element_result(What, shown), common_rank<A, B, C>>(
+      apply(What, shown, program_of(std::forward<A>(a)), program_of(b), program_of(c)));
 }
 
 // Why an assignment does not compile: the first that applies.

@@ -55,7 +55,7 @@ class expression_program {
   short_list<program_constant, 4> constants;
   static constexpr std::uint8_t last_axes = 128;
 
-  // Appends an instruction, or finds an equal one. Returns its number. Throws invalid_argument if the program has too many.
+  // Appends an instruction, or finds an equal one. Returns its number. Throws invalid_argument if there are too many.
   std::uint8_t add(const instruction& i);
   std::uint8_t add(const program_constant& c, scalar_type type);
   // Adds the elements of an array, and loads them.
@@ -73,7 +73,7 @@ expression_program constant_program(const void* value, scalar_type type);
 expression_program index_program(int axis);
 expression_program range_program(std::size_t n);
 
-// Applies an operation to programs, whose values are converted to `operands` before; of `select`, only those of b and c.
+// Applies an operation to programs. Their values are converted to `operands` before; of `select`, those of b and c.
 // The result's shape is the common one; throws invalid_argument with both shapes if there is none.
 expression_program apply(operation what, scalar_type operands, expression_program a);
 expression_program apply(operation what, scalar_type operands, expression_program a, const expression_program& b);

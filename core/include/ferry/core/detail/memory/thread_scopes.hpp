@@ -5,6 +5,7 @@
 
 #include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/memory_label.hpp"
+#include "ferry/core/detail/support/thread_context.hpp"
 #include "ferry/core/device.hpp"
 #include "ferry/core/pool.hpp"
 

@@ -20,8 +20,8 @@ constexpr To saturated(From value) {
                            : static_cast<To>(value);
 }
 
-// Converts as the operation `cast`, and rounds once for half and bfloat16. Complex numbers convert to complex ones only;
-// otherwise sets 0. Both addresses may be unaligned.
+// Converts as the operation `cast`, and rounds once for half and bfloat16. Complex numbers convert to complex ones
+// only; otherwise sets 0. Both addresses may be unaligned.
 void convert_scalar(void* to, scalar_type to_type, const void* from, scalar_type from_type);
 
 }  // namespace ferry::inline FERRY_ABI::detail

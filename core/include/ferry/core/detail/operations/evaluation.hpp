@@ -47,13 +47,13 @@ struct evaluation_output {
 
 // For all indices, computes the code and stores the outputs. All spans are valid during the call only.
 //
-// Axes are numbered from the fastest: axis 0 is the inner loop. Axes of extent 1 are removed, and axes that all operands
-// and outputs traverse as one are joined, except those of `index` instructions; axis 0 is the one with the smallest
+// Axes are numbered from the fastest: axis 0 is the inner loop. Axes of extent 1 are removed. Axes that all operands
+// and outputs traverse as one are joined, except those of `index` instructions. Axis 0 is the one with the smallest
 // stride of the first output. No extent is 0, and rank 0 means one element.
 //
 // An operand may be memory of an output only as the same elements (equal address, strides and type). Evaluators load
-// all operands of an index before they store the outputs of that index. Outputs do not overlap each other. The elements of an
-// operand may repeat (stride 0), those of an output never do.
+// all operands of an index before they store the outputs of that index. Outputs do not overlap each other. The
+// elements of an operand may repeat (stride 0), those of an output never do.
 struct evaluation {
   std::size_t rank = 0;
   std::array<std::size_t, max_rank> extent{};

@@ -19,7 +19,8 @@
 //   sign(a)          a > 0 ? 1 : a < 0 ? -1 : a
 //   rsqrt(a), sinpi(a), cospi(a); real(a), imag(a), complex(a, b), and operators and functions of complex numbers:
 //                    (a + bi) (c + di) = (ac - bd) + (ad + bc)i, without special cases for infinities
-// Integers wrap: `code` is compiled so that signed overflow is defined. Multiplications and additions are not contracted.
+// Integers wrap: `code` is compiled so that signed overflow is defined. Multiplications and additions are not
+// contracted.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,0 +1,29 @@
+// Blocks of a program's values, one after the other: the input of reductions and scans.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include "ferry/core/detail/operations/evaluation.hpp"
+#include "interpreter/block_plan.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+
+class block_interpreter {
+ public:
+  // Both are valid as long as this object.
+  block_interpreter(const evaluation& e, const block_plan& plan);
+  block_interpreter(block_interpreter&&) noexcept;
+  ~block_interpreter();
+  // Computes block k, without storing outputs. Returns its number of elements.
+  std::size_t compute(std::size_t k);
+  // Elements of a value of the block. Contiguous; not to be written, except where a step computes into an output.
+  std::byte* value(std::uint8_t number) const;
+  // Stores elements of the output's value type as the block of an output.
+  void store(std::size_t output, std::byte* from);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace ferry::inline FERRY_ABI::detail

@@ -1,0 +1,33 @@
+#include "interpreter/cpu_threads.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace ferry::inline FERRY_ABI::detail {
+
+unsigned threads_for(const evaluation& e, unsigned most) {
+  constexpr std::size_t bytes_of_a_thread = 2 << 20;  // a thread for less would cost more than it saves
+  std::size_t bytes = 0;
+  const std::size_t count = e.count();
+  for (const evaluation_operand& o : e.operands) bytes += count * size_of(o.type);
+  for (const evaluation_output& o : e.outputs) bytes += count * size_of(o.to.type);
+  if (bytes < 2 * bytes_of_a_thread) return 1;
+  if (most == 0) most = std::min(std::max(1u, std::thread::hardware_concurrency()), 16u);
+  return static_cast<unsigned>(std::min<std::size_t>(most, bytes / bytes_of_a_thread));
+}
+
+void on_threads(unsigned n, const std::function<void(unsigned)>& run) {
+  std::vector<std::jthread> others;
+  others.reserve(n);
+  unsigned begun = 1;
+  try {
+    for (; begun < n; ++begun) others.emplace_back([&run, begun] { run(begun); });
+  } catch (const std::system_error&) {  // no more threads: this one does their part
+  }
+  run(0);
+  for (unsigned k = begun; k < n; ++k) run(k);
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail

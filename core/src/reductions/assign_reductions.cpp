@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "ferry/core/basic_array.hpp"
+#include "ferry/core/detail/copies/out_of_reach.hpp"
+#include "ferry/core/detail/kernels/staged_launch.hpp"
+#include "ferry/core/detail/operations/owned_reduction.hpp"
+#include "ferry/core/detail/reductions/reduction_program.hpp"
+#include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/error.hpp"
+#include "ferry/core/runtime.hpp"
+#include "reductions/bound_reduction.hpp"
+
+namespace ferry::inline FERRY_ABI::detail {
+namespace {
+
+array_look appearance_of(const program_operand& o) {
+  array_look look{&o.owner, o.kind, name_of(o.type), o.shape.rank, {}};
+  for (std::size_t d = 0; d != o.shape.rank; ++d) look.extent[d] = o.shape.extent[o.shape.rank - 1 - d];
+  return look;
+}
+allocation& allocation_of(const program_operand& o, source_line at) {
+  const array_look look = appearance_of(o);
+  return o.owner.get(at, &look);
+}
+
+// Elements in order of their indices, without gaps.
+bool is_dense(const program_operand& o) {
+  auto stride = static_cast<std::ptrdiff_t>(size_of(o.type));
+  for (std::size_t d = 0; d != o.shape.rank; ++d) {
+    if (o.shape.extent[d] != 1 && o.stride_bytes[d] != stride) return false;
+    stride *= static_cast<std::ptrdiff_t>(o.shape.extent[d]);
+  }
+  return true;
+}
+
+program_operand dense_like(const program_operand& to, stream_ref s) {
+  program_operand t;
+  t.shape = to.shape, t.type = to.type;
+  auto bytes = static_cast<std::ptrdiff_t>(size_of(t.type));
+  for (std::size_t d = 0; d != t.shape.rank; ++d) {
+    t.stride_bytes[d] = t.shape.extent[d] == 1 ? 0 : bytes;
+    bytes *= static_cast<std::ptrdiff_t>(t.shape.extent[d]);
+  }
+  const std::size_t size = size_of(t.type);
+  t.owner =
+      allocate_array(memory_kind::device, device(s.timeline().device()), static_cast<std::size_t>(bytes) / size, size);
+  t.data = t.owner.get().begin;
+  return t;
+}
+
+void need_result_shape(const reduction_assignment& a, const reduction_assignment& first, source_line at) {
+  const reduction_program &r = *a.value, &f = *first.value;
+  if (const program_shape shape = r.shape(); shape != a.to.shape)
+    throw invalid_argument("cannot assign '" + text_of(r) + "' of " + text_of(shape) + " to " +
+                           array_text(appearance_of(a.to)) + in_line(at) + ": the shapes must be equal");
+  for (std::size_t d = 0; d != a.to.shape.rank; ++d)
+    if (a.to.shape.extent[d] > 1 && a.to.stride_bytes[d] == 0)
+      throw invalid_argument("cannot assign to " + array_text(appearance_of(a.to)) + in_line(at) +
+                             ": some of its indices name the same element");
+  if (r.program.shape != f.program.shape)
+    throw invalid_argument("fr::reduce_all: '" + text_of(r) + "' reduces elements of " + text_of(r.program.shape) +
+                           ", and '" + text_of(f) + "' of " + text_of(f.program.shape) + in_line(at) +
+                           ": one pass over memory needs equal shapes");
+  if (r.axes != f.axes)
+    throw invalid_argument("fr::reduce_all: '" + text_of(r) + "' and '" + text_of(f) + "'" + in_line(at) +
+                           " reduce different axes: reduce them in calls of their own");
+}
+
+bool is_over_nothing(const reduction_program& r) {
+  for (std::size_t d = 0; d != r.program.shape.rank; ++d)
+    if ((r.axes >> d & 1) && r.program.shape.extent[d] == 0) return true;
+  return false;
+}
+
+// The result for no elements.
+expression_program neutral_program(const reduction_program& r, source_line at) {
+  double value = 0;
+  switch (r.how.what) {
+    case reduction_operation::minimum:
+    case reduction_operation::maximum:
+    case reduction_operation::least:
+    case reduction_operation::greatest:
+      throw invalid_argument("'" + text_of(r) + "'" + in_line(at) + " is over no elements: '" + text_of(r.program) +
+                             "' has the shape " + text_of(r.program.shape) + ", and " + std::string(r.name) +
+                             " of nothing is undefined");
+    case reduction_operation::product:
+    case reduction_operation::all: value = 1; break;
+    case reduction_operation::moments: value = std::numeric_limits<double>::quiet_NaN(); break;
+    default: break;
+  }
+  if (r.how.finish == reduction_finish::mean) value = std::numeric_limits<double>::quiet_NaN();
+  expression_program p = constant_program(&value, scalar_type::float64);
+  p.root = p.converted(p.root, computed_as(r.result));
+  return p;
+}
+
+// One submission.
+void submit_reductions(stream_ref s, const expression_program& p, std::span<const bound_result> results,
+                       source_line at) {
+  const bound_reduction bound(p, results);
+  short_list<access, 12> uses;
+  short_list<kernel_use, 12> bytes;
+  runtime& m = runtime::current();
+  const bool is_simulated = m.is_simulated();
+  const auto add = [&](const program_operand& o, bool write, bool whole) {
+    allocation& a = allocation_of(o, at);
+    const byte_range where = o.bytes();
+    uses.push_back({&a, where, write, whole, at});
+    if (is_simulated)
+      bytes.push_back({where.begin, where.size(), !whole, write, array_label(a.name.get().c_str()), at});
+  };
+  for (const std::uint8_t k : bound.operands()) add(p.operands[k], false, false);
+  for (const bound_result& r : results) add(*r.to, true, is_dense(*r.to));
+  reduction_evaluation r = bound.view();
+  r.input.fast_math = fast_math_depth() > 0;
+  const int device = s.timeline().device();
+  const std::span<access> all{uses.begin(), uses.size()};
+  if (must_mirror(s, all)) [[unlikely]] {
+    staged_launch enqueue(s, all);
+    const relocation move = enqueue.addresses();
+    for (kernel_use& u : bytes) u.begin = move(u.begin);
+    const owned_reduction there = owned_reduction(r).moved(move);
+    enqueue([&](native_stream n) { m.backend().reduce(n, device, there.get(), bytes.get()); });
+    return;
+  }
+  submit_ordered(s, all, reach::by_kernel, [&](native_stream n) { m.backend().reduce(n, device, r, bytes.get()); });
+}
+
+}  // namespace
+
+void assign_reductions(const stream_ref* given, std::span<const reduction_assignment> all, source_line at) {
+  refuse_inside_submission("a reduction of an expression");
+  for (const reduction_assignment& a : all) need_result_shape(a, all.front(), at);
+  for (const reduction_assignment& a : all)
+    for (const reduction_assignment* b = &a + 1; b != all.data() + all.size(); ++b)
+      if (may_overlap(a.to, b->to))
+        throw invalid_argument("fr::reduce_all: the destinations " + array_text(appearance_of(a.to)) + " and " +
+                               array_text(appearance_of(b->to)) + in_line(at) + " overlap");
+  const reduction_program& first = *all.front().value;
+  if (all.front().to.shape.is_empty()) return;
+  const stream_ref s = given ? *given : default_stream(device(allocation_of(all.front().to, at).device));
+  need_current(s);
+  if (is_over_nothing(first)) {
+    std::vector<expression_program> neutral;
+    neutral.reserve(all.size());
+    for (const reduction_assignment& a : all) neutral.push_back(neutral_program(*a.value, at));
+    for (std::size_t k = 0; k != all.size(); ++k) {
+      assignment one{all[k].to, &neutral[k]};
+      assign_programs(&s, {&one, 1}, at);
+    }
+    return;
+  }
+
+  expression_program p = first.program;
+  std::vector<bound_result> results;
+  std::vector<program_operand> temporaries;
+  temporaries.reserve(all.size());  // results refer to them
+  for (const reduction_assignment& a : all) {
+    const std::uint8_t value = a.value == &first ? p.root : p.append(a.value->program);
+    results.push_back({&a.to, value, a.value});
+  }
+  for (bound_result& r : results) {
+    const bool is_hazard = std::any_of(p.operands.begin(), p.operands.end(),
+                                       [&](const program_operand& o) { return may_overlap(*r.to, o); });
+    if (!is_hazard) continue;
+    (void)allocation_of(*r.to, at);
+    temporaries.push_back(dense_like(*r.to, s));
+    r.to = &temporaries.back();
+  }
+  submit_reductions(s, p, results, at);
+  for (std::size_t k = 0, t = 0; k != all.size(); ++k) {
+    if (results[k].to == &all[k].to) continue;
+    expression_program result = array_program(temporaries[t++]);
+    assignment copy{all[k].to, &result};
+    assign_programs(&s, {&copy, 1}, at);
+  }
+}
+
+std::string explain_reduction(const reduction_program& r) {
+  std::string text =
+      "reduction " + text_of(r) + "\n  result: " + text_of(r.shape()) + " of " + std::string(name_of(r.result)) + "\n";
+  std::size_t read = 0;
+  for (const program_operand& o : r.program.operands) {
+    std::size_t count = 1;
+    for (std::size_t d = 0; d != o.shape.rank; ++d) count *= o.shape.extent[d];
+    read += count * size_of(o.type);
+    text += "  reads " + array_text(appearance_of(o)) + "\n";
+  }
+  return text + "  moves " + std::to_string(read) + " bytes, in one pass\n";
+}
+
+}  // namespace ferry::inline FERRY_ABI::detail
