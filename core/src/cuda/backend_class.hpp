@@ -1,5 +1,5 @@
 // The class behind make_backend(). Its backend calls are in machine.cpp, memory.cpp, advice.cpp, streams.cpp, work.cpp,
-// launch.cpp, evaluate.cpp, capture.cpp.
+// launch.cpp, evaluate.cpp, reduce.cpp, capture.cpp.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -100,6 +100,7 @@ class cuda_backend final : public detail::backend {
   void launch(native_stream s, const host_kernel& kernel) override;
   void launch_compiled(native_stream s, int device, const compiled_launch& kernel) override;
   void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses) override;
+  void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses) override;
   bool prepare_evaluation(int device, const evaluation& what) override;
   std::string explain_evaluation(int device, const evaluation& what) override;
   void check_launch(native_stream s, std::string_view kernel) override;
@@ -128,6 +129,10 @@ class cuda_backend final : public detail::backend {
   void enqueue_to_graph(cudaStream_t s, cudaGraph_t graph, std::function<void()> task);
   void interpret(cudaStream_t s, int device, const evaluation& e, const generator::kernel_plan& p);
   void launch_generated(cudaStream_t s, void* function, const evaluation& e, const generator::kernel_plan& p);
+  // parameters: the structure that is the function's only parameter.
+  void launch_function(cudaStream_t s, void* function, std::size_t blocks, unsigned threads, const void* parameters,
+                       std::string_view verb);
+  cudaMemPool_t scratch_pool(int device);
 
   const driver_quirks quirks_;
   std::vector<device_entry> devices_;
@@ -140,6 +145,8 @@ class cuda_backend final : public detail::backend {
   stream_table streams_;
   std::unique_ptr<driver_pools> pools_;
   std::unique_ptr<expression_kernels> kernels_;
+  std::mutex scratch_mutex_;
+  std::vector<cudaMemPool_t> scratch_pools_;  // created on first use, never destroyed
   host_faults faults_;
 };
 

@@ -15,6 +15,7 @@ constexpr const char* constants_text =
 
 #define FERRY_PRELUDE(name, ...) constexpr const char* name##_text = #__VA_ARGS__;
 #include "generator/prelude.inc"
+#include "generator/reduction_cells.inc"
 #undef FERRY_PRELUDE
 
 // The compiler has joined the lines of the text.
@@ -84,6 +85,13 @@ std::string prelude_for(const evaluation& e) {
   if (halves) text += with_lines(halves_text);
   if (complexes) text += with_lines(complex_text);
   if (functions) text += with_lines(complex_functions_text);
+  return text;
+}
+
+std::string reduction_prelude_for(const reduction_evaluation& r) {
+  std::string text = with_lines(cells_text);
+  for (const instruction& i : r.input.code)
+    if (is_complex(i.type) || is_complex(i.from)) return text + with_lines(complex_cells_text);
   return text;
 }
 

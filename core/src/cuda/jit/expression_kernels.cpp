@@ -9,16 +9,20 @@ void* expression_kernels::request(int device, const evaluation& e, const generat
   return service_.request(device, p.shape(), [&] { return generator::kernel_source_for(e, p); }).function();
 }
 
-void* expression_kernels::finish(int device, const evaluation& e, const generator::kernel_plan& p) {
+void* expression_kernels::finish(int device, std::string_view shape, const std::function<jit::kernel_source()>& make) {
   if (!service_.is_on()) return nullptr;
-  const jit::kernel& k = service_.request(device, p.shape(), [&] { return generator::kernel_source_for(e, p); });
+  const jit::kernel& k = service_.request(device, shape, make);
   service_.finish(k);
   return k.function();
 }
 
-std::string expression_kernels::why_not(int device, const generator::kernel_plan& p) const {
+void* expression_kernels::finish(int device, const evaluation& e, const generator::kernel_plan& p) {
+  return finish(device, p.shape(), [&] { return generator::kernel_source_for(e, p); });
+}
+
+std::string expression_kernels::why_not(int device, std::string_view shape) const {
   if (!service_.is_on()) return "FERRY_JIT=off";
-  const jit::kernel* const k = service_.find(device, p.shape());
+  const jit::kernel* const k = service_.find(device, shape);
   return k ? k->text() : "it was not requested";
 }
 
