@@ -167,9 +167,9 @@ BOOST_AUTO_TEST_CASE(random_reductions_give_the_results_of_the_cpu) {
         const std::size_t at = q.offset(k) + c * size_of(t);
         good = cuda_expressions::are_near(t, expected.data() + at, got.data() + at);
         if (!good)
-          BOOST_ERROR("seed " << seed << ", result " << k << ", cell " << c << " of " << q.cells() << ": "
-                              << name_of(t) << " is " << cuda_expressions::bits(got.data() + at, size_of(t))
-                              << ", expected " << cuda_expressions::bits(expected.data() + at, size_of(t)));
+          BOOST_ERROR("seed " << seed << ", result " << k << ", cell " << c << " of " << q.cells() << ": " << name_of(t)
+                              << " is " << cuda_expressions::bits(got.data() + at, size_of(t)) << ", expected "
+                              << cuda_expressions::bits(expected.data() + at, size_of(t)));
       }
     wrong += !good;
   }

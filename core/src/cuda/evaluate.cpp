@@ -44,7 +44,8 @@ void cuda_backend::interpret(cudaStream_t s, int device, const evaluation& e, co
   if (void* const function = kernels_->finish(device, e, p)) return launch_generated(s, function, e, p);
   throw not_supported(std::string(evaluating) + ": a program of " + std::to_string(e.code.size()) +
                       " operations is too large for the interpreter, and its kernel is not compiled (" +
-                      kernels_->why_not(device, p.shape()) + "): evaluate a part of it into an array first (fr::evaluate)");
+                      kernels_->why_not(device, p.shape()) +
+                      "): evaluate a part of it into an array first (fr::evaluate)");
 }
 
 // Captures compile nothing: there, a program whose kernel is not compiled is interpreted.

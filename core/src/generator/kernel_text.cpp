@@ -143,8 +143,7 @@ class kernel_writer {
     }
     open_loop("l", lanes);
     s_.line(element_call(
-        e_,
-        [&](std::size_t i) { return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : ""); },
+        e_, [&](std::size_t i) { return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : ""); },
         [&](std::size_t d) { return d == 0 && lanes > 1 ? joined("i0[u] * ", lanes, "ull + l") : digit(d); },
         [](std::size_t i) { return joined("y", i, ".v[l]"); }, [](std::size_t i) { return joined("w", i, "[l]"); }));
     s_.close();

@@ -7,9 +7,9 @@ namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
 
 // Constants, so that the order of operations does not depend on the device.
-constexpr std::size_t wanted_blocks = 1056;   // several a multiprocessor
-constexpr std::size_t least_of_thread = 32;   // values of a thread, for which a further block pays
-constexpr std::size_t values_of_thread = 8;   // for which a further thread pays
+constexpr std::size_t wanted_blocks = 1056;  // several a multiprocessor
+constexpr std::size_t least_of_thread = 32;  // values of a thread, for which a further block pays
+constexpr std::size_t values_of_thread = 8;  // for which a further thread pays
 
 std::size_t rounded_quotient(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 

@@ -147,8 +147,9 @@ class reduction_writer {
       s_.line("const char* const b", i, " = ", base, ";");
     }
     s_.line("const index first = part * (index)g.chunk + lane;");
-    s_.line("const index end = part * (index)g.chunk + (index)g.chunk < (index)g.reduced ? part * (index)g.chunk + "
-            "(index)g.chunk : (index)g.reduced;");
+    s_.line(
+        "const index end = part * (index)g.chunk + (index)g.chunk < (index)g.reduced ? part * (index)g.chunk + "
+        "(index)g.chunk : (index)g.reduced;");
     s_.open(joined("for (index at = first; at < end; at += ", unroll, " * width)"));
     for (std::size_t i = 0; i < e_.operands.size(); ++i)
       s_.line(memory_type(e_.operands[i].type), " v", i, "[", unroll, "];");

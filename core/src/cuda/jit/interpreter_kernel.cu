@@ -71,7 +71,7 @@ struct place {
   unsigned slots;    // index of its first chunk in block_memory
   unsigned threads;  // distance of its chunks
   unsigned chunks;
-  unsigned lanes;                // valid ones
+  unsigned lanes;                   // valid ones
   unsigned long long at[max_rank];  // index of the first lane along each axis
 };
 
@@ -120,13 +120,13 @@ __device__ __forceinline__ void put(const place& p, unsigned slot, const quad<T>
 
 template <operation What>
 struct computation;
-#define FERRY_OPERATION(name, operands, domain, result, code)                                              \
-  template <>                                                                                              \
-  struct computation<operation::name> {                                                                    \
-    template <class A, class T>                                                                            \
+#define FERRY_OPERATION(name, operands, domain, result, code)                                                     \
+  template <>                                                                                                     \
+  struct computation<operation::name> {                                                                           \
+    template <class A, class T>                                                                                   \
     __device__ __forceinline__ static auto of([[maybe_unused]] A a, [[maybe_unused]] T b, [[maybe_unused]] T c) { \
-      return code;                                                                                         \
-    }                                                                                                      \
+      return code;                                                                                                \
+    }                                                                                                             \
   };
 FERRY_OPERATIONS(FERRY_OPERATION)
 #undef FERRY_OPERATION
@@ -135,12 +135,18 @@ FERRY_OPERATIONS(FERRY_OPERATION)
 template <operation What, class T>
 __device__ __forceinline__ auto wrapped(T a, T b, T c) {
   if constexpr (std::is_signed_v<T> && !std::is_floating_point_v<T>) {
-    if constexpr (What == operation::add) return wrapped_add(a, b);
-    else if constexpr (What == operation::subtract) return wrapped_subtract(a, b);
-    else if constexpr (What == operation::multiply) return wrapped_multiply(a, b);
-    else if constexpr (What == operation::negate) return wrapped_negate(a);
-    else if constexpr (What == operation::abs) return absolute(a);
-    else return computation<What>::of(a, b, c);
+    if constexpr (What == operation::add)
+      return wrapped_add(a, b);
+    else if constexpr (What == operation::subtract)
+      return wrapped_subtract(a, b);
+    else if constexpr (What == operation::multiply)
+      return wrapped_multiply(a, b);
+    else if constexpr (What == operation::negate)
+      return wrapped_negate(a);
+    else if constexpr (What == operation::abs)
+      return absolute(a);
+    else
+      return computation<What>::of(a, b, c);
   } else if constexpr (std::is_unsigned_v<T> && What == operation::abs) {
     return a;
   } else {
@@ -166,7 +172,8 @@ constexpr bool is_call(operation o, scalar_type t) {
     case operation::divide:
     case operation::modulo: return t != scalar_type::float32;
     default:
-      return is_complex(t) || (info_of(o).domain.find('i') == std::string_view::npos && info_of(o).domain.find('b') == std::string_view::npos);
+      return is_complex(t) || (info_of(o).domain.find('i') == std::string_view::npos &&
+                               info_of(o).domain.find('b') == std::string_view::npos);
   }
 }
 
@@ -327,8 +334,10 @@ template <class T>
 __device__ __forceinline__ quad<T> load(const place& p, const char* at, long long stride) {
   packed<T> r;
   if (is_vector<T>(p, at, stride)) {
-    if constexpr (sizeof(T) == 1) r.chunk[0].x = *reinterpret_cast<const unsigned*>(at);
-    else if constexpr (sizeof(T) == 2) *reinterpret_cast<uint2*>(&r.chunk[0]) = *reinterpret_cast<const uint2*>(at);
+    if constexpr (sizeof(T) == 1)
+      r.chunk[0].x = *reinterpret_cast<const unsigned*>(at);
+    else if constexpr (sizeof(T) == 2)
+      *reinterpret_cast<uint2*>(&r.chunk[0]) = *reinterpret_cast<const uint2*>(at);
     else
 #pragma unroll
       for (unsigned c = 0; c < chunks_of<T>; ++c) r.chunk[c] = reinterpret_cast<const uint4*>(at)[c];
@@ -342,7 +351,8 @@ __device__ __forceinline__ quad<T> load(const place& p, const char* at, long lon
   return r.lanes;
 }
 template <class T>
-__device__ __forceinline__ void load_plain(const place& p, const interpreter_step& s, const char* at, long long stride) {
+__device__ __forceinline__ void load_plain(const place& p, const interpreter_step& s, const char* at,
+                                           long long stride) {
   put(p, s.to, load<T>(p, at, stride));
 }
 __device__ __forceinline__ void run_load(const place& p, const interpreter_step& s, const interpreter_access& a,
@@ -382,8 +392,10 @@ __device__ __forceinline__ void store(const place& p, const quad<T>& value, cons
   packed<T> r;
   r.lanes = value;
   if (mask.v[0] && mask.v[1] && mask.v[2] && mask.v[3] && is_vector<T>(p, at, stride)) {
-    if constexpr (sizeof(T) == 1) *reinterpret_cast<unsigned*>(at) = r.chunk[0].x;
-    else if constexpr (sizeof(T) == 2) *reinterpret_cast<uint2*>(at) = *reinterpret_cast<const uint2*>(&r.chunk[0]);
+    if constexpr (sizeof(T) == 1)
+      *reinterpret_cast<unsigned*>(at) = r.chunk[0].x;
+    else if constexpr (sizeof(T) == 2)
+      *reinterpret_cast<uint2*>(at) = *reinterpret_cast<const uint2*>(&r.chunk[0]);
     else
 #pragma unroll
       for (unsigned c = 0; c < chunks_of<T>; ++c) reinterpret_cast<uint4*>(at)[c] = r.chunk[c];
@@ -534,7 +546,8 @@ cudaError_t launch(const interpreter_program& p, int multiprocessors, cudaStream
   parameters<Bytes> program;
   std::memcpy(&program, p.data(), p.size());
   const std::uint64_t needed = (p.header().positions + threads - 1) / threads;
-  const std::uint64_t resident = static_cast<std::uint64_t>(multiprocessors) * 4 * blocks_of_multiprocessor * (most_threads / threads);
+  const std::uint64_t resident =
+      static_cast<std::uint64_t>(multiprocessors) * 4 * blocks_of_multiprocessor * (most_threads / threads);
   kernel<<<static_cast<unsigned>(std::min(needed, resident)), threads, shared, s>>>(program);
   return cudaGetLastError();
 }

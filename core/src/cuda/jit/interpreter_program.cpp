@@ -46,7 +46,8 @@ steps steps_of(const evaluation& e) {
                      static_cast<std::uint8_t>(i.from), to, slot[i.a], slot[i.b], slot[i.c], 0, number});
   };
   for (std::size_t k = 0; k != e.code.size(); ++k)
-    if (e.code[k].what == operation::constant) add({operation::constant, e.code[k].type, e.code[k].type}, e.code[k].a, slot[k] = take());
+    if (e.code[k].what == operation::constant)
+      add({operation::constant, e.code[k].type, e.code[k].type}, e.code[k].a, slot[k] = take());
   s.first = s.all.size();
   for (std::size_t k = 0; k != e.code.size(); ++k) {
     instruction i = e.code[k];

@@ -31,11 +31,11 @@ struct interpreter_access {
 
 // Followed by the constants, the accesses and the steps.
 struct alignas(16) interpreter_header {
-  std::uint64_t positions;  // vectors of all rows
-  std::uint64_t row;        // elements of axis 0
+  std::uint64_t positions;         // vectors of all rows
+  std::uint64_t row;               // elements of axis 0
   std::uint64_t digits[max_rank];  // vectors of a row, then the extents of the other axes
   std::uint16_t rank, constants, accesses, steps;
-  std::uint16_t first_step;  // steps before it make constants, once a block
+  std::uint16_t first_step;     // steps before it make constants, once a block
   std::uint16_t slots, chunks;  // chunks of 16 bytes of a slot and thread
   std::uint16_t is_narrow;      // positions fit 32 bits
   std::uint32_t bytes;          // with all that follows, a multiple of 16
