@@ -1,12 +1,14 @@
 // Programs on CUDA devices give the bytes of the interpreter on the CPU: generated kernels and the interpreter kernel.
 // as: host
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "cuda_fixture.hpp"
 #include "interpreter/interpret.hpp"
-#include "random_evaluation.hpp"
+#include "interpreter/reduce.hpp"
+#include "random_reduction.hpp"
 #include "support/seeds.hpp"
 
 using namespace cuda_test;
@@ -87,6 +89,24 @@ bool compare(random_evaluation& r, const std::vector<std::byte>& got, const std:
   return good;
 }
 
+// Sums are in another order than on the CPU.
+template <class T>
+bool near(const std::byte* a, const std::byte* b) {
+  T x, y;
+  std::memcpy(&x, a, sizeof x), std::memcpy(&y, b, sizeof y);
+  const T bound = (sizeof(T) == 4 ? T(2e-4) : T(1e-9)) * (std::fabs(x) + std::fabs(y) + 1000);
+  return (x != x && y != y) || x == y || !std::isfinite(x) || std::fabs(x - y) <= bound;
+}
+bool are_near(scalar_type t, const std::byte* a, const std::byte* b) {
+  switch (t) {
+    case scalar_type::float32: return near<float>(a, b);
+    case scalar_type::float64: return near<double>(a, b);
+    case scalar_type::complex64: return near<float>(a, b) && near<float>(a + 4, b + 4);
+    case scalar_type::complex128: return near<double>(a, b) && near<double>(a + 8, b + 8);
+    default: return are_same(t, a, b);
+  }
+}
+
 }  // namespace
 }  // namespace cuda_expressions
 
@@ -111,6 +131,49 @@ BOOST_AUTO_TEST_CASE(random_programs_give_the_bytes_of_the_cpu) {
       ++wrong;
       BOOST_TEST_MESSAGE(device.b.explain_evaluation(0, r.at(reinterpret_cast<std::byte*>(1 << 20))));
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(random_reductions_give_the_results_of_the_cpu) {
+  cuda_expressions::on_device device;
+  if (device.b.explain_evaluation(0, cuda_expressions::random_evaluation(0, true).at(nullptr)).find("FERRY_JIT=off") !=
+      std::string::npos) {
+    BOOST_TEST_MESSAGE("reductions need FERRY_JIT");
+    return;
+  }
+  int wrong = 0;
+  for (std::size_t seed = 0; seed != support::seeds(150) && wrong < 10; ++seed) {
+    random_evaluations::random_reduction q(seed);
+    if (q.is_empty()) continue;
+    std::vector<std::byte> content = q.input().content();
+    content.resize(content.size() + 64);
+    std::byte* const base = content.data() + (64 - reinterpret_cast<std::uintptr_t>(content.data()) % 64) % 64;
+    std::memmove(base, q.input().content().data(), q.input().content().size());
+    std::vector<std::byte> expected(q.result_bytes() + 64);
+    reduce_on_cpu(q.at(base, expected.data()), 1);
+    const bytes block(device.b, memory_kind::device, 0, q.input().bytes() + 64);
+    const bytes results(device.b, memory_kind::device, 0, expected.size());
+    device.put(block.p, q.input().content());
+    reduction_evaluation r = q.at(block.p, results.p);
+    const bytes scratch(device.b, memory_kind::device, 0, device.b.scratch_bytes(r) + 64);
+    r.scratch = scratch.p;
+    device.b.reduce(device.s, 0, r, {});
+    device.check("reduce");
+    const auto got = device.fetch(results.p, expected.size());
+    device.b.reduce(device.s, 0, r, {});
+    BOOST_TEST((device.fetch(results.p, expected.size()) == got), "seed " << seed << " is not deterministic");
+    bool good = true;
+    for (std::size_t k = 0; k != q.results().size(); ++k)
+      for (std::size_t c = 0; c != q.cells() && good; ++c) {
+        const scalar_type t = q.results()[k].to.type;
+        const std::size_t at = q.offset(k) + c * size_of(t);
+        good = cuda_expressions::are_near(t, expected.data() + at, got.data() + at);
+        if (!good)
+          BOOST_ERROR("seed " << seed << ", result " << k << ", cell " << c << " of " << q.cells() << ": " << name_of(t)
+                              << " is " << cuda_expressions::bits(got.data() + at, size_of(t)) << ", expected "
+                              << cuda_expressions::bits(expected.data() + at, size_of(t)));
+      }
+    wrong += !good;
   }
 }
 

@@ -9,7 +9,8 @@
 #include "ferry/core/detail/backend/backend.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_text.hpp"
-#include "random_evaluation.hpp"
+#include "generator/reduction_text.hpp"
+#include "random_reduction.hpp"
 #include "support/seeds.hpp"
 
 namespace cuda_logic_generator {
@@ -89,6 +90,26 @@ BOOST_AUTO_TEST_CASE(random_programs_compile) {
     BOOST_TEST_REQUIRE(!compiled(e).empty(), "seed " << seed);
   }
   BOOST_TEST(seen.size() > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(random_reductions_compile) {
+  cuda::nvrtc_compiler nvrtc;
+  std::size_t compiled_ones = 0;
+  for (std::size_t seed = 0; seed != support::seeds(30); ++seed) {
+    random_evaluations::random_reduction random(seed);
+    if (random.is_empty()) continue;
+    const reduction_evaluation r = random.at(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30),
+                                             reinterpret_cast<std::byte*>(std::uintptr_t{1} << 40));
+    const generator::reduction_plan plan(r);
+    const jit::kernel_source source = generator::reduction_source_for(r, plan);
+    try {
+      compiled_ones += !nvrtc.compile(source, target).empty();
+    } catch (const jit::compile_error& error) {
+      BOOST_ERROR("seed " << seed << ": " << error.what() << "\n" << source.text);
+      return;
+    }
+  }
+  BOOST_TEST(compiled_ones > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_simple_kernel_compiles_quickly) {

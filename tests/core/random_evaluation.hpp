@@ -19,10 +19,40 @@ using namespace ferry::detail;
 constexpr bool is_exact(operation o, scalar_type t) {
   using enum operation;
   switch (o) {
-    case rsqrt: case cbrt: case exp: case exp2: case expm1: case log: case log2: case log10: case log1p: case sin:
-    case cos: case tan: case asin: case acos: case atan: case sinh: case cosh: case tanh: case asinh: case acosh:
-    case atanh: case sinpi: case cospi: case erf: case erfc: case lgamma: case tgamma: case pow: case atan2:
-    case hypot: case hypot3: case magnitude: case arg: case polar: return false;
+    case rsqrt:
+    case cbrt:
+    case exp:
+    case exp2:
+    case expm1:
+    case log:
+    case log2:
+    case log10:
+    case log1p:
+    case sin:
+    case cos:
+    case tan:
+    case asin:
+    case acos:
+    case atan:
+    case sinh:
+    case cosh:
+    case tanh:
+    case asinh:
+    case acosh:
+    case atanh:
+    case sinpi:
+    case cospi:
+    case erf:
+    case erfc:
+    case lgamma:
+    case tgamma:
+    case pow:
+    case atan2:
+    case hypot:
+    case hypot3:
+    case magnitude:
+    case arg:
+    case polar: return false;
     case sqrt: return !is_complex(t);
     default: return true;
   }
@@ -151,7 +181,8 @@ class random_evaluation {
     if (t == scalar_type::boolean) return put(static_cast<unsigned char>(below(2)));
     if (t == scalar_type::float32) return put(static_cast<float>(x));
     if (t == scalar_type::float64) return put(x);
-    if (t == scalar_type::half) return put(is_rare ? static_cast<std::uint16_t>(random_()) : ferry::half(number).bits());
+    if (t == scalar_type::half)
+      return put(is_rare ? static_cast<std::uint16_t>(random_()) : ferry::half(number).bits());
     if (t == scalar_type::bfloat16)
       return put(is_rare ? static_cast<std::uint16_t>(random_()) : ferry::bfloat16(number).bits());
     if (t == scalar_type::complex64) {
@@ -162,7 +193,8 @@ class random_evaluation {
       const double parts[] = {static_cast<double>(below(64)) / 8 - 4, x};
       return put(parts);
     }
-    const std::uint64_t bits = is_rare ? random_() : static_cast<std::uint64_t>(static_cast<std::int64_t>(below(21)) - 10);
+    const std::uint64_t bits =
+        is_rare ? random_() : static_cast<std::uint64_t>(static_cast<std::int64_t>(below(21)) - 10);
     std::memcpy(to, &bits, size_of(t));
   }
 
@@ -198,7 +230,8 @@ class random_evaluation {
     }
     if (chance(8)) {
       const std::uint8_t v = value_of_type(chance(50) ? scalar_type::float32 : scalar_type::float64);
-      add({chance(50) ? operation::round_to_half : operation::round_to_bfloat16, scalar_type::float32, code_[v].type, v});
+      add({chance(50) ? operation::round_to_half : operation::round_to_bfloat16, scalar_type::float32, code_[v].type,
+           v});
       return;
     }
     for (;;) {

@@ -1,43 +1,64 @@
-// Programs on CUDA devices: by the kernel that was compiled for their shape.
+// Programs on CUDA devices: by the kernel that was compiled for their shape, or by the interpreter kernel.
 #include "backend_class.hpp"
 #include "cuda/jit/expression_kernels.hpp"
+#include "cuda/jit/interpreter_kernel.hpp"
 #include "generator/kernel_arguments.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
 
-constexpr std::string_view verb = "evaluation of an expression";
+constexpr std::string_view evaluating = "evaluation of an expression";
 
 }  // namespace
 
-void cuda_backend::launch_generated(cudaStream_t s, void* function, const evaluation& e,
-                                    const generator::kernel_plan& p) {
+void cuda_backend::launch_function(cudaStream_t s, void* function, std::size_t blocks, unsigned threads,
+                                   const void* arguments, std::string_view what) {
   static const auto launch =
       driver_call<CUresult(const CUlaunchConfig*, CUfunction, void**, void**)>("cuLaunchKernelEx");
   if (!launch) [[unlikely]]
     throw not_supported("expressions need a driver of CUDA 12.0 or later (cuLaunchKernelEx)");
-  alignas(16) std::byte arguments[generator::most_argument_bytes];
-  generator::write_arguments(e, p, arguments);
-  void* parameters[] = {arguments};
+  void* parameters[] = {const_cast<void*>(arguments)};
   CUlaunchConfig how{};
-  how.gridDimX = static_cast<unsigned>(p.blocks()), how.gridDimY = how.gridDimZ = 1;
-  how.blockDimX = generator::kernel_plan::threads, how.blockDimY = how.blockDimZ = 1;
+  how.gridDimX = static_cast<unsigned>(blocks), how.gridDimY = how.gridDimZ = 1;
+  how.blockDimX = threads, how.blockDimY = how.blockDimZ = 1;
   how.hStream = s;
   const CUresult r = launch(&how, static_cast<CUfunction>(function), parameters, nullptr);
   if (r != CUDA_SUCCESS) [[unlikely]]
-    fail_on(static_cast<cudaError_t>(r), verb, s);
+    fail_on(static_cast<cudaError_t>(r), what, s);
 }
 
+void cuda_backend::launch_generated(cudaStream_t s, void* function, const evaluation& e,
+                                    const generator::kernel_plan& p) {
+  alignas(16) std::byte arguments[generator::most_argument_bytes];
+  generator::write_arguments(e, p, arguments);
+  launch_function(s, function, p.blocks(), generator::kernel_plan::threads, arguments, evaluating);
+}
+
+void cuda_backend::interpret(cudaStream_t s, int device, const evaluation& e, const generator::kernel_plan& p) {
+  const device_scope current(device, evaluating);
+  const interpreter_program program(e);
+  const cudaError_t r = launch_interpreter(program, at(device, evaluating).properties.multiprocessors, s);
+  if (r != cudaErrorNotSupported) return check_on(r, evaluating, s);
+  clear_pending();
+  // Larger than the interpreter takes: such programs wait for their kernel.
+  if (void* const function = kernels_->finish(device, e, p)) return launch_generated(s, function, e, p);
+  throw not_supported(std::string(evaluating) + ": a program of " + std::to_string(e.code.size()) +
+                      " operations is too large for the interpreter, and its kernel is not compiled (" +
+                      kernels_->why_not(device, p.shape()) +
+                      "): evaluate a part of it into an array first (fr::evaluate)");
+}
+
+// Captures compile nothing: there, a program whose kernel is not compiled is interpreted.
 void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, std::span<const kernel_use>) {
   const generator::kernel_plan plan(e);
-  void* function = kernels_->find(device, plan);
-  if (!function) [[unlikely]]
-    function = kernels_->finish(device, e, plan);
-  if (!function) [[unlikely]]
-    throw not_supported(std::string(verb) + ": there is no compiled kernel: " + kernels_->why_not(device, plan));
   const cudaStream_t stream = raw(s);
+  void* function = kernels_->find(device, plan.shape());
+  if (!function) [[unlikely]]
+    if (!is_capturing(s)) function = kernels_->request(device, e, plan);
+  if (!function) [[unlikely]]
+    return interpret(stream, device, e, plan);
   if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
-    const device_scope current(device, verb);
+    const device_scope current(device, evaluating);
     return launch_generated(stream, function, e, plan);
   }
   launch_generated(stream, function, e, plan);

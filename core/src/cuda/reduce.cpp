@@ -21,23 +21,13 @@ std::size_t cuda_backend::scratch_bytes(const reduction_evaluation& r) {
 // The second launch combines the parts of the first.
 void cuda_backend::launch_reduction(cudaStream_t s, void* function, const reduction_evaluation& r,
                                     const generator::reduction_plan& p) {
-  static const auto launch =
-      driver_call<CUresult(const CUlaunchConfig*, CUfunction, void**, void**)>("cuLaunchKernelEx");
-  if (!launch) [[unlikely]]
-    throw not_supported("expressions need a driver of CUDA 12.0 or later (cuLaunchKernelEx)");
   for (const bool is_last : {false, true}) {
     if (is_last && p.parts == 1) break;
     const std::string values = generator::reduction_arguments(r, p, is_last);
     alignas(16) std::byte arguments[generator::most_argument_bytes];
     values.copy(reinterpret_cast<char*>(arguments), values.size());
-    void* parameters[] = {arguments};
-    CUlaunchConfig how{};
-    how.gridDimX = static_cast<unsigned>(is_last ? p.last_blocks() : p.blocks()), how.gridDimY = how.gridDimZ = 1;
-    how.blockDimX = generator::reduction_plan::threads, how.blockDimY = how.blockDimZ = 1;
-    how.hStream = s;
-    const CUresult result = launch(&how, static_cast<CUfunction>(function), parameters, nullptr);
-    if (result != CUDA_SUCCESS) [[unlikely]]
-      fail_on(static_cast<cudaError_t>(result), reduction_verb, s);
+    launch_function(s, function, is_last ? p.last_blocks() : p.blocks(), generator::reduction_plan::threads, arguments,
+                    reduction_verb);
   }
 }
 

@@ -3,17 +3,13 @@
 #include <string>
 #include <utility>
 
+#include "generator/element_text.hpp"
 #include "generator/operation_text.hpp"
 #include "generator/prelude.hpp"
 #include "generator/source_builder.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
-
-template <class... Parts>
-std::string joined(const Parts&... parts) {
-  return std::move(source_builder().add(parts...).text());
-}
 
 class kernel_writer {
  public:
@@ -27,7 +23,7 @@ class kernel_writer {
                 : "__device__ inline long long offset(index i, long long stride) { return (long long)(int)i * "
                   "(int)stride; }");
     write_arguments_type();
-    write_element();
+    write_element(s_, e_);
     s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", kernel_plan::threads, ") ", kernel_name,
                    "(const __grid_constant__ arguments g)"));
     if (p_.has_tiles())
@@ -44,12 +40,7 @@ class kernel_writer {
   access_class class_of(std::size_t i) const { return p_.of_operand(i); }
   std::string_view type_of(std::size_t i) const { return memory_type(e_.operands[i].type); }
   std::string_view output_type(std::size_t i) const { return memory_type(e_.outputs[i].to.type); }
-  bool has_mask(std::size_t i) const { return e_.outputs[i].mask != evaluation_output::no_mask; }
-  bool uses_index(std::size_t axis) const {
-    for (const instruction& i : e_.code)
-      if (i.what == operation::index && i.a == axis) return true;
-    return false;
-  }
+  bool is_masked(std::size_t i) const { return has_mask(e_.outputs[i]); }
 
   void write_arguments_type() {
     s_.open("struct arguments");
@@ -65,41 +56,6 @@ class kernel_writer {
     s_.line(pointer, i, ";");
     for (std::size_t d = 0; d < p_.rank; ++d)
       if (kernel_plan::needs_stride(c, d)) s_.line("long long ", stride, i, "_", d, ";");
-  }
-
-  // The program for one element: a function of loaded values and indices.
-  void write_element() {
-    std::string parameters = "const arguments& g";
-    for (std::size_t i = 0; i < operands(); ++i) parameters += joined(", ", type_of(i), " v", i);
-    for (std::size_t d = 0; d < p_.rank; ++d)
-      if (uses_index(d)) parameters += joined(", long long x", d);
-    for (std::size_t i = 0; i < outputs(); ++i) {
-      parameters += joined(", ", output_type(i), "& y", i);
-      if (has_mask(i)) parameters += joined(", bool& w", i);
-    }
-    s_.open(joined("__device__ __forceinline__ void element(", parameters, ")"));
-    for (std::size_t k = 0; k < e_.code.size(); ++k)
-      s_.line("const ", register_type(e_.code[k].type), " r", k, " = ", value_text(e_.code[k]), ";");
-    for (std::size_t i = 0; i < outputs(); ++i) {
-      const evaluation_output& o = e_.outputs[i];
-      s_.line("y", i, " = ", stored_text(joined("r", o.value), o.to.type), ";");
-      if (has_mask(i)) s_.line("w", i, " = r", o.mask, ";");
-    }
-    s_.close();
-  }
-
-  // The call of element(): at(i) is the value of operand i, index(d) an index, to(i) a variable for output i.
-  template <class At, class Index, class To, class Mask>
-  std::string element_call(At at, Index index, To to, Mask mask) const {
-    std::string call = "element(g";
-    for (std::size_t i = 0; i < operands(); ++i) call += ", " + at(i);
-    for (std::size_t d = 0; d < p_.rank; ++d)
-      if (uses_index(d)) call += ", (long long)(" + index(d) + ")";
-    for (std::size_t i = 0; i < outputs(); ++i) {
-      call += ", " + to(i);
-      if (has_mask(i)) call += ", " + mask(i);
-    }
-    return call + ");";
   }
 
   // Splits the position `at` into its digits: name(k) is the variable of digit k, times(k) its factor.
@@ -183,11 +139,11 @@ class kernel_writer {
     s_.line("if (first + u * ", kernel_plan::threads, "u >= end) continue;");
     for (std::size_t i = 0; i < outputs(); ++i) {
       s_.line("lanes<", output_type(i), ", ", lanes, "> y", i, ";");
-      if (has_mask(i)) s_.line("bool w", i, "[", lanes, "];");
+      if (is_masked(i)) s_.line("bool w", i, "[", lanes, "];");
     }
     open_loop("l", lanes);
     s_.line(element_call(
-        [&](std::size_t i) { return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : ""); },
+        e_, [&](std::size_t i) { return joined("v", i, "[u]", is_vector(i) ? ".v[l]" : ""); },
         [&](std::size_t d) { return d == 0 && lanes > 1 ? joined("i0[u] * ", lanes, "ull + l") : digit(d); },
         [](std::size_t i) { return joined("y", i, ".v[l]"); }, [](std::size_t i) { return joined("w", i, "[l]"); }));
     s_.close();
@@ -209,7 +165,7 @@ class kernel_writer {
     const unsigned lanes = p_.lanes;
     const std::string to = address(true, i, digit, row_offset(e_.outputs[i].to.type));
     std::string is_whole = is_partial ? joined("i0[u] < (index)(g.n0 / ", lanes, ")") : "";
-    if (has_mask(i))
+    if (is_masked(i))
       for (unsigned l = 0; l < lanes; ++l) is_whole += joined(is_whole.empty() ? "" : " && ", "w", i, "[", l, "]");
     const std::string whole = joined("*(lanes<", output_type(i), ", ", lanes, ">*)(", to, ") = y", i, ";");
     if (is_whole.empty() || lanes == 1) {
@@ -222,7 +178,7 @@ class kernel_writer {
     s_.line("else");
     const std::string limit = is_partial ? joined(" && i0[u] * ", lanes, "ull + l < g.n0") : "";
     s_.line("  for (int l = 0; l < ", lanes, "; ++l)");
-    s_.line("    if (", has_mask(i) ? joined("w", i, "[l]") : "true", limit, ") ((", output_type(i), "*)(", to,
+    s_.line("    if (", is_masked(i) ? joined("w", i, "[l]") : "true", limit, ") ((", output_type(i), "*)(", to,
             "))[l] = y", i, ".v[l];");
   }
 
@@ -250,16 +206,17 @@ class kernel_writer {
     const auto inner = [&](scalar_type t) { return joined("offset(j0, ", size_of(t), ")"); };
     for (std::size_t i = 0; i < outputs(); ++i) {
       s_.line(output_type(i), " y", i, ";");
-      if (has_mask(i)) s_.line("bool w", i, ";");
+      if (is_masked(i)) s_.line("bool w", i, ";");
     }
     s_.line(element_call(
+        e_,
         [&](std::size_t i) {
           if (class_of(i) == access_class::transposed) return joined("t", i, "[x][j]");
           return joined("*(const ", type_of(i), "*)(", address(false, i, index, inner(e_.operands[i].type)), ")");
         },
         index, [](std::size_t i) { return joined("y", i); }, [](std::size_t i) { return joined("w", i); }));
     for (std::size_t i = 0; i < outputs(); ++i)
-      s_.line(has_mask(i) ? joined("if (w", i, ") ") : "", "*(", output_type(i), "*)(",
+      s_.line(is_masked(i) ? joined("if (w", i, ") ") : "", "*(", output_type(i), "*)(",
               address(true, i, index, inner(e_.outputs[i].to.type)), ") = y", i, ";");
     s_.close();
   }
@@ -289,23 +246,6 @@ class kernel_writer {
   const kernel_plan& p_;
   source_builder s_;
 };
-
-// The expression of a value over operands v0, v1, ..., in the names of the list of operations.
-std::string expression_text(const evaluation& e, std::size_t k, int depth) {
-  const instruction& i = e.code[k];
-  const auto of = [&](std::uint8_t n) { return depth > 0 ? expression_text(e, n, depth - 1) : std::string("..."); };
-  if (i.what == operation::load) return joined("v", i.a);
-  if (i.what == operation::constant) return joined("c", i.a);
-  if (i.what == operation::index) return joined("index(", i.a, ")");
-  if (i.what == operation::cast) return joined(name_of(i.type), "(", of(i.a), ")");
-  if (i.what == operation::round_to_half) return joined("half(", of(i.a), ")");
-  if (i.what == operation::round_to_bfloat16) return joined("bfloat16(", of(i.a), ")");
-  const operation_info& info = info_of(i.what);
-  std::string text = joined(info.name, "(", of(i.a));
-  if (info.operands > 1) text += ", " + of(i.b);
-  if (info.operands > 2) text += ", " + of(i.c);
-  return text + ")";
-}
 
 const char* letter_of(access_class c) {
   constexpr const char* letters[] = {"b", "c", "s", "t"};

@@ -81,7 +81,8 @@ std::string_view memory_type(scalar_type t) {
 std::string value_text(const instruction& i) {
   switch (i.what) {
     case operation::load: return load_text(i);
-    case operation::constant: return "value_of<" + std::string(register_type(i.type)) + ">(g." + numbered('c', i.a) + ")";
+    case operation::constant:
+      return "value_of<" + std::string(register_type(i.type)) + ">(g." + numbered('c', i.a) + ")";
     case operation::index: return numbered('x', i.a);
     case operation::cast: return cast_text(i);
     case operation::round_to_half: return "float_of_half(half_of(" + numbered('r', i.a) + "))";

@@ -9,17 +9,16 @@ void* expression_kernels::request(int device, const evaluation& e, const generat
   return service_.request(device, p.shape(), [&] { return generator::kernel_source_for(e, p); }).function();
 }
 
-void* expression_kernels::finish(int device, const evaluation& e, const generator::kernel_plan& p) {
-  return finish(device, p.shape(), [&] { return generator::kernel_source_for(e, p); });
-}
-
 void* expression_kernels::finish(int device, std::string_view shape, const std::function<jit::kernel_source()>& make) {
   if (!service_.is_on()) return nullptr;
-  if (const jit::kernel* const known = service_.find(device, shape); known && known->function())
-    return known->function();
+  if (void* const known = find(device, shape)) return known;
   const jit::kernel& k = service_.request(device, shape, make);
   service_.finish(k);
   return k.function();
+}
+
+void* expression_kernels::finish(int device, const evaluation& e, const generator::kernel_plan& p) {
+  return finish(device, p.shape(), [&] { return generator::kernel_source_for(e, p); });
 }
 
 std::string expression_kernels::why_not(int device, std::string_view shape) const {

@@ -19,22 +19,20 @@ class expression_kernels {
       : loader_(std::move(targets)),
         service_(compiler_, loader_, jit::jit_settings::from_environment()) {}
 
-  // The compiled kernel of a program; null if there is none (yet). Takes no lock.
-  void* find(int device, const generator::kernel_plan& p) const noexcept {
-    const jit::kernel* const k = service_.find(device, p.shape());
+  // The compiled kernel of a shape; null if there is none (yet). Takes no lock.
+  void* find(int device, std::string_view shape) const noexcept {
+    const jit::kernel* const k = service_.find(device, shape);
     return k ? k->function() : nullptr;
   }
   // Requests the kernel where nothing is compiled yet. With FERRY_JIT=sync, blocks until it is compiled. Returns what
   // find() returns then.
   void* request(int device, const evaluation& e, const generator::kernel_plan& p);
   // Blocks until the kernel is compiled, or cannot be. Returns its function, or null.
-  void* finish(int device, const evaluation& e, const generator::kernel_plan& p);
-  // The same for a kernel of another kind: make() returns the source for the shape.
   void* finish(int device, std::string_view shape, const std::function<jit::kernel_source()>& make);
+  void* finish(int device, const evaluation& e, const generator::kernel_plan& p);
   // State and source, for explain().
   std::string text(int device, const evaluation& e, const generator::kernel_plan& p) const;
   // Why there is no compiled kernel, for error messages.
-  std::string why_not(int device, const generator::kernel_plan& p) const { return why_not(device, p.shape()); }
   std::string why_not(int device, std::string_view shape) const;
 
  private:

@@ -1,0 +1,224 @@
+// Sources of generated kernels, and how they traverse memory. Needs no device.
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ferry/core/error.hpp"
+#include "generator/kernel_arguments.hpp"
+#include "generator/kernel_text.hpp"
+#include "generator/reduction_text.hpp"
+
+namespace generator_texts {
+namespace {
+
+using namespace ferry::detail;
+using generator::access_class;
+using generator::kernel_plan;
+using generator::reduction_plan;
+
+std::byte* address(std::size_t n) { return reinterpret_cast<std::byte*>(n); }
+
+// y = a + b of two dimensions; strides in elements of 4 bytes.
+struct sum_of_two {
+  sum_of_two(std::size_t n0, std::size_t n1, std::array<std::ptrdiff_t, 2> a, std::array<std::ptrdiff_t, 2> b,
+             std::size_t at = 1 << 20)
+      : operands{{address(at), {4 * a[0], 4 * a[1]}, scalar_type::float32},
+                 {address(2 << 20), {4 * b[0], 4 * b[1]}, scalar_type::float32}},
+        outputs{{{address(3 << 20), {4, static_cast<std::ptrdiff_t>(4 * n0)}, scalar_type::float32}, 2}} {
+    e.rank = n1 == 1 ? 1 : 2;
+    e.extent = {n0, n1};
+  }
+  evaluation view() {
+    e.code = code, e.operands = operands, e.outputs = outputs;
+    return e;
+  }
+  evaluation e;
+  std::vector<instruction> code{{operation::load, scalar_type::float32, scalar_type::float32, 0},
+                                {operation::load, scalar_type::float32, scalar_type::float32, 1},
+                                {operation::add, scalar_type::float32, scalar_type::float32, 0, 1}};
+  std::vector<evaluation_operand> operands;
+  std::vector<evaluation_output> outputs;
+};
+
+std::string source_of(const evaluation& e) { return generator::kernel_source_for(e, kernel_plan(e)).text; }
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+constexpr const char* text_of_a_sum = R"(struct arguments {
+  const char* p0;
+  const char* p1;
+  char* q0;
+  unsigned long long n0;
+  unsigned long long positions;
+};
+__device__ __forceinline__ void element(const arguments& g, float v0, float v1, float& y0) {
+  const float r0 = v0;
+  const float r1 = v1;
+  const float r2 = r0 + r1;
+  y0 = r2;
+}
+extern "C" __global__ void __launch_bounds__(256) ferry_kernel(const __grid_constant__ arguments g) {
+  const index first = (index)blockIdx.x * 256u + threadIdx.x;
+  const index end = (index)g.positions;
+  index i0[1];
+  lanes<float, 4> v0[1];
+  lanes<float, 4> v1[1];
+  #pragma unroll
+  for (int u = 0; u < 1; ++u) {
+    index at = first + u * 256u;
+    if (at >= end) continue;
+    i0[u] = at;
+    if (i0[u] < (index)(g.n0 / 4)) {
+      v0[u] = *(const lanes<float, 4>*)(g.p0 + offset(i0[u], 16));
+      v1[u] = *(const lanes<float, 4>*)(g.p1 + offset(i0[u], 16));
+    } else {
+      for (int l = 0; l < (int)(g.n0 % 4); ++l) {
+      v0[u].v[l] = ((const float*)(g.p0 + offset(i0[u], 16)))[l];
+      v1[u].v[l] = ((const float*)(g.p1 + offset(i0[u], 16)))[l];
+    }
+    }
+  }
+  #pragma unroll
+  for (int u = 0; u < 1; ++u) {
+    if (first + u * 256u >= end) continue;
+    lanes<float, 4> y0;
+    #pragma unroll
+    for (int l = 0; l < 4; ++l) {
+      element(g, v0[u].v[l], v1[u].v[l], y0.v[l]);
+    }
+    if (i0[u] < (index)(g.n0 / 4))
+      *(lanes<float, 4>*)(g.q0 + offset(i0[u], 16)) = y0;
+    else
+      for (int l = 0; l < 4; ++l)
+        if (true && i0[u] * 4ull + l < g.n0) ((float*)(g.q0 + offset(i0[u], 16)))[l] = y0.v[l];
+  }
+}
+)";
+
+}  // namespace
+}  // namespace generator_texts
+
+BOOST_AUTO_TEST_SUITE(generator_texts)
+
+BOOST_AUTO_TEST_CASE(the_text_of_a_sum) {
+  sum_of_two s(1 << 20, 1, {1, 0}, {1, 0});
+  const std::string text = source_of(s.view());
+  const std::size_t from = text.find("struct arguments");
+  BOOST_TEST_REQUIRE((from != std::string::npos));
+  BOOST_TEST(text.substr(from) == text_of_a_sum);
+  const kernel_plan plan(s.view());
+  BOOST_TEST(plan.lanes == 4);
+  BOOST_TEST(plan.blocks() == std::size_t{1024});
+  BOOST_TEST(generator::shape_text(s.view(), plan) == "float y0 = add(v0, v1) | rank 1, lanes 4 x 1, float:c float:c");
+}
+
+BOOST_AUTO_TEST_CASE(extents_and_addresses_do_not_change_the_shape_but_alignment_does) {
+  sum_of_two one(1 << 20, 1, {1, 0}, {1, 0}), other(77777, 1, {1, 0}, {1, 0}, 5 << 20),
+      unaligned(1 << 20, 1, {1, 0}, {1, 0}, (1 << 20) + 4);
+  const kernel_plan a(one.view()), b(other.view()), c(unaligned.view());
+  BOOST_TEST((a.shape() == b.shape()));
+  BOOST_TEST(source_of(one.view()) == source_of(other.view()));
+  BOOST_TEST((a.shape() != c.shape()));
+  BOOST_TEST(c.lanes == 1);
+}
+
+BOOST_AUTO_TEST_CASE(rows_columns_and_transposed_operands_have_classes) {
+  sum_of_two row(512, 256, {1, 512}, {1, 0}), column(512, 256, {1, 512}, {0, 1}), turned(512, 256, {1, 512}, {256, 1}),
+      strided(512, 256, {1, 512}, {2, 1024});
+  BOOST_TEST((kernel_plan(row.view()).of_operand(1) == access_class::contiguous));
+  BOOST_TEST(kernel_plan(row.view()).lanes == 4);
+  BOOST_TEST((kernel_plan(column.view()).of_operand(1) == access_class::broadcast));
+  BOOST_TEST(kernel_plan(column.view()).lanes == 4);
+  const kernel_plan tiled(turned.view());
+  BOOST_TEST((tiled.of_operand(1) == access_class::transposed));
+  BOOST_TEST(tiled.has_tiles());
+  BOOST_TEST(tiled.tile_axis == 1);
+  BOOST_TEST(has(source_of(turned.view()), "__syncthreads();"));
+  BOOST_TEST((kernel_plan(strided.view()).of_operand(1) == access_class::strided));
+  BOOST_TEST(!has(source_of(strided.view()), "__shared__"));
+}
+
+BOOST_AUTO_TEST_CASE(indices_have_64_bits_only_where_32_do_not_suffice) {
+  sum_of_two narrow(1 << 30, 1, {1, 0}, {1, 0}), wide((std::size_t{1} << 33) + 7, 1, {1, 0}, {1, 0}),
+      far(1 << 10, 1 << 10, {1, std::ptrdiff_t{1} << 30}, {1, 0});
+  BOOST_TEST(!kernel_plan(narrow.view()).is_wide);
+  BOOST_TEST(has(source_of(narrow.view()), "using index = unsigned;"));
+  BOOST_TEST(kernel_plan(wide.view()).is_wide);
+  BOOST_TEST(has(source_of(wide.view()), "using index = unsigned long long;"));
+  BOOST_TEST(kernel_plan(far.view()).is_wide);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_are_as_the_structure_declares_them) {
+  sum_of_two s(512, 256, {1, 600}, {0, 1});
+  const kernel_plan plan(s.view());
+  // p0, s0_1, p1, s1_1, q0, t0_1, n0, n1, positions, m0, h0; padded to 16 bytes.
+  BOOST_TEST_REQUIRE(generator::argument_bytes(s.view(), plan) == std::size_t{96});
+  alignas(16) std::byte bytes[96];
+  generator::write_arguments(s.view(), plan, bytes);
+  std::uint64_t words[11];
+  std::memcpy(words, bytes, sizeof words);
+  const std::uint64_t expected[] = {1 << 20, 2400, 2 << 20, 4, 3 << 20, 2048, 512, 256, 128 * 256};
+  for (std::size_t k = 0; k != std::size(expected); ++k) BOOST_TEST(words[k] == expected[k], "word " << k);
+  BOOST_TEST((std::uint64_t{1000} * words[9] >> words[10]) == 1000u / 128);
+}
+
+BOOST_AUTO_TEST_CASE(dividers_divide_all_narrow_numbers) {
+  for (const std::size_t by : {1u, 2u, 3u, 7u, 128u, 641u, 65537u, 2147483646u, 2147483647u}) {
+    const generator::divider d = generator::divider_for(by);
+    for (const std::uint64_t n :
+         {0ull, 1ull, by - 1ull, by + 0ull, by + 1ull, 2 * by - 1ull, 2147483646ull, 2147483647ull})
+      if (n < 1ull << 31) BOOST_TEST((n * d.multiplier >> d.shift) == n / by, n << " / " << by);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(constants_of_several_types_may_share_bytes) {
+  sum_of_two s(64, 1, {1, 0}, {1, 0});
+  s.code.push_back({operation::constant, scalar_type::float32, scalar_type::float32, 0});
+  s.code.push_back({operation::constant, scalar_type::int32, scalar_type::int32, 0});
+  const program_constant zero{};
+  evaluation e = s.view();
+  e.constants = {&zero, 1};
+  const std::string text = source_of(e);
+  BOOST_TEST(has(text, "value_of<float>(g.c0)"));
+  BOOST_TEST(has(text, "value_of<int>(g.c0)"));
+}
+
+BOOST_AUTO_TEST_CASE(contraction_is_allowed_by_fast_math_alone) {
+  sum_of_two s(64, 1, {1, 0}, {1, 0});
+  evaluation e = s.view();
+  BOOST_TEST((generator::kernel_source_for(e, kernel_plan(e)).options == std::vector<std::string>{"--fmad=false"}));
+  const std::string plain(kernel_plan(e).shape());
+  e.fast_math = true;
+  BOOST_TEST((generator::kernel_source_for(e, kernel_plan(e)).options == std::vector<std::string>{"--use_fast_math"}));
+  BOOST_TEST((kernel_plan(e).shape() != plain));
+}
+
+BOOST_AUTO_TEST_CASE(reductions_use_all_blocks_for_one_cell_and_threads_for_many) {
+  sum_of_two s(1 << 12, 1 << 12, {1, 1 << 12}, {1, 1 << 12});
+  const reduction_output sum{{address(4 << 20), {}, scalar_type::float32}, 2, reduction_operation::sum};
+  reduction_evaluation r;
+  r.input = s.view();
+  r.input.outputs = {};
+  r.results = {&sum, 1};
+  r.is_reduced = {true, true};
+  const reduction_plan all(r);
+  BOOST_TEST(all.outputs == 1u);
+  BOOST_TEST(all.reduced == std::size_t{1} << 24);
+  BOOST_TEST(all.along == reduction_plan::threads);
+  BOOST_TEST(all.blocks() > 100u);
+  BOOST_TEST(all.last_blocks() == 1u);
+  BOOST_TEST(all.scratch_bytes(r) >= all.parts * sizeof(float));
+  r.is_reduced = {true, false};
+  const reduction_plan rows(r);
+  BOOST_TEST(rows.outputs == std::size_t{1} << 12);
+  BOOST_TEST(rows.is_run);
+  BOOST_TEST(rows.parts == 1u);
+  BOOST_TEST(rows.scratch_bytes(r) == 0u);
+  r.is_reduced = {false, true};
+  const reduction_plan columns(r);
+  BOOST_TEST(!columns.is_run);
+  BOOST_TEST(columns.kept >= 32u);  // neighbors in memory
+  BOOST_TEST((columns.shape(r) != rows.shape(r)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
