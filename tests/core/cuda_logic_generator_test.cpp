@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/jit/interpreter_program.hpp"
 #include "cuda/jit/nvrtc_compiler.hpp"
 #include "ferry/core/detail/backend/backend.hpp"
 #include "generator/kernel_arguments.hpp"
@@ -110,6 +111,31 @@ BOOST_AUTO_TEST_CASE(random_reductions_compile) {
     }
   }
   BOOST_TEST(compiled_ones > 0u);
+}
+
+// The interpreter kernel makes constants once a block.
+BOOST_AUTO_TEST_CASE(the_interpreter_never_writes_to_the_slot_of_a_constant) {
+  std::size_t constants = 0;
+  for (std::size_t seed = 0; seed != support::seeds(200); ++seed) {
+    random_evaluations::random_evaluation r(seed, false);
+    const evaluation e = r.at(reinterpret_cast<std::byte*>(std::uintptr_t{1} << 30));
+    const cuda::interpreter_program program(e);
+    const cuda::interpreter_header& h = program.header();
+    BOOST_TEST_REQUIRE(h.steps == e.code.size() + e.outputs.size());
+    const auto* const steps = reinterpret_cast<const cuda::interpreter_step*>(
+        program.data() + sizeof h + e.constants.size_bytes() + h.accesses * sizeof(cuda::interpreter_access));
+    std::set<int> of_constants;
+    for (int k = 0; k != h.first_step; ++k) of_constants.insert(steps[k].to);
+    BOOST_TEST(of_constants.size() == h.first_step);
+    constants += of_constants.size();
+    for (int k = h.first_step; k != h.steps; ++k) {
+      if (steps[k].what == cuda::store_code) continue;
+      BOOST_TEST(steps[k].to < h.slots);
+      BOOST_TEST(of_constants.count(steps[k].to) == 0u, "seed " << seed << ", step " << k);
+    }
+    BOOST_TEST(program.threads_for(std::size_t{96} << 10) != 0u, "seed " << seed);
+  }
+  BOOST_TEST(constants > 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_simple_kernel_compiles_quickly) {

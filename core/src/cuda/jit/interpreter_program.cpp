@@ -26,8 +26,9 @@ steps steps_of(const evaluation& e) {
     const std::uint8_t of[] = {e.code[k].a, e.code[k].b, e.code[k].c};
     last_use[k] = k;
     for (int v = 0; v != values_of(e.code[k]); ++v) last_use[of[v]] = k;
-    if (e.code[k].what == operation::constant) last_use[k] = to_the_end;
   }
+  for (std::size_t k = 0; k != e.code.size(); ++k)
+    if (e.code[k].what == operation::constant) last_use[k] = to_the_end;
   for (const evaluation_output& o : e.outputs) {
     last_use[o.value] = to_the_end;
     if (o.mask != evaluation_output::no_mask) last_use[o.mask] = to_the_end;
