@@ -1,9 +1,9 @@
 #include "by_cub.hpp"
 
 #if defined(__CUDACC__)
+#include <cuda_runtime.h>
 #include <cub/device/device_transform.cuh>
 #include <cuda/std/tuple>
-#include <cuda_runtime.h>
 
 namespace benchmarks {
 namespace {
@@ -50,8 +50,8 @@ __global__ void add_line(std::size_t vectors, std::size_t columns, const float* 
   for (int u = 0; u < 2; ++u) {
     const std::size_t v = first + u * std::size_t{256};
     if (v >= vectors) continue;
-    reinterpret_cast<float4*>(y)[v] = make_float4(held[u].x + other[u].x, held[u].y + other[u].y,
-                                                  held[u].z + other[u].z, held[u].w + other[u].w);
+    reinterpret_cast<float4*>(y)[v] =
+        make_float4(held[u].x + other[u].x, held[u].y + other[u].y, held[u].z + other[u].z, held[u].w + other[u].w);
   }
 }
 
@@ -84,8 +84,7 @@ void add_row_by_hand(void* s, std::size_t rows, std::size_t columns, const float
   const std::size_t vectors = rows * columns / 4;
   add_line<true><<<blocks(vectors, 512), 256, 0, raw(s)>>>(vectors, columns, a, row, y);
 }
-void add_column_by_hand(void* s, std::size_t rows, std::size_t columns, const float* a, const float* column,
-                        float* y) {
+void add_column_by_hand(void* s, std::size_t rows, std::size_t columns, const float* a, const float* column, float* y) {
   const std::size_t vectors = rows * columns / 4;
   add_line<false><<<blocks(vectors, 512), 256, 0, raw(s)>>>(vectors, columns, a, column, y);
 }

@@ -61,9 +61,8 @@ std::string explain_program(const expression_program& p, scalar_type type) {
 bool precompile_program(const expression_program& p, scalar_type type) {
   if (p.shape.is_empty()) return true;
   const device on = home_of(p);
-  return with_new_array(p, type, [&](const evaluation& e) {
-    return runtime::current().backend().prepare_evaluation(on.index(), e);
-  });
+  return with_new_array(
+      p, type, [&](const evaluation& e) { return runtime::current().backend().prepare_evaluation(on.index(), e); });
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail
