@@ -77,7 +77,7 @@ class block_run {
     if (is_new) materialize(load_way::each_line, plan_.block);
     return run_steps();
   }
-  std::byte* value(std::uint8_t number) const { return at_[number]; }
+  std::byte* value(std::uint8_t number) const { return at_[number]; }  // cppcheck-suppress CastIntegerToAddressAtReturn
   // Stores other elements than those of the output's value.
   void store_from(const evaluation_output& o, std::byte* from) {
     std::swap(at_[o.value], from);
