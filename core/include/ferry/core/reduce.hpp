@@ -276,8 +276,8 @@ auto exclusive_scan(A&& a, Op op, int axis, T initial) {
   return detail::make_scan<Op>("exclusive_scan", std::forward<A>(a), axis, &first);
 }
 
-/// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one, but
-/// the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy:
+/// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one,
+/// but the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy:
 /// low + i * ((high - low) / bins), in double.
 /// @throws invalid_argument unless low < high, both finite, and bins is at least 1
 template <class A>
