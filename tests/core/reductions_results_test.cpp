@@ -107,6 +107,13 @@ BOOST_AUTO_TEST_CASE(a_result_may_replace_what_is_read) {
   CHECK_ELEMENTS(a, {0, 1, 2, 3, 12, 15, 18, 21, 8, 9, 10, 11});
   a = fr::cumsum(a, 1);
   CHECK_ELEMENTS(a, {0, 1, 3, 6, 12, 27, 45, 66, 8, 17, 27, 38});
+  // The sums of the first rows are stored where the last row is read later.
+  fr::device_array<double, 2> b({1000, 1000});
+  b = 1. + 0. * fr::index(0);
+  fr::array_view<double, 1, fr::memory_kind::device> last(b.owner(), b.unsynchronized_data() + 999 * 1000, {1000}, {1});
+  last = fr::sum(b, fr::axes{1});
+  BOOST_TEST(double(fr::min(last)) == 1000.);
+  BOOST_TEST(double(fr::max(last)) == 1000.);
 }
 
 BOOST_AUTO_TEST_CASE(several_in_one_pass) {

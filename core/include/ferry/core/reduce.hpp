@@ -276,8 +276,9 @@ auto exclusive_scan(A&& a, Op op, int axis, T initial) {
   return detail::make_scan<Op>("exclusive_scan", std::forward<A>(a), axis, &first);
 }
 
-/// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one, the
-/// last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy: low + i * ((high - low) / bins), in double.
+/// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one,
+/// but the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy:
+/// low + i * ((high - low) / bins), in double.
 /// @throws invalid_argument unless low < high, both finite, and bins is at least 1
 template <class A>
 requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::size_t bins, double low, double high) {
