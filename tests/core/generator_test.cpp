@@ -41,7 +41,7 @@ struct sum_of_two {
   std::vector<evaluation_output> outputs;
 };
 
-std::string source_of(const evaluation& e) { return generator::kernel_source_for(e, kernel_plan(e)).text; }
+std::string kernel_text_of(const evaluation& e) { return generator::kernel_source_for(e, kernel_plan(e)).text; }
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 constexpr const char* text_of_a_sum = R"(struct arguments {
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_SUITE(generator_texts)
 
 BOOST_AUTO_TEST_CASE(the_text_of_a_sum) {
   sum_of_two s(1 << 20, 1, {1, 0}, {1, 0});
-  const std::string text = source_of(s.view());
+  const std::string text = kernel_text_of(s.view());
   const std::size_t from = text.find("struct arguments");
   BOOST_TEST_REQUIRE((from != std::string::npos));
   BOOST_TEST(text.substr(from) == text_of_a_sum);
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(extents_and_addresses_do_not_change_the_shape_but_alignment
       unaligned(1 << 20, 1, {1, 0}, {1, 0}, (1 << 20) + 4);
   const kernel_plan a(one.view()), b(other.view()), c(unaligned.view());
   BOOST_TEST((a.shape() == b.shape()));
-  BOOST_TEST(source_of(one.view()) == source_of(other.view()));
+  BOOST_TEST(kernel_text_of(one.view()) == kernel_text_of(other.view()));
   BOOST_TEST((a.shape() != c.shape()));
   BOOST_TEST(c.lanes == 1);
 }
@@ -133,18 +133,18 @@ BOOST_AUTO_TEST_CASE(rows_columns_and_transposed_operands_have_classes) {
   BOOST_TEST((tiled.of_operand(1) == access_class::transposed));
   BOOST_TEST(tiled.has_tiles());
   BOOST_TEST(tiled.tile_axis == 1);
-  BOOST_TEST(has(source_of(turned.view()), "__syncthreads();"));
+  BOOST_TEST(has(kernel_text_of(turned.view()), "__syncthreads();"));
   BOOST_TEST((kernel_plan(strided.view()).of_operand(1) == access_class::strided));
-  BOOST_TEST(!has(source_of(strided.view()), "__shared__"));
+  BOOST_TEST(!has(kernel_text_of(strided.view()), "__shared__"));
 }
 
 BOOST_AUTO_TEST_CASE(indices_have_64_bits_only_where_32_do_not_suffice) {
   sum_of_two narrow(1 << 30, 1, {1, 0}, {1, 0}), wide((std::size_t{1} << 33) + 7, 1, {1, 0}, {1, 0}),
       far(1 << 10, 1 << 10, {1, std::ptrdiff_t{1} << 30}, {1, 0});
   BOOST_TEST(!kernel_plan(narrow.view()).is_wide);
-  BOOST_TEST(has(source_of(narrow.view()), "using index = unsigned;"));
+  BOOST_TEST(has(kernel_text_of(narrow.view()), "using index = unsigned;"));
   BOOST_TEST(kernel_plan(wide.view()).is_wide);
-  BOOST_TEST(has(source_of(wide.view()), "using index = unsigned long long;"));
+  BOOST_TEST(has(kernel_text_of(wide.view()), "using index = unsigned long long;"));
   BOOST_TEST(kernel_plan(far.view()).is_wide);
 }
 
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(constants_of_several_types_may_share_bytes) {
   const program_constant zero{};
   evaluation e = s.view();
   e.constants = {&zero, 1};
-  const std::string text = source_of(e);
+  const std::string text = kernel_text_of(e);
   BOOST_TEST(has(text, "value_of<float>(g.c0)"));
   BOOST_TEST(has(text, "value_of<int>(g.c0)"));
 }
