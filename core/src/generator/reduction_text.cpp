@@ -47,6 +47,7 @@ class reduction_writer {
         return "whole_sum<" + type + ">";
       case reduction_operation::product:
         if (is_complex(t)) return joined("complex_product<", register_type(real_of(t)), ">");
+        if (t == scalar_type::float32) return "float_product";
         return (is_integer(t) ? "whole_product<" : "product<") + type + ">";
       case reduction_operation::minimum: return "extremum_min<" + type + ">";
       case reduction_operation::maximum: return "extremum_max<" + type + ">";
