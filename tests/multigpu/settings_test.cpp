@@ -67,9 +67,9 @@ BOOST_AUTO_TEST_CASE(each_documented_variable_refuses_nonsense,
                        return there;
                      })) {
   // Any text is a valid name or file: there is no wrong form.
-  const std::set<std::string> free_texts{"FERRY_CUPTI_LIBRARY", "FERRY_NCCL_LIBRARY", "FERRY_TOPOLOGY", "FERRY_HOST",
-                                         "FERRY_MEMORY_LOG",    "FERRY_JIT_CACHE",     "FERRY_JIT_LOG",
-                                         "FERRY_NVRTC_LIBRARY"};
+  const std::set<std::string> free_texts{"FERRY_CUPTI_LIBRARY", "FERRY_NCCL_LIBRARY", "FERRY_TOPOLOGY",
+                                         "FERRY_HOST",          "FERRY_MEMORY_LOG",   "FERRY_JIT_CACHE",
+                                         "FERRY_JIT_LOG",       "FERRY_NVRTC_LIBRARY"};
   const std::vector<std::string> all = documented_variables();
   BOOST_TEST(all.size() >= 25);
   for (const std::string& name : all) {
