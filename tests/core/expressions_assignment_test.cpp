@@ -199,6 +199,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_two_devices_take_part) {
 
 BOOST_AUTO_TEST_CASE(memory_that_the_device_does_not_reach_is_an_error) {
   const fr::simulation sim("devices=2;peers=none");
+  fr::runtime::current().peers().kernels(fr::detail::peer_kernels::error);
   fr::device_array<float> a({10}, 2.f, fr::device(0)), y({10}, 1.f, fr::device(1));
   a.name("far");
   check_error<fr::peer_access_error>([&] { y = a * 2; }, {"'far'", "does not reach"});
