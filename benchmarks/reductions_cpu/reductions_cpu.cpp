@@ -1,6 +1,6 @@
 // Reductions of array expressions on simulated devices, which the CPU interprets, against vectorized loops. 64 MiB an
-// array. Ratios of GB/s of the arrays that are read. The interpreter uses all cores and the loops one: run it on one core
-// (taskset -c 0) to compare them alone.
+// array. Ratios of GB/s of the arrays that are read. The interpreter uses all cores and the loops one: run it on one
+// core (taskset -c 0) to compare them alone.
 //
 // as: host
 #include <benchmark/benchmark.h>

@@ -17,8 +17,8 @@ enum class access_class : std::uint8_t {
   transposed   // strided, and contiguous along the plan's tile_axis: loaded through a tile in shared memory
 };
 
-// Every thread computes `unroll` vectors of `lanes` elements along axis 0, or elements of a tile. Only the plan, not the
-// evaluation, determines the source: see shape().
+// Every thread computes `unroll` vectors of `lanes` elements along axis 0, or elements of a tile. Only the plan, not
+// the evaluation, determines the source: see shape().
 struct kernel_plan {
   static constexpr unsigned threads = 256;
   static constexpr std::size_t most_accesses = 2 * (most_instructions + 6);
@@ -39,8 +39,8 @@ struct kernel_plan {
   std::uint8_t tile_axis = 0;  // the other axis of tiles
   bool is_wide = false;        // indices or strides need 64 bits
   // Not in the shape: extents in elements; and what a position, of a vector or of a tile, counts: its digits, fastest
-  // first. Without tiles the vectors of a row, then the other axes. With tiles those along axis 0, along tile_axis, then
-  // the other axes.
+  // first. Without tiles the vectors of a row, then the other axes. With tiles those along axis 0, along tile_axis,
+  // then the other axes.
   std::array<std::size_t, max_rank> extent{}, digits{};
   std::size_t positions = 1;  // the product of all digits
   // Blocks of the kernel's grid.

@@ -182,8 +182,8 @@ class kernel_writer {
             "))[l] = y", i, ".v[l];");
   }
 
-  // A block computes one tile. Transposed operands are read along tile_axis, and used along axis 0. The column of padding
-  // avoids conflicts of banks.
+  // A block computes one tile. Transposed operands are read along tile_axis, and used along axis 0. The column of
+  // padding avoids conflicts of banks.
   void write_tiles() {
     const unsigned tile = p_.tile, step = kernel_plan::threads / tile, k = p_.tile_axis;
     for (std::size_t i = 0; i < operands(); ++i)

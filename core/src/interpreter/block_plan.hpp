@@ -30,8 +30,8 @@ struct block_step {
 // The axes [0, span) are the line: blocks are ranges of its elements, in order. All combinations of the other indices
 // are lines. So short rows do not make short blocks.
 struct block_plan {
-  // values: how many are needed after all steps, so that none of these shares its register; unit: a block has a multiple
-  // of so many elements, unless it is the last of its line.
+  // values: how many are needed after all steps, so that none of these shares its register; unit: a block has a
+  // multiple of so many elements, unless it is the last of its line.
   explicit block_plan(const evaluation& e, std::span<const std::uint8_t> values = {}, std::size_t unit = 1);
   std::size_t span = 0;  // number of axes of a line
   std::size_t line = 1;  // elements of a line

@@ -6,7 +6,8 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 
-// How many threads are worth the bytes that an evaluation reads and writes: at most `most`, or 0 for the number of cores.
+// How many threads are worth the bytes that an evaluation reads and writes: at most `most`, or 0 for the number of
+// cores.
 unsigned threads_for(const evaluation& e, unsigned most);
 // Calls run(k) for all k below n, each on a thread of its own where there are threads. run throws nothing.
 void on_threads(unsigned n, const std::function<void(unsigned)>& run);

@@ -13,7 +13,8 @@ namespace ferry::inline FERRY_ABI::detail::jit {
 enum class kernel_state : std::uint8_t { requested, ready, failed };
 enum class kernel_origin : std::uint8_t { none, compiled, disk };
 
-// For one device. The thread that compiles writes `origin`, `milliseconds` and `failure`, and publishes them by `state`.
+// For one device. The thread that compiles writes `origin`, `milliseconds` and `failure`, and publishes them by
+// `state`.
 class kernel {
  public:
   kernel(int on, kernel_source from) : device(on), source(std::move(from)) {}

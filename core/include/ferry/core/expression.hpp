@@ -264,9 +264,9 @@ std::string explain(const expression<T, Rank>& e) {
   return detail::explain_program(e.program(), detail::scalar_type_of<T>());
 }
 
-/// Compiles the kernel of an expression, and blocks until that is done: for programs that must not compile while they run,
-/// and before a capture. Kernels depend on operations, types, ranks, and on which operands are contiguous, stretched or
-/// strided, not on sizes: the kernel serves all assignments of such an expression to whole arrays.
+/// Compiles the kernel of an expression, and blocks until that is done: for programs that must not compile while they
+/// run, and before a capture. Kernels depend on operations, types, ranks, and on which operands are contiguous,
+/// stretched or strided, not on sizes: the kernel serves all assignments of such an expression to whole arrays.
 /// @return false if nothing is compiled: on simulated devices, with FERRY_JIT=off, and without NVRTC. The expression is
 /// then interpreted.
 template <class T, std::size_t Rank>

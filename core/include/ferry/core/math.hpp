@@ -1,5 +1,5 @@
 /// @file
-/// Mathematical functions of array expressions, element by element. Integers are computed as double, as by <cmath>,
+/// Mathematical functions of array expressions, element by element. Integers are computed as double, as by `<cmath>`,
 /// except by abs, sign, min, max and clamp.
 #pragma once
 #include "ferry/core/expression.hpp"

@@ -279,6 +279,10 @@ auto exclusive_scan(A&& a, Op op, int axis, T initial) {
 /// Number of elements in each of `bins` intervals of equal widths. An interval has its low edge and not its high one,
 /// but the last has both. Elements outside of [low, high] and NaN are in none. The edges are those of NumPy:
 /// low + i * ((high - low) / bins), in double.
+/// @param a array, view or expression
+/// @param bins number of intervals
+/// @param low low edge of the first interval
+/// @param high high edge of the last interval
 /// @throws invalid_argument unless low < high, both finite, and bins is at least 1
 template <class A>
 requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::size_t bins, double low, double high) {
@@ -287,6 +291,10 @@ requires detail::reducible<A> reduced<std::uint64_t, 1> histogram(A&& a, std::si
       detail::histogram_program(detail::program_of(std::forward<A>(a)), bins, low, high, nullptr));
 }
 /// As above: the sums of weights, in double.
+/// @param a array, view or expression
+/// @param bins number of intervals
+/// @param low low edge of the first interval
+/// @param high high edge of the last interval
 /// @param weights of the shape of a
 template <class A, class W>
 requires(detail::expression_operands<A, W>) reduced<double, 1> histogram(A&& a, std::size_t bins, double low,

@@ -249,8 +249,8 @@ class backend {
   // Runs a program over memory. Simulated devices interpret it, CUDA devices run a kernel. device: that of s. `what`
   // and `uses`, the bytes that it accesses, are read during the call only.
   virtual void evaluate(native_stream s, int device, const evaluation& what, std::span<const kernel_use> uses);
-  // Compiles what evaluate() runs for programs of this shape, and blocks until that is done. Returns false if nothing can
-  // be compiled, so that evaluate() interprets them.
+  // Compiles what evaluate() runs for programs of this shape, and blocks until that is done. Returns false if nothing
+  // can be compiled, so that evaluate() interprets them.
   virtual bool prepare_evaluation(int device, const evaluation& what);
   // Runs a reduction, a scan or a count of a program's values; the rest is as in evaluate().
   virtual void reduce(native_stream s, int device, const reduction_evaluation& what, std::span<const kernel_use> uses);

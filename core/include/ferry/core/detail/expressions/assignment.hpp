@@ -38,8 +38,8 @@ device home_of(const expression_program& p);
 // The program, its operands, the bytes that it moves, and how the device runs it.
 std::string explain_program(const expression_program& p, scalar_type type);
 
-// Compiles the kernel that evaluates the program to a new array. Blocks until that is done. Returns false if nothing can be
-// compiled.
+// Compiles the kernel that evaluates the program to a new array. Blocks until that is done. Returns false if nothing
+// can be compiled.
 bool precompile_program(const expression_program& p, scalar_type type);
 
 // While a value is positive, programs of this thread may be evaluated with faster, less exact functions.

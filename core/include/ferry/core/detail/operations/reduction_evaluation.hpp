@@ -70,7 +70,8 @@ enum class reduction_kind : std::uint8_t {
          // [0, bins) are ignored. All axes are reduced.
 };
 
-// For all indices of the kept axes, combines the values along the reduced axes. All spans are valid during the call only.
+// For all indices of the kept axes, combines the values along the reduced axes. All spans are valid during the call
+// only.
 //
 // Axes are ordered so that axis 0 is best to read. If it is reduced, the other reduced axes follow it, then the kept
 // ones. Otherwise the kept axes before the first reduced one come first, then all reduced axes, then the other kept

@@ -101,10 +101,10 @@ struct reduction_assignment {
   program_operand to;
   const reduction_program* value;
 };
-// Runs reductions of equal axes over arrays of equal shapes in one submission, in one pass over memory; a scan or a count
-// alone. Where a destination's bytes are read as well, it goes through a temporary. Ordered on the stream, or on the
-// calling thread's stream of the first destination's device. Throws invalid_argument for shapes that do not fit, for min,
-// max, argmin and argmax over no elements, and what admit() refuses; use_after_free.
+// Runs reductions of equal axes over arrays of equal shapes in one submission, in one pass over memory; a scan or a
+// count alone. Where a destination's bytes are read as well, it goes through a temporary. Ordered on the stream, or on
+// the calling thread's stream of the first destination's device. Throws invalid_argument for shapes that do not fit,
+// for min, max, argmin and argmax over no elements, and what admit() refuses; use_after_free.
 void assign_reductions(const stream_ref* s, std::span<const reduction_assignment> all, source_line at);
 
 }  // namespace ferry::inline FERRY_ABI::detail
