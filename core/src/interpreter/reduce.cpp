@@ -66,7 +66,6 @@ class column_sum {
  public:
   column_sum(const long_reduction& all, const reduction_output& o)
       : all_(&all),
-        output_(&o),
         loops_(&loops_of(o.what, type_of(all.r, o))),
         size_(size_of(type_of(all.r, o))),
         by_rows_(o.what == reduction_operation::least || o.what == reduction_operation::greatest),
@@ -129,7 +128,6 @@ class column_sum {
   }
 
   const long_reduction* all_;
-  const reduction_output* output_;
   const reduction_loops* loops_;
   std::size_t size_;
   bool by_rows_;

@@ -107,8 +107,9 @@ struct position_cell {
     at = takes ? position : at;
   }
   inline void join(const position_cell& o, T, T) {
-    const bool is_tie = !is_better(o.v, v) & !is_better(v, o.v);
-    const bool takes = (o.at >= 0) & ((at < 0) | is_better(o.v, v) | (is_tie & (o.at < at)));
+    const bool theirs = is_better(o.v, v), ours = is_better(v, o.v);
+    const bool is_tie = !theirs & !ours;
+    const bool takes = (o.at >= 0) & ((at < 0) | theirs | (is_tie & (o.at < at)));
     v = takes ? o.v : v;
     at = takes ? o.at : at;
   }

@@ -13,6 +13,13 @@
 #include "interpreter/reduction_cells.hpp"
 #include "interpreter/scan_loops_of.hpp"
 
+// The iterations of the next loop may be computed together.
+#ifdef __clang__
+#define FERRY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define FERRY_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 namespace ferry::inline FERRY_ABI::detail::FERRY_LOOPS {
 
 inline constexpr std::size_t lanes = 32;  // partial results of a run: sums are not one chain of additions
@@ -164,7 +171,7 @@ static inline void fold_row(const cells<Cell>& all, const typename Cell::value* 
                             std::size_t had) {
   typename Cell::value share{};
   if constexpr (is_moments<Cell>) share = static_cast<typename Cell::value>(1.0 / static_cast<double>(had + 1));
-#pragma GCC ivdep
+  FERRY_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
     Cell c = all.get(i);
     c.add(x[i], position, share);
@@ -184,7 +191,7 @@ static inline void join_cells(const cells<Cell>& a, const cells<Cell>& b, std::s
     return;
   }
   const join_weights<Cell> w(had, more);
-#pragma GCC ivdep
+  FERRY_INDEPENDENT
   for (std::size_t i = 0; i < n; ++i) {
     Cell c = a.get(i);
     c.join(b.get(i), w.share, w.weight);
