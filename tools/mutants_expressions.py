@@ -61,7 +61,7 @@ MUTANTS = [
     ("operators", "appended instructions keep their second operand", (PROGRAM, "if (operands_of_it > 1) i.b = here[i.b];", "")),
     ("order", "operands are not ordered", (ASSIGNMENT, "    if (!is_output) add(p.operands[k], false, false);\n", "")),
     ("order", "a destination that is read counts as overwritten",
-     (ASSIGNMENT, "add(to, true, !bound.is_masked(k) && !is_read && is_contiguous_output(to));", "add(to, true, true);")),
-    ("order", "freed operands are evaluated", (ASSIGNMENT, "return o.owner.get(at, &look);", "return *o.owner.unchecked();")),
+     (ASSIGNMENT, "add(to, true, !bound.is_masked(k) && !is_read && is_dense(to));", "add(to, true, true);")),
+    ("order", "freed operands are evaluated", ("core/src/expressions/operand_memory.cpp", "return o.owner.get(at, &look);", "return *o.owner.unchecked();")),
     ("texts", "parentheses are left out", (TEXT, "      write(i.b, s.precedence + 1);\n", "      write(i.b, 0);\n")),
 ]

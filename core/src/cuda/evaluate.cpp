@@ -34,18 +34,21 @@ void cuda_backend::launch_generated(cudaStream_t s, void* function, const evalua
   launch_function(s, function, p.blocks(), generator::kernel_plan::threads, arguments, evaluating);
 }
 
-void cuda_backend::interpret(cudaStream_t s, int device, const evaluation& e, const generator::kernel_plan& p) {
+void cuda_backend::interpret(native_stream stream, int device, const evaluation& e, const generator::kernel_plan& p) {
   const device_scope current(device, evaluating);
+  const cudaStream_t s = raw(stream);
   const interpreter_program program(e);
   const cudaError_t r = launch_interpreter(program, at(device, evaluating).properties.multiprocessors, s);
   if (r != cudaErrorNotSupported) return check_on(r, evaluating, s);
   clear_pending();
   // Larger than the interpreter takes: such programs wait for their kernel.
-  if (void* const function = kernels_->finish(device, e, p)) return launch_generated(s, function, e, p);
+  if (!is_capturing(stream))
+    if (void* const function = kernels_->finish(device, e, p)) return launch_generated(s, function, e, p);
   throw not_supported(std::string(evaluating) + ": a program of " + std::to_string(e.code.size()) +
                       " operations is too large for the interpreter, and its kernel is not compiled (" +
                       kernels_->why_not(device, p.shape()) +
-                      "): evaluate a part of it into an array first (fr::evaluate)");
+                      "): precompile it before a capture (fr::precompile), or evaluate a part of it into an array "
+                      "first (fr::evaluate)");
 }
 
 // Captures compile nothing: there, a program whose kernel is not compiled is interpreted.
@@ -56,7 +59,7 @@ void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, st
   if (!function) [[unlikely]]
     if (!is_capturing(s)) function = kernels_->request(device, e, plan);
   if (!function) [[unlikely]]
-    return interpret(stream, device, e, plan);
+    return interpret(s, device, e, plan);
   if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
     const device_scope current(device, evaluating);
     return launch_generated(stream, function, e, plan);

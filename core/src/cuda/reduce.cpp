@@ -36,7 +36,14 @@ void cuda_backend::reduce(native_stream s, int device, const reduction_evaluatio
   if (r.kind != reduction_kind::reduce) return backend::reduce(s, device, r, uses);
   const generator::reduction_plan plan(r);
   const std::string shape = plan.shape(r);
-  void* const function = kernels_->finish(device, shape, [&] { return generator::reduction_source_for(r, plan); });
+  void* function = kernels_->find(device, shape);
+  if (!function) [[unlikely]] {
+    if (is_capturing(s))
+      throw not_supported(
+          std::string(reduction_verb) +
+          ": its kernel is not compiled, and captures compile nothing: compute it once before the capture");
+    function = kernels_->finish(device, shape, [&] { return generator::reduction_source_for(r, plan); });
+  }
   if (!function) [[unlikely]]
     throw not_supported(std::string(reduction_verb) +
                         ": there is no compiled kernel: " + kernels_->why_not(device, shape));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "expressions/bound_program.hpp"
+#include "expressions/operand_memory.hpp"
 #include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
@@ -14,16 +15,6 @@
 
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
-
-array_look look_at(const program_operand& o) {
-  array_look look{&o.owner, o.kind, name_of(o.type), o.shape.rank, {}};
-  for (std::size_t d = 0; d != o.shape.rank; ++d) look.extent[d] = o.shape.extent[o.shape.rank - 1 - d];
-  return look;
-}
-allocation& alive(const program_operand& o, source_line at) {
-  const array_look look = look_at(o);
-  return o.owner.get(at, &look);
-}
 
 [[noreturn]] void throw_does_not_fit(const assignment& a, source_line at) {
   throw invalid_argument("cannot assign '" + text_of(*a.value) + "' of " + text_of(a.value->shape) + " to " +
@@ -51,15 +42,6 @@ bool is_hazard(const expression_program& p, const program_operand& to) {
                      [&](const program_operand& o) { return may_overlap(to, o) && !are_same_elements(to, o); });
 }
 
-bool is_contiguous_output(const program_operand& o) {
-  auto stride = static_cast<std::ptrdiff_t>(size_of(o.type));
-  for (std::size_t d = 0; d != o.shape.rank; ++d) {
-    if (o.shape.extent[d] != 1 && o.stride_bytes[d] != stride) return false;
-    stride *= static_cast<std::ptrdiff_t>(o.shape.extent[d]);
-  }
-  return true;
-}
-
 // One submission of a program.
 void submit_program(stream_ref s, const expression_program& p, std::span<const bound_output> outputs, bool use_masks,
                     source_line at) {
@@ -85,7 +67,7 @@ void submit_program(stream_ref s, const expression_program& p, std::span<const b
     const byte_range where = to.bytes();
     const bool is_read = std::any_of(bound.operands().begin(), bound.operands().end(),
                                      [&](std::uint8_t x) { return p.operands[x].bytes().overlaps(where); });
-    add(to, true, !bound.is_masked(k) && !is_read && is_contiguous_output(to));
+    add(to, true, !bound.is_masked(k) && !is_read && is_dense(to));
   }
   evaluation e = bound.view();
   e.fast_math = fast_math_depth() > 0;
@@ -100,23 +82,6 @@ void submit_program(stream_ref s, const expression_program& p, std::span<const b
     return;
   }
   submit_ordered(s, all, reach::by_kernel, [&](native_stream n) { m.backend().evaluate(n, device, e, bytes.get()); });
-}
-
-// A contiguous array of the same shape and type on the stream's device.
-program_operand temporary_like(const program_operand& to, stream_ref s) {
-  program_operand t;
-  t.shape = to.shape;
-  t.type = to.type;
-  auto bytes = static_cast<std::ptrdiff_t>(size_of(t.type));
-  for (std::size_t d = 0; d != t.shape.rank; ++d) {
-    t.stride_bytes[d] = t.shape.extent[d] == 1 ? 0 : bytes;
-    bytes *= static_cast<std::ptrdiff_t>(t.shape.extent[d]);
-  }
-  const std::size_t size = size_of(t.type);
-  t.owner =
-      allocate_array(memory_kind::device, device(s.timeline().device()), static_cast<std::size_t>(bytes) / size, size);
-  t.data = t.owner.get().begin;
-  return t;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/element_text.hpp"
 #include "generator/kernel_text.hpp"
 #include "generator/operation_text.hpp"
 #include "generator/prelude.hpp"
@@ -11,11 +12,6 @@
 
 namespace ferry::inline FERRY_ABI::detail::generator {
 namespace {
-
-template <class... Parts>
-std::string text_from(const Parts&... parts) {
-  return std::move(source_builder().add(parts...).text());
-}
 
 // What cells call. NaN if one value is NaN; -0 is less than +0.
 constexpr const char* cell_functions = R"(__device__ inline bool is_negative(float a) { return __float_as_int(a) < 0; }
@@ -63,10 +59,10 @@ class cell_writer {
       case reduction_operation::greatest: return write_position(s, t, ">");
       case reduction_operation::sum:
         return write_plain(s, t, neutral("0"),
-                           is_complex(type_) ? "a + b" : text_from("(", t, ")((", wrap, ")a + (", wrap, ")b)"));
+                           is_complex(type_) ? "a + b" : joined("(", t, ")((", wrap, ")a + (", wrap, ")b)"));
       case reduction_operation::product:
         return write_plain(s, t, neutral("1"),
-                           is_complex(type_) ? "a * b" : text_from("(", t, ")((", wrap, ")a * (", wrap, ")b)"));
+                           is_complex(type_) ? "a * b" : joined("(", t, ")((", wrap, ")a * (", wrap, ")b)"));
       case reduction_operation::minimum: return write_plain(s, t, extreme(false), "lesser_of(a, b)");
       case reduction_operation::maximum: return write_plain(s, t, extreme(true), "greater_of(a, b)");
       case reduction_operation::any: return write_plain(s, t, "false", "a || b");
@@ -83,11 +79,11 @@ class cell_writer {
       case reduction_finish::mean:
         if (is_complex(type_)) {
           const std::string part(register_type(real_of(type_)));
-          return text_from(t, "(real(", c, ") / ", part, "(g.reduced), imag(", c, ") / ", part, "(g.reduced))");
+          return joined(t, "(real(", c, ") / ", part, "(g.reduced), imag(", c, ") / ", part, "(g.reduced))");
         }
-        return text_from(c, " / ", t, "(g.reduced)");
-      case reduction_finish::variance: return text_from("variance_of(", c, ", g.freedom", k, ")");
-      case reduction_finish::deviation: return text_from("sqrt(variance_of(", c, ", g.freedom", k, "))");
+        return joined(c, " / ", t, "(g.reduced)");
+      case reduction_finish::variance: return joined("variance_of(", c, ", g.freedom", k, ")");
+      case reduction_finish::deviation: return joined("sqrt(variance_of(", c, ", g.freedom", k, "))");
     }
     return c;
   }
@@ -95,7 +91,7 @@ class cell_writer {
  private:
   std::string neutral(const char* number) const {
     const std::string_view t = register_type(type_);
-    return is_complex(type_) ? text_from(t, "(", number, ", 0)") : text_from("(", t, ")", number);
+    return is_complex(type_) ? joined(t, "(", number, ", 0)") : joined("(", t, ")", number);
   }
   std::string extreme(bool lowest) const {
     switch (type_) {
@@ -109,11 +105,11 @@ class cell_writer {
     }
   }
   // Each cell type has functions of its own name, since several results may have one type.
-  void write_plain(source_builder& s, const std::string& t, const std::string& none, const std::string& joined) const {
+  void write_plain(source_builder& s, const std::string& t, const std::string& none, const std::string& sum) const {
     s.line("using ", name_, " = ", t, ";");
     s.line("__device__ inline ", t, " none_of_", name_, "() { return ", none, "; }");
-    s.line("__device__ inline void add_to_", name_, "(", t, "& a, ", t, " b, long long) { a = ", joined, "; }");
-    s.line("__device__ inline void join_", name_, "(", t, "& a, const ", t, "& b) { a = ", joined, "; }");
+    s.line("__device__ inline void add_to_", name_, "(", t, "& a, ", t, " b, long long) { a = ", sum, "; }");
+    s.line("__device__ inline void join_", name_, "(", t, "& a, const ", t, "& b) { a = ", sum, "; }");
   }
   void write_position(source_builder& s, const std::string& t, const char* sign) const {
     s.line("using ", name_, " = position<", t, ">;");
@@ -168,8 +164,8 @@ class reduction_writer {
     for (const cell_writer& c : cells_) c.write(s_);
     write_variances();
     write_element();
-    s_.open(text_from("extern \"C\" __global__ void __launch_bounds__(", reduction_plan::threads, ") ", kernel_name,
-                      "(const __grid_constant__ arguments g)"));
+    s_.open(joined("extern \"C\" __global__ void __launch_bounds__(", reduction_plan::threads, ") ", kernel_name,
+                   "(const __grid_constant__ arguments g)"));
     write_body();
     s_.close();
     return std::move(s_.text());
@@ -230,11 +226,11 @@ class reduction_writer {
   void write_element() {
     std::string parameters = "const arguments& g";
     for (std::size_t i = 0; i != e_.operands.size(); ++i)
-      parameters += text_from(", ", memory_type(e_.operands[i].type), " v", i);
-    for (std::size_t d = 0; d != e_.rank; ++d) parameters += text_from(", long long x", d);
+      parameters += joined(", ", memory_type(e_.operands[i].type), " v", i);
+    for (std::size_t d = 0; d != e_.rank; ++d) parameters += joined(", long long x", d);
     for (std::size_t k = 0; k != results(); ++k)
-      parameters += text_from(", ", register_type(e_.code[r_.results[k].value].type), "& y", k);
-    s_.open(text_from("__device__ __forceinline__ void element(", parameters, ")"));
+      parameters += joined(", ", register_type(e_.code[r_.results[k].value].type), "& y", k);
+    s_.open(joined("__device__ __forceinline__ void element(", parameters, ")"));
     for (std::size_t k = 0; k != e_.code.size(); ++k)
       s_.line("const ", register_type(e_.code[k].type), " r", k, " = ", value_text(e_.code[k]), ";");
     for (std::size_t k = 0; k != results(); ++k) s_.line("y", k, " = r", r_.results[k].value, ";");
@@ -273,7 +269,7 @@ class reduction_writer {
     s_.open("if (is_live)");
     write_indices(false, "output");
     s_.open("if (g.is_last)");
-    s_.open(text_from("for (index i = along; i < (index)g.parts; i += ", along, "u)"));
+    s_.open(joined("for (index i = along; i < (index)g.parts; i += ", along, "u)"));
     for (std::size_t k = 0; k != results(); ++k)
       s_.line("join_", cells_[k].name(), "(all_", cells_[k].name(), ", ((const ", cells_[k].name(), "*)(g.scratch + ",
               k, " * g.outputs * g.parts * ", reduction_plan::cell_bytes,
@@ -292,22 +288,22 @@ class reduction_writer {
   void write_loop() {
     constexpr unsigned chains = reduction_plan::chains, length = reduction_plan::chain_length;
     for (std::size_t i = 0; i != e_.operands.size(); ++i) {
-      std::string base = text_from("const char* const b", i, " = g.p", i);
+      std::string base = joined("const char* const b", i, " = g.p", i);
       for (std::size_t d = 0; d != e_.rank; ++d)
-        if (!r_.is_reduced[d]) base += text_from(" + offset(x", d, ", g.s", i, "_", d, ")");
+        if (!r_.is_reduced[d]) base += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
       s_.line(base, ";");
     }
     s_.line("const index share = (index)((g.reduced + g.parts - 1) / g.parts);");
     s_.line("const index begin = part * share;");
     s_.line("const index last = begin + share < (index)g.reduced ? begin + share : (index)g.reduced;");
-    s_.open(text_from("for (index first = begin + along; first < last; first += ", p_.along * chains * length, "u)"));
+    s_.open(joined("for (index first = begin + along; first < last; first += ", p_.along * chains * length, "u)"));
     for (const cell_writer& c : cells_) {
       s_.line(c.name(), " some_", c.name(), "[", chains, "];");
       s_.line("#pragma unroll");
       s_.line("for (int u = 0; u < ", chains, "; ++u) some_", c.name(), "[u] = none_of_", c.name(), "();");
     }
     s_.line("#pragma unroll 1");
-    s_.open(text_from("for (int step = 0; step < ", length, "; ++step)"));
+    s_.open(joined("for (int step = 0; step < ", length, "; ++step)"));
     s_.line("const index here = first + step * ", p_.along * chains, "u;");
     s_.line("if (here >= last) break;");
     for (std::size_t i = 0; i != e_.operands.size(); ++i)
@@ -315,30 +311,30 @@ class reduction_writer {
     for (std::size_t d = 0; d != e_.rank; ++d)
       if (r_.is_reduced[d]) s_.line("index z", d, "[", chains, "];");
     s_.line("#pragma unroll");
-    s_.open(text_from("for (int u = 0; u < ", chains, "; ++u)"));
+    s_.open(joined("for (int u = 0; u < ", chains, "; ++u)"));
     s_.line("const index i = here + u * ", p_.along, "u;");
     s_.line("if (i >= last) continue;");
     write_indices(true, "i");
     for (std::size_t d = 0; d != e_.rank; ++d)
       if (r_.is_reduced[d]) s_.line("z", d, "[u] = x", d, ";");
     for (std::size_t i = 0; i != e_.operands.size(); ++i) {
-      std::string address = text_from("b", i);
+      std::string address = joined("b", i);
       for (std::size_t d = 0; d != e_.rank; ++d)
-        if (r_.is_reduced[d]) address += text_from(" + offset(x", d, ", g.s", i, "_", d, ")");
+        if (r_.is_reduced[d]) address += joined(" + offset(x", d, ", g.s", i, "_", d, ")");
       s_.line("v", i, "[u] = *(const ", memory_type(e_.operands[i].type), "*)(", address, ");");
     }
     s_.close();
     s_.line("#pragma unroll");
-    s_.open(text_from("for (int u = 0; u < ", chains, "; ++u)"));
+    s_.open(joined("for (int u = 0; u < ", chains, "; ++u)"));
     s_.line("const index i = here + u * ", p_.along, "u;");
     s_.line("if (i >= last) continue;");
     std::string call = "element(g";
-    for (std::size_t i = 0; i != e_.operands.size(); ++i) call += text_from(", v", i, "[u]");
+    for (std::size_t i = 0; i != e_.operands.size(); ++i) call += joined(", v", i, "[u]");
     for (std::size_t d = 0; d != e_.rank; ++d)
-      call += text_from(", (long long)", r_.is_reduced[d] ? "z" : "x", d, r_.is_reduced[d] ? "[u]" : "");
+      call += joined(", (long long)", r_.is_reduced[d] ? "z" : "x", d, r_.is_reduced[d] ? "[u]" : "");
     for (std::size_t k = 0; k != results(); ++k) {
       s_.line(register_type(e_.code[r_.results[k].value].type), " y", k, ";");
-      call += text_from(", y", k);
+      call += joined(", y", k);
     }
     s_.line(call, ");");
     for (std::size_t k = 0; k != results(); ++k)
@@ -364,7 +360,7 @@ class reduction_writer {
     s_.line(name, "* const shared = (", name, "*)room + kept * ", p_.along, "u;");
     s_.line("shared[along] = all_", name, ";");
     s_.line("__syncthreads();");
-    s_.open(text_from("for (unsigned half = ", p_.along / 2, "; half > 0; half /= 2)"));
+    s_.open(joined("for (unsigned half = ", p_.along / 2, "; half > 0; half /= 2)"));
     s_.line("if (along < half) join_", name, "(shared[along], shared[along + half]);");
     s_.line("__syncthreads();");
     s_.close();
@@ -379,9 +375,9 @@ class reduction_writer {
     s_.line("((", name, "*)(g.scratch + ", k, " * g.outputs * g.parts * ", reduction_plan::cell_bytes,
             "))[(unsigned long long)output * g.parts + part] = all_", name, ";");
     s_.close(" else {");
-    std::string address = text_from("g.q", k);
+    std::string address = joined("g.q", k);
     for (std::size_t d = 0; d != e_.rank; ++d)
-      if (!r_.is_reduced[d]) address += text_from(" + offset(x", d, ", g.t", k, "_", d, ")");
+      if (!r_.is_reduced[d]) address += joined(" + offset(x", d, ", g.t", k, "_", d, ")");
     const scalar_type from = combined(k), to = computed_as(o.to.type);
     s_.line("  const ", register_type(from), " r0 = ", cells_[k].finished("all_" + name, k), ";");
     const std::string converted = to == from ? "r0" : value_text({operation::cast, to, from, 0});

@@ -9,8 +9,7 @@
 namespace ferry::inline FERRY_ABI::detail {
 
 const loop_table* avx2_loops() {
-  static const bool has =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
   return has ? &avx2::table : nullptr;
 }
 

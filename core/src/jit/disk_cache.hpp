@@ -10,9 +10,8 @@
 namespace ferry::inline FERRY_ABI::detail::jit {
 
 // A file for each key, named by the key's hash, with the key, the code and a checksum. Several processes and threads
-// may use one folder: a file appears complete, by a rename. Files and the folder must belong to this user, and nobody
-// else may be able to write them: others are ignored. No error is an exception: without a valid file, the caller
-// compiles.
+// may use one folder: a file appears complete, by a rename. Files and the folder are used only if this user owns them
+// and no other user can write them. No error is an exception: without a valid file, the caller compiles.
 class disk_cache {
  public:
   // folder: created at the first store, with access for its owner alone; empty: nothing is cached.

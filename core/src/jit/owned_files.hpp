@@ -1,4 +1,4 @@
-// Files and folders that belong to this user, and that nobody else can write.
+// Files and folders that this user owns, and that no other user can write.
 #pragma once
 #include <unistd.h>
 

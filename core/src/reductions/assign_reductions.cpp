@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "expressions/operand_memory.hpp"
 #include "ferry/core/basic_array.hpp"
 #include "ferry/core/detail/copies/out_of_reach.hpp"
 #include "ferry/core/detail/kernels/staged_launch.hpp"
@@ -15,50 +16,16 @@
 namespace ferry::inline FERRY_ABI::detail {
 namespace {
 
-array_look appearance_of(const program_operand& o) {
-  array_look look{&o.owner, o.kind, name_of(o.type), o.shape.rank, {}};
-  for (std::size_t d = 0; d != o.shape.rank; ++d) look.extent[d] = o.shape.extent[o.shape.rank - 1 - d];
-  return look;
-}
-allocation& allocation_of(const program_operand& o, source_line at) {
-  const array_look look = appearance_of(o);
-  return o.owner.get(at, &look);
-}
-
-// Elements in order of their indices, without gaps.
-bool is_dense(const program_operand& o) {
-  auto stride = static_cast<std::ptrdiff_t>(size_of(o.type));
-  for (std::size_t d = 0; d != o.shape.rank; ++d) {
-    if (o.shape.extent[d] != 1 && o.stride_bytes[d] != stride) return false;
-    stride *= static_cast<std::ptrdiff_t>(o.shape.extent[d]);
-  }
-  return true;
-}
-
 device device_of(stream_ref s) { return device(s.timeline().device()); }
-
-program_operand dense_like(const program_operand& to, stream_ref s) {
-  program_operand t;
-  t.shape = to.shape, t.type = to.type;
-  auto bytes = static_cast<std::ptrdiff_t>(size_of(t.type));
-  for (std::size_t d = 0; d != t.shape.rank; ++d) {
-    t.stride_bytes[d] = t.shape.extent[d] == 1 ? 0 : bytes;
-    bytes *= static_cast<std::ptrdiff_t>(t.shape.extent[d]);
-  }
-  const std::size_t size = size_of(t.type);
-  t.owner = allocate_array(memory_kind::device, device_of(s), static_cast<std::size_t>(bytes) / size, size);
-  t.data = t.owner.get().begin;
-  return t;
-}
 
 void need_result_shape(const reduction_assignment& a, const reduction_assignment& first, source_line at) {
   const reduction_program &r = *a.value, &f = *first.value;
   if (const program_shape shape = r.shape(); shape != a.to.shape)
     throw invalid_argument("cannot assign '" + text_of(r) + "' of " + text_of(shape) + " to " +
-                           array_text(appearance_of(a.to)) + in_line(at) + ": the shapes must be equal");
+                           array_text(look_at(a.to)) + in_line(at) + ": the shapes must be equal");
   for (std::size_t d = 0; d != a.to.shape.rank; ++d)
     if (a.to.shape.extent[d] > 1 && a.to.stride_bytes[d] == 0)
-      throw invalid_argument("cannot assign to " + array_text(appearance_of(a.to)) + in_line(at) +
+      throw invalid_argument("cannot assign to " + array_text(look_at(a.to)) + in_line(at) +
                              ": some of its indices name the same element");
   if (r.program.shape != f.program.shape)
     throw invalid_argument("fr::reduce_all: '" + text_of(r) + "' reduces elements of " + text_of(r.program.shape) +
@@ -106,7 +73,7 @@ void submit_reductions(stream_ref s, const expression_program& p, std::span<cons
   runtime& m = runtime::current();
   const bool is_simulated = m.is_simulated();
   const auto add = [&](const program_operand& o, bool write, bool whole) {
-    allocation& a = allocation_of(o, at);
+    allocation& a = alive(o, at);
     const byte_range where = o.bytes();
     uses.push_back({&a, where, write, whole, at});
     if (is_simulated)
@@ -144,11 +111,11 @@ void assign_reductions(const stream_ref* given, std::span<const reduction_assign
   for (const reduction_assignment& a : all)
     for (const reduction_assignment* b = &a + 1; b != all.data() + all.size(); ++b)
       if (may_overlap(a.to, b->to))
-        throw invalid_argument("fr::reduce_all: the destinations " + array_text(appearance_of(a.to)) + " and " +
-                               array_text(appearance_of(b->to)) + in_line(at) + " overlap");
+        throw invalid_argument("fr::reduce_all: the destinations " + array_text(look_at(a.to)) + " and " +
+                               array_text(look_at(b->to)) + in_line(at) + " overlap");
   const reduction_program& first = *all.front().value;
   if (all.front().to.shape.is_empty()) return;
-  const stream_ref s = given ? *given : default_stream(device(allocation_of(all.front().to, at).device));
+  const stream_ref s = given ? *given : default_stream(device(alive(all.front().to, at).device));
   need_current(s);
   if (is_over_nothing(first)) {
     std::vector<expression_program> neutral;
@@ -173,8 +140,8 @@ void assign_reductions(const stream_ref* given, std::span<const reduction_assign
     const bool is_hazard = std::any_of(p.operands.begin(), p.operands.end(),
                                        [&](const program_operand& o) { return may_overlap(*r.to, o); });
     if (!is_hazard) continue;
-    (void)allocation_of(*r.to, at);
-    temporaries.push_back(dense_like(*r.to, s));
+    (void)alive(*r.to, at);
+    temporaries.push_back(temporary_like(*r.to, s));
     r.to = &temporaries.back();
   }
   submit_reductions(s, p, results, at);
@@ -194,7 +161,7 @@ std::string explain_reduction(const reduction_program& r) {
     std::size_t count = 1;
     for (std::size_t d = 0; d != o.shape.rank; ++d) count *= o.shape.extent[d];
     read += count * size_of(o.type);
-    text += "  reads " + array_text(appearance_of(o)) + "\n";
+    text += "  reads " + array_text(look_at(o)) + "\n";
   }
   return text + "  moves " + std::to_string(read) + " bytes, in one pass\n";
 }

@@ -66,8 +66,9 @@ struct reduction_output {
 enum class reduction_kind : std::uint8_t {
   reduce,
   scan,  // each element is combined with those before it along the reduced axis
-  count  // `to` has one axis of `bins` elements; adds 1 or the weight to that at each value, an int64. Values outside of
-         // [0, bins) are ignored. All axes are reduced.
+  // `to` has one axis of `bins` elements; adds 1 or the weight to that at each value, an int64. Values outside of
+  // [0, bins) are ignored. All axes are reduced.
+  count
 };
 
 // For all indices of the kept axes, combines the values along the reduced axes. All spans are valid during the call
