@@ -27,7 +27,7 @@ std::size_t argument_bytes(const evaluation& e, const kernel_plan& p) {
 }
 
 void write_arguments(const evaluation& e, const kernel_plan& p, std::byte* to) {
-  std::memcpy(to, e.constants.data(), e.constants.size_bytes());
+  if (!e.constants.empty()) std::memcpy(to, e.constants.data(), e.constants.size_bytes());
   to += e.constants.size_bytes();
   const auto put = [&](auto word) {
     static_assert(sizeof word == 8);

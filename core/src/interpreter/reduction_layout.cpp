@@ -23,7 +23,7 @@ reduction_layout::reduction_layout(const reduction_evaluation& r) {
 void accumulator_memory::copy(std::size_t to, const accumulators& from, std::size_t n) {
   const accumulators here = at(to);
   std::memcpy(here.value, from.value, n * size_);
-  std::memcpy(here.second, from.second, n * second_size_);
+  if (second_size_ != 0) std::memcpy(here.second, from.second, n * second_size_);
 }
 
 combination_tree::combination_tree(reduction_operation what, scalar_type type, std::size_t width, std::size_t parts)

@@ -26,6 +26,7 @@ using ::sqrt;
 using ::tan;
 using ::tanh;
 #define FERRY_PRELUDE(name, ...) __VA_ARGS__
+#pragma nv_diag_suppress 186  // comparisons of unsigned integers with zero, in templates
 #include "generator/prelude.inc"
 #undef FERRY_PRELUDE
 
