@@ -36,7 +36,7 @@ kernel_service::~kernel_service() {
 void kernel_service::stop() noexcept {
   std::thread ending;
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     is_stopping_ = true;
     for (kernel* k : queue_) k->set_failed(ended);
     queue_.clear();
@@ -54,7 +54,7 @@ kernel& kernel_service::request(int device, std::string_view shape, const std::f
 }
 
 kernel& kernel_service::enlist(int device, std::string_view shape, const std::function<kernel_source()>& make) {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   if (kernel* const known = table_.find(device, shape)) return *known;
   kernel_source source = make();
   std::unique_ptr<kernel>& same = kernels_[{device, source.text}];
@@ -72,7 +72,6 @@ kernel& kernel_service::enlist(int device, std::string_view shape, const std::fu
   return *same;
 }
 
-// The caller holds the mutex.
 void kernel_service::start() {
   if (thread_.joinable()) return;
   try {
@@ -85,29 +84,30 @@ void kernel_service::start() {
 }
 
 void kernel_service::finish(const kernel& k) {
-  std::unique_lock lock(mutex_);
-  settled_.wait(lock, [&] { return !k.is_pending(); });
+  unique_lock lock(mutex_);
+  while (k.is_pending()) lock.wait(settled_);
 }
 
 void kernel_service::finish_all() {
-  std::unique_lock lock(mutex_);
-  settled_.wait(lock, [&] { return queue_.empty() && !current_; });
+  unique_lock lock(mutex_);
+  while (!queue_.empty() || current_) lock.wait(settled_);
 }
 
 kernel_counts kernel_service::counts() const {
-  std::lock_guard lock(mutex_);
+  lock_guard lock(mutex_);
   return counts_;
 }
 
 void kernel_service::work() {
-  std::unique_lock lock(mutex_);
+  unique_lock lock(mutex_);
   for (;;) {
-    requested_.wait(lock, [&] { return is_stopping_ || !queue_.empty(); });
+    while (!is_stopping_ && queue_.empty()) lock.wait(requested_);
     if (is_stopping_) return;
-    current_ = queue_.front();
+    kernel& k = *queue_.front();
+    current_ = &k;
     queue_.pop_front();
     lock.unlock();
-    produce(*current_);
+    produce(k);
     lock.lock();
     current_ = nullptr;
     settled_.notify_all();
@@ -160,7 +160,7 @@ void* kernel_service::compiled(kernel& k, std::string_view key) {
 
 void kernel_service::settle(kernel& k, void* function, std::string failure) {
   {
-    std::lock_guard lock(mutex_);
+    lock_guard lock(mutex_);
     if (function)
       k.set_ready(function);
     else
@@ -175,7 +175,6 @@ void kernel_service::settle(kernel& k, void* function, std::string failure) {
   }
 }
 
-// The caller holds the mutex.
 void kernel_service::report_once(const std::string& why) {
   if (std::exchange(has_reported_, true) || is_stopping_) return;
   std::fprintf(stderr, "ferry: kernels are interpreted, not compiled: %s\n", why.c_str());
