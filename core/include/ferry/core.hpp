@@ -13,6 +13,7 @@
 #include "ferry/core/expression.hpp"
 #include "ferry/core/fast_math.hpp"
 #include "ferry/core/fill.hpp"
+#include "ferry/core/function.hpp"
 #include "ferry/core/graph.hpp"
 #include "ferry/core/half.hpp"
 #include "ferry/core/host.hpp"
