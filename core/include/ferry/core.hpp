@@ -42,5 +42,6 @@
 #include "ferry/core/stream.hpp"
 #include "ferry/core/submit.hpp"
 #include "ferry/core/topology.hpp"
+#include "ferry/core/transform.hpp"
 #include "ferry/core/workspace.hpp"
 #include "ferry/version.hpp"

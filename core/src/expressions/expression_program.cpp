@@ -206,7 +206,8 @@ expression_program call_program(const function_definition& f, std::span<expressi
   for (const expression_program& other : arguments.subspan(1)) p.shape = common_shape(p, other);
   function_call c{&f, {}};
   c.value[0] = cast_value(p, p.root, f.parameter[0]);
-  for (std::size_t k = 1; k != arguments.size(); ++k) c.value[k] = cast_value(p, p.append(arguments[k]), f.parameter[k]);
+  for (std::size_t k = 1; k != arguments.size(); ++k)
+    c.value[k] = cast_value(p, p.append(arguments[k]), f.parameter[k]);
   p.root = p.add(c);
   return p;
 }

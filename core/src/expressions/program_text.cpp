@@ -118,7 +118,8 @@ class writer {
       write(i.a, 11);
     } else {
       const std::uint8_t values[] = {i.a, i.b, i.c};
-      call(std::string(function_name(i.what)), std::span(values).first(static_cast<std::size_t>(info_of(i.what).operands)));
+      call(std::string(function_name(i.what)),
+           std::span(values).first(static_cast<std::size_t>(info_of(i.what).operands)));
     }
   }
   std::string text;

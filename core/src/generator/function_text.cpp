@@ -20,8 +20,8 @@ void add_function(std::vector<const function_definition*>& all, const function_d
 
 // Functions of different sources may have one name.
 std::string namespace_of(const std::vector<const function_definition*>& all, const function_definition& f) {
-  const auto at = std::find_if(all.begin(), all.end(),
-                               [&](const function_definition* o) { return number_of(*o) == number_of(f); });
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const function_definition* o) { return number_of(*o) == number_of(f); });
   return joined("function", at - all.begin());
 }
 
@@ -56,8 +56,7 @@ void write_functions(source_builder& s, const evaluation& e) {
   const std::vector<const function_definition*> all = functions_of(e);
   for (const function_definition* f : all) {
     s.line("namespace ", namespace_of(all, *f), " {");
-    for (const function_definition* used : f->uses)
-      s.line("using ", namespace_of(all, *used), "::", used->name, ";");
+    for (const function_definition* used : f->uses) s.line("using ", namespace_of(all, *used), "::", used->name, ";");
     s.add(source_of(*f));
     s.line("}");
   }

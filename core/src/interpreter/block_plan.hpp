@@ -23,8 +23,8 @@ struct block_step {
   block_loop loop = nullptr;  // null for loads without conversion, constants, indices and calls
   instruction what;
   load_way way = load_way::each_block;
-  int slot = -1;    // register; -1: in memory of an array
-  int output = -1;  // computed into the memory of this output
+  int slot = -1;             // register; -1: in memory of an array
+  int output = -1;           // computed into the memory of this output
   bool is_computed = false;  // from other values
 };
 

@@ -32,20 +32,21 @@ class element_function<F, R(P...)> {
   /// The expression of the function's values. Arguments are converted to the types of the parameters as by cast, and
   /// broadcast.
   template <class... X>
-  requires(sizeof...(X) == sizeof...(P) && (... || (detail::kind_of_operand<X>.role >= detail::operand_role::value)))
-  auto operator()(X&&... arguments) const {
+  requires(sizeof...(X) == sizeof...(P) &&
+           (... || (detail::kind_of_operand<X>.role >= detail::operand_role::value))) auto
+  operator()(X&&... arguments) const {
     (detail::need_element_type<X>(), ...);
     static_assert((... && (!detail::is_complex(detail::kind_of_operand<X>.type) ||
                            detail::is_complex(detail::scalar_type_of<P>()))),
                   "a FERRY_FUNCTION gets complex elements for a real parameter: pass real(e), imag(e) or abs(e)");
-    detail::expression_program programs[] = {detail::expression_program(detail::program_of(std::forward<X>(arguments)))...};
+    detail::expression_program programs[] = {
+        detail::expression_program(detail::program_of(std::forward<X>(arguments)))...};
     return detail::make_expression<detail::scalar_type_of<R>(), detail::common_rank<X...>>(
         detail::call_program(definition(), programs));
   }
   /// Rejects other numbers of arguments at compile time.
   template <class... X>
-  requires(sizeof...(X) != sizeof...(P))
-  R operator()(X&&...) const {
+  requires(sizeof...(X) != sizeof...(P)) R operator()(X&&...) const {
     static_assert(sizeof...(X) == sizeof...(P),
                   "a FERRY_FUNCTION is called with another number of arguments than it has parameters");
     return R();
@@ -71,17 +72,15 @@ class element_function<F, R(P...)> {
 #define FERRY_FUNCTION(type, name, parameters, ...) FERRY_FUNCTION_USING((), type, name, parameters, __VA_ARGS__)
 /// As FERRY_FUNCTION, for a body that calls other functions defined by these macros.
 /// @param functions their names, in parentheses, separated by commas
-#define FERRY_FUNCTION_USING(functions, type, name, parameters, ...)                                        \
-  struct ferry_function_##name {                                                                            \
-    __attribute__((always_inline)) static inline type compute parameters {                                  \
-      FERRY_DETAIL_NO_CONTRACTION __VA_ARGS__                                                               \
-    }                                                                                                       \
-    static constexpr const char* label() { return #name; }                                                  \
-    static constexpr const char* result_text() { return FERRY_DETAIL_TEXT(type); }                          \
-    static constexpr const char* parameter_text() { return FERRY_DETAIL_TEXT(parameters); }                 \
-    static constexpr const char* body() { return FERRY_DETAIL_TEXT(__VA_ARGS__); }                          \
-    static constexpr const char* file() { return __FILE__; }                                                \
-    static constexpr unsigned line() { return __LINE__; }                                                   \
-    static constexpr auto used() { return ::ferry::detail::definitions_of functions; }                      \
-  };                                                                                                        \
+#define FERRY_FUNCTION_USING(functions, type, name, parameters, ...)                                                 \
+  struct ferry_function_##name {                                                                                     \
+    __attribute__((always_inline)) static inline type compute parameters { FERRY_DETAIL_NO_CONTRACTION __VA_ARGS__ } \
+    static constexpr const char* label() { return #name; }                                                           \
+    static constexpr const char* result_text() { return FERRY_DETAIL_TEXT(type); }                                   \
+    static constexpr const char* parameter_text() { return FERRY_DETAIL_TEXT(parameters); }                          \
+    static constexpr const char* body() { return FERRY_DETAIL_TEXT(__VA_ARGS__); }                                   \
+    static constexpr const char* file() { return __FILE__; }                                                         \
+    static constexpr unsigned line() { return __LINE__; }                                                            \
+    static constexpr auto used() { return ::ferry::detail::definitions_of functions; }                               \
+  };                                                                                                                 \
   inline constexpr ::ferry::element_function<ferry_function_##name> name {}

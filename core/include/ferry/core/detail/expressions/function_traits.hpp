@@ -46,9 +46,10 @@ struct function_traits;
 template <class F, class R, class... P>
 struct function_traits<F, R(P...)> {
   static_assert(sizeof...(P) >= 1 && sizeof...(P) <= most_parameters, "a FERRY_FUNCTION has 1 to 8 parameters");
-  static_assert((... && (scalar_type_of<P>() != scalar_type::none)) && scalar_type_of<R>() != scalar_type::none,
-                "the parameters and the result of a FERRY_FUNCTION are values: bool, integers of at most 64 bits, half, "
-                "bfloat16, float, double, or std::complex of float or double");
+  static_assert(
+      (... && (scalar_type_of<P>() != scalar_type::none)) && scalar_type_of<R>() != scalar_type::none,
+      "the parameters and the result of a FERRY_FUNCTION are values: bool, integers of at most 64 bits, half, "
+      "bfloat16, float, double, or std::complex of float or double");
   using result = R;
   static constexpr std::size_t parameters = sizeof...(P);
   static constexpr std::array<scalar_type, most_parameters> parameter{scalar_type_of<P>()...};
@@ -88,8 +89,8 @@ struct function_traits<F, R(P...)> {
 #else
 #pragma GCC ivdep
 #endif
-      for (std::size_t k = i; k < i + chunk; ++k)
-        to[k] = register_element<R>::store(F::compute(register_element<P>::load(from[k])...));
+      for (std::size_t k = 0; k < chunk; ++k)
+        to[i + k] = register_element<R>::store(F::compute(register_element<P>::load(from[i + k])...));
     }
     for (; i < n; ++i) to[i] = register_element<R>::store(F::compute(register_element<P>::load(from[i])...));
   }
