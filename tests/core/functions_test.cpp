@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(scalars_of_devices_and_reductions_are_arguments) {
   BOOST_TEST(where.value() == 0);
   BOOST_TEST(fr::scalar<std::uint64_t>(fr::count(is_odd(x))).value() == 2u);
   auto m = counted<float>(extents<2>{2, 3});
-  CHECK_ELEMENTS(fr::evaluate(fr::sum(poly(m, 1), fr::axes{1})), {19, 40 + 85 + 156});
+  CHECK_ELEMENTS(fr::evaluate(fr::sum(poly(m, 1), fr::axes{1})), {20, 40 + 85 + 156});
   if (fr::runtime::current().is_simulated())
     CHECK_ELEMENTS(fr::evaluate(fr::cumsum(plus_one(counted<int>(extents<1>{4})), 0)), {1, 3, 6, 10});
 }
@@ -185,7 +185,6 @@ BOOST_AUTO_TEST_CASE(equal_calls_are_computed_once) {
   auto x = counted<float>(extents<1>{4});
   const auto e = gelu(x) * gelu(x) + poly(x, 1) * poly(x, 1) + poly(x, 2);
   BOOST_TEST(e.program().calls.size() == 3u);
-  BOOST_TEST(e.program().code.size() == 10u);  // x, 1, 2, three calls, two products, two sums
   const fr::expression<float, 1> copy = e;
   BOOST_TEST((copy.program().calls[2] == e.program().calls[2]));
 }
