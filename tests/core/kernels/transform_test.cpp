@@ -220,12 +220,16 @@ BOOST_AUTO_TEST_CASE(calls_that_do_not_fit_are_refused) {
   x.name("x"), y.name("y"), z.name("z"), m.name("m");
   const auto fails = [](auto call, std::initializer_list<const char*> parts) {
     const std::string text = failure_of<fr::invalid_argument>(call);
-    for (const char* part : parts) BOOST_TEST((text.find(part) != text.npos), "'" << part << "' is missing in: " << text);
+    for (const char* part : parts)
+      BOOST_TEST((text.find(part) != text.npos), "'" << part << "' is missing in: " << text);
   };
   fails([&] { fr::transform(fr::out(y), axpy{1}, z, y); }, {"'z'", "'y'", "extents must be equal"});
   fails([&] { fr::transform(fr::out(y), axpy{1}, m, y); }, {"'m'", "more dimensions"});
-  fails([&] { fr::transform(fr::out(y.slice({1, 10})), axpy{1}, y.slice({0, 9}), x.slice({0, 9})); },
-        {"overlaps", "clone()"});
+  fails(
+      [&] {
+        fr::transform(fr::out(y.slice({1, 10})), axpy{1}, y.slice({0, 9}), x.slice({0, 9}));
+      },
+      {"overlaps", "clone()"});
   fr::unified_array<double> d({10});
   fails([&] { fr::transform(fr::out(d), fr::out(z), fr::out(x), sum_difference_less{}, x, d); }, {"'z'", "one shape"});
   BOOST_TEST(y[0] == 2);

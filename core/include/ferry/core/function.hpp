@@ -27,6 +27,7 @@ class element_function<F, R(P...)> {
   using traits = detail::function_traits<F, R(P...)>;
 
  public:
+  constexpr element_function() { detail::need_function_types<R, P...>(); }
   /// The function's value.
   R operator()(P... values) const { return F::compute(values...); }
   /// The expression of the function's values. Arguments are converted to the types of the parameters as by cast, and
@@ -46,10 +47,13 @@ class element_function<F, R(P...)> {
   }
   /// Rejects other numbers of arguments at compile time.
   template <class... X>
-  requires(sizeof...(X) != sizeof...(P)) R operator()(X&&...) const {
+  requires(sizeof...(X) != sizeof...(P)) auto operator()(X&&...) const {
     static_assert(sizeof...(X) == sizeof...(P),
                   "a FERRY_FUNCTION is called with another number of arguments than it has parameters");
-    return R();
+    if constexpr ((... || (detail::kind_of_operand<X>.role >= detail::operand_role::value)))
+      return detail::make_expression<detail::scalar_type_of<R>(), detail::common_rank<X...>>({});
+    else
+      return R();
   }
   /// Used by FERRY_FUNCTION_USING.
   static constexpr const detail::function_definition& definition() { return traits::definition; }

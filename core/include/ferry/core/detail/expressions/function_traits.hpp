@@ -40,16 +40,20 @@ struct register_element<bfloat16> {
 template <class T>
 using register_type_of = typename register_element<T>::type;
 
-// F: the class that FERRY_FUNCTION defines.
-template <class F, class Signature>
-struct function_traits;
-template <class F, class R, class... P>
-struct function_traits<F, R(P...)> {
+template <class R, class... P>
+constexpr void need_function_types() {
   static_assert(sizeof...(P) >= 1 && sizeof...(P) <= most_parameters, "a FERRY_FUNCTION has 1 to 8 parameters");
   static_assert(
       (... && (scalar_type_of<P>() != scalar_type::none)) && scalar_type_of<R>() != scalar_type::none,
       "the parameters and the result of a FERRY_FUNCTION are values: bool, integers of at most 64 bits, half, "
       "bfloat16, float, double, or std::complex of float or double");
+}
+
+// F: the class that FERRY_FUNCTION defines.
+template <class F, class Signature>
+struct function_traits;
+template <class F, class R, class... P>
+struct function_traits<F, R(P...)> {
   using result = R;
   static constexpr std::size_t parameters = sizeof...(P);
   static constexpr std::array<scalar_type, most_parameters> parameter{scalar_type_of<P>()...};
