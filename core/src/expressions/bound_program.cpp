@@ -8,15 +8,6 @@
 #include "ferry/core/error.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
-namespace {
-
-int operands_of_instruction(const instruction& i) {
-  if (is_listed(i.what)) return info_of(i.what).operands;
-  return i.what == operation::load || i.what == operation::constant || i.what == operation::index ? 0 : 1;
-}
-
-}  // namespace
-
 bool may_overlap(const program_operand& a, const program_operand& b) {
   const byte_range in_a = a.bytes(), in_b = b.bytes();
   if (in_a.begin == in_a.end || in_b.begin == in_b.end || !in_a.overlaps(in_b)) return false;
@@ -64,18 +55,24 @@ void bound_program::keep_needed(const expression_program& p, std::span<const bou
   }
   for (std::size_t k = p.code.size(); k-- > 0;) {
     if (!is_needed[k]) continue;
-    const std::uint8_t values[] = {p.code[k].a, p.code[k].b, p.code[k].c};
-    for (int x = 0; x != operands_of_instruction(p.code[k]); ++x) is_needed[values[x]] = true;
+    for (const std::uint8_t v : read_by(p.code[k], p.calls.get())) is_needed[v] = true;
   }
   std::array<std::uint8_t, most_instructions> constant_number;
   constant_number.fill(most_instructions);
   for (std::size_t k = 0; k != p.code.size(); ++k) {
     if (!is_needed[k]) continue;
     instruction i = p.code[k];
-    const int operands = operands_of_instruction(i);
-    if (operands > 0) i.a = number[i.a];
-    if (operands > 1) i.b = number[i.b];
-    if (operands > 2) i.c = number[i.c];
+    if (i.what == operation::call) {
+      function_call c = p.calls[i.a];
+      for (std::size_t x = 0; x != c.function->parameters; ++x) c.value[x] = number[c.value[x]];
+      i.a = static_cast<std::uint8_t>(calls_.size());
+      calls_.push_back(c);
+    } else {
+      const std::size_t values = read_by(i, {}).count;
+      if (values > 0) i.a = number[i.a];
+      if (values > 1) i.b = number[i.b];
+      if (values > 2) i.c = number[i.c];
+    }
     if (i.what == operation::load) {
       const std::uint8_t original = i.a;
       i.a = static_cast<std::uint8_t>(used_count_);
@@ -191,6 +188,7 @@ evaluation bound_program::view() const {
   e.code = {code_.data(), code_count_};
   e.operands = operands_.get();
   e.constants = constants_.get();
+  e.calls = calls_.get();
   e.outputs = outputs_.get();
   return e;
 }

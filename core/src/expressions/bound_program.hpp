@@ -44,6 +44,7 @@ class bound_program {
   short_list<evaluation_operand, 12> operands_;
   short_list<evaluation_output, 4> outputs_;
   short_list<program_constant, 8> constants_;
+  short_list<function_call, 2> calls_;
 };
 
 // True if two arrays may have bytes in common. False is certain.

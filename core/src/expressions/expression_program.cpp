@@ -39,6 +39,15 @@ program_shape common_shape(const expression_program& a, const expression_program
   return s;
 }
 
+// The value converted to a type of elements.
+std::uint8_t cast_value(expression_program& p, std::uint8_t value, scalar_type to) {
+  if (computed_as(to) == to) return p.converted(value, to);
+  if (p.code[value].what == operation::load && p.code[value].from == to) return value;
+  if (!is_floating(p.code[value].type)) value = p.converted(value, scalar_type::float64);
+  const operation round = to == scalar_type::half ? operation::round_to_half : operation::round_to_bfloat16;
+  return p.add({round, scalar_type::float32, p.code[value].type, value});
+}
+
 }  // namespace
 
 byte_range program_operand::bytes() const {
@@ -74,6 +83,14 @@ std::uint8_t expression_program::add(const program_constant& c, scalar_type type
   return add({operation::constant, type, type, static_cast<std::uint8_t>(at)});
 }
 
+std::uint8_t expression_program::add(const function_call& c) {
+  std::size_t at = 0;
+  while (at != calls.size() && calls[at] != c) ++at;
+  if (at == calls.size()) calls.push_back(c);
+  const scalar_type t = computed_as(c.function->result);
+  return add({operation::call, t, t, static_cast<std::uint8_t>(at)});
+}
+
 std::uint8_t expression_program::add(const program_operand& o) {
   std::size_t at = 0;
   while (at != operands.size() && !operands[at].is_same(o)) ++at;
@@ -88,6 +105,12 @@ std::uint8_t expression_program::append(const expression_program& other) {
     switch (i.what) {
       case operation::load: here[k] = add(other.operands[i.a]); continue;
       case operation::constant: here[k] = add(other.constants[i.a], i.type); continue;
+      case operation::call: {
+        function_call c = other.calls[i.a];
+        for (std::size_t x = 0; x != c.function->parameters; ++x) c.value[x] = here[c.value[x]];
+        here[k] = add(c);
+        continue;
+      }
       case operation::index: break;
       default: i.a = here[i.a];
     }
@@ -174,15 +197,18 @@ expression_program apply(operation what, scalar_type operands, expression_progra
 }
 
 expression_program cast_program(expression_program p, scalar_type to) {
-  std::uint8_t value = p.root;
-  if (computed_as(to) == to) {
-    value = p.converted(value, to);
-  } else if (p.code[value].what != operation::load || p.code[value].from != to) {
-    if (!is_floating(p.code[value].type)) value = p.converted(value, scalar_type::float64);
-    const operation round = to == scalar_type::half ? operation::round_to_half : operation::round_to_bfloat16;
-    value = p.add({round, scalar_type::float32, p.code[value].type, value});
-  }
-  p.root = value;
+  p.root = cast_value(p, p.root, to);
+  return p;
+}
+
+expression_program call_program(const function_definition& f, std::span<expression_program> arguments) {
+  expression_program p = std::move(arguments[0]);
+  for (const expression_program& other : arguments.subspan(1)) p.shape = common_shape(p, other);
+  function_call c{&f, {}};
+  c.value[0] = cast_value(p, p.root, f.parameter[0]);
+  for (std::size_t k = 1; k != arguments.size(); ++k)
+    c.value[k] = cast_value(p, p.append(arguments[k]), f.parameter[k]);
+  p.root = p.add(c);
   return p;
 }
 

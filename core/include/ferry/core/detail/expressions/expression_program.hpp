@@ -61,11 +61,13 @@ class expression_program {
       code;  // `index`: a is the axis from the first dimension, or last_axes + the axis from the last
   short_list<program_operand, 4> operands;
   short_list<program_constant, 4> constants;
+  short_list<function_call, 1> calls;
   static constexpr std::uint8_t last_axes = 128;
 
   // Appends an instruction, or finds an equal one. Returns its number. Throws invalid_argument if there are too many.
   std::uint8_t add(const instruction& i);
   std::uint8_t add(const program_constant& c, scalar_type type);
+  std::uint8_t add(const function_call& c);
   // Adds the elements of an array, and loads them.
   std::uint8_t add(const program_operand& o);
   // Appends the instructions of another program. Returns the number of its root here. Does not change the shape.
@@ -89,6 +91,8 @@ expression_program apply(operation what, scalar_type operands, expression_progra
                          const expression_program& c);
 // The value converted to a type of elements: rounded for half and bfloat16.
 expression_program cast_program(expression_program p, scalar_type to);
+// A call of a function. Arguments are converted to the types of its parameters; their shapes broadcast.
+expression_program call_program(const function_definition& f, std::span<expression_program> arguments);
 
 // Such as "b + 2 * sin(a)", with the names of arrays.
 std::string text_of(const expression_program& p);
