@@ -116,14 +116,12 @@ void check_types(std::uint64_t seed) {
 BOOST_AUTO_TEST_SUITE(sorting_random)
 
 BOOST_AUTO_TEST_CASE(all_types) {
-  using namespace sorting_random;
   for (std::size_t seed = 0; seed != support::seeds(40); ++seed)
     check_types<bool, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t,
                 std::uint64_t, fr::half, fr::bfloat16, float, double>(seed);
 }
 
 BOOST_AUTO_TEST_CASE(all_ranks) {
-  using namespace sorting_random;
   for (std::size_t seed = 0; seed != support::seeds(60); ++seed) {
     fr::simulation sim("devices=2;check=races;schedule=random:" + std::to_string(seed));
     dice d(seed);
