@@ -1,4 +1,4 @@
-// expect: const
+// expect: the destination of an assignment is const
 #include <ferry/ferry.hpp>
 
 namespace fr = ferry;

@@ -64,11 +64,7 @@ std::byte* bound_sorting::result(const program_operand* to, std::size_t axis, bo
   }
   copies_.push_back({*to, temporary_along(to->shape, to->type, axis, s)});
   const program_operand& t = copies_.back().temporary;
-  if (!is_filled) {  // what is not written stays as it is
-    expression_program before = array_program(*to);
-    assignment keep{t, &before};
-    assign_programs(&s, {&keep, 1}, {});
-  }
+  if (!is_filled) copy_operand(s, t, *to, {});  // what is not written stays as it is
   uses_.push_back({t, true, is_filled});
   return const_cast<std::byte*>(t.data);
 }
@@ -103,11 +99,7 @@ void bound_sorting::submit(const stream_ref& s, source_line at) {
   } else {
     submit_ordered(s, all, reach::by_kernel, [&](native_stream n) { m.backend().sort(n, device, task_, bytes.get()); });
   }
-  for (const copy_back& c : copies_) {
-    expression_program elements = array_program(c.temporary);
-    assignment one{c.to, &elements};
-    assign_programs(&s, {&one, 1}, at);
-  }
+  for (const copy_back& c : copies_) copy_operand(s, c.to, c.temporary, at);
 }
 
 }  // namespace ferry::inline FERRY_ABI::detail

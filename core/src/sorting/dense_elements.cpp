@@ -1,6 +1,7 @@
 #include "sorting/dense_elements.hpp"
 
 #include "ferry/core/basic_array.hpp"
+#include "ferry/core/copy.hpp"
 #include "ferry/core/detail/expressions/assignment.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
@@ -9,7 +10,19 @@ namespace {
 // Axis number `k` in the order of memory.
 std::size_t axis_in_memory(std::size_t k, std::size_t fastest) { return k == 0 ? fastest : k <= fastest ? k - 1 : k; }
 
+copy_side side_of_operand(const program_operand& o, source_line at) {
+  copy_side side{&o.owner, const_cast<std::byte*>(o.data), {}, o.bytes(), is_dense_along(o, 0), at};
+  for (std::size_t d = 0; d != o.shape.rank; ++d) side.stride_bytes[d] = o.stride_bytes[o.shape.rank - 1 - d];
+  return side;
+}
+
 }  // namespace
+
+void copy_operand(const stream_ref& s, const program_operand& to, const program_operand& from, source_line at) {
+  strided_shape shape{size_of(from.type), from.shape.rank, {}};
+  for (std::size_t d = 0; d != shape.rank; ++d) shape.extent[d] = from.shape.extent[shape.rank - 1 - d];
+  copy_elements(&s, side_of_operand(to, at), side_of_operand(from, at), shape);
+}
 
 bool is_dense_along(const program_operand& o, std::size_t axis) {
   auto stride = static_cast<std::ptrdiff_t>(size_of(o.type));
@@ -40,11 +53,14 @@ program_operand temporary_along(const program_shape& shape, scalar_type type, st
 program_operand dense_elements(const stream_ref& s, expression_program& p, scalar_type type, std::size_t axis,
                                source_line at) {
   const instruction& root = p.code[p.root];
-  if (root.what == operation::load) {
-    const program_operand& o = p.operands[root.a];
-    if (o.type == type && o.shape == p.shape && is_dense_along(o, axis)) return o;
-  }
+  const program_operand* array = root.what == operation::load ? &p.operands[root.a] : nullptr;
+  if (array && (array->type != type || array->shape != p.shape)) array = nullptr;
+  if (array && is_dense_along(*array, axis)) return *array;
   program_operand t = temporary_along(p.shape, type, axis, s);
+  if (array) {
+    copy_operand(s, t, *array, at);
+    return t;
+  }
   assignment one{t, &p};
   assign_programs(&s, {&one, 1}, at);
   return t;
