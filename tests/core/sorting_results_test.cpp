@@ -1,0 +1,271 @@
+// Different elements, searches and selections: by the standard library, where results go, and what is refused.
+#include <complex>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "ferry/core/graph.hpp"
+#include "ferry/core/print.hpp"
+#include "ferry/core/reduce.hpp"
+#include "ferry/core/submit.hpp"
+#include "sorting_oracle.hpp"
+#include "support/seeds.hpp"
+
+namespace sorting_results {
+namespace {
+
+using namespace sorting_test;
+using expressions_test::array_of;
+using expressions_test::check_error;
+using expressions_test::counted;
+using expressions_test::mask_of;
+
+struct on_two_devices {
+  fr::simulation sim{"devices=2;check=races;schedule=random:7"};
+};
+
+// Kernels on memory of other devices run on copies in its scope.
+struct staging_variable {
+  staging_variable() {
+    if (const char* text = std::getenv("FERRY_PEER_KERNELS")) before = text;
+    ::setenv("FERRY_PEER_KERNELS", "stage", 1);
+  }
+  ~staging_variable() {
+    before ? ::setenv("FERRY_PEER_KERNELS", before->c_str(), 1) : ::unsetenv("FERRY_PEER_KERNELS");
+  }
+  std::optional<std::string> before;
+};
+
+// -0 as 0, and all NaN as the greatest, so that numbers can be compared as unique() does.
+number merged(number v) { return std::isnan(v) ? std::numeric_limits<number>::infinity() : v == 0 ? number(0) : v; }
+
+template <class T>
+void check_unique(dice& d) {
+  const std::size_t n = d.chance(10) ? d.below(2) : 1 + d.below(200);
+  std::vector<T> v = random_elements<T>(d, n);
+  if constexpr (is_floating<T>)  // infinity means NaN here
+    for (T& x : v)
+      if (std::isinf(number_of(x))) x = T(3.f);
+  fr::unified_array<T> a({n});
+  if (n != 0) std::copy(v.begin(), v.end(), a.begin());
+  const auto view = random_view(d, static_cast<fr::array_view<T, 1, fr::memory_kind::unified>&>(a));
+  const std::vector<number> from = numbers(view);
+  std::map<number, std::int64_t> want;
+  for (const number x : from) ++want[merged(x)];
+  const auto values = numbers(fr::unique(view));
+  const auto [counted_values, counts] = fr::unique_counts(view);
+  const auto [indexed_values, inverse] = fr::unique_inverse(view);
+  BOOST_TEST_REQUIRE(values.size() == want.size());
+  BOOST_TEST_REQUIRE(counts.size() == want.size());
+  BOOST_TEST((inverse.extents() == view.extents()));
+  const auto all_counts = elements(counts);
+  const auto all_inverse = elements(inverse);
+  std::size_t k = 0;
+  for (const auto& [value, count] : want) {
+    BOOST_TEST(merged(values[k]) == value);
+    BOOST_TEST(std::signbit(values[k]) == (value < 0));
+    BOOST_TEST(all_counts[k++] == count);
+  }
+  BOOST_TEST(
+      (std::memcmp(elements(counted_values).data(), elements(indexed_values).data(), k * sizeof(T)) == 0 || k == 0));
+  for (std::size_t i = 0; i != from.size(); ++i)
+    BOOST_TEST(merged(values[static_cast<std::size_t>(all_inverse[i])]) == merged(from[i]));
+  const std::size_t room = d.below(k + 3);
+  fr::device_array<T> some({room}, T(7.f));
+  const fr::scalar<std::uint64_t> found = fr::unique_into(some, view);
+  BOOST_TEST(std::uint64_t(found) == k);
+  const auto kept = numbers(some);
+  for (std::size_t i = 0; i != room; ++i)
+    BOOST_TEST(merged(kept[i]) == (i < k ? merged(values[i]) : number_of(T(7.f))));
+}
+
+template <class T>
+void check_search(dice& d) {
+  const std::vector<T> v = random_elements<T>(d, d.below(60));
+  const std::vector<T> w = random_elements<T>(d, d.below(60));
+  const auto sorted = fr::sort(array_of<T>(v));
+  const auto wanted = array_of<T>(w);
+  const auto all = numbers(sorted), values = numbers(wanted);
+  const auto left = elements(fr::searchsorted(sorted, wanted));
+  const auto right = elements(fr::searchsorted(sorted, wanted, fr::search_side::right));
+  for (std::size_t i = 0; i != values.size(); ++i) {
+    const auto [first, last] =
+        std::equal_range(all.begin(), all.end(), values[i], [](number a, number b) { return is_before(a, b); });
+    BOOST_TEST(left[i] == first - all.begin());
+    BOOST_TEST(right[i] == last - all.begin());
+  }
+}
+
+template <class T>
+void check_selection(dice& d) {
+  const fr::extents<2> e{d.below(9), 1 + d.below(30)};
+  fr::unified_array<T, 2> a(e);
+  fr::unified_array<bool, 2> m(e);
+  std::vector<T> v = random_elements<T>(d, e.count());
+  std::vector<T> want;
+  std::vector<std::int64_t> places;
+  const int share = static_cast<int>(d.below(101));
+  for (std::size_t i = 0; i != v.size(); ++i) {
+    const bool is_true = d.chance(share);
+    a(i / e[1], i % e[1]) = v[i], m(i / e[1], i % e[1]) = is_true;
+    if (is_true) want.push_back(v[i]), places.push_back(static_cast<std::int64_t>(i));
+  }
+  const auto same = [](const auto& x, const std::vector<T>& y) {
+    return x.size() == y.size() && (y.empty() || std::memcmp(x.data(), y.data(), y.size() * sizeof(T)) == 0);
+  };
+  BOOST_TEST(same(elements(fr::compress(m, a)), want));
+  BOOST_TEST((elements(fr::flatnonzero(m)) == places));
+  BOOST_TEST((elements(fr::flatnonzero(!m)).size() == v.size() - places.size()));
+  const auto where = elements(fr::argwhere(m));
+  BOOST_TEST_REQUIRE(where.size() == 2 * places.size());
+  for (std::size_t i = 0; i != places.size(); ++i)
+    BOOST_TEST(where[2 * i] * static_cast<std::int64_t>(e[1]) + where[2 * i + 1] == places[i]);
+  // Transposed: in the order of the view's indices.
+  std::vector<T> across;
+  for (std::size_t j = 0; j != e[1]; ++j)
+    for (std::size_t i = 0; i != e[0]; ++i)
+      if (std::as_const(m)(i, j)) across.push_back(std::as_const(a)(i, j));
+  BOOST_TEST(same(elements(fr::compress(m.transpose(), a.transpose())), across));
+  const std::size_t room = d.below(want.size() + 3);
+  fr::device_array<T> some({2 * room}, T(5.f));
+  fr::device_array<std::int64_t> some_places({room}, -1);
+  const fr::scalar<std::uint64_t> n = fr::compress_into(some.slice({{0, 2 * room, 2}}), m, a);
+  const fr::scalar<std::uint64_t> k = fr::flatnonzero_into(some_places, m);
+  BOOST_TEST(std::uint64_t(n) == want.size());
+  BOOST_TEST(std::uint64_t(k) == want.size());
+  const auto kept = elements(some);
+  const auto kept_places = elements(some_places);
+  for (std::size_t i = 0; i != room; ++i) {
+    const T now = kept[2 * i], other = kept[2 * i + 1], before = T(5.f), one = i < want.size() ? want[i] : before;
+    BOOST_TEST(std::memcmp(&now, &one, sizeof(T)) == 0);
+    BOOST_TEST(std::memcmp(&other, &before, sizeof(T)) == 0);
+    BOOST_TEST(kept_places[i] == (i < places.size() ? places[i] : -1));
+  }
+}
+
+}  // namespace
+}  // namespace sorting_results
+
+BOOST_AUTO_TEST_SUITE(sorting_results)
+
+BOOST_AUTO_TEST_CASE(random_elements_of_all_types) {
+  for (std::size_t seed = 0; seed != support::seeds(60); ++seed) {
+    fr::simulation sim("devices=2;check=races;schedule=random:" + std::to_string(seed));
+    dice d(seed);
+    check_unique<std::uint8_t>(d), check_unique<std::int16_t>(d), check_unique<fr::half>(d), check_unique<float>(d);
+    check_unique<double>(d), check_unique<std::int64_t>(d);
+    check_search<std::int8_t>(d), check_search<std::uint64_t>(d), check_search<float>(d), check_search<fr::bfloat16>(d);
+    check_selection<std::uint8_t>(d), check_selection<fr::half>(d), check_selection<float>(d);
+    check_selection<std::int64_t>(d);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(numbers_at_the_edges, on_two_devices) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const auto a = array_of<float>({0.f, -nan, -0.f, inf, -inf, nan, 1.f});
+  CHECK_ELEMENTS(fr::argsort(a), {4, 0, 2, 6, 3, 1, 5});
+  CHECK_ELEMENTS(fr::argsort(a, 0, fr::sort_order::descending), {3, 6, 0, 2, 4, 1, 5});
+  const auto up = elements(fr::sort(a));
+  const auto down = elements(fr::sort(a, 0, fr::sort_order::descending));
+  const std::vector<float> want{-inf, -0.f, 0.f, 1.f, inf}, reversed(want.rbegin(), want.rend());
+  BOOST_TEST(std::memcmp(up.data(), want.data(), sizeof(float) * 5) == 0);
+  BOOST_TEST(std::memcmp(down.data(), reversed.data(), sizeof(float) * 5) == 0);
+  BOOST_TEST((std::isnan(up[5]) && std::isnan(up[6]) && std::isnan(down[5]) && std::isnan(down[6])));
+  BOOST_TEST(elements(fr::unique(a)).size() == 5u);
+  CHECK_ELEMENTS(fr::searchsorted(fr::sort(a), array_of<float>({nan, -0.f, 0.5f})), {5, 1, 3});
+  const auto [values, positions] = fr::top_k(a, 3);
+  CHECK_ELEMENTS(values, {inf, 1.f, 0.f});
+  CHECK_ELEMENTS(positions, {3, 6, 0});
+}
+
+BOOST_FIXTURE_TEST_CASE(expressions_reductions_and_kinds, on_two_devices) {
+  const auto m = counted<int>(fr::extents<2>{3, 4});
+  CHECK_ELEMENTS(fr::sort(m % 5, 0), {0, 0, 0, 1, 3, 1, 1, 2, 4, 4, 2, 3});
+  fr::unified_array<int, 2> u({2, 2}, 1);
+  static_assert(decltype(fr::sort(u))::kind == fr::memory_kind::unified);
+  static_assert(decltype(fr::sort(m))::kind == fr::memory_kind::device);
+  static_assert(decltype(fr::argsort(m))::kind == fr::memory_kind::device);
+  static_assert(decltype(fr::sort(m + 1))::kind == fr::default_memory_kind<int>);
+  CHECK_ELEMENTS(fr::sort(fr::sum(m, fr::axes{0}), 0, fr::sort_order::descending), {21, 18, 15, 12});
+  CHECK_ELEMENTS(fr::searchsorted(array_of<int>({1, 3, 5}), array_of<double>({0.5, 3., 4.5, 9.})), {0, 1, 2, 3});
+  CHECK_ELEMENTS(fr::searchsorted(array_of<int>({}), array_of<int>({3, 4})), {0, 0});
+  using z = std::complex<float>;
+  const auto selected = elements(fr::compress(mask_of({false, true, true}), array_of<z>({z(1), z(2, 1), z(3)})));
+  BOOST_TEST((selected == std::vector<z>{z(2, 1), z(3)}));
+}
+
+BOOST_FIXTURE_TEST_CASE(streams_devices_and_graphs, on_two_devices) {
+  fr::stream s(fr::device(1));
+  fr::device_array<float> a({1000}, fr::device(1));
+  fr::assign(s, a, fr::cast<float>((fr::index(0) * 7) % 1000));
+  const auto sorted = fr::sort(a);
+  BOOST_TEST(sorted.device().index() == 1);
+  fr::sort_in_place(s, a, 0, fr::sort_order::descending);
+  BOOST_TEST((elements(sorted) == elements(fr::lazy_arange(0.f, 1000.f))));
+  BOOST_TEST((elements(a) == elements(999.f - fr::lazy_arange(0.f, 1000.f))));
+  // A destination on another device.
+  fr::device_array<std::int64_t> places({10}, -1, fr::device(0));
+  const fr::scalar<std::uint64_t> n = fr::flatnonzero_into(places, a < 5.f);
+  BOOST_TEST(std::uint64_t(n) == 5u);
+  CHECK_ELEMENTS(places, {995, 996, 997, 998, 999, -1, -1, -1, -1, -1});
+  fr::device_array<int> b({5}, fr::device(0));
+  fr::stream t(fr::device(0));
+  fr::graph g = fr::capture(t, [&] { fr::sort_in_place(t, b); });
+  for (const int first : {3, 30}) {
+    fr::assign(t, b, first - fr::cast<int>(fr::index(0)));
+    g.launch(t);
+    CHECK_ELEMENTS(b, {first - 4, first - 3, first - 2, first - 1, first});
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(what_is_refused, on_two_devices) {
+  const auto m = counted<int>(fr::extents<2>{3, 4});
+  check_error<fr::invalid_argument>([&] { (void)fr::sort(m, 2); }, {"fr::sort", "axis 2", "2 dimensions"});
+  check_error<fr::invalid_argument>([&] { (void)fr::argsort(m, -3); }, {"fr::argsort", "axis -3"});
+  check_error<fr::invalid_argument>([&] { (void)fr::top_k(m, 5); }, {"fr::top_k", "5", "4"});
+  check_error<fr::invalid_argument>([&] { (void)fr::partition(m, 3, 0); }, {"fr::partition", "element 3", "of 3"});
+  check_error<fr::invalid_argument>([&] { (void)fr::compress(m > 3, m.transpose()); },
+                                    {"fr::compress", "3 x 4", "4 x 3"});
+  fr::device_array<int> one({1}, 1);
+  fr::array_view<int, 1, fr::memory_kind::device> repeated(one.owner(), one.unsynchronized_data(), {3}, {0});
+  check_error<fr::invalid_argument>([&] { fr::sort_in_place(repeated); }, {"fr::sort", "same element"});
+  fr::device_array<int> freed({3}, 1);
+  freed.free();
+  check_error<fr::use_after_free>([&] { (void)fr::sort(freed); }, {"free"});
+  check_error<fr::use_after_free>([&] { fr::sort_in_place(freed); }, {"free"});
+  fr::unified_array<int> u({3}, 1);
+  bool was_refused = false;
+  fr::submit(
+      fr::stream(),
+      [&](fr::native_stream, const int*) {
+        try {
+          fr::sort_in_place(u);
+        } catch (const fr::invalid_argument& e) {
+          was_refused = std::string_view(e.what()).find("fr::sort") != std::string_view::npos;
+        }
+      },
+      fr::in(u));
+  BOOST_TEST(was_refused);
+  fr::stream t(fr::device(0));
+  check_error<fr::invalid_argument>([&] { (void)fr::capture(t, [&] { (void)fr::unique(u); }); }, {"captur"});
+}
+
+BOOST_AUTO_TEST_CASE(without_peers_sources_are_staged) {
+  const staging_variable stage;
+  fr::simulation apart("devices=2;check=races;peers=none");
+  fr::device_array<int> far({100}, fr::device(1));
+  far = fr::cast<int>(99 - fr::index(0));
+  fr::device_array<std::int64_t> near({100}, -1, fr::device(0));
+  const fr::scalar<std::uint64_t> n = fr::flatnonzero_into(near.slice({0, 50}), far < 10);
+  BOOST_TEST(std::uint64_t(n) == 10u);
+  BOOST_TEST(fr::value_at(near, 0) == 90);
+  fr::device_array<float, 2> there({20, 30}, fr::device(1));
+  there = fr::cast<float>((fr::index(0) * 7 + fr::index(1) * 11) % 17);
+  fr::device_array<float> values({40}, -1.f, fr::device(0));
+  const fr::scalar<std::uint64_t> different = fr::unique_into(values, there.transpose());
+  BOOST_TEST(std::uint64_t(different) == 17u);
+  BOOST_TEST(fr::value_at(values, 16) == 16.f);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
