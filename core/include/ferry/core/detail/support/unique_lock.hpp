@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "ferry/core/detail/support/internal.hpp"
 #include "ferry/core/detail/support/mutex.hpp"
 
 namespace ferry::inline FERRY_ABI::detail {
