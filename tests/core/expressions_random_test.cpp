@@ -1,5 +1,6 @@
 // Random expressions give the same bytes as an oracle that computes element by element: all operations, types, ranks,
-// strides, broadcasts, overlaps, masks, several outputs, calls of functions; under random schedules with the race checker.
+// strides, broadcasts, overlaps, masks, several outputs, calls of functions; under random schedules with the race
+// checker.
 #include <algorithm>
 #include <array>
 #include <functional>

@@ -17,7 +17,7 @@ namespace ferry::inline FERRY_ABI {
 /// f gets the values of the elements, so that loads and stores are those of vectors where the arrays are contiguous.
 /// Inputs broadcast to the shape of the output as in expressions, and have any strides. An input may be the output, as
 /// the same elements. With several outputs, as in transform(out(y), out(z), f, in(a)), f returns a struct of one member
-/// for each. Ordered on the calling thread's stream of the output's device. Does not block, except as parallel_for does.
+/// for each. Ordered on the calling thread's stream of the output's device. Blocks only where parallel_for does.
 /// @param y the first output, as out(array)
 /// @param more further outputs, at most 4 in all; then a functor with a const call operator, or a FERRY_FUNCTION; then
 ///   the inputs: arrays, views and scalars

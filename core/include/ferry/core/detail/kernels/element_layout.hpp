@@ -22,7 +22,7 @@ struct layout_array {
   const void* argument;
 };
 
-// Axes are numbered from the fastest. Axes of extent 1 are removed, and axes that all arrays traverse as one are joined.
+// Axes are numbered from the fastest. Axes of extent 1 are removed. Axes that all arrays traverse as one are joined.
 struct element_layout {
   std::size_t rank = 0;
   std::array<std::size_t, max_rank> extent{};
@@ -41,8 +41,8 @@ struct element_layout {
 };
 
 // The first `outputs` arrays are written and have one shape; the others are read and broadcast to it. Throws
-// invalid_argument for shapes that do not fit, outputs whose elements repeat, and arrays that overlap an output as other
-// elements.
+// invalid_argument for shapes that do not fit, outputs whose elements repeat, and arrays that overlap an output as
+// other elements.
 element_layout layout_of(std::span<const layout_array> all, std::size_t outputs, source_line at);
 
 }  // namespace ferry::inline FERRY_ABI::detail

@@ -124,7 +124,12 @@ FERRY_HOST_DEVICE const T& numbered(const numbered_value<K, T>& v) {
   return v.value;
 }
 
-// A vector of elements. Types whose default constructor does something are stored as bytes.
+// A vector of elements. Types whose default constructor does something are stored as words of their alignment.
+template <class T>
+using word_of_element =
+    std::conditional_t<alignof(T) % 8 == 0, std::uint64_t,
+                       std::conditional_t<alignof(T) == 4, std::uint32_t,
+                                          std::conditional_t<alignof(T) == 2, std::uint16_t, std::uint8_t>>>;
 template <class T, unsigned Lanes, bool Plain = std::is_trivially_default_constructible_v<T>>
 struct alignas(Lanes == 1 ? alignof(T) : sizeof(T) * Lanes) packet {
   T v[Lanes];
@@ -133,9 +138,9 @@ struct alignas(Lanes == 1 ? alignof(T) : sizeof(T) * Lanes) packet {
 };
 template <class T, unsigned Lanes>
 struct alignas(Lanes == 1 ? alignof(T) : sizeof(T) * Lanes) packet<T, Lanes, false> {
-  unsigned char bytes[sizeof(T) * Lanes];
-  __device__ T& operator[](unsigned l) { return reinterpret_cast<T*>(bytes)[l]; }
-  __device__ const T& operator[](unsigned l) const { return reinterpret_cast<const T*>(bytes)[l]; }
+  word_of_element<T> words[sizeof(T) * Lanes / sizeof(word_of_element<T>)];
+  __device__ T& operator[](unsigned l) { return reinterpret_cast<T*>(words)[l]; }
+  __device__ const T& operator[](unsigned l) const { return reinterpret_cast<const T*>(words)[l]; }
 };
 
 // Elements of a vector: the widest have 16 bytes. 1 for types whose size is no power of 2, or above 16.
@@ -159,7 +164,7 @@ constexpr unsigned unroll_for() {
 template <class T>
 struct flat_input {
   const T* data;
-  bool is_one;  // one value for all elements
+  std::size_t step;  // 1; 0: one value for all elements
 };
 // Elements at data + sum of index * stride.
 template <class T>
@@ -193,7 +198,9 @@ struct transform_of<F, element_types<std::index_sequence<O...>, Y...>, element_t
   };
   template <class Packet, unsigned Lanes, class T>
   static __device__ void load(Packet& to, const flat_input<T>& from, std::size_t at) {
-    if (from.is_one) {
+    if constexpr (Lanes == 1) {
+      to = reinterpret_cast<const Packet*>(from.data)[at * from.step];  // without a branch for each input
+    } else if (from.step == 0) {
 #pragma unroll
       for (unsigned l = 0; l < Lanes; ++l) to[l] = *from.data;
     } else {
@@ -228,7 +235,7 @@ struct transform_of<F, element_types<std::index_sequence<O...>, Y...>, element_t
     }
     if (Lanes == 1 || blockIdx.x != 0) return;
     if (const std::size_t at = whole * Lanes + threadIdx.x; at < n)
-      store_parts(f(numbered<I, flat_input<X>>(x).data[numbered<I, flat_input<X>>(x).is_one ? 0 : at]...),
+      store_parts(f(numbered<I, flat_input<X>>(x).data[at * numbered<I, flat_input<X>>(x).step]...),
                   numbered<O, Y*>(y)[at]...);
   }
 
@@ -270,12 +277,17 @@ struct transform_of<F, element_types<std::index_sequence<O...>, Y...>, element_t
   }
 };
 
+// Parameters stay in constant memory: loops over axes would copy them to the stack.
 template <unsigned Lanes, class T, class F, class Y, class X>
-__global__ void __launch_bounds__(transform_threads) transform_flat(std::size_t n, F f, Y y, X x) {
+__global__ void __launch_bounds__(transform_threads)
+    transform_flat(std::size_t n, const __grid_constant__ F f, const __grid_constant__ Y y,
+                   const __grid_constant__ X x) {
   T::template run_flat<Lanes>(n, f, y, x);
 }
 template <class T, class F, class Y, class X>
-__global__ void __launch_bounds__(transform_threads) transform_rows(strided_rows r, F f, Y y, X x) {
+__global__ void __launch_bounds__(transform_threads)
+    transform_rows(const __grid_constant__ strided_rows r, const __grid_constant__ F f, const __grid_constant__ Y y,
+                   const __grid_constant__ X x) {
   T::run_rows(r, f, y, x);
 }
 
@@ -298,7 +310,7 @@ void launch_transform(const launch_place& where, const element_layout& l, const 
     typename kernels::flat_inputs x;
     ((numbered<O, Y*>(y) = static_cast<Y*>(data[O])), ...);
     const auto is_one = [&](std::size_t k) { return l.rank != 0 && l.stride[k][0] == 0; };
-    ((numbered<I, flat_input<X>>(x) = {static_cast<const X*>(data[outputs + I]), is_one(outputs + I)}), ...);
+    ((numbered<I, flat_input<X>>(x) = {static_cast<const X*>(data[outputs + I]), is_one(outputs + I) ? 0u : 1u}), ...);
     constexpr unsigned lanes = kernels::lanes;
     const auto is_aligned = [&](std::size_t k, std::size_t bytes) {
       return reinterpret_cast<std::uintptr_t>(data[k]) % (bytes * lanes) == 0;
