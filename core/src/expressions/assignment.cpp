@@ -12,6 +12,7 @@
 #include "ferry/core/detail/kernels/staged_launch.hpp"
 #include "ferry/core/detail/operations/owned_evaluation.hpp"
 #include "ferry/core/detail/runtime/submission.hpp"
+#include "ferry/core/detail/support/environment.hpp"
 #include "ferry/core/error.hpp"
 #include "ferry/core/runtime.hpp"
 
@@ -110,8 +111,13 @@ device home_of(const expression_program& p) {
   return default_device();
 }
 
+bool math_is_fast_by_environment() {
+  static const bool is_fast = environment_index("FERRY_MATH", {"exact", "fast"}).value_or(0) == 1;
+  return is_fast;
+}
+
 int& fast_math_depth() {
-  thread_local int depth = 0;
+  thread_local int depth = math_is_fast_by_environment() ? 1 : 0;
   return depth;
 }
 

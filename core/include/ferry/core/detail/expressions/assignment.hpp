@@ -40,7 +40,10 @@ std::string explain_program(const expression_program& p, scalar_type type);
 // can be compiled.
 bool precompile_program(const expression_program& p, scalar_type type);
 
-// While a value is positive, programs of this thread may be evaluated with faster, less exact functions.
+// FERRY_MATH=exact|fast. Read once. Throws parse_error.
+bool math_is_fast_by_environment();
+// While a value is positive, programs of this thread may be evaluated with faster, less exact functions. Begins at 1 in
+// each thread with FERRY_MATH=fast.
 int& fast_math_depth();
 
 }  // namespace ferry::inline FERRY_ABI::detail
