@@ -6,7 +6,7 @@ SERVICE, TABLE, HASH = "core/src/jit/kernel_service.cpp", "core/src/jit/kernel_t
 DISK, OWNED, SETTINGS, LOG = ("core/src/jit/disk_cache.cpp", "core/src/jit/owned_files.cpp", "core/src/jit/jit_settings.cpp",
                               "core/src/jit/shape_log.cpp")
 PLAN, ARGUMENTS, TEXT = "core/src/generator/kernel_plan.cpp", "core/src/generator/kernel_arguments.cpp", "core/src/generator/kernel_text.cpp"
-PLAN_TYPE = "core/src/generator/kernel_plan.hpp"
+PLAN_TYPE, RECENT = "core/src/generator/kernel_plan.hpp", "core/src/generator/recent_kernels.cpp"
 
 MUTANTS = [
     ("requests", "devices share their kernels", (SERVICE, "kernels_[{device, source.text}]", "kernels_[{0, source.text}]")),
@@ -75,6 +75,16 @@ MUTANTS = [
     ("shape", "the shape forgets what is stored", (PLAN, "put(e.outputs[i].value), put(e.outputs[i].mask);", "put(e.outputs[i].mask);")),
     ("shape", "the shape forgets masks", (PLAN, "put(e.outputs[i].value), put(e.outputs[i].mask);", "put(e.outputs[i].value);")),
     ("shape", "the shape depends on extents", (PLAN, "put(rank), put(lanes)", "put(extent[0]), put(rank), put(lanes)")),
+    ("recent", "a recent kernel is of another owner", (RECENT, "if (owner != by || device != on ||", "if (device != on ||")),
+    ("recent", "a recent kernel is of another device", (RECENT, "if (owner != by || device != on ||", "if (owner != by ||")),
+    ("recent", "a recent kernel ignores fast math", (RECENT, "fast_math != e.fast_math || ", "")),
+    ("recent", "a recent kernel has other operations", (RECENT, "    if (std::memcmp(code.data(), e.code.data(), e.code.size_bytes()) != 0) return false;\n", "")),
+    ("recent", "a recent kernel has other extents", (RECENT, "      if (extent[d] != e.extent[d]) return false;\n", "      ;\n")),
+    ("recent", "a recent kernel has other strides", (RECENT, "    if (t.stride_bytes[d] != o.stride_bytes[d]) return false;\n", "    ;\n")),
+    ("recent", "a recent kernel has another alignment", (RECENT, "t.alignment != alignment_of(o) || ", "")),
+    ("recent", "a recent kernel has other types", (RECENT, " || t.type != o.type) return false;", ") return false;")),
+    ("recent", "a recent kernel stores another value", (RECENT, " || t.value != o.value || t.mask != o.mask) return false;", " || t.mask != o.mask) return false;")),
+    ("recent", "a recent kernel has another mask", (RECENT, " || t.value != o.value || t.mask != o.mask) return false;", " || t.value != o.value) return false;")),
     ("arguments", "constants are left out", (ARGUMENTS, "if (!e.constants.empty()) std::memcpy(to, e.constants.data(), e.constants.size_bytes());", "")),
     ("arguments", "all strides are the first", (ARGUMENTS, "put(o.stride_bytes[d]);", "put(o.stride_bytes[0]);")),
     ("arguments", "divisions of large numbers are inexact", (ARGUMENTS, "const std::uint64_t shift = 31 + bits;", "const std::uint64_t shift = 28 + bits;")),

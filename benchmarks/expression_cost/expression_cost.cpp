@@ -14,6 +14,7 @@
 #include "../support/suite.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_plan.hpp"
+#include "generator/recent_kernels.hpp"
 #include "jit/kernel_table.hpp"
 
 namespace fr = ferry;
@@ -25,12 +26,17 @@ class planning_backend : public bm::null_backend {
  public:
   void evaluate(fr::native_stream, int device, const fr::detail::evaluation& e,
                 std::span<const fr::detail::kernel_use>) override {
-    const fr::detail::generator::kernel_plan plan(e);
-    if (!kernels_.find(device, plan.shape())) {
-      kernels_.add(plan.shape(), all_.emplace_back(device, fr::detail::jit::kernel_source{}));
+    using fr::detail::generator::recent_kernels;
+    const recent_kernels::kernel* known = recent_kernels::of_thread().find(1, device, e);
+    if (!known) {
+      const fr::detail::generator::kernel_plan plan(e);
+      if (!kernels_.find(device, plan.shape()))
+        kernels_.add(plan.shape(), all_.emplace_back(device, fr::detail::jit::kernel_source{}));
+      recent_kernels::of_thread().put(1, device, e, plan, this);
+      return;
     }
     alignas(16) std::byte arguments[fr::detail::generator::most_argument_bytes];
-    fr::detail::generator::write_arguments(e, plan, arguments);
+    fr::detail::generator::write_arguments(e, known->plan, arguments);
     benchmark::DoNotOptimize(&arguments);
   }
 

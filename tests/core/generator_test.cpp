@@ -7,6 +7,7 @@
 #include "ferry/core/error.hpp"
 #include "generator/kernel_arguments.hpp"
 #include "generator/kernel_text.hpp"
+#include "generator/recent_kernels.hpp"
 #include "generator/reduction_text.hpp"
 
 namespace generator_texts {
@@ -15,6 +16,7 @@ namespace {
 using namespace ferry::detail;
 using generator::access_class;
 using generator::kernel_plan;
+using generator::recent_kernels;
 using generator::reduction_plan;
 
 std::byte* address(std::size_t n) { return reinterpret_cast<std::byte*>(n); }
@@ -300,6 +302,53 @@ BOOST_AUTO_TEST_CASE(constants_of_several_types_may_share_bytes) {
   const std::string text = kernel_text_of(e);
   BOOST_TEST(has(text, "value_of<float>(g.c0)"));
   BOOST_TEST(has(text, "value_of<int>(g.c0)"));
+}
+
+BOOST_AUTO_TEST_CASE(recent_kernels_are_of_equal_evaluations) {
+  recent_kernels recent;
+  int function = 0;
+  const program_constant constant{};
+  const auto fresh = [&] {
+    sum_of_two s(512, 256, {1, 512}, {1, 0});
+    s.e.constants = {&constant, 1};
+    return s;
+  };
+  sum_of_two first = fresh();
+  const evaluation e = first.view();
+  BOOST_TEST(!recent.find(1, 0, e));
+  recent.put(1, 0, e, kernel_plan(e), &function);
+  sum_of_two moved = fresh();
+  moved.operands[0].data += 4096, moved.outputs[0].to.data += 256;
+  const auto* const found = recent.find(1, 0, moved.view());
+  BOOST_TEST_REQUIRE(found);
+  BOOST_TEST((found->function == &function && found->plan.shape() == kernel_plan(moved.view()).shape()));
+  BOOST_TEST((!recent.find(2, 0, e) && !recent.find(1, 1, e)));
+  const auto differs = [&](auto change) {
+    sum_of_two s = fresh();
+    change(s);
+    return recent.find(1, 0, s.view()) == nullptr;
+  };
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.fast_math = true; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.rank = 1; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.extent[0] = 508; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.extent[1] = 255; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.e.constants = {}; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.code[2].what = operation::multiply; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.code[2].a = 1; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[1].data += 4; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[1].type = scalar_type::int32; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[0].stride_bytes[0] = 8; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.operands[1].stride_bytes[1] = 4; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].to.data += 8; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].to.stride_bytes[1] = 4096; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].value = 1; }));
+  BOOST_TEST(differs([](sum_of_two& s) { s.outputs[0].mask = 1; }));
+  BOOST_TEST(!differs([](sum_of_two&) {}));
+  sum_of_two large = fresh();
+  for (int k = 0; k != 30; ++k)
+    large.code.push_back({operation::negate, scalar_type::float32, scalar_type::float32, 2});
+  recent.put(1, 0, large.view(), kernel_plan(large.view()), &function);
+  BOOST_TEST(!recent.find(1, 0, large.view()));
 }
 
 BOOST_AUTO_TEST_CASE(contraction_is_allowed_by_fast_math_alone) {
