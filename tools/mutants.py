@@ -32,6 +32,7 @@ import threading
 import time
 
 import mutants_expressions
+import mutants_jit
 import mutants_reductions
 import mutants_several
 import mutants_table
@@ -54,6 +55,8 @@ SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_t
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
            mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp"],
+           mutants_jit: [*(f"core/src/{folder}/*.cpp" for folder in ("support", "operations", "jit", "generator")), "tools/mutants_jit_main.cpp",
+                         "tests/core/jit_*_test.cpp", "tests/core/generator_test.cpp"],
            mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"]}
 # -g1: line numbers, which show the objects that contain the code of a header's line. Some bugs use <thread>.
 FLAGS = ["-std=c++20", "-include", "thread", "-O1", "-g1", "-pthread", "-D_GLIBCXX_ASSERTIONS", "-DFERRY_INTERNAL",

@@ -4,6 +4,7 @@
 #include "cuda/jit/interpreter_kernel.hpp"
 #include "generator/function_text.hpp"
 #include "generator/kernel_arguments.hpp"
+#include "generator/recent_kernels.hpp"
 
 namespace ferry::inline FERRY_ABI::detail::cuda {
 namespace {
@@ -62,8 +63,12 @@ void* cuda_backend::finish_calls(int device, const evaluation& e, const generato
 
 // Captures compile nothing: there, a program whose kernel is not compiled is interpreted.
 void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, std::span<const kernel_use>) {
-  const generator::kernel_plan plan(e);
   const cudaStream_t stream = raw(s);
+  generator::recent_kernels& recent = generator::recent_kernels::of_thread();
+  const generator::recent_kernels::kernel* const known = recent.find(kernels_->number(), device, e);
+  if (known && !is_default(stream)) [[likely]]
+    return launch_generated(stream, known->function, e, known->plan);
+  const generator::kernel_plan plan(e);
   void* function = kernels_->find(device, plan.shape());
   if (!function && !e.calls.empty()) [[unlikely]] {
     if (is_capturing(s))
@@ -76,6 +81,7 @@ void cuda_backend::evaluate(native_stream s, int device, const evaluation& e, st
     if (!is_capturing(s)) function = kernels_->request(device, e, plan);
   if (!function) [[unlikely]]
     return interpret(s, device, e, plan);
+  if (!known) recent.put(kernels_->number(), device, e, plan, function);
   if (is_default(stream)) [[unlikely]] {  // a default stream belongs to the current device
     const device_scope current(device, evaluating);
     return launch_generated(stream, function, e, plan);

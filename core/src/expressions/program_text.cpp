@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <charconv>
 #include <complex>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "ferry/core/detail/expressions/expression_program.hpp"
 
@@ -127,10 +129,14 @@ class writer {
  private:
   void array(const program_operand& o) {
     const bool is_named = o.owner && !o.owner.is_freed() && !o.owner.unchecked()->name.empty();
-    text += is_named ? o.owner.unchecked()->name.get() : "array#" + std::to_string(number_of(o));
+    const std::size_t number = number_of(o);
+    text += is_named ? o.owner.unchecked()->name.get() : "array#" + std::to_string(number);
   }
-  std::size_t number_of(const program_operand& o) const {
-    return static_cast<std::size_t>(&o - p_.operands.begin()) + 1;
+  // Arrays are numbered in the order of the text.
+  std::size_t number_of(const program_operand& o) {
+    const auto known = std::find(numbered_.begin(), numbered_.end(), &o);
+    if (known == numbered_.end()) return numbered_.push_back(&o), numbered_.size();
+    return static_cast<std::size_t>(known - numbered_.begin()) + 1;
   }
   void call(const std::string& name, std::span<const std::uint8_t> values) {
     text += name + "(";
@@ -141,6 +147,7 @@ class writer {
     text += ")";
   }
   const expression_program& p_;
+  std::vector<const program_operand*> numbered_;
 };
 
 }  // namespace
