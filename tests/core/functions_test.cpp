@@ -202,12 +202,16 @@ BOOST_AUTO_TEST_CASE(functions_have_numbers_by_their_texts) {
   BOOST_TEST(number_of(gelu.definition()) != 0u);
   BOOST_TEST(number_of(gelu.definition()) == number_of(gelu.definition()));
   BOOST_TEST(number_of(gelu.definition()) != number_of(poly.definition()));
-  ferry::detail::function_definition other = gelu.definition();
-  std::atomic<std::uint32_t> number{0};
-  const ferry::detail::function_definition same{
-      other.name,   other.result_text, other.parameter_text, other.body, other.file, other.line,
-      other.result, other.parameters,  other.parameter,      other.loop, other.uses, number};
-  BOOST_TEST(number_of(same) == number_of(other));
+  // Definitions with the text of one, in other sources of a program.
+  const auto again = [](const ferry::detail::function_definition& f, auto uses, std::atomic<std::uint32_t>& number) {
+    return ferry::detail::function_definition{f.name,   f.result_text, f.parameter_text, f.body, f.file, f.line,
+                                              f.result, f.parameters,  f.parameter,      f.loop, uses,   number};
+  };
+  std::atomic<std::uint32_t> same{0}, other{0};
+  BOOST_TEST(number_of(again(next_even.definition(), next_even.definition().uses, same)) ==
+             number_of(next_even.definition()));
+  const ferry::detail::function_definition* const used[] = {&gelu.definition()};
+  BOOST_TEST(number_of(again(next_even.definition(), std::span(used), other)) != number_of(next_even.definition()));
 }
 
 BOOST_AUTO_TEST_CASE(calls_are_captured) {
