@@ -54,7 +54,8 @@ LIBRARY = [*(f"core/src/{folder}/*.cpp" for folder in FOLDERS_OF_CORE), "unified
 SOURCES = {mutants_table: [*LIBRARY, "tests/race/*.cpp", *(f"tests/core/{name}_test.cpp" for name in CORE), *(f"tests/unified/{name}_test.cpp" for name in UNIFIED)],
            mutants_several: [*LIBRARY, "multigpu/src/*/*.cpp",
                              *(f"tests/{name}_test.cpp" for name in COPIES), *(f"tests/multigpu/{name}_test.cpp" for name in SEVERAL)],
-           mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp"],
+           mutants_expressions: [*LIBRARY, "tests/core/expressions_*_test.cpp",
+                                 *(f"tests/core/{name}_test.cpp" for name in ("functions", "generator_functions", "kernels/transform"))],
            mutants_jit: [*(f"core/src/{folder}/*.cpp" for folder in ("support", "operations", "jit", "generator")), "tools/mutants_jit_main.cpp",
                          "tests/core/jit_*_test.cpp", "tests/core/generator_test.cpp"],
            mutants_reductions: [*LIBRARY, "tests/core/reductions_*_test.cpp"]}

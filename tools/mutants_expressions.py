@@ -1,5 +1,5 @@
-"""Planted bugs in array expressions, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/core/expressions_*
-must catch them. The first field names the broken feature."""
+"""Planted bugs in array expressions, for tools/mutants.py, in the form of mutants_table.py. Tests in tests/core/expressions_*,
+functions_test.cpp, generator_functions_test.cpp and kernels/transform_test.cpp must catch them. The first field names the broken feature."""
 
 ASSIGNMENT, BOUND = "core/src/expressions/assignment.cpp", "core/src/expressions/bound_program.cpp"
 PROGRAM, TEXT = "core/src/expressions/expression_program.cpp", "core/src/expressions/program_text.cpp"
@@ -8,6 +8,8 @@ PROMOTION, LIST = "core/include/ferry/core/detail/operations/promotion.hpp", "co
 CONVERT, SCALARS = "core/src/operations/convert_scalar.cpp", "core/include/ferry/core/detail/operations/convert_scalar.hpp"
 OPERAND, EXPRESSION = "core/include/ferry/core/detail/expressions/expression_operand.hpp", "core/include/ferry/core/expression.hpp"
 HALF, MATH = "core/include/ferry/core/half.hpp", "core/include/ferry/core/math.hpp"
+FUNCTION, FUNCTION_TEXT = "core/src/operations/function_definition.cpp", "core/src/generator/function_text.cpp"
+KERNEL_PLAN, LAYOUT = "core/src/generator/kernel_plan.cpp", "core/src/kernels/element_layout.cpp"
 
 MUTANTS = [
     ("shapes", "the first operand is not stretched", (PROGRAM, "if (d >= all.rank || all.extent[d] == 1)", "if (d >= all.rank)")),
@@ -38,7 +40,7 @@ MUTANTS = [
     ("masks", "a mask is taken where another array is left", (BOUND, "are_same_elements(*o.to, p.operands[p.code[i.c].a]))", "true)")),
     ("masks", "masks are read from the first element of a rectangle", (RUN, "reinterpret_cast<const bool*>(at_[o.mask]) + at, g);", "reinterpret_cast<const bool*>(at_[o.mask]), g);")),
     ("blocks", "shared registers are overwritten", (PLAN, "s.slot = is_shared ? slots++ : take_slot();", "s.slot = take_slot();")),
-    ("blocks", "registers are free before their last use", (PLAN, "if (from.slot < 0 || last_use[used[x]] != k || repeated ||", "if (from.slot < 0 || repeated ||")),
+    ("blocks", "registers are free before their last use", (PLAN, "if (from.slot < 0 || last_use[x] != k || repeated ||", "if (from.slot < 0 || repeated ||")),
     ("blocks", "values of outputs are overwritten", (PLAN, "    last_use[o.value] = n;\n", "")),
     ("blocks", "periods longer than a block are loaded once", (PLAN, "else if (block % period == 0 || blocks == 1)", "else")),
     ("blocks", "the period is that of the first axis", (PLAN, "    if (o.stride_bytes[d] != 0) period = all;\n", "    if (d == 0 && o.stride_bytes[d] != 0) period = all;\n")),
@@ -56,7 +58,7 @@ MUTANTS = [
     ("types", "numbers widen floats", (PROMOTION, "if (is_floating(array)) return is_complex(number) ? complex_of(array) : array;", "")),
     ("types", "unsigned integers lose to signed ones", (PROMOTION, "return size_of(with_sign) > size_of(without) ? with_sign : without;", "return with_sign;")),
     ("types", "half and bfloat16 give half", (PROMOTION, "return a == float64 || b == float64 ? float64 : float32;", "return a == float64 || b == float64 ? float64 : a;")),
-    ("types", "casts to half do not round", (PROGRAM, "    value = p.add({round, scalar_type::float32, p.code[value].type, value});\n", "")),
+    ("types", "casts to half do not round", (PROGRAM, "  return p.add({round, scalar_type::float32, p.code[value].type, value});\n", "  return value;\n")),
     ("operators", "a - b is a + b", (EXPRESSION, "FERRY_BINARY_OPERATOR(-, subtract)", "FERRY_BINARY_OPERATOR(-, add)")),
     ("operators", "lerp begins at b", (LIST, "a + c * (b - a)", "b + c * (b - a)")),
     ("operators", "equal operands of another program are not found", (PROGRAM, "while (!operands[at].is_same(operands[operands.size() - 1])) ++at;", "at = operands.size() - 1;")),
@@ -68,4 +70,16 @@ MUTANTS = [
      (ASSIGNMENT, "add(to, where, true, !bound.is_masked(k) && !is_read && is_dense(to));", "add(to, where, true, true);")),
     ("order", "freed operands are evaluated", ("core/src/expressions/operand_memory.cpp", "return o.owner.get(at, &look);", "return *o.owner.unchecked();")),
     ("texts", "parentheses are left out", (TEXT, "      write(i.b, s.precedence + 1);\n", "      write(i.b, 0);\n")),
+    ("functions", "arguments are not converted", (PROGRAM, "c.value[k] = cast_value(p, p.append(arguments[k]), f.parameter[k]);", "c.value[k] = p.append(arguments[k]);")),
+    ("functions", "equal calls are computed anew", (PROGRAM, "while (at != calls.size() && calls[at] != c) ++at;", "while (at != calls.size()) ++at;")),
+    ("functions", "appended calls keep their arguments", (PROGRAM, "c.value[x] = here[c.value[x]];", ";")),
+    ("functions", "further arguments have no part in the shape", (PROGRAM, "p.shape = common_shape(p, other);", "(void)other;")),
+    ("functions", "bound calls keep their arguments", (BOUND, "c.value[x] = number[c.value[x]];", ";")),
+    ("functions", "all functions have one number", (FUNCTION, "const auto next = static_cast<std::uint32_t>(numbers->size() + 1);", "const auto next = std::uint32_t{1};")),
+    ("functions", "used functions have no part in the key", (FUNCTION, "key += std::to_string(number_of(*used)) + \" \";", "(void)used;")),
+    ("functions", "used functions are left out of sources", (FUNCTION_TEXT, "for (const function_definition* used : f.uses) add_function(all, *used);", ";")),
+    ("functions", "calls have no part in shapes", (KERNEL_PLAN, "to = std::copy_n(reinterpret_cast<const char*>(c.value.data()), c.function->parameters, to + sizeof number);", ";")),
+    ("transform", "overlaps as other elements are accepted", (LAYOUT, "if (x >= outputs && is_same) continue;", "continue;")),
+    ("transform", "layouts are joined if one array allows it", (LAYOUT, "for (std::size_t k = 0; joins && k != all.size(); ++k)", "for (std::size_t k = 0; joins && k != 1; ++k)")),
+    ("transform", "stretched axes keep their strides", (LAYOUT, "strides[d] = mine == 1 ? 0 : a.stride[own - 1 - d];", "strides[d] = a.stride[own - 1 - d];")),
 ]

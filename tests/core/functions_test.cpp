@@ -29,6 +29,7 @@ FERRY_FUNCTION(bool, is_odd, (std::int64_t x), { return x % 2 != 0; });
 FERRY_FUNCTION(float, square_and, (float x, float y), { return x * x + y; });
 FERRY_FUNCTION_USING((plus_one, is_odd), int, next_even, (int x),
                      { return is_odd(x) ? plus_one(x) : plus_one(plus_one(x)); });
+FERRY_FUNCTION(float, forgetful, (float x), { return poly(x, 1); });  // NVRTC does not see poly
 FERRY_FUNCTION(float, sum_of_eight, (float a, float b, float c, float d, float e, float f, float g, float h),
                { return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h; });
 
@@ -202,12 +203,16 @@ BOOST_AUTO_TEST_CASE(functions_have_numbers_by_their_texts) {
   BOOST_TEST(number_of(gelu.definition()) != 0u);
   BOOST_TEST(number_of(gelu.definition()) == number_of(gelu.definition()));
   BOOST_TEST(number_of(gelu.definition()) != number_of(poly.definition()));
-  ferry::detail::function_definition other = gelu.definition();
-  std::atomic<std::uint32_t> number{0};
-  const ferry::detail::function_definition same{
-      other.name,   other.result_text, other.parameter_text, other.body, other.file, other.line,
-      other.result, other.parameters,  other.parameter,      other.loop, other.uses, number};
-  BOOST_TEST(number_of(same) == number_of(other));
+  // Definitions with the text of one, in other sources of a program.
+  const auto again = [](const ferry::detail::function_definition& f, auto uses, std::atomic<std::uint32_t>& number) {
+    return ferry::detail::function_definition{f.name,   f.result_text, f.parameter_text, f.body, f.file, f.line,
+                                              f.result, f.parameters,  f.parameter,      f.loop, uses,   number};
+  };
+  std::atomic<std::uint32_t> same{0}, other{0};
+  BOOST_TEST(number_of(again(next_even.definition(), next_even.definition().uses, same)) ==
+             number_of(next_even.definition()));
+  const ferry::detail::function_definition* const used[] = {&gelu.definition()};
+  BOOST_TEST(number_of(again(next_even.definition(), std::span(used), other)) != number_of(next_even.definition()));
 }
 
 BOOST_AUTO_TEST_CASE(calls_are_captured) {
@@ -219,6 +224,37 @@ BOOST_AUTO_TEST_CASE(calls_are_captured) {
   g.launch(s);
   g.launch(s);
   CHECK_ELEMENTS(x, {2, 3, 4, 5});
+}
+
+BOOST_AUTO_TEST_CASE(captures_compile_no_calls) {
+  auto x = counted<float>(extents<1>{4});
+  fr::device_array<float> y({4}, 7.f);
+  fr::stream s;
+  const auto e = poly(poly(x, 0), 3);
+  const auto captured = [&] { return fr::capture(s, [&] { fr::assign(s, y, e); }); };
+  if (!fr::runtime::current().is_simulated()) {
+    check_error<fr::not_supported>([&] { (void)captured(); }, {"poly", "captures compile nothing", "fr::precompile"});
+    BOOST_TEST(fr::precompile(e));
+  }
+  auto g = captured();
+  g.launch(s);
+  CHECK_ELEMENTS(y, {3, 3, 3, 3});
+}
+
+BOOST_AUTO_TEST_CASE(texts_that_only_nvrtc_refuses_are_errors_of_evaluations) {
+  auto x = counted<float>(extents<1>{4});
+  fr::device_array<float> y({4}, 7.f);
+  if (fr::runtime::current().is_simulated()) {
+    y = forgetful(x);
+    CHECK_ELEMENTS(y, {1, 4, 15, 40});
+    return;
+  }
+  const std::initializer_list<std::string_view> parts{"forgetful", "functions_test.cpp", "\"poly\""};
+  check_error<fr::not_supported>([&] { y = forgetful(x); }, parts);
+  check_error<fr::not_supported>([&] { (void)fr::precompile(forgetful(x)); }, parts);
+  check_error<fr::not_supported>([&] { (void)fr::scalar<float>(fr::sum(forgetful(x))).value(); },
+                                 {"functions_test.cpp", "\"poly\""});
+  CHECK_ELEMENTS(y, {7, 7, 7, 7});
 }
 
 BOOST_AUTO_TEST_CASE(large_programs_of_calls) {
