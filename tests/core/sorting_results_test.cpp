@@ -110,6 +110,38 @@ BOOST_FIXTURE_TEST_CASE(streams_devices_and_graphs, on_two_devices) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(sources_are_read_between_what_other_streams_write) {
+  for (std::size_t seed = 0; seed != support::seeds(25); ++seed) {
+    fr::simulation sim("devices=1;check=races;schedule=random:" + std::to_string(seed));
+    fr::stream s;
+    fr::device_array<int> a({100}, -5);
+    fr::assign(s, a, 99 - fr::cast<int>(fr::index(0)));
+    const auto sorted = fr::sort(a);
+    const auto places = fr::argsort(a);
+    fr::device_array<int> large({100}, 0);
+    const fr::scalar<std::uint64_t> n = fr::compress_into(large, a > 89, a);
+    fr::assign(s, a, -7);
+    BOOST_TEST((elements(sorted) == elements(fr::lazy_arange(0, 100))));
+    BOOST_TEST((elements(places) == elements(99 - fr::lazy_arange(std::int64_t{0}, std::int64_t{100}))));
+    BOOST_TEST(std::uint64_t(n) == 10u);
+    CHECK_ELEMENTS(large.slice({0, 3}), {99, 98, 97});
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(destinations_that_overlap_sources, on_two_devices) {
+  auto a = counted<int>(fr::extents<1>{10});
+  const fr::device_array<bool> all({8}, true);
+  const fr::scalar<std::uint64_t> n = fr::compress_into(a.slice({2, 10}), all, a.slice({0, 8}));
+  BOOST_TEST(std::uint64_t(n) == 8u);
+  CHECK_ELEMENTS(a, {0, 1, 0, 1, 2, 3, 4, 5, 6, 7});
+  const fr::scalar<std::uint64_t> k = fr::unique_into(a, a);
+  BOOST_TEST(std::uint64_t(k) == 8u);
+  CHECK_ELEMENTS(a, {0, 1, 2, 3, 4, 5, 6, 7, 6, 7});
+  auto m = counted<int>(fr::extents<2>{3, 3});
+  fr::sort_in_place(m.transpose(), 0, fr::sort_order::descending);
+  CHECK_ELEMENTS(m, {2, 1, 0, 5, 4, 3, 8, 7, 6});
+}
+
 BOOST_FIXTURE_TEST_CASE(what_is_refused, on_two_devices) {
   const auto m = counted<int>(fr::extents<2>{3, 4});
   check_error<fr::invalid_argument>([&] { (void)fr::sort(m, 2); }, {"fr::sort", "axis 2", "2 dimensions"});
