@@ -1,7 +1,6 @@
 // Different elements, searches and selections: by the standard library, where results go, and what is refused.
 #include <complex>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -9,14 +8,13 @@
 #include "ferry/core/print.hpp"
 #include "ferry/core/reduce.hpp"
 #include "ferry/core/submit.hpp"
-#include "sorting_oracle.hpp"
+#include "sorting_checks.hpp"
 #include "support/seeds.hpp"
 
 namespace sorting_results {
 namespace {
 
 using namespace sorting_test;
-using expressions_test::array_of;
 using expressions_test::check_error;
 using expressions_test::counted;
 using expressions_test::mask_of;
@@ -36,113 +34,6 @@ struct staging_variable {
   }
   std::optional<std::string> before;
 };
-
-// -0 as 0, and all NaN as the greatest, so that numbers can be compared as unique() does.
-number merged(number v) { return std::isnan(v) ? std::numeric_limits<number>::infinity() : v == 0 ? number(0) : v; }
-
-template <class T>
-void check_unique(dice& d) {
-  const std::size_t n = d.chance(10) ? d.below(2) : 1 + d.below(200);
-  std::vector<T> v = random_elements<T>(d, n);
-  if constexpr (is_floating<T>)  // infinity means NaN here
-    for (T& x : v)
-      if (std::isinf(number_of(x))) x = T(3.f);
-  fr::unified_array<T> a({n});
-  if (n != 0) std::copy(v.begin(), v.end(), a.begin());
-  const auto view = random_view(d, static_cast<fr::array_view<T, 1, fr::memory_kind::unified>&>(a));
-  const std::vector<number> from = numbers(view);
-  std::map<number, std::int64_t> want;
-  for (const number x : from) ++want[merged(x)];
-  const auto values = numbers(fr::unique(view));
-  const auto [counted_values, counts] = fr::unique_counts(view);
-  const auto [indexed_values, inverse] = fr::unique_inverse(view);
-  BOOST_TEST_REQUIRE(values.size() == want.size());
-  BOOST_TEST_REQUIRE(counts.size() == want.size());
-  BOOST_TEST((inverse.extents() == view.extents()));
-  const auto all_counts = elements(counts);
-  const auto all_inverse = elements(inverse);
-  std::size_t k = 0;
-  for (const auto& [value, count] : want) {
-    BOOST_TEST(merged(values[k]) == value);
-    BOOST_TEST(std::signbit(values[k]) == (value < 0));
-    BOOST_TEST(all_counts[k++] == count);
-  }
-  BOOST_TEST(
-      (std::memcmp(elements(counted_values).data(), elements(indexed_values).data(), k * sizeof(T)) == 0 || k == 0));
-  for (std::size_t i = 0; i != from.size(); ++i)
-    BOOST_TEST(merged(values[static_cast<std::size_t>(all_inverse[i])]) == merged(from[i]));
-  const std::size_t room = d.below(k + 3);
-  fr::device_array<T> some({room}, T(7.f));
-  const fr::scalar<std::uint64_t> found = fr::unique_into(some, view);
-  BOOST_TEST(std::uint64_t(found) == k);
-  const auto kept = numbers(some);
-  for (std::size_t i = 0; i != room; ++i)
-    BOOST_TEST(merged(kept[i]) == (i < k ? merged(values[i]) : number_of(T(7.f))));
-}
-
-template <class T>
-void check_search(dice& d) {
-  const std::vector<T> v = random_elements<T>(d, d.below(60));
-  const std::vector<T> w = random_elements<T>(d, d.below(60));
-  const auto sorted = fr::sort(array_of<T>(v));
-  const auto wanted = array_of<T>(w);
-  const auto all = numbers(sorted), values = numbers(wanted);
-  const auto left = elements(fr::searchsorted(sorted, wanted));
-  const auto right = elements(fr::searchsorted(sorted, wanted, fr::search_side::right));
-  for (std::size_t i = 0; i != values.size(); ++i) {
-    const auto [first, last] =
-        std::equal_range(all.begin(), all.end(), values[i], [](number a, number b) { return is_before(a, b); });
-    BOOST_TEST(left[i] == first - all.begin());
-    BOOST_TEST(right[i] == last - all.begin());
-  }
-}
-
-template <class T>
-void check_selection(dice& d) {
-  const fr::extents<2> e{d.below(9), 1 + d.below(30)};
-  fr::unified_array<T, 2> a(e);
-  fr::unified_array<bool, 2> m(e);
-  std::vector<T> v = random_elements<T>(d, e.count());
-  std::vector<T> want;
-  std::vector<std::int64_t> places;
-  const int share = static_cast<int>(d.below(101));
-  for (std::size_t i = 0; i != v.size(); ++i) {
-    const bool is_true = d.chance(share);
-    a(i / e[1], i % e[1]) = v[i], m(i / e[1], i % e[1]) = is_true;
-    if (is_true) want.push_back(v[i]), places.push_back(static_cast<std::int64_t>(i));
-  }
-  const auto same = [](const auto& x, const std::vector<T>& y) {
-    return x.size() == y.size() && (y.empty() || std::memcmp(x.data(), y.data(), y.size() * sizeof(T)) == 0);
-  };
-  BOOST_TEST(same(elements(fr::compress(m, a)), want));
-  BOOST_TEST((elements(fr::flatnonzero(m)) == places));
-  BOOST_TEST((elements(fr::flatnonzero(!m)).size() == v.size() - places.size()));
-  const auto where = elements(fr::argwhere(m));
-  BOOST_TEST_REQUIRE(where.size() == 2 * places.size());
-  for (std::size_t i = 0; i != places.size(); ++i)
-    BOOST_TEST(where[2 * i] * static_cast<std::int64_t>(e[1]) + where[2 * i + 1] == places[i]);
-  // Transposed: in the order of the view's indices.
-  std::vector<T> across;
-  for (std::size_t j = 0; j != e[1]; ++j)
-    for (std::size_t i = 0; i != e[0]; ++i)
-      if (std::as_const(m)(i, j)) across.push_back(std::as_const(a)(i, j));
-  BOOST_TEST(same(elements(fr::compress(m.transpose(), a.transpose())), across));
-  const std::size_t room = d.below(want.size() + 3);
-  fr::device_array<T> some({2 * room}, T(5.f));
-  fr::device_array<std::int64_t> some_places({room}, -1);
-  const fr::scalar<std::uint64_t> n = fr::compress_into(some.slice({{0, 2 * room, 2}}), m, a);
-  const fr::scalar<std::uint64_t> k = fr::flatnonzero_into(some_places, m);
-  BOOST_TEST(std::uint64_t(n) == want.size());
-  BOOST_TEST(std::uint64_t(k) == want.size());
-  const auto kept = elements(some);
-  const auto kept_places = elements(some_places);
-  for (std::size_t i = 0; i != room; ++i) {
-    const T now = kept[2 * i], other = kept[2 * i + 1], before = T(5.f), one = i < want.size() ? want[i] : before;
-    BOOST_TEST(std::memcmp(&now, &one, sizeof(T)) == 0);
-    BOOST_TEST(std::memcmp(&other, &before, sizeof(T)) == 0);
-    BOOST_TEST(kept_places[i] == (i < places.size() ? places[i] : -1));
-  }
-}
 
 }  // namespace
 }  // namespace sorting_results
@@ -217,6 +108,38 @@ BOOST_FIXTURE_TEST_CASE(streams_devices_and_graphs, on_two_devices) {
     g.launch(t);
     CHECK_ELEMENTS(b, {first - 4, first - 3, first - 2, first - 1, first});
   }
+}
+
+BOOST_AUTO_TEST_CASE(sources_are_read_between_what_other_streams_write) {
+  for (std::size_t seed = 0; seed != support::seeds(25); ++seed) {
+    fr::simulation sim("devices=1;check=races;schedule=random:" + std::to_string(seed));
+    fr::stream s;
+    fr::device_array<int> a({100}, -5);
+    fr::assign(s, a, 99 - fr::cast<int>(fr::index(0)));
+    const auto sorted = fr::sort(a);
+    const auto places = fr::argsort(a);
+    fr::device_array<int> large({100}, 0);
+    const fr::scalar<std::uint64_t> n = fr::compress_into(large, a > 89, a);
+    fr::assign(s, a, -7);
+    BOOST_TEST((elements(sorted) == elements(fr::lazy_arange(0, 100))));
+    BOOST_TEST((elements(places) == elements(99 - fr::lazy_arange(std::int64_t{0}, std::int64_t{100}))));
+    BOOST_TEST(std::uint64_t(n) == 10u);
+    CHECK_ELEMENTS(large.slice({0, 3}), {99, 98, 97});
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(destinations_that_overlap_sources, on_two_devices) {
+  auto a = counted<int>(fr::extents<1>{10});
+  const fr::device_array<bool> all({8}, true);
+  const fr::scalar<std::uint64_t> n = fr::compress_into(a.slice({2, 10}), all, a.slice({0, 8}));
+  BOOST_TEST(std::uint64_t(n) == 8u);
+  CHECK_ELEMENTS(a, {0, 1, 0, 1, 2, 3, 4, 5, 6, 7});
+  const fr::scalar<std::uint64_t> k = fr::unique_into(a, a);
+  BOOST_TEST(std::uint64_t(k) == 8u);
+  CHECK_ELEMENTS(a, {0, 1, 2, 3, 4, 5, 6, 7, 6, 7});
+  auto m = counted<int>(fr::extents<2>{3, 3});
+  fr::sort_in_place(m.transpose(), 0, fr::sort_order::descending);
+  CHECK_ELEMENTS(m, {2, 1, 0, 5, 4, 3, 8, 7, 6});
 }
 
 BOOST_FIXTURE_TEST_CASE(what_is_refused, on_two_devices) {

@@ -34,7 +34,7 @@ auto is_finite(const expression<T, Rank>& e) {
     return isfinite(e);
 }
 template <class T, std::size_t Rank>
-auto is_nan(const expression<T, Rank>& e) {
+auto has_nan(const expression<T, Rank>& e) {
   if constexpr (is_complex(scalar_type_of<T>()))
     return isnan(real(e)) || isnan(imag(e));
   else
@@ -59,7 +59,7 @@ requires(detail::expression_operands<A, B>) scalar<bool> allclose(A&& a, B&& b, 
   const auto y = detail::as_floating(std::forward<B>(b));
   const auto are_close = x == y || (abs(x - y) <= absolute + relative * abs(y) && detail::is_finite(y));
   if (nan == nan_rule::differs) return all(are_close);
-  return all(are_close || (detail::is_nan(x) && detail::is_nan(y)));
+  return all(are_close || (detail::has_nan(x) && detail::has_nan(y)));
 }
 
 /// True if the shapes are equal, and all elements. Numbers and scalars are compared with each element. NaN equals

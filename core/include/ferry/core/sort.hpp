@@ -1,5 +1,5 @@
 /// @file
-/// Sorting of arrays and expressions, and what is made of it: positions, different elements, the greatest ones, searches.
+/// Sorting of arrays and expressions, and its relatives: positions, different elements, the greatest ones, searches.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -140,8 +140,8 @@ requires(detail::sorted_destination<Y>&& detail::sortable<Y>) void sort_in_place
   detail::sort_to(&s.value, a, detail::program_of(a), axis, order, s.at);
 }
 
-/// Positions of the elements in order: element i of the sorted line is element argsort(a)[i] of the line. Equal elements
-/// stay in the order of their positions; -0 and 0 are equal. Does not block.
+/// Positions of the elements in order: element i of the sorted line is element argsort(a)[i] of the line. Equal
+/// elements stay in the order of their positions; -0 and 0 are equal. Does not block.
 /// @param a array, view or expression of at least one dimension
 /// @param axis each line along it is sorted; negative axes count from the last
 /// @param order ascending or descending; equal elements keep their order in both
@@ -187,8 +187,8 @@ auto partition(A&& a, std::size_t k, int axis = -1) {
   return result;
 }
 
-/// The different elements of an array of any shape, in ascending order. -0 is 0, and all NaN are one. Blocks until their
-/// number is known, because the result has that size.
+/// The different elements of an array of any shape, in ascending order. -0 is 0, and all NaN are one. Blocks until
+/// their number is known, because the result has that size.
 /// @param a array, view or expression of at least one dimension
 template <class A>
 requires detail::sortable<A>

@@ -1,5 +1,5 @@
-// The kernels around CUB's sorting: keys of elements and back, positions, search. Each function launches one kernel on a
-// stream whose device is current, and returns its error. `blocks`: the most blocks of a grid.
+// The kernels around CUB's sorting: keys of elements and back, positions, search. Each function launches one kernel on
+// a stream whose device is current, and returns its error. `blocks`: the most blocks of a grid.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -22,9 +22,9 @@ constexpr int fraction_bits(scalar_type t) {
 // True if elements of this type can be sorted.
 constexpr bool has_order(scalar_type t) { return t != scalar_type::none && !is_complex(t); }
 
-// Maps the bits of an element to a key, so that elements are in order if their keys are, and back. The order of floating
-// point numbers is that of their values, -0 before 0, then NaN. In descending order numbers are reversed, and NaN is
-// last as well.
+// Maps the bits of an element to a key, so that elements are in order if their keys are, and back. The order of
+// floating point numbers is that of their values, -0 before 0, then NaN. In descending order numbers are reversed, and
+// NaN is last as well.
 //
 // Floating point: with the bits of negative numbers inverted and the sign of others set, the order is that of
 // integers, but NaN with a sign come first. Subtracting their number moves them behind all others, modulo 2^bits.
