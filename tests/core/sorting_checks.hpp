@@ -134,7 +134,7 @@ void check_unique(dice& d) {
     BOOST_TEST(all_counts[k++] == count);
   }
   BOOST_TEST(
-      (std::memcmp(elements(counted_values).data(), elements(indexed_values).data(), k * sizeof(T)) == 0 || k == 0));
+      (k == 0 || std::memcmp(elements(counted_values).data(), elements(indexed_values).data(), k * sizeof(T)) == 0));
   for (std::size_t i = 0; i != from.size(); ++i)
     BOOST_TEST(merged(values[static_cast<std::size_t>(all_inverse[i])]) == merged(from[i]));
   const std::size_t room = d.below(k + 3);

@@ -9,23 +9,8 @@ namespace {
 constexpr std::size_t most_code = 24, most_arrays = 8;
 constexpr std::uintptr_t alignment_mask = 255;  // a plan depends on no higher bits of addresses
 
-// An operand or an output, without the higher bits of its address.
-struct traversal {
-  std::array<std::ptrdiff_t, max_rank> stride_bytes;
-  std::uint8_t alignment;
-  scalar_type type;
-  std::uint8_t value, mask;  // of outputs
-};
-
 std::uint8_t alignment_of(const evaluation_operand& o) {
   return static_cast<std::uint8_t>(reinterpret_cast<std::uintptr_t>(o.data) & alignment_mask);
-}
-
-bool is_same(const traversal& t, const evaluation_operand& o, std::size_t rank) {
-  if (t.alignment != alignment_of(o) || t.type != o.type) return false;
-  for (std::size_t d = 0; d != rank; ++d)
-    if (t.stride_bytes[d] != o.stride_bytes[d]) return false;
-  return true;
 }
 
 // Instructions whose own bytes say all that they do.
@@ -38,6 +23,13 @@ bool is_complete(const instruction& i) {
 }  // namespace
 
 struct recent_kernels::entry {
+  // An operand or an output, without the higher bits of its address.
+  struct traversal {
+    std::array<std::ptrdiff_t, max_rank> stride_bytes;
+    std::uint8_t alignment;
+    scalar_type type;
+    std::uint8_t value, mask;  // of outputs
+  };
   entry(const kernel_plan& plan, void* function) : of{plan, function} {}
   bool is_for(std::uint64_t by, int on, const evaluation& e) const noexcept {
     if (owner != by || device != on || rank != e.rank || fast_math != e.fast_math || code_size != e.code.size() ||
@@ -55,6 +47,13 @@ struct recent_kernels::entry {
     }
     return true;
   }
+  static bool is_same(const traversal& t, const evaluation_operand& o, std::size_t rank) {
+    if (t.alignment != alignment_of(o) || t.type != o.type) return false;
+    for (std::size_t d = 0; d != rank; ++d)
+      if (t.stride_bytes[d] != o.stride_bytes[d]) return false;
+    return true;
+  }
+
   std::uint64_t owner = 0;
   int device = 0;
   bool fast_math = false;
